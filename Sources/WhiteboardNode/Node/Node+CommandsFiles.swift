@@ -69,7 +69,7 @@ extension Node {
 
   /// Keeps copies of objects.
   func copy(_ references: [ObjectReference]) async throws(CommandError) -> CommandOutcome {
-    let ids = try resolve(references)
+    let ids = try openEditor().resolve(references)
     try await withExport(objects: Set(ids)) { (export) async throws(CommandError) in
       try await Self.write(
         export,
@@ -143,18 +143,10 @@ extension Node {
   /// Puts what is in a file on the board, as one step.
   func takeIn(_ file: String, at place: BoardPoint?) async throws(CommandError) -> CommandOutcome {
     guard let imported = try await Self.read(file) else {
-      let (reference, size) = try await photos.importPhoto(file)
-      let id = try onBoard { (board) throws(BoardError) in
-        try board.gesture("import") { () throws(BoardError) in
-          try board.createPhoto(
-            reference,
-            at: place.map { Point($0) } ?? Point(x: 0, y: 0),
-            size: size
-          )
-        }
-      }
-      made(id, nil)
-      return CommandOutcome(ids: [id], file: file, count: 1)
+      return try await openEditor().importPhoto(
+        file,
+        at: place.map { Point($0) } ?? Point(x: 0, y: 0)
+      )
     }
     var outcome = try put(imported, at: place, from: file)
     (outcome.file, outcome.count) = (file, outcome.ids?.count)
@@ -170,17 +162,7 @@ extension Node {
     var imported = imported
     if let place { imported.center(at: Point(place)) }
     tellLeftOut(imported.warnings, of: file)
-    for case .photo(let asset, _) in imported.objects.map(\.content) {
-      guard let bytes = imported.photos.removeValue(forKey: asset.id) else { continue }
-      try photos.store(bytes, asset)
-      replica?.assetStored(asset.id, now: now)
-    }
-    let (objects, groups, settings) = (imported.objects, imported.groups, imported.settings)
-    let ids = try onWholeBoard { (board) throws(BoardError) in
-      try board.add(objects, groups: groups, settings: settings)
-    }
-    if let last = ids.last { made(last, nil) }
-    return CommandOutcome(ids: ids)
+    return try openEditor().add(imported)
   }
 
   /// Reads a file beside the node, which goes on meanwhile; nil if it is a picture.

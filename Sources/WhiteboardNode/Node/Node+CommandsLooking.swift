@@ -1,44 +1,43 @@
 import PeerSession
 import Whiteboard
 
-/// The verbs that tell what is there.
+/// Commands that report the state of the board and the session.
 extension Node {
-  /// Tells what a verb asks for, before its answer.
-  func tell(_ request: CommandRequest) throws(CommandError) {
-    switch request.command {
-    case .objects:
-      let objects = replica?.board.snapshots.map { description($0) } ?? []
-      emit(.objects(.init(count: objects.count, objects: objects, request: request.request)))
-    case .show(let reference):
-      let id = try resolve(reference)
-      let snapshot = replica?.board.snapshot(id)
-      guard let object = snapshot.map({ description($0) }) ?? description(ofGroup: id) else {
-        throw absence(of: id, as: .present)
-      }
-      emit(.object(.init(id: object.id, object: object, request: request.request)))
-    case .find(let area):
-      let objects = (replica?.board.find(area) ?? []).map { description($0) }
-      emit(.found(.init(count: objects.count, objects: objects, request: request.request)))
-    case .settings:
-      let settings = (replica?.board.settings).map(NodeEvent.SettingsDescription.init)
-      emit(.settings(.init(settings: settings ?? .init(), request: request.request)))
-    case .chat:
-      tellChat(request: request.request)
-    case .digest:
-      emit(
-        .digest(
-          .init(
-            digest: replica?.digest.hex ?? "",
-            objects: replica?.board.objectIDs.count ?? 0,
-            request: request.request
-          )
+  func tellObjects(_ request: CommandRequest) {
+    let objects = replica?.board.snapshots.map { description($0) } ?? []
+    emit(.objects(.init(count: objects.count, objects: objects, request: request.request)))
+  }
+
+  func tellObject(_ reference: ObjectReference, _ request: CommandRequest) throws(CommandError) {
+    let editor = try openEditor()
+    let id = try editor.resolve(reference)
+    let snapshot = editor.board.snapshot(id)
+    guard let object = snapshot.map({ description($0) }) ?? description(ofGroup: id) else {
+      throw editor.absence(of: id, as: .present)
+    }
+    emit(.object(.init(id: object.id, object: object, request: request.request)))
+  }
+
+  func tellFound(_ area: BoardArea, _ request: CommandRequest) {
+    let objects = (replica?.board.find(area) ?? []).map { description($0) }
+    emit(.found(.init(count: objects.count, objects: objects, request: request.request)))
+  }
+
+  func tellSettings(_ request: CommandRequest) {
+    let settings = (replica?.board.settings).map(NodeEvent.SettingsDescription.init)
+    emit(.settings(.init(settings: settings ?? .init(), request: request.request)))
+  }
+
+  func tellDigest(_ request: CommandRequest) {
+    emit(
+      .digest(
+        .init(
+          digest: replica?.digest.hex ?? "",
+          objects: replica?.board.objectIDs.count ?? 0,
+          request: request.request
         )
       )
-    case .help(let topic):
-      emit(.note(.init(code: "help", message: try help(topic))))
-    default:
-      preconditionFailure("\(request.command.name.rawValue) tells nothing")
-    }
+    )
   }
 
   /// Emits the chat without the lines of hidden authors.
@@ -72,7 +71,7 @@ extension Node {
     emit(.peers(.init(count: connected, peers: list, request: request.request)))
   }
 
-  private func help(_ topic: String?) throws(CommandError) -> String {
+  func help(_ topic: String?) throws(CommandError) -> String {
     guard let topic, topic != "verbs" else { return CommandTable.text }
     guard let name = CommandName(rawValue: topic) else {
       throw CommandParser.unknownCommand(topic)

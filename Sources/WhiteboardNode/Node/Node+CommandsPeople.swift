@@ -5,45 +5,24 @@ import WhiteboardSync
 
 /// The verbs about people and what goes to them past the board.
 extension Node {
-  /// Answers, removes or leaves somebody, or says who we are.
-  func decide(_ request: CommandRequest) async throws(CommandError) {
-    switch request.command {
-    case .accept(let target, let isAlways):
-      if let file = fileOffer(target) {
-        return try transfers.answerOffer(file, isAccepted: true, isAlways: isAlways)
-      }
-      try transfers.checkNotEnded(target)
-      try await answer(try pendingInvitation(target), with: .accept, isAlways: isAlways)
-    case .decline(let target, let reason):
-      if let file = fileOffer(target) { return try transfers.answerOffer(file, isAccepted: false) }
-      try transfers.checkNotEnded(target)
-      try await answer(try pendingInvitation(target), with: .decline(reason: reason ?? ""))
-    case .continue:
-      try await continueAlone()
-    case .kick(let target, let reason, let withAdmitted, let keepsCode):
-      let invited = try await kick(
-        target,
-        reason: reason ?? "",
-        withAdmitted: withAdmitted,
-        keepsCode: keepsCode,
-        request: request.request
-      )
-      if let invited { emit(.invited(invited)) }
-    case .role(let target, let role):
-      try changeRole(of: target, to: role)
-    case .cancel(let target, let reason):
-      try transfers.cancel(target, reason: reason ?? "")
-    case .profile(let name, let icon):
-      try await changeProfile(name, icon, request)
-    default:
-      if let session {
-        await finishDeliveries(before: runtime.limitOfGoodbye())
-        await session.leave()
-      } else {
-        // There is nothing to stay for.
-        end(.asked)
-      }
+  /// Accepts a file, a peer that asks to join, or the words on both screens (ADM-8).
+  ///
+  /// If `isAlways`, the peer is admitted without asking from now on.
+  func accept(_ target: String, isAlways: Bool) async throws(CommandError) {
+    if let file = fileOffer(target) {
+      return try transfers.answerOffer(file, isAccepted: true, isAlways: isAlways)
     }
+    try transfers.checkNotEnded(target)
+    try await answer(try pendingInvitation(target), with: .accept, isAlways: isAlways)
+  }
+
+  /// Declines a file, a peer that asks to join, or the words on both screens.
+  func decline(_ target: String, reason: String) async throws(CommandError) {
+    if let file = fileOffer(target) {
+      return try transfers.answerOffer(file, isAccepted: false)
+    }
+    try transfers.checkNotEnded(target)
+    try await answer(try pendingInvitation(target), with: .decline(reason: reason))
   }
 
   /// Which question a word of `accept` or `decline` means.
@@ -73,7 +52,7 @@ extension Node {
   }
 
   /// Goes by another name or icon from now on, and tells by which.
-  private func changeProfile(
+  func changeProfile(
     _ name: String?,
     _ icon: IconChange?,
     _ request: CommandRequest
@@ -93,7 +72,7 @@ extension Node {
     do throws(BoardError) {
       try replica?.setProfile(name: members.ownName, icon: members.ownIcon?.emoji ?? "", now: now)
     } catch {
-      throw refusal(error)
+      throw CommandError(error) { members.label(of: $0) }
     }
     performActions()
     emit(
@@ -145,7 +124,7 @@ extension Node {
     let author = try author(word)
     var count = 0
     while true {
-      let removed = try onBoard { (board) throws(BoardError) in
+      let removed = try openEditor().edit { (board) throws(BoardError) in
         try board.purge(madeBy: author, atMost: 1000)
       }
       count += removed

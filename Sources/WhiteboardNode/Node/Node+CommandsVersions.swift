@@ -5,16 +5,11 @@ import WhiteboardSync
 
 /// The verbs about versions of the board, which its document keeps.
 extension Node {
-  /// Carries out a verb about versions that changes nothing on the board.
-  func keep(_ request: CommandRequest) async throws(CommandError) {
-    let document = try kept()
+  /// Stores the present board as a named version.
+  func checkpoint(_ name: String) async throws(CommandError) {
+    _ = try openDocument()
     do throws(DocumentError) {
-      switch request.command {
-      case .checkpoint(let name): try await persistence.checkpoint(name)
-      case .checkpoints: try await tellCheckpoints(of: document, request)
-      case .saveAs(let file): try await saveCopy(to: BoardFile.absolute(file), of: document)
-      default: preconditionFailure("\(request.command.name.rawValue) is about no versions")
-      }
+      try await persistence.checkpoint(name)
     } catch {
       throw CommandError(error)
     }
@@ -23,7 +18,9 @@ extension Node {
   /// Makes the board what it was at a checkpoint.
   func restore(_ name: String) async throws(CommandError) -> CommandOutcome {
     let earlier = try await state(at: name)
-    let outcome = try onWholeBoard { (board) throws(BoardError) in try board.restore(earlier) }
+    let outcome = try openEditor().editInSteps { (board) throws(BoardError) in
+      try board.restore(earlier)
+    }
     let touched = outcome.changed + outcome.deleted + outcome.replaced.values
     return CommandOutcome(ids: touched.sorted())
   }
@@ -56,11 +53,15 @@ extension Node {
     )
   }
 
-  private func tellCheckpoints(
-    of document: BoardDocument,
-    _ request: CommandRequest
-  ) async throws(DocumentError) {
-    let list = try await document.versions().map {
+  func tellCheckpoints(_ request: CommandRequest) async throws(CommandError) {
+    let document = try openDocument()
+    let versions: [DocumentVersion]
+    do throws(DocumentError) {
+      versions = try await document.versions()
+    } catch {
+      throw CommandError(error)
+    }
+    let list = versions.map {
       NodeEvent.CheckpointDescription(
         name: $0.name,
         at: Timestamp.text(milliseconds: UInt64(max(0, $0.time)))
@@ -71,7 +72,7 @@ extension Node {
 
   /// The board as it was at a checkpoint.
   private func state(at name: String) async throws(CommandError) -> BoardState {
-    let document = try kept()
+    let document = try openDocument()
     do throws(DocumentError) {
       let version = try await document.version(name)
       let (state, notes) = try BoardFile.state(of: version, in: document)
@@ -92,7 +93,7 @@ extension Node {
   /// Returns the document of the board.
   ///
   /// - Throws: `refused` if the board is not stored.
-  private func kept() throws(CommandError) -> BoardDocument {
+  func openDocument() throws(CommandError) -> BoardDocument {
     guard let document = persistence.document else {
       throw CommandError(.refused, "this board is not kept on disk")
     }

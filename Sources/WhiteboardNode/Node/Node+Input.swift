@@ -46,7 +46,7 @@ extension Node {
         ? commands.takeAny(where: isDueWhileJoining) : commands.takeFirst(where: isDue)
     {
       wakeReader()
-      await carryOut(request)
+      await run(request)
     }
   }
 
@@ -103,7 +103,7 @@ extension Node {
           fail(error, answering: request)
         } else {
           if request.command.name.changesBoard { await untilRoleIsTold() }
-          await carryOut(request)
+          await run(request)
         }
       }
       await runtime.room()

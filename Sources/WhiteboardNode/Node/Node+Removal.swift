@@ -19,7 +19,7 @@ extension Node {
     let removal = Removal(by: host.text, name: name, reason: reason)
     self.removal = removal
     // What was being drawn stays, as far as it was drawn.
-    _ = try? lift()
+    _ = try? editor?.endStroke()
     emit(.removed(described(removal)))
     spawn { node in await node.storeRemoval() }
     changed()

@@ -19,7 +19,19 @@ extension Node {
   /// Writes the whole board to another file, even if it cannot be saved in its own file.
   ///
   /// - Throws: The reason why there is no copy.
-  func saveCopy(to path: String, of document: BoardDocument) async throws(DocumentError) {
+  func saveCopy(to path: String) async throws(CommandError) {
+    let document = try openDocument()
+    do throws(DocumentError) {
+      try await saveCopy(to: path, of: document)
+    } catch {
+      throw CommandError(error)
+    }
+  }
+
+  private func saveCopy(
+    to path: String,
+    of document: BoardDocument
+  ) async throws(DocumentError) {
     let isWhole = (try? await persistence.storeAll()) != nil && persistence.queue.loss == nil
     if isWhole { return try await document.save(as: path) }
     guard let replica else { throw DocumentError(.closed, "the board is closed") }

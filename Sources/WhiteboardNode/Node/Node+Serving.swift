@@ -107,6 +107,9 @@ extension Node {
     // A name of a handshake is within the limit of a profile.
     try? replica.setProfile(name: members.ownName, icon: members.ownIcon?.emoji ?? "", now: now)
     self.replica = replica
+    editor = BoardEditor(runtime, replica, members: members, photos: photos) {
+      self.performActions()
+    }
     if let grant = ownGrant(of: board) {
       _ = replica.own(grant, now: now)
       performActions()
@@ -131,7 +134,7 @@ extension Node {
   /// Releases all held objects, and leaves.
   private func goodbye(_ session: Session) async {
     openBoard = nil
-    _ = try? lift()
+    _ = try? editor?.endStroke()
     _ = try? change { (board) throws(BoardError) in try board.deselectAll() }
     replica?.prepareToLeave(now: now)
     performActions()

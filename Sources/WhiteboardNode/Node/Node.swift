@@ -107,11 +107,8 @@ package actor Node {
   var questionStart: ContinuousClock.Instant?
   /// Why the person here did not say that the words are the same.
   var doubt: NodeError?
-  // What things are called.
-  var aliases: [ObjectAlias: ObjectID] = [:]
-  var lastObject: ObjectID?
-  /// The line that is being drawn point by point.
-  var strokeInHand: ObjectID?
+  /// Runs the commands that change the board; nil before it is open.
+  var editor: BoardEditor?
   var shown: [ObjectID: ObjectSnapshot] = [:]
   /// The games among what is shown, as we saw them last.
   var shownGames: [ObjectID: GameView] = [:]

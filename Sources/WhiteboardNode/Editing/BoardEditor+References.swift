@@ -1,27 +1,13 @@
 import Whiteboard
 
 /// Resolving the object references of a command.
-extension Node {
+extension BoardEditor {
   /// Which objects a verb may name.
   enum Nameable {
     /// Objects on the board, and groups.
     case present
     /// Deleted objects.
     case deleted
-  }
-
-  /// Throws where an alias names something already.
-  func check(_ alias: ObjectAlias?) throws(CommandError) {
-    guard let alias, let id = aliases[alias], isNameable(id, as: .present) else { return }
-    throw CommandError(.aliasTaken, "\(alias) is the name of \(id) already")
-  }
-
-  /// Records a new object, as `last` and under its alias.
-  func made(_ id: ObjectID, _ alias: ObjectAlias?) {
-    lastObject = id
-    if let alias {
-      aliases[alias] = id
-    }
   }
 
   /// The objects that references name, each once, in the order in which they were named.
@@ -31,7 +17,7 @@ extension Node {
     var ids: [ObjectID] = []
     var known: Set<ObjectID> = []
     for reference in references {
-      let named = reference == .selected ? try objectsInHand() : [try resolve(reference)]
+      let named = reference == .selected ? try selectedObjects() : [try resolve(reference)]
       for id in named where known.insert(id).inserted {
         ids.append(id)
       }
@@ -53,7 +39,7 @@ extension Node {
       }
       return lastObject
     case .selected:
-      let ids = try objectsInHand()
+      let ids = try selectedObjects()
       guard ids.count == 1 else {
         throw CommandError(.ambiguous, "you have \(ids.count) objects in hand; this verb takes one")
       }
@@ -73,7 +59,7 @@ extension Node {
       guard isNameable(id, as: nameable) else { throw absence(of: id, as: nameable) }
       return id
     case .sequence(let sequence):
-      let known = (replica?.board.state.records.keys.filter { $0.dot.sequence == sequence } ?? [])
+      let known = (board.state.records.keys.filter { $0.dot.sequence == sequence })
         .filter { isNameable($0, as: .present) || isNameable($0, as: .deleted) }.sorted()
       let found = known.filter { isNameable($0, as: nameable) }
       guard let id = found.first else {
@@ -105,13 +91,13 @@ extension Node {
     if nameable == .deleted, isNameable(id, as: .present) {
       return CommandError(.refused, "\(id) is not deleted")
     }
-    let state = replica?.board.state
+    let state = board.state
     if isNameable(id, as: .deleted) {
-      return state?.record(id)?.kind == .group
+      return state.record(id)?.kind == .group
         ? CommandError(.noSuchObject, "the group \(id) was taken apart or deleted")
         : CommandError(.noSuchObject, "\(id) is deleted; `undelete` brings it back")
     }
-    guard let state, state.record(id) == nil, state.context.contains(id.dot) else {
+    guard state.record(id) == nil, state.context.contains(id.dot) else {
       return CommandError(.noSuchObject, "there is no object \(id); `objects` lists the ids")
     }
     return CommandError(
@@ -120,17 +106,17 @@ extension Node {
     )
   }
 
-  private func objectsInHand() throws(CommandError) -> [ObjectID] {
-    let ids = replica?.board.selectedIDs ?? []
+  private func selectedObjects() throws(CommandError) -> [ObjectID] {
+    let ids = board.selectedIDs
     guard !ids.isEmpty else {
       throw CommandError(.noSuchObject, "nothing is in your hand; `select` takes something")
     }
     return ids
   }
 
-  private func isNameable(_ id: ObjectID, as nameable: Nameable) -> Bool {
-    guard let state = replica?.board.state, let record = state.record(id), let kind = record.kind
-    else { return false }
+  func isNameable(_ id: ObjectID, as nameable: Nameable) -> Bool {
+    let state = board.state
+    guard let record = state.record(id), let kind = record.kind else { return false }
     switch nameable {
     case .present: return state.isVisible(id) && (kind.isShown || kind == .group)
     case .deleted: return record.isDeleted && (kind.isShown || kind == .group)

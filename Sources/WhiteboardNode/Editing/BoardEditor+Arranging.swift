@@ -1,0 +1,214 @@
+import Whiteboard
+
+/// Commands that select objects, and change their looks and positions.
+extension BoardEditor {
+  /// Selects exactly these objects, and deselects all others.
+  func select(_ references: [ObjectReference]) throws(CommandError) -> CommandOutcome {
+    try editAll(references) { (board, ids) throws(BoardError) in
+      let chosen = Set(objects(in: ids))
+      let held = Set(board.selectedIDs)
+      try board.deselect(held.subtracting(chosen).sorted())
+      try board.select(chosen.subtracting(held).sorted())
+    }
+  }
+
+  func deselectAll() throws(CommandError) -> CommandOutcome {
+    try edit { (board) throws(BoardError) in try board.deselectAll() }
+    return CommandOutcome()
+  }
+
+  func move(
+    _ references: [ObjectReference],
+    _ movement: Movement
+  ) throws(CommandError) -> CommandOutcome {
+    switch movement {
+    case .by(let distance):
+      try editAll(references) { (board, ids) throws(BoardError) in
+        try board.move(ids, by: Point(distance))
+      }
+    case .to(let point):
+      try transform(references) { (object) throws(BoardError) in
+        try object.changePosition(to: Point(point))
+      } all: { (board, ids, center) throws(BoardError) in
+        try board.move(ids, by: Point(x: point.x - center.x, y: point.y - center.y))
+      }
+    }
+  }
+
+  /// Sets the scale of one object, or scales several objects by a factor.
+  ///
+  /// The pivot stays in place; nil means the common center.
+  func scale(
+    _ references: [ObjectReference],
+    factor: Double,
+    about pivot: Point?,
+    keepsLineWidth: Bool
+  ) throws(CommandError) -> CommandOutcome {
+    try transform(references) { (object) throws(BoardError) in
+      guard pivot != nil || keepsLineWidth else { return try object.changeScale(to: factor) }
+      try object.board.scale(
+        [object.id],
+        by: factor / object.scale,
+        about: pivot ?? object.centerPosition,
+        keepingLineWidth: keepsLineWidth
+      )
+    } all: { (board, ids, center) throws(BoardError) in
+      try board.scale(
+        ids,
+        by: factor,
+        about: pivot ?? center,
+        keepingLineWidth: keepsLineWidth
+      )
+    }
+  }
+
+  /// Sets the angle of one object, or rotates several objects about their common center.
+  func rotate(
+    _ references: [ObjectReference],
+    degrees: Double
+  ) throws(CommandError) -> CommandOutcome {
+    let radians = degrees.truncatingRemainder(dividingBy: 360) * .pi / 180
+    return try transform(references) { (object) throws(BoardError) in
+      try object.changeAngle(to: radians)
+    } all: { (board, ids, center) throws(BoardError) in
+      try board.rotate(ids, by: radians, about: center)
+    }
+  }
+
+  func setColor(
+    _ color: UInt32?,
+    of references: [ObjectReference]
+  ) throws(CommandError) -> CommandOutcome {
+    try editAll(references) { (board, ids) throws(BoardError) in
+      for id in ids { try board.setColor(color, of: id) }
+    }
+  }
+
+  func setLineWidth(
+    _ width: Double,
+    of references: [ObjectReference]
+  ) throws(CommandError) -> CommandOutcome {
+    try editAll(references) { (board, ids) throws(BoardError) in
+      for id in ids { try board.setLineWidth(width, of: id) }
+    }
+  }
+
+  func setLocked(
+    _ isLocked: Bool,
+    _ references: [ObjectReference]
+  ) throws(CommandError) -> CommandOutcome {
+    try editAll(references) { (board, ids) throws(BoardError) in
+      for id in ids { try board.setLocked(id, isLocked) }
+    }
+  }
+
+  func reorder(
+    _ references: [ObjectReference],
+    _ place: StackPlace
+  ) throws(CommandError) -> CommandOutcome {
+    let move: StackMove =
+      switch place {
+      case .front: .front
+      case .back: .back
+      case .forward: .forward
+      case .backward: .backward
+      case .above(let reference): .above(try resolve(reference))
+      case .below(let reference): .below(try resolve(reference))
+      }
+    return try editAll(references) { (board, ids) throws(BoardError) in
+      try board.reorder(ids, move)
+    }
+  }
+
+  func duplicate(
+    _ references: [ObjectReference],
+    by distance: Point,
+    _ alias: ObjectAlias?
+  ) throws(CommandError) -> CommandOutcome {
+    try check(alias)
+    let ids = try resolve(references)
+    guard alias == nil || ids.count == 1 else {
+      throw CommandError(.badArgument, "as= names one copy, and there would be \(ids.count)")
+    }
+    let made = try edit { (board) throws(BoardError) in try board.duplicate(ids, by: distance) }
+    let copies = ids.compactMap { made[$0] }
+    if let last = copies.last { name(last, alias) }
+    return .about(copies, asOne: isOne(references))
+  }
+
+  // MARK: - Groups
+
+  func group(
+    _ references: [ObjectReference],
+    _ alias: ObjectAlias?
+  ) throws(CommandError) -> CommandOutcome {
+    let ids = try resolve(references)
+    return try make(alias) { (board) throws(BoardError) in try board.group(ids) }
+  }
+
+  func ungroup(_ reference: ObjectReference) throws(CommandError) -> CommandOutcome {
+    let id = try resolve(reference)
+    guard isGroup(id) else { throw CommandError(.wrongKind, "\(id) is no group") }
+    try edit { (board) throws(BoardError) in try board.ungroup(id) }
+    return CommandOutcome(id: id)
+  }
+
+  private func isGroup(_ id: ObjectID) -> Bool { board.state.isGroup(id) }
+
+  /// Returns the objects that ids mean; the id of a group means all objects in it.
+  private func objects(in ids: [ObjectID]) -> [ObjectID] {
+    ids.flatMap { isGroup($0) ? board.members(ofGroup: $0) : [$0] }
+  }
+
+  // MARK: - Deleting
+
+  func delete(_ references: [ObjectReference]) throws(CommandError) -> CommandOutcome {
+    try editAll(references) { (board, ids) throws(BoardError) in try board.delete(ids) }
+  }
+
+  func undelete(_ reference: ObjectReference) throws(CommandError) -> CommandOutcome {
+    let id = try resolve(reference, among: .deleted)
+    try edit { (board) throws(BoardError) in try board.undelete(id) }
+    return CommandOutcome(id: id)
+  }
+
+  func purge(_ reference: ObjectReference) throws(CommandError) -> CommandOutcome {
+    let id = try resolve(reference, among: .deleted)
+    try edit { (board) throws(BoardError) in try board.purge(id) }
+    return CommandOutcome(id: id)
+  }
+
+  // MARK: - Several objects
+
+  /// Whether references name one object by itself, so that the answer has one id.
+  private func isOne(_ references: [ObjectReference]) -> Bool {
+    references.count == 1 && references != [.selected]
+  }
+
+  private func editAll(
+    _ references: [ObjectReference],
+    _ body: (Board, [ObjectID]) throws(BoardError) -> Void
+  ) throws(CommandError) -> CommandOutcome {
+    let ids = try resolve(references)
+    try edit { (board) throws(BoardError) in try body(board, ids) }
+    return .about(ids, asOne: isOne(references))
+  }
+
+  /// Changes one object that is named by itself, or several objects together: those of a group, or the
+  /// selected ones.
+  private func transform(
+    _ references: [ObjectReference],
+    one: (WhiteboardObject) throws(BoardError) -> Void,
+    all: (Board, [ObjectID], _ center: Point) throws(BoardError) -> Void
+  ) throws(CommandError) -> CommandOutcome {
+    try editAll(references) { (board, ids) throws(BoardError) in
+      if isOne(references), !isGroup(ids[0]) {
+        guard let object = board.object(ids[0]) else { throw .unknownObject(ids[0]) }
+        try one(object)
+      } else {
+        guard let center = board.bounds(of: ids)?.center else { throw .unknownObject(ids[0]) }
+        try all(board, ids, center)
+      }
+    }
+  }
+}

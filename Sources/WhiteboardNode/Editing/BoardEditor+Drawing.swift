@@ -1,0 +1,150 @@
+import Whiteboard
+import WhiteboardSync
+
+/// Strokes, drawn at once, over a time, or point by point.
+extension BoardEditor {
+  /// Draws a stroke, at once or over a time as a hand would.
+  nonisolated(nonsending) func draw(
+    _ points: [BoardPoint],
+    _ pen: Pen,
+    seconds: Double,
+    _ alias: ObjectAlias?
+  ) async throws(CommandError) -> CommandOutcome {
+    guard seconds > 0, points.count > 1 else {
+      let id = try edit { (board) throws(BoardError) in
+        var ink: [InkPoint] = []
+        for point in points { ink.append(try InkPoint(Point(point))) }
+        return try board.createDrawing(ink, lineWidth: pen.width, color: pen.color)
+      }
+      name(id, alias)
+      return CommandOutcome(id: id)
+    }
+    // The whole stroke is one undo step.
+    board.beginStep("drawing")
+    defer { board.endStep() }
+    do throws(BoardError) {
+      let pace = StrokePace(count: points.count, seconds: seconds)
+      let begin = runtime.clock.now
+      let id = try replica.beginStroke(lineWidth: pen.width, color: pen.color, now: runtime.now)
+      name(id, alias)
+      performActions()
+      var drawn = 0
+      while drawn < points.count {
+        let due = runtime.ending == nil ? pace.due(after: runtime.clock.now - begin) : points.count
+        if due > drawn {
+          try replica.extendStroke(
+            id,
+            with: points[drawn..<due].map { Point($0) },
+            now: runtime.now
+          )
+          drawn = due
+          performActions()
+        }
+        guard drawn < points.count else { break }
+        await runtime.room()
+        try? await runtime.clock.sleep(for: StrokePace.frame)
+      }
+      try replica.endStroke(id, now: runtime.now)
+      performActions()
+      return CommandOutcome(id: id)
+    } catch {
+      performActions()
+      throw refusal(error)
+    }
+  }
+
+  // MARK: - Point by point
+
+  /// Extends the stroke that is being drawn, or begins one; all calls until ``endStroke()`` are one undo step.
+  func extendStroke(
+    with points: [BoardPoint],
+    _ pen: Pen,
+    _ alias: ObjectAlias?
+  ) throws(CommandError) -> CommandOutcome {
+    try check(alias)
+    defer { performActions() }
+    do throws(BoardError) {
+      let id: ObjectID
+      if let stroke {
+        id = stroke
+      } else {
+        board.beginStep("drawing")
+        defer { if stroke == nil { board.endStep() } }
+        id = try replica.beginStroke(
+          lineWidth: pen.width,
+          color: pen.color,
+          now: runtime.now
+        )
+        stroke = id
+        name(id, alias)
+      }
+      try replica.extendStroke(id, with: points.map { Point($0) }, now: runtime.now)
+      return CommandOutcome(id: id)
+    } catch {
+      throw refusal(error)
+    }
+  }
+
+  /// Ends the stroke that is being drawn, if there is one.
+  @discardableResult
+  func endStroke() throws(CommandError) -> CommandOutcome {
+    guard let id = stroke.take() else { return CommandOutcome() }
+    defer {
+      board.endStep()
+      performActions()
+    }
+    do throws(BoardError) {
+      try replica.endStroke(id, now: runtime.now)
+      return CommandOutcome(id: id)
+    } catch {
+      throw refusal(error)
+    }
+  }
+
+  /// Erases the parts of strokes within a distance of a path.
+  func erase(along points: [BoardPoint], radius: Double) throws(CommandError) -> CommandOutcome {
+    CommandOutcome(
+      ids: try edit { (board) throws(BoardError) in
+        try board.erase(along: points.map { Point($0) }, radius: radius)
+      }
+    )
+  }
+
+  // MARK: - Presence
+
+  /// Shows the other members where the local user points; nil for nowhere.
+  func point(at place: BoardPoint?, isLaser: Bool) throws(CommandError) {
+    try showPresence { (shown) throws(BoardError) in
+      try Presence(cursor: place.map { Point($0) }, isLaser: isLaser, view: shown.view)
+    }
+  }
+
+  /// Shows the other members which part of the board the local user sees; nil to show it no longer.
+  func show(_ view: BoardView?) throws(CommandError) {
+    try showPresence { (shown) throws(BoardError) in
+      var shown = shown
+      shown.view = try view.map { (view) throws(BoardError) in
+        try Presence.View(center: Point(view.center), width: view.width, height: view.height)
+      }
+      return shown
+    }
+  }
+
+  private func showPresence(
+    _ change: (Presence) throws(BoardError) -> Presence
+  ) throws(CommandError) {
+    do throws(BoardError) {
+      replica.show(try change(replica.shownPresence), now: runtime.now)
+      performActions()
+    } catch {
+      throw refusal(error)
+    }
+  }
+}
+
+extension Point {
+  /// The same point, as the board has it.
+  init(_ point: BoardPoint) {
+    self.init(x: point.x, y: point.y)
+  }
+}
