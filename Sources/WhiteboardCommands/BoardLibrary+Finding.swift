@@ -5,11 +5,11 @@ import WhiteboardNode
 import WhiteboardRendering
 
 extension BoardLibrary {
-  /// The file of a board that is named by a file, a name, a title, or the start of its id.
+  /// Returns the path of the board file that a user gives by path, name, title or id prefix.
   ///
-  /// A title counts if no board has that name.
+  /// Titles are compared only if no board has that name or id prefix.
   ///
-  /// - Throws: ``NodeError``: there is none, or more than one.
+  /// - Throws: ``NodeError`` if no board matches, or more than one.
   package func file(of board: String) async throws(NodeError) -> String {
     let isFile = BoardFile.isMeant(by: board)
     if isFile, FileManager.default.fileExists(atPath: board) { return BoardFile.absolute(board) }
@@ -19,7 +19,7 @@ extension BoardLibrary {
       summary.name == board || (board.utf8.count >= 4 && Self.id(of: summary, begins: board))
         || (summary.error != nil && Self.isFile(summary.path, named: board))
     }
-    // A damaged file makes way for the file that its data was recovered to.
+    // Ignore a damaged file if the file with its recovered data matches too.
     var meant = named.filter { summary in
       summary.error == nil && summary.damage == nil
         || !named.contains { $0.path == Self.recoveredPath(of: summary.path) }
@@ -29,12 +29,13 @@ extension BoardLibrary {
       guard !isFile else {
         throw NodeError(
           .noInput,
-          "the file \(TerminalText.quoted(board, limit: 256)) is not there"
+          "the file \(TerminalText.quoted(board, limit: 256)) does not exist"
         )
       }
       throw NodeError(
         .noInput,
-        "no board is called \(TerminalText.quoted(board)); `whiteboard-peer boards` lists them"
+        "there is no board \(TerminalText.quoted(board)); "
+          + "`whiteboard-peer boards` lists the saved boards"
       )
     }
     guard meant.count == 1 else {
@@ -42,7 +43,7 @@ extension BoardLibrary {
         .usage,
         "\(meant.count) files hold a board of that name or id: "
           + meant.prefix(4).map(\.path).joined(separator: ", ")
-          + "; give the file, or move all but one out of the directory"
+          + "; give the path of one file, or move the others out of the directory"
       )
     }
     return only.path

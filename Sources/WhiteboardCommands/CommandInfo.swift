@@ -1,16 +1,16 @@
 import ArgumentParser
 import FoundationEssentials
 
-/// The description of a command, in the parser's own format.
+/// The description of a command, decoded from the JSON of the argument parser.
 package struct CommandInfo: Decodable {
-  /// An argument or an option.
+  /// An argument, option or flag of a command.
   struct Argument: Decodable {
-    /// One of its names.
+    /// A name of an option or flag.
     struct Name: Decodable {
       let kind: String
       let name: String
 
-      /// As it is typed.
+      /// The name with its dashes, as a user types it.
       var text: String { (kind == "long" ? "--" : "-") + name }
     }
 
@@ -22,7 +22,7 @@ package struct CommandInfo: Decodable {
     let abstract: String?
     let discussion: String?
 
-    /// Its names with what stands after them.
+    /// The names and the placeholder of the value, for example `-o, --output FILE`.
     var usage: String {
       let value = valueName ?? "VALUE"
       guard kind != "positional" else { return isOptional ? "[\(value)]" : value }
@@ -39,16 +39,16 @@ package struct CommandInfo: Decodable {
   let subcommands: [CommandInfo]?
   let arguments: [Argument]?
 
-  /// Its name with those of the commands that it is of.
+  /// The names of the parent commands, followed by the name of this command.
   package var path: [String] { (superCommands ?? []) + [commandName] }
 
-  /// The command of a path below this one, or nil.
+  /// Returns the subcommand at `path` below this command; nil if it does not exist.
   package func command(_ path: some Collection<String>) -> CommandInfo? {
     guard let first = path.first else { return self }
     return subcommands?.first { $0.commandName == first }?.command(path.dropFirst())
   }
 
-  /// The program and all of its commands; nil if the parser writes another form than this.
+  /// Returns the program with all its commands; nil if the parser's JSON has an unknown format.
   package static func program(_ program: any ParsableCommand.Type) -> CommandInfo? {
     struct Dump: Decodable { let command: CommandInfo }
     return try? JSONDecoder().decode(Dump.self, from: Data(program._dumpHelp().utf8)).command

@@ -2,18 +2,19 @@ import ArgumentParser
 import WhiteboardNode
 import WhiteboardRendering
 
-/// Finds mistyped commands before the command line is parsed.
+/// A check for mistyped commands before the command line is parsed.
 ///
-/// The parser hands a word that is no command to the default command, which then knows nothing of it.
+/// The argument parser passes an unknown word to the default command, which cannot report it as a
+/// mistyped command.
 package enum CommandSpelling {
-  /// Looks for a word that stands where a command should stand and is none.
+  /// Checks that the words in place of commands are commands of the program.
   ///
   /// - Parameters:
-  ///   - arguments: The command line.
+  ///   - arguments: The arguments of the program.
   ///   - program: The program.
-  ///   - hint: What to say of a word below the program itself that is near no command; nil for
-  ///     nothing more.
-  /// - Throws: ``NodeError``, `usage`, with the command that may have been meant.
+  ///   - hint: Returns advice about an unknown first word that resembles no command; nil for the
+  ///     default advice.
+  /// - Throws: ``NodeError`` with the code `usage`. Its message suggests the most similar command.
   package static func check(
     _ arguments: [String],
     of program: any DocumentedProgram.Type,

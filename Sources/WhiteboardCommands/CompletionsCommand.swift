@@ -7,15 +7,15 @@ package struct CompletionsCommand<Program: DocumentedProgram>: AsyncParsableComm
   package static var configuration: CommandConfiguration {
     CommandConfiguration(
       commandName: "completions",
-      abstract: "Print what lets a shell complete commands and options.",
+      abstract: "Print a script for completing commands and options in a shell.",
       discussion: """
-        Write it to where the shell looks, once and after each update:
+          Write the script to the file for your shell, and again after each update:
 
           bash: ~/.local/share/bash-completion/completions/\(Program.name)
           zsh:  _\(Program.name) in a directory of $fpath, before compinit
           fish: ~/.config/fish/completions/\(Program.name).fish
 
-        For this shell alone: source <(\(Program.name) completions bash)
+        For the current shell only: source <(\(Program.name) completions bash)
         """
     )
   }
@@ -26,15 +26,15 @@ package struct CompletionsCommand<Program: DocumentedProgram>: AsyncParsableComm
   )
   var shell: String
 
-  /// Makes the command, to be parsed.
+  /// Creates the command, whose arguments the parser sets.
   package init() {}
 
-  /// Prints the script.
+  /// Prints the completion script.
   ///
-  /// - Throws: ``NodeError`` for a shell that there is none for.
+  /// - Throws: ``NodeError`` if the program has no completions for the shell.
   package mutating func run() async throws {
     guard let shell = CompletionShell(rawValue: shell) else {
-      throw NodeError(.usage, "there are completions for bash, zsh and fish")
+      throw NodeError(.usage, "completions exist only for bash, zsh and fish")
     }
     try Console.tell(Program.completionScript(for: shell) + "\n")
   }

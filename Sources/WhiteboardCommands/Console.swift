@@ -7,12 +7,12 @@ import WhiteboardNode
 @preconcurrency import Musl
 #endif
 
-/// The program's own standard streams.
+/// The standard streams of the program.
 package enum Console {
-  /// Whether a person types and reads here.
+  /// Whether standard input and standard output are a terminal.
   package static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 }
 
-  /// Columns and rows of the terminal; nil where there is none.
+  /// The columns and rows of the terminal; nil if the program does not run on one.
   package static var size: (columns: Int, rows: Int)? {
     var size = winsize()
     guard isTerminal, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 else { return nil }
@@ -27,20 +27,22 @@ package enum Console {
     return Int(size.ws_col)
   }
 
-  /// Where the program's own file is.
+  /// The path of the program's executable file.
   package static var program: String {
     (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
       ?? CommandLine.arguments[0]
   }
 
-  /// Writes a text to standard output, whole.
+  /// Writes a whole text to standard output.
   ///
-  /// - Throws: ``NodeError`` when it cannot be written; that its reader is gone is no error.
+  /// - Throws: ``NodeError`` if the text cannot be written. If the reader has closed the output,
+  ///   this is not an error.
   package static func tell(_ text: String) throws(NodeError) { try tell(Array(text.utf8)) }
 
-  /// Writes bytes to standard output, all of them.
+  /// Writes all bytes to standard output.
   ///
-  /// - Throws: As for a text.
+  /// - Throws: ``NodeError`` if the bytes cannot be written. If the reader has closed the output,
+  ///   this is not an error.
   package static func tell(_ bytes: [UInt8]) throws(NodeError) {
     switch LineWriter.writeAll(bytes, to: STDOUT_FILENO) {
     case nil, EPIPE?: return
@@ -48,14 +50,14 @@ package enum Console {
     }
   }
 
-  /// Says something that is for people, on standard error.
+  /// Prints a line for the user on standard error.
   package static func complain(_ line: String) {
-    // Where nobody can be told that it cannot be said.
+    // If standard error cannot be written either, the failure cannot be reported.
     _ = LineWriter.writeAll(Array((line + "\n").utf8), to: STDERR_FILENO)
   }
 }
 
 extension NodeError {
-  /// Standard output cannot be written to.
+  /// The error if standard output cannot be written.
   package static let unwritable = NodeError(.inputOutput, "the output cannot be written to")
 }

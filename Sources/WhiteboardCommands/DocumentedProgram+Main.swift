@@ -28,7 +28,7 @@ extension DocumentedProgram {
       fail(error)
     } catch {
       guard exitCode(for: error) == .success else { exit(withError: error) }
-      // Help and the version are output of the program, so an error in writing them is reported.
+      // Help and version texts are regular output, so a failure to write them is reported.
       do throws(NodeError) {
         try Console.tell(fullMessage(for: error, columns: nil) + "\n")
       } catch {
@@ -47,16 +47,16 @@ extension DocumentedProgram {
     }
   }
 
-  /// Sets signals and memory allocation for the whole process.
+  /// Configures the signals and the memory allocator of the process.
   private static func prepareProcess() {
     // If the reader of the output closes it, the write fails, but the program must not end.
     signal(SIGPIPE, SIG_IGN)
     #if canImport(Glibc)
-    // Large messages are given back to the system when they are freed. By default, glibc keeps up to
-    // 64 MiB in each arena once it has freed a large block.
+    // Return the memory of large messages to the system when they are freed. By default, glibc
+    // keeps up to 64 MiB in each arena after a large block is freed.
     mallopt(M_MMAP_THRESHOLD, 1 << 20)
-    // Memory that a thread frees is reused by the others. By default, each thread has an arena of its own,
-    // and every arena keeps the most memory that its thread ever needed.
+    // Let threads reuse the memory that other threads freed. By default, each thread has its own
+    // arena, and every arena keeps the most memory that its thread ever needed.
     mallopt(M_ARENA_MAX, 2)
     #endif
   }
@@ -68,7 +68,7 @@ extension DocumentedProgram {
 
   /// Returns the line that reports an error to the user of the program.
   ///
-  /// - Parameter error: The error; its message can contain text of files and of peers.
+  /// - Parameter error: The error. Its message may contain text from files and from peers.
   /// - Returns: The line, without a line feed and without control characters.
   package static func complaint(_ error: NodeError) -> String {
     "\(name): \(TerminalText.cleaned(error.message, limit: 4096))"

@@ -1,16 +1,16 @@
 /// The meanings of the exit statuses, for the help text and the manual.
 package enum ExitStatus {
-  /// A status and its meaning, in their order.
+  /// The exit statuses with their meanings, in order.
   package static let rows = [
-    ("0", "ok"), ("1", "not found, or a command failed"), ("64", "usage"),
+    ("0", "ok"), ("1", "not found, or a command failed"), ("64", "usage error"),
     ("65", "malformed input"), ("66", "no such file"), ("69", "unreachable"),
-    ("70", "internal error"), ("71", "the system refused"), ("73", "cannot create a file"),
+    ("70", "internal error"), ("71", "a system call failed"), ("73", "cannot create a file"),
     ("74", "reading or writing failed"), ("75", "timed out, or none found"),
     ("76", "version or protocol mismatch"), ("77", "not admitted"), ("78", "invalid setting"),
     ("128+N", "ended at once by a second signal N"),
   ]
 
-  /// The rows as help shows them, two beside each other.
+  /// The exit statuses as a section of the help text, two in each line.
   package static let help: String = {
     let (half, last) = (rows.count / 2, rows[rows.count - 1])
     let lines = (0..<half).map { row in

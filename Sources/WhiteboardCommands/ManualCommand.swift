@@ -2,27 +2,27 @@ import ArgumentParser
 import WhiteboardNode
 import WhiteboardRendering
 
-/// A program with pages of a manual and completions.
+/// A program that has manual pages and shell completions.
 package protocol DocumentedProgram: AsyncParsableCommand {
-  /// The contents of its manual page in addition to its commands.
+  /// The content of the manual page in addition to the commands.
   static var about: ManualPage.Program { get }
 }
 
 extension DocumentedProgram {
-  /// What it is called.
+  /// The name of the program.
   static var name: String { configuration.commandName ?? "" }
 }
 
 /// The command `manual` of a program.
 package struct ManualCommand<Program: DocumentedProgram>: AsyncParsableCommand {
-  /// What help says of it.
+  /// The help text of the command.
   package static var configuration: CommandConfiguration {
     CommandConfiguration(
       commandName: "manual",
-      abstract: "Show the page of the manual for the program or one of its commands.",
+      abstract: "Show the manual page of the program or of one of its commands.",
       discussion: """
-        On a terminal the page is shown by $PAGER, else by less. Elsewhere it is written in the \
-        macros of man, so that it can be stored where man looks:
+          On a terminal, the page is shown with $PAGER or, if that is not set, with less. \
+          Otherwise it is printed in the format of man pages, so that you can install it:
 
           \(Program.name) manual > ~/.local/share/man/man1/\(Program.name).1
         """
@@ -30,14 +30,14 @@ package struct ManualCommand<Program: DocumentedProgram>: AsyncParsableCommand {
   }
 
   @Argument(
-    help: ArgumentHelp("Of which command; else of the program.", valueName: "COMMAND"),
+    help: ArgumentHelp("The command to describe; else the program.", valueName: "COMMAND"),
     completion: .list(
       Program.configuration.subcommands.compactMap { $0.configuration.commandName }
     )
   )
   var command: [String] = []
 
-  /// Makes the command, to be parsed.
+  /// Creates the command, whose arguments the parser sets.
   package init() {}
 
   /// Shows the page.
@@ -45,7 +45,7 @@ package struct ManualCommand<Program: DocumentedProgram>: AsyncParsableCommand {
   /// - Throws: ``NodeError`` if there is no such command.
   package mutating func run() async throws {
     guard let program = CommandInfo.program(Program.self) else {
-      throw NodeError(.internal, "the command line cannot be described")
+      throw NodeError(.internal, "the description of the commands cannot be decoded")
     }
     guard let meant = program.command(command) else {
       try CommandSpelling.check(command, of: Program.self)

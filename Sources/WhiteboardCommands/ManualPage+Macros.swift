@@ -1,5 +1,5 @@
 extension ManualPage {
-  /// The page in the macros of `man`, for `man -l` and for files where `man` looks.
+  /// The page in the macro language of `man`, for `man -l` and for installation.
   package var macros: String { elements.map(Self.macros).joined() }
 
   private static func macros(_ element: Element) -> String {
@@ -23,7 +23,7 @@ extension ManualPage {
     ([".\(name)"] + arguments.map { "\"\(escaped($0))\"" }).joined(separator: " ") + "\n"
   }
 
-  /// Text in which nothing means anything to the formatter; what is not ASCII as it reads that everywhere.
+  /// Returns `text` with the characters escaped that are special to the formatter or not ASCII.
   private static func escaped(_ text: String) -> String {
     var result = text.first.map { $0 == "." || $0 == "'" } == true ? "\\&" : ""
     for scalar in text.unicodeScalars {

@@ -1,9 +1,9 @@
 import WhiteboardRendering
 
 extension ManualPage {
-  /// The page as plain text, as `man` shows it.
+  /// Returns the page as plain text, as `man` shows it.
   ///
-  /// - Parameter columns: The width; lines that stay as they are may be wider.
+  ///   - columns: The width. Verbatim lines may be wider.
   /// - Returns: The text, ended by a line feed.
   package func text(columns: Int) -> String {
     var page = PlainPage(columns: max(columns, 40))
@@ -12,13 +12,13 @@ extension ManualPage {
   }
 }
 
-/// Plain text that is made from the pieces of a page, in order.
+/// A plain text page, built from the elements of a manual page in order.
 private struct PlainPage {
   private static let indent = 7
 
   let columns: Int
   private var lines: [String] = []
-  /// The words of a paragraph that is not at its end.
+  /// The text of the current paragraph, which has not been laid out yet.
   private var words: [String] = []
 
   init(columns: Int) { self.columns = columns }

@@ -1,19 +1,19 @@
 import WhiteboardNode
 
-/// A page of the manual for one command: as text, or in the macros of `man`.
+/// The manual page of a command, available as plain text and in the macro language of `man`.
 package struct ManualPage {
-  /// What the pages of a program say besides its commands.
+  /// The content of a program's manual pages in addition to the commands.
   package struct Program: Sendable {
-    /// Its version.
+    /// The version of the program.
     package let version: String
-    /// The settings that it has.
+    /// The settings of the program.
     package let settings: [SettingEntry]
-    /// Sections before the exit status, of lines as they are.
+    /// The sections before EXIT STATUS; their lines are shown unchanged.
     package let sections: [(title: String, lines: String)]
-    /// The files that it uses, and for what.
+    /// The files that the program uses, with their purposes.
     package let files: [(path: String, use: String)]
 
-    /// Makes a description.
+    /// Creates the content of a program's manual pages.
     package init(
       version: String,
       settings: [SettingEntry],
@@ -27,36 +27,36 @@ package struct ManualPage {
     }
   }
 
-  /// A piece of a page, in its order.
+  /// An element of a manual page.
   enum Element: Equatable {
-    /// The head: the page's name, and the program with its version.
+    /// The header: the name of the page, and the program with its version.
     case title(String, program: String)
     /// The heading of a section.
     case section(String)
     /// The heading of a part of a section.
     case part(String)
-    /// A name and what it stands for, as `whatis` reads it.
+    /// A name and its meaning, in the format that `whatis` reads.
     case name(String, about: String)
-    /// A command, and what can follow it.
+    /// A command and the arguments that can follow it.
     case synopsis(String, words: String)
     /// A line of a paragraph.
     case line(String)
-    /// The end of a paragraph.
+    /// A paragraph break.
     case paragraph
-    /// A term and what it means.
+    /// A term and its explanation.
     case item(String, String)
-    /// Lines that stay as they are.
+    /// Lines that are shown unchanged.
     case verbatim([String])
   }
 
-  /// The pieces.
+  /// The elements of the page, in order.
   private(set) var elements: [Element] = []
 
-  /// Makes the page of a command.
+  /// Creates the manual page of a command.
   ///
   /// - Parameters:
-  ///   - command: The command; the program itself is one too.
-  ///   - about: What else is to be said of the program.
+  ///   - command: The command, or the program itself.
+  ///   - about: The content in addition to the commands.
   package init(_ command: CommandInfo, _ about: Program) {
     let name = command.path.joined(separator: "-")
     let program = command.path[0]
@@ -88,13 +88,13 @@ package struct ManualPage {
     section("EXIT STATUS")
     for (status, meaning) in ExitStatus.rows { item(status, meaning) }
     section("ENVIRONMENT")
-    item("WHITEBOARD_CONFIG", "The file of settings.")
+    item("WHITEBOARD_CONFIG", "The path of the configuration file.")
     for entry in about.settings {
-      item(entry.variable, "\(entry.summary); \(entry.allowed). As \(entry.flag).")
+      item(entry.variable, "\(entry.summary); \(entry.allowed). The same as \(entry.flag).")
     }
     for case let entry in about.settings {
       guard let other = entry.otherwise else { continue }
-      item(other.variable, "Where it is set, \(entry.name) is \(other.value).")
+      item(other.variable, "If it is set, \(entry.name) is \(other.value).")
     }
     section("FILES")
     for (path, use) in about.files { item(path, use) }
@@ -136,7 +136,8 @@ package struct ManualPage {
     options(command.arguments ?? [])
   }
 
-  /// Text as help has it: words in capitals alone begin a part, lines that begin with blanks stay as they are.
+  /// Appends a help text: lines of capital letters become headings, and lines that begin with a
+  /// space stay unchanged.
   private mutating func discussion(_ text: String) {
     var rest = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
     while let row = rest.first {
@@ -150,7 +151,7 @@ package struct ManualPage {
       if row.isEmpty {
         if rest.first?.isEmpty == false { elements.append(.paragraph) }
       } else if row == "EXIT STATUS" {
-        // The page has a section of it.
+        // The page has its own EXIT STATUS section.
         rest = rest.drop { $0.hasPrefix(" ") }
       } else if row.allSatisfy({ $0.isUppercase || $0 == " " }) {
         elements.append(.part(String(row)))

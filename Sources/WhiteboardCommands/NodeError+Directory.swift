@@ -3,7 +3,7 @@ import PeerSession
 import WhiteboardNode
 
 extension NodeError {
-  /// Creates an error for data in the data directory that cannot be used or created.
+  /// Creates the error for a file in the data directory that cannot be used or created.
   package init(_ error: any Error, inDataDirectory directory: String) {
     if let error = error as? NodeError {
       self = error

@@ -9,12 +9,12 @@ import WhiteboardNode
 
 /// The program that shows long text page by page: `$PAGER`, else `less`.
 package enum Pager {
-  /// The command that shows pages.
+  /// Returns the shell command that shows text page by page.
   ///
   /// - Parameters:
-  ///   - environment: The value of a variable; nil if it is not set or empty.
-  ///   - exists: Whether there is a program of this path.
-  /// - Returns: A line for the shell; nil if text is to be printed as it is.
+  ///   - environment: Returns the value of an environment variable; nil if it is not set or empty.
+  ///   - exists: Returns whether a path is an executable file.
+  /// - Returns: The shell command; nil if text must be printed without a pager.
   package static func command(
     environment: (String) -> String?,
     exists: (String) -> Bool = { FileManager.default.isExecutableFile(atPath: $0) }
@@ -22,24 +22,26 @@ package enum Pager {
     if let chosen = environment("PAGER") { return chosen }
     let directories = (environment("PATH") ?? "/usr/bin:/bin").split(separator: ":")
     guard directories.contains(where: { exists("\($0)/less") }) else { return nil }
-    // As git does: ends at once if all fits on the screen, and leaves it there.
+    // As in git: less exits at once if the text fits on the screen, and leaves it there.
     return environment("LESS") == nil ? "LESS=FRX less" : "less"
   }
 
-  /// Shows text page by page, and returns when its reader is done.
+  /// Shows text page by page, and returns when the user leaves the pager.
   ///
   /// - Parameter text: The text.
-  /// - Throws: ``NodeError`` if it is printed as it is and the output cannot be written.
+  /// - Throws: ``NodeError`` if the text is printed without a pager and cannot be written.
   package static func show(_ text: String) throws(NodeError) {
     guard let command = command(environment: { Environment[$0] }), let pipe = popen(command, "w")
     else { return try Console.tell(text) }
-    // Ctrl+C is for the pager: the shell would have the terminal back before it is restored.
+    // Only the pager handles Ctrl+C. Otherwise this program would end, and the shell would use the
+    // terminal before the pager has restored it.
     let interrupt = signal(SIGINT, SIG_IGN)
     defer { signal(SIGINT, interrupt) }
     let bytes = Array(text.utf8)
-    // A reader that leaves early has seen enough: SIGPIPE is ignored.
+    // If the user leaves the pager early, this write fails without an error, since SIGPIPE is
+    // ignored.
     fwrite(bytes, 1, bytes.count, pipe)
-    // 127: the shell did not find the command.
+    // Status 127 means that the shell did not find the command.
     if pclose(pipe) == 127 << 8 { try Console.tell(text) }
   }
 }

@@ -1,14 +1,15 @@
 import WhiteboardNode
 import WhiteboardRendering
 
-/// One setting, as a line tells it.
+/// A setting as a line of output.
 package struct SettingLine: Encodable {
   let name: String
-  /// Nil where it depends, and where it is a secret.
+  /// The value; nil if the setting is a secret, or if its default is not a fixed value.
   let value: String?
-  /// `flag`, `environment`, `file` or `default`.
+  /// The source of the value: `flag`, `environment`, `file` or `default`.
   let origin: String
-  /// Which flag, which variable, which file and line; for a default that depends, what it is.
+  /// The flag, variable, or file and line that set the value; for a default, its description if it
+  /// is not a fixed value.
   let place: String?
 
   package init(_ entry: SettingEntry, _ settings: Settings) {
@@ -43,7 +44,7 @@ package struct SettingLine: Encodable {
     return withOrigin ? "\(padded(line))# \(place ?? origin)\n" : "\(line)\n"
   }
 
-  /// A value as the file takes it.
+  /// Returns a value in the syntax of the configuration file.
   static func quoted(_ value: String) -> String {
     let isBare =
       !value.isEmpty && value.first?.isWhitespace == false && value.last?.isWhitespace == false
@@ -54,7 +55,7 @@ package struct SettingLine: Encodable {
   }
 }
 
-/// One binding of keys, as a line tells it.
+/// A key binding as a line of output.
 package struct KeyLine: Encodable {
   let command: String
   let keys: [String]
@@ -76,7 +77,7 @@ package struct KeyLine: Encodable {
   }
 }
 
-/// Pads a line with spaces up to the column of its description.
+/// Returns a line padded with spaces to the column where its comment begins.
 private func padded(_ line: String) -> String {
   line + String(repeating: " ", count: max(2, 32 - line.count))
 }

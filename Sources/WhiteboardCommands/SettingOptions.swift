@@ -2,7 +2,7 @@ import ArgumentParser
 import WhiteboardNode
 
 extension [String: String] {
-  /// The value of a setting's option.
+  /// The value that the command line gives to a setting.
   package subscript<Setting>(_ key: SettingKey<Setting>) -> String? {
     get { self[key.entry.name] }
     set { self[key.entry.name] = newValue }

@@ -8,31 +8,31 @@ extension Settings {
       guard case .file(let path, let line) = origin(.dataDirectory) else {
         return BoardFile.absolute(given)
       }
-      // A file is read from anywhere, and no shell looks at it.
+      // The file is used from any directory, and no shell expands its values.
       if given.hasPrefix("~/"), let home = Environment["HOME"] {
         return home + given.dropFirst()
       }
       guard given.hasPrefix("/") else {
         throw NodeError(
           .badConfiguration,
-          "\(path):\(line): data-dir is a directory from / or ~/ on"
+          "\(path):\(line): data-dir must begin with / or ~/"
         )
       }
       return given
     }
-    // Relative values of XDG variables are invalid and ignored, as its specification says.
+    // The XDG specification requires that relative paths are ignored.
     if let data = Environment["XDG_DATA_HOME"], data.hasPrefix("/") {
       return data + "/whiteboard"
     }
     guard let home = Environment["HOME"], home.hasPrefix("/") else {
-      throw NodeError(.badConfiguration, "HOME is not set; say where files go with --data-dir")
+      throw NodeError(.badConfiguration, "HOME is not set; give a directory with --data-dir")
     }
     return home + "/.local/share/whiteboard"
   }
 
-  /// A logger that writes to standard error.
+  /// Returns a logger that writes to standard error.
   ///
-  /// - Parameter program: What the program is called.
+  /// - Parameter program: The name of the program.
   /// - Returns: The logger.
   package func logger(_ program: String) -> Logger {
     var logger = Logger(label: program) {

@@ -6,15 +6,19 @@ import Dispatch
 @preconcurrency import Musl
 #endif
 
-/// Ends a program in good order at the first SIGTERM, SIGINT or SIGHUP, and the process at the second.
+/// The handler of SIGTERM, SIGINT and SIGHUP: the first signal asks the program to end, a second
+/// one ends the process at once.
 package final class Termination {
   private let source: any DispatchSourceRead
 
-  /// Watches for signals from now on; make one a process, before anything that should end well.
+  /// Starts to watch for signals.
+  ///
+  /// Create only one in a process, before any work that needs an orderly end.
   ///
   /// - Parameters:
-  ///   - ask: Called at the first signal, on a queue of its own.
-  ///   - reload: Called at each SIGHUP, which then ends nothing; nil where it ends the program.
+  ///   - ask: Called at the first signal, in a separate task.
+  ///   - reload: Called at each SIGHUP, which then does not end the program; nil if SIGHUP ends the
+  ///     program.
   package convenience init(
     _ ask: @escaping @Sendable () async -> Void,
     reload: (@Sendable () async -> Void)? = nil
@@ -28,9 +32,10 @@ package final class Termination {
   /// Starts to watch for signals, in a program that may ask its user before it ends.
   ///
   /// - Parameters:
-  ///   - reload: Called at each SIGHUP, which then does not end the program; nil if it ends the
+  ///   - reload: Called at each SIGHUP, which then does not end the program; nil if SIGHUP ends the
   ///     program.
-  ///   - ask: Called for each signal, on a separate queue, until it returns that the program ends.
+  ///   - ask: Called for each signal, in a separate task, until it returns true because the program
+  ///     ends.
   package init(
     reload: (@Sendable () async -> Void)? = nil,
     asking ask: @escaping @Sendable (_ signal: Int32) async -> Bool
@@ -52,20 +57,20 @@ package final class Termination {
       var number: UInt8 = 0
       guard read(readEnd, &number, 1) == 1 else { return }
       if let reload, Int32(number) == SIGHUP {
-        // Nobody waits for it: what it comes to is logged.
+        // No code waits for this task; `reload` logs its result.
         Task { await reload() }
         return
       }
       let status = 128 + Int32(number)
-      // Ends when the node has been asked; whoever runs the node waits for that.
+      // The task finishes when the node has been asked to end. The code that runs the node waits
+      // for the node itself.
       Task {
         guard await first.begin() else { exit(status) }
         if !(await ask(Int32(number))) { await first.reset() }
       }
     }
     source.activate()
-    // A pipe makes sure that no signal is lost, not even one that arrives before the source is
-    // active.
+    // A pipe preserves every signal, even one that arrives before the source is active.
     for number in [SIGTERM, SIGINT, SIGHUP] {
       signal(number) { number in
         var byte = UInt8(truncatingIfNeeded: number)
@@ -92,5 +97,6 @@ package final class Termination {
   }
 }
 
-// Written once, before the handlers that read it are set; a handler can reach nothing but globals.
+// Safe: written once, before the handlers that read it are installed. A signal handler can use only
+// globals.
 private nonisolated(unsafe) var signalPipe: Int32 = -1

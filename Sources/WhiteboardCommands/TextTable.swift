@@ -2,13 +2,13 @@ import WhiteboardRendering
 
 /// A table of text whose columns are aligned.
 package enum TextTable {
-  /// Aligns the cells of rows, two spaces between the columns.
+  /// Returns a line for each row, with aligned columns that are two spaces apart.
   ///
   /// - Parameters:
   ///   - rows: The cells of each row; a row may have fewer cells than others.
   ///   - numbers: The columns that are aligned to the right.
-  /// - Returns: A line for each row, without spaces or a line feed at its end.
-  /// - Complexity: O(n) in the characters.
+  /// - Returns: The lines, without trailing spaces or line feeds.
+  /// - Complexity: O(n) in the number of characters.
   package static func lines(_ rows: [[String]], numbers: Set<Int> = []) -> [String] {
     var widths: [Int] = []
     for row in rows {
@@ -30,12 +30,12 @@ package enum TextTable {
     }
   }
 
-  /// Aligns the cells of rows, as ``lines(_:numbers:)`` does.
+  /// Returns the rows as one text, aligned as in ``lines(_:numbers:)``.
   ///
   /// - Parameters:
   ///   - rows: The cells of each row.
   ///   - numbers: The columns that are aligned to the right.
-  /// - Returns: The lines, each ended by a line feed.
+  /// - Returns: The lines, each followed by a line feed.
   package static func text(_ rows: [[String]], numbers: Set<Int> = []) -> String {
     lines(rows, numbers: numbers).map { $0 + "\n" }.joined()
   }
