@@ -17,13 +17,13 @@ struct HostCommand: AsyncParsableCommand {
     commandName: "host",
     abstract: "Open a board for others to join.",
     discussion: """
-      The same name gives the same board again, with its id, its code and all that is on it. What \
-      has a / in it or ends in .\(BoardFile.fileExtension) is the file of a board, wherever it lies.
+        If a board of this name is saved, it is opened again with the same id, code and contents. \
+        An argument that contains / or ends in .\(BoardFile.fileExtension) is the path of a board file.
       """
   )
 
   @Argument(
-    help: ArgumentHelp("What the board is called, or its file.", valueName: "NAME|FILE"),
+    help: ArgumentHelp("The name of the board, or the path of its file.", valueName: "NAME|FILE"),
     completion: .board
   )
   var board: String?
@@ -46,7 +46,7 @@ struct HostCommand: AsyncParsableCommand {
   }
 }
 
-/// Whose a board is that is made.
+/// The option that makes the user the owner of a new board.
 struct OwnedOption: ParsableArguments {
   @Flag(
     help:
@@ -59,14 +59,14 @@ struct OwnedOption: ParsableArguments {
 struct JoinCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "join",
-    abstract: "Join a board: the one nearby, one by name, a link, or HOST:PORT."
+    abstract: "Join a board: the only one nearby, or one by name, link or address."
   )
 
-  @Argument(help: ArgumentHelp("Which board.", valueName: "NAME|LINK|HOST:PORT"))
+  @Argument(help: ArgumentHelp("The board to join.", valueName: "NAME|LINK|HOST:PORT"))
   var target: String?
 
   @Option(
-    help: ArgumentHelp("How long to wait for a board to be found.", valueName: "SECONDS")
+    help: ArgumentHelp("How long to search for the board.", valueName: "SECONDS")
   )
   var wait = 30.0
 
@@ -92,32 +92,32 @@ struct RunCommand: AsyncParsableCommand {
     commandName: "run",
     abstract: "Run commands from a file or standard input on a board, then quit.",
     discussion: """
-      With --join, commands wait until the board has arrived from at least one member. At the end the \
-      program waits until every member has what was done. A command that fails ends it at once with \
-      a status that is not 0, unless --keep-going.
+        With --join, commands wait until the board has arrived from at least one member. At the end, \
+        the program waits until every member has all changes. If a command fails, the program ends at \
+        once with a nonzero exit status, unless --keep-going is set.
       """
   )
 
   @Argument(
-    help: ArgumentHelp("The verbs, one a line; - is standard input.", valueName: "FILE|-"),
+    help: ArgumentHelp("The commands, one per line; - is standard input.", valueName: "FILE|-"),
     completion: .file()
   )
   var file: String?
 
   @Option(
-    help: ArgumentHelp("Host the board of this name or file.", valueName: "NAME|FILE"),
+    help: ArgumentHelp("Host the board with this name or file.", valueName: "NAME|FILE"),
     completion: .board
   )
   var host: String?
 
-  @Option(help: ArgumentHelp("Join a board.", valueName: "NAME|LINK|HOST:PORT"))
+  @Option(help: ArgumentHelp("Join this board.", valueName: "NAME|LINK|HOST:PORT"))
   var join: String?
 
   @Flag(name: .customLong("keep-going"), help: "Continue after a command that fails.")
   var keepsGoing = false
 
   @Option(
-    help: ArgumentHelp("How long to wait for a board to be found.", valueName: "SECONDS")
+    help: ArgumentHelp("How long to search for the board.", valueName: "SECONDS")
   )
   var wait = 30.0
 
@@ -129,21 +129,21 @@ struct RunCommand: AsyncParsableCommand {
 
   mutating func validate() throws {
     guard !catchingUp.offline || join != nil else {
-      throw ValidationError("--offline is for a board that was joined: give --join TARGET.")
+      throw ValidationError("--offline requires --join TARGET.")
     }
     guard !owned.owned || host != nil else {
-      throw ValidationError("--owned is for a board that is hosted: give --host NAME.")
+      throw ValidationError("--owned requires --host NAME.")
     }
     guard (host == nil) != (join == nil) else {
       throw ValidationError("Give either --host NAME or --join TARGET.")
     }
     guard file != nil || isatty(STDIN_FILENO) == 0 else {
-      throw ValidationError("Give a FILE with verbs, - to type them, or a pipe.")
+      throw ValidationError("Give a FILE with commands, - to type them, or use a pipe.")
     }
   }
 
   mutating func run() async throws {
-    // Check the name first, so that a typing error costs no board.
+    // Open the file first, so that a mistyped name does not create a board.
     let descriptor = try Self.opened(file)
     let settings = try options.settings()
     let hosted = try host.map { (host) throws(NodeError) in
@@ -165,9 +165,11 @@ struct RunCommand: AsyncParsableCommand {
     try await Program.run(configuration, options, settings, input: descriptor)
   }
 
-  /// Opens the file of verbs; standard input where none is named.
+  /// Opens the file with the commands.
   ///
-  /// - Throws: ``NodeError`` that names a file that is not there or not to be read.
+  /// - Parameter file: The path of the file; nil or `-` means standard input.
+  /// - Returns: The file descriptor.
+  /// - Throws: ``NodeError`` if the file does not exist or cannot be read.
   private static func opened(_ file: String?) throws(NodeError) -> Int32 {
     guard let file, file != "-" else { return STDIN_FILENO }
     let descriptor = open(file, O_RDONLY | O_CLOEXEC)
@@ -185,36 +187,36 @@ struct RunCommand: AsyncParsableCommand {
   }
 }
 
-/// What a board may be called.
+/// The rules for the name of a board.
 enum BoardName {
-  /// The name.
+  /// Returns a board name as one line of plain text.
   ///
-  /// - Throws: ``NodeError`` where it is too long to be announced, or would be taken for a file.
+  /// - Throws: ``NodeError`` if the name is empty, too long to announce, or looks like a path.
   static func checked(_ name: String) throws(NodeError) -> String {
     let name = PlainText.line(name)
     guard !name.isEmpty, name.utf8.count <= 128 else {
-      throw NodeError(.usage, "a board's name has 1 to 128 bytes")
+      throw NodeError(.usage, "the name of a board must have 1 to 128 bytes")
     }
     guard !BoardFile.isMeant(by: name) else {
       throw NodeError(
         .usage,
-        "a board's name has no / and does not end in .\(BoardFile.fileExtension): that is a file"
+        "a board's name cannot contain / or end in .\(BoardFile.fileExtension): that means a file"
       )
     }
     return name
   }
 }
 
-/// What is to be hosted.
+/// The board to host, as the command line names it.
 struct HostedBoard {
-  /// What the board is called; empty where its file says it.
+  /// The name of the board; empty if the name is in its file.
   let name: String
-  /// Its file, where it was given.
+  /// The path of the board's file; nil if the command line does not name a file.
   let file: String?
 
-  /// Reads what was given on the command line; without it the board is called after us.
+  /// Interprets the argument NAME|FILE; without an argument, the board is named after the user.
   ///
-  /// - Throws: ``NodeError`` for a name that none can have.
+  /// - Throws: ``NodeError`` if the name is invalid, or for a file with `--ephemeral`.
   init(_ given: String?, isKept: Bool, _ settings: Settings) throws(NodeError) {
     guard let given else {
       let owner = settings.value(.personName) ?? Environment["USER"] ?? "our"
@@ -228,22 +230,24 @@ struct HostedBoard {
       return
     }
     guard isKept else {
-      throw NodeError(.usage, "--ephemeral keeps nothing, so that it cannot host a file")
+      throw NodeError(.usage, "--ephemeral saves nothing, so it cannot host a file")
     }
     name = ""
     file = BoardFile.absolute(given)
   }
 }
 
-/// A node with the process's input, output and signals.
+/// The functions that run a node with the input, output and signals of the process.
 enum Program {
-  /// What joining means, by what was given on the command line.
+  /// Returns the first action of a node that joins the board given on the command line.
+  ///
+  /// - Throws: ``NodeError`` if the target or the time is invalid.
   static func joining(
     _ target: String?,
     wait: Double
   ) throws(NodeError) -> NodeConfiguration.Part {
     guard (0...86_400).contains(wait) else {
-      throw NodeError(.usage, "--wait is a time from 0 to 86400 seconds")
+      throw NodeError(.usage, "--wait must be from 0 to 86400 seconds")
     }
     do throws(LinkError) {
       return .join(try JoinTarget(target), patience: .seconds(wait))
@@ -252,9 +256,9 @@ enum Program {
     }
   }
 
-  /// Runs a node until it is over.
+  /// Runs a node until it ends.
   ///
-  /// - Throws: ``NodeError`` with the status to exit with.
+  /// - Throws: ``NodeError`` with the exit status of the program.
   static func run(
     _ configuration: NodeConfiguration,
     _ options: BoardOptions,
@@ -275,7 +279,7 @@ enum Program {
     do throws(InputError) {
       reader = try LineReader(descriptor: input)
     } catch {
-      throw NodeError(.system, "the input cannot be opened")
+      throw NodeError(.system, "cannot open the input")
     }
     let ending = EndRequest()
     let lines: any LineSource =
@@ -305,9 +309,9 @@ enum Program {
     }
   }
 
-  /// Runs something on the whole terminal.
+  /// Runs `body` with a screen that uses the whole terminal.
   ///
-  /// - Throws: ``NodeError`` where the terminal cannot be taken over, and what `body` throws.
+  /// - Throws: ``NodeError`` if the terminal cannot be used as a screen, and every error of `body`.
   static func withScreen(
     dataDirectory: String,
     _ settings: Settings,
@@ -316,14 +320,17 @@ enum Program {
     let wanted = TerminalSettings(settings)
     let keys = try KeyMap(wanted.keys)
     let farewell =
-      "whiteboard-peer crashed. Everything that was saved is in \(dataDirectory)/boards: open the board again.\n"
+      "whiteboard-peer crashed. All saved changes are in \(dataDirectory)/boards: open the board again.\n"
     let terminal = Terminal(
       mouse: wanted.mouse,
       farewell: farewell,
       log: dataDirectory + "/last-run.log"
     )
     guard let terminal else {
-      throw NodeError(.system, "the terminal cannot be taken over; --accessible does without")
+      throw NodeError(
+        .system,
+        "the terminal cannot be used as a screen; use --accessible for line mode"
+      )
     }
     let screen = BoardTerminal(
       terminal,
@@ -343,7 +350,7 @@ enum Program {
     try await body(screen)
   }
 
-  /// Passes the wish to end on to the node.
+  /// Passes requests to end to the node.
   private actor EndRequest {
     private var node: Node?
 
@@ -351,7 +358,9 @@ enum Program {
       self.node = node
     }
 
-    /// - Returns: Whether the node ends; false if the user is asked first.
+    /// Asks the node to end.
+    ///
+    /// - Returns: Whether the node ends; false if it asks the user first.
     func request(asksFirst: Bool) async -> Bool {
       guard asksFirst, let node else {
         await node?.requestEnd()

@@ -4,9 +4,10 @@ import WhiteboardNode
 import WhiteboardRendering
 
 extension CompletionKind {
-  /// A board that is kept here, by its name, or the file of one.
+  /// Completes a board argument with the names of the saved boards.
   static let board = CompletionKind.custom { _, _, prefix in
-    // Options of the line that is being written are not looked at: an error in them is told when it is run.
+    // Ignore the options on the line that is being completed. Errors in them are reported when the
+    // command runs.
     guard !prefix.contains("/"), let options = try? CommonOptions.parse([]),
       let library = try? options.boardLibrary()
     else { return [] }

@@ -5,16 +5,16 @@ import WhiteboardDocument
 import WhiteboardNode
 import WhiteboardRendering
 
-/// The commands of `whiteboard-peer boards` that make, change or mend files.
+/// The subcommands of `whiteboard-peer boards` that create, change or repair files.
 extension BoardsCommand {
   /// `whiteboard-peer boards copy`.
   struct Copy: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Copy a board with its history to another file; it may be open elsewhere."
+      abstract: "Copy a board with its history to a new file, even while it is open elsewhere."
     )
 
-    @Argument(help: "Which board.", completion: .board) var board: String
-    @Argument(help: "The file to write, which must not be there.") var file: String
+    @Argument(help: "The board to copy.", completion: .board) var board: String
+    @Argument(help: "The new file, which must not exist yet.") var file: String
     @OptionGroup var common: CommonOptions
 
     mutating func run() async throws {
@@ -22,7 +22,7 @@ extension BoardsCommand {
       try await filing { () async throws(DocumentError) in
         try await BoardDocument.open(at: path, mode: .reading).save(as: file)
       }
-      try common.say("board-copied", "\(path) is copied to \(file).", path: file)
+      try common.say("board-copied", "Copied \(path) to \(file).", path: file)
     }
   }
 
@@ -32,8 +32,8 @@ extension BoardsCommand {
       abstract: "Create a new board from the objects of another, without its history."
     )
 
-    @Argument(help: "Which board.", completion: .board) var board: String
-    @Argument(help: "What the new one is called.") var name: String
+    @Argument(help: "The board to duplicate.", completion: .board) var board: String
+    @Argument(help: "The name of the new board.") var name: String
     @OptionGroup var common: CommonOptions
 
     mutating func run() async throws {
@@ -42,7 +42,7 @@ extension BoardsCommand {
       let made = try await BoardFile.duplicate(path, as: name, in: try common.boardLibrary())
       try common.say(
         "board-duplicated",
-        "The board \(TerminalText.quoted(name)) is made.",
+        "Created the board \(TerminalText.quoted(name)).",
         path: made
       )
     }
@@ -52,7 +52,7 @@ extension BoardsCommand {
   struct Rename: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Rename a board.")
 
-    @Argument(help: "Which board.", completion: .board) var board: String
+    @Argument(help: "The board to rename.", completion: .board) var board: String
     @Argument(help: "The new name.") var name: String
     @OptionGroup var common: CommonOptions
 
@@ -64,17 +64,21 @@ extension BoardsCommand {
           try await document.rename(to: name)
         }
       }
-      try common.say("board-renamed", "It is called \(TerminalText.quoted(name)) now.", path: path)
+      try common.say(
+        "board-renamed",
+        "Renamed the board to \(TerminalText.quoted(name)).",
+        path: path
+      )
     }
   }
 
   /// `whiteboard-peer boards retain`.
   struct Retain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Set how many days of a board's history are kept while it is used."
+      abstract: "Set how many days of history a board keeps while it is in use."
     )
 
-    @Argument(help: "Which board.", completion: .board) var board: String
+    @Argument(help: "The board to change.", completion: .board) var board: String
     @Argument(help: ArgumentHelp("A number of days, or forever.", valueName: "DAYS|forever"))
     var span: String
     @OptionGroup var common: CommonOptions
@@ -92,7 +96,8 @@ extension BoardsCommand {
       }
       try common.say(
         "board-retained",
-        days.map { "Its history is kept for \($0) days." } ?? "All of its history is kept.",
+        days.map { "The board keeps the history of \($0) days." }
+          ?? "The board keeps all of its history.",
         path: path
       )
     }
@@ -104,14 +109,14 @@ extension BoardsCommand {
       abstract: "Make a board's file smaller by deleting its history."
     )
 
-    @Argument(help: "Which board.", completion: .board) var board: String
-    @Option(help: ArgumentHelp("Keep the history of so many days.", valueName: "DAYS"))
+    @Argument(help: "The board to compact.", completion: .board) var board: String
+    @Option(help: ArgumentHelp("Keep the history of the last DAYS days.", valueName: "DAYS"))
     var keep = 0
     @OptionGroup var common: CommonOptions
 
     mutating func validate() throws {
       guard (0...36_500).contains(keep) else {
-        throw ValidationError("--keep is a number of days from 0 to 36500.")
+        throw ValidationError("--keep must be a number of days from 0 to 36500.")
       }
     }
 
@@ -121,7 +126,7 @@ extension BoardsCommand {
       try await writing(path) { document throws(DocumentError) in
         try await document.compact(now: BoardFile.now, keeping: days)
       }
-      try common.say("board-compacted", "\(path) is compact.", path: path)
+      try common.say("board-compacted", "Compacted \(path).", path: path)
     }
   }
 
@@ -131,7 +136,7 @@ extension BoardsCommand {
       abstract: "Check all stored data of a board, and report damage."
     )
 
-    @Argument(help: "Which board.", completion: .board) var board: String
+    @Argument(help: "The board to check.", completion: .board) var board: String
     @OptionGroup var common: CommonOptions
 
     mutating func run() async throws {
@@ -139,10 +144,10 @@ extension BoardsCommand {
       let damage = try await BoardFile.verify(path)
       for line in damage { try common.say("board-damage", line, path: path) }
       guard damage.isEmpty else {
-        Console.complain("whiteboard-peer boards recover tries to save what can still be read.")
+        Console.complain("To save the readable data, run: whiteboard-peer boards recover FILE")
         throw ExitCode(NodeError.Code.no.rawValue)
       }
-      try common.say("board-verified", "\(path) is whole.", path: path)
+      try common.say("board-verified", "\(path) is intact.", path: path)
     }
   }
 
@@ -151,28 +156,27 @@ extension BoardsCommand {
     static let configuration = CommandConfiguration(
       abstract: "Save the intact data of a damaged file to a new file; the old one is only read.",
       discussion: """
-        Copies that were kept of the file when it was damaged before (FILE.damaged-1 and so on) are read \
-        too. The new file is verified; what had to be left out is listed.
-
-        Use the new file from then on. Move the damaged file and its copies out of the data directory, so \
-        that the name and the link of the board mean the new file. Exits with 1 if something is lost.
+          The command also reads the copies that were made when the file was found damaged before \
+          (FILE.damaged-1 and so on). It verifies the new file, and lists the data that is lost.
+          Afterwards, use the new file. Move the damaged file and its copies out of the data directory, so \
+          that the board's name and link refer to the new file. The exit status is 1 if data is lost.
         """
     )
 
-    /// Returns what to do with the two files.
+    /// Returns advice about what to do with the damaged file and the new one.
     private static func advice(_ source: String, _ target: String) -> String {
       "Use this file from now on, and move the damaged one away: mv "
         + "\(TerminalText.quoted(source, limit: 4096))* SOME-OTHER-DIRECTORY/"
         + (target == BoardLibrary.recoveredPath(of: source)
-          ? "" : ", and this one to its place.")
+          ? "" : ", then move this file to the old path.")
     }
 
-    @Argument(help: "The damaged board, by its file, its name or the start of its id.")
+    @Argument(help: "The damaged board: its file, its name or the start of its id.")
     var file: String
     @Option(
       name: [.customShort("o"), .customLong("output")],
       help: ArgumentHelp(
-        "The file to write; else FILE with -recovered in its name.",
+        "The file to write; by default, FILE with -recovered in its name.",
         valueName: "FILE"
       )
     )
@@ -189,7 +193,7 @@ extension BoardsCommand {
       try common.say(
         "board-recovered",
         "\(target) holds \(report.keyframes) states, \(report.entries) changes and "
-          + "\(report.assets) photos; \(report.losses.isEmpty ? "nothing is lost" : "see above what is lost"). "
+          + "\(report.assets) photos; \(report.losses.isEmpty ? "nothing is lost" : "the lost data is listed above"). "
           + "The board has \(objects) \(objects == 1 ? "object" : "objects"). "
           + Self.advice(source, target),
         path: target
@@ -199,7 +203,7 @@ extension BoardsCommand {
   }
 }
 
-/// Opens a document for writing, does something with it, and closes it whatever came of that.
+/// Opens a document for writing, runs `body`, and closes the document even if `body` throws.
 private func writing(
   _ path: String,
   _ body: (BoardDocument) async throws(DocumentError) -> Void
@@ -209,7 +213,7 @@ private func writing(
     do throws(DocumentError) {
       try await body(document)
     } catch {
-      // Why it was not done says more than what came of closing.
+      // The error of `body` is reported instead of an error from closing.
       try? await document.close()
       throw error
     }

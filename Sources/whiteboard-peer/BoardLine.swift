@@ -5,7 +5,7 @@ import WhiteboardDocument
 import WhiteboardNode
 import WhiteboardRendering
 
-/// One board of the library, as a line tells it.
+/// A board of the library as a line of output.
 struct BoardLine: Encodable {
   let path: String
   let name: String
@@ -21,18 +21,18 @@ struct BoardLine: Encodable {
   let openWith: [Member]?
   let damage: String?
 
-  /// A peer that announces the board.
+  /// A member that announces the board.
   struct Member: Encodable {
     let peer: String
     let name: String
   }
 
-  /// Describes a board of the library.
+  /// Creates the line of a board in the library.
   ///
   /// - Parameters:
   ///   - summary: The summary of its file.
   ///   - nearby: The boards announced on this network.
-  ///   - thumbnail: A picture of the board that is safe to show, for lines that programs read.
+  ///   - thumbnail: A picture of the board that is safe to show; only JSON lines contain it.
   init(_ summary: DocumentSummary, nearby: Nearby = Nearby(), thumbnail: String?) {
     let announced = nearby.boards.first { $0.id.bytes == summary.board }
     openWith = announced?.peers.map {
@@ -52,7 +52,7 @@ struct BoardLine: Encodable {
     damage = summary.damage
   }
 
-  /// The names of those members, followed by "is" or "are".
+  /// The names of the members that have the board open, followed by "is" or "are".
   private let line: String?
 
   private enum CodingKeys: String, CodingKey {
@@ -60,18 +60,18 @@ struct BoardLine: Encodable {
     case openWith
   }
 
-  /// The line as an event, for programs or for people.
+  /// Returns the board as an event, in JSON or as text.
   func text(_ event: String, json: Bool) -> String {
     guard !json else { return String(decoding: EventLine.json(event, self), as: UTF8.self) }
     return event.dropFirst("board-".count) + " " + Self.table([self], withHead: false)
   }
 
-  /// The lines of several boards as a table for people.
+  /// Returns a text table of several boards.
   ///
   /// - Parameters:
   ///   - boards: The boards.
-  ///   - withHead: Whether the names of the columns stand above them.
-  /// - Returns: The table; a board that cannot be read or is damaged has the reason in a line of its own.
+  ///   - withHead: Whether the first line has the names of the columns.
+  /// - Returns: The table. If a board is damaged or cannot be read, the next line gives the reason.
   static func table(_ boards: [BoardLine], withHead: Bool = true) -> String {
     let isOpen = boards.contains { $0.line != nil }
     var head = ["NAME", "OBJECTS", "PEOPLE", "CHANGED", "BYTES"]
@@ -89,18 +89,18 @@ struct BoardLine: Encodable {
     let open = isOpen ? [line.map { "\($0) on it" } ?? ""] : []
     guard error == nil else { return [shown, "-", "-", "-", "-"] + open + [path] }
     let who = TerminalText.cleaned(people.joined(separator: ", "), limit: 256)
-    let cells = [shown, "\(objects)", who.isEmpty ? "nobody yet" : who, changedAt]
+    let cells = [shown, "\(objects)", who.isEmpty ? "none yet" : who, changedAt]
     return cells + ["\(byteCount)"] + open + [path]
   }
 
-  /// What is wrong with the file, in a line of its own.
+  /// The problems of the file, each on a separate line; nil if there are none.
   private var note: String? {
     let problems = [error, damage.map { "DAMAGED: \($0)" }].compactMap(\.self)
     guard !problems.isEmpty else { return nil }
     return problems.map { "  \(TerminalText.cleaned($0, limit: 4096))\n" }.joined()
   }
 
-  /// The line of a board that is gone.
+  /// Returns the line for a board that was removed.
   static func removed(_ path: String, json: Bool) -> String {
     struct Removed: Encodable { let path: String }
     return json
@@ -109,8 +109,10 @@ struct BoardLine: Encodable {
   }
 }
 
-/// A time whose changes are in no log, as a line tells it: what came of them is in what was kept
-/// whole later.
+/// A gap in the recorded history of a board, as a line of output.
+///
+/// The changes made during a gap are not recorded, but later saved states of the board include
+/// them.
 struct GapLine: Encodable {
   let from: String
   let to: String
@@ -127,7 +129,7 @@ struct GapLine: Encodable {
   }
 }
 
-/// One version of a board, as a line tells it.
+/// A saved version of a board as a line of output.
 struct VersionLine: Encodable {
   let name: String
   let at: String
@@ -141,6 +143,6 @@ struct VersionLine: Encodable {
 
   var json: String { String(decoding: EventLine.json("version", self), as: UTF8.self) }
 
-  /// The cells of a table for people.
+  /// The cells of the version's row in a text table.
   var cells: [String] { [TerminalText.quoted(name, limit: 128), at, "\(byteCount)"] }
 }

@@ -14,10 +14,10 @@ struct BoardsCommand: AsyncParsableCommand {
     commandName: "boards",
     abstract: "List, show, copy and repair the saved boards.",
     discussion: """
-      A board is a file in the data directory. BOARD is its name, the start of its id, or a file.
+      A board is a file in the data directory. BOARD is the name of a board, the start of its id, or a file.
 
-      Exits with 1 where `verify` finds damage or `recover` could not save everything, with 65 where a \
-      file cannot be read as a board, and with 75 where it is open for writing elsewhere.
+        The exit status is 1 if `verify` finds damage or `recover` cannot save everything, 65 if a file \
+        is not a readable board, and 75 if another program has the board open for writing.
       """,
     subcommands: [
       List.self, Show.self, Versions.self, Copy.self, Duplicate.self, Rename.self, Retain.self,
@@ -32,23 +32,25 @@ struct BoardsCommand: AsyncParsableCommand {
 
     @Option(
       help:
-        "In which order: \(BoardLibrary.Order.allCases.map(\.rawValue).joined(separator: ", "))."
+        "The order of the list: \(BoardLibrary.Order.allCases.map(\.rawValue).joined(separator: ", "))."
     )
     var sort = BoardLibrary.Order.name.rawValue
 
-    @Option(help: ArgumentHelp("Only those with this in their name.", valueName: "TEXT"))
+    @Option(help: ArgumentHelp("List only boards whose name contains TEXT.", valueName: "TEXT"))
     var find: String?
 
-    @Option(help: ArgumentHelp("Only those that somebody of this name drew on.", valueName: "NAME"))
+    @Option(help: ArgumentHelp("List only boards with changes by NAME.", valueName: "NAME"))
     var person: String?
 
-    @Option(help: ArgumentHelp("Only those changed in so many days.", valueName: "DAYS"))
+    @Option(
+      help: ArgumentHelp("List only boards changed in the last DAYS days.", valueName: "DAYS")
+    )
     var days: Double?
 
-    @Flag(help: "Go on, and tell what is added, changed and removed.")
+    @Flag(help: "Keep running, and report added, changed and removed boards.")
     var watch = false
 
-    @Flag(help: "Search for 2 s, and show who on this network has them open.")
+    @Flag(help: "Search the network for 2 s, and show which members have the boards open.")
     var nearby = false
 
     @OptionGroup var common: CommonOptions
@@ -59,11 +61,11 @@ struct BoardsCommand: AsyncParsableCommand {
       }
       guard BoardLibrary.Order(rawValue: sort) != nil else {
         throw ValidationError(
-          "--sort is one of \(BoardLibrary.Order.allCases.map(\.rawValue).joined(separator: ", "))."
+          "--sort must be one of \(BoardLibrary.Order.allCases.map(\.rawValue).joined(separator: ", "))."
         )
       }
       guard days.map({ $0 >= 0 && $0 <= 36_500 }) ?? true else {
-        throw ValidationError("--days is a number from 0 to 36500.")
+        throw ValidationError("--days must be a number from 0 to 36500.")
       }
     }
 
@@ -83,7 +85,7 @@ struct BoardsCommand: AsyncParsableCommand {
         try await library.list(filter, by: BoardLibrary.Order(rawValue: sort) ?? .name)
       }
       if found.isEmpty, !common.json {
-        try Console.tell("No board is kept here yet; whiteboard-peer host makes one.\n")
+        try Console.tell("No boards found. To create one, run: whiteboard-peer host NAME\n")
       }
       let announced = nearby ? try await look() : Nearby()
       guard common.json else {
@@ -146,7 +148,9 @@ struct BoardsCommand: AsyncParsableCommand {
       }
     }
 
-    /// The line of a change; `told` are the files of which the last one said that they are there.
+    /// Returns the line that reports a change, or nil if the user need not know of it.
+    ///
+    /// `told` holds the paths of the boards that were reported as present.
     private static func text(
       _ change: LibraryChange,
       _ filter: BoardLibrary.Filter,
@@ -173,13 +177,13 @@ struct BoardsCommand: AsyncParsableCommand {
   /// `whiteboard-peer boards show`.
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Show what is on a board, read-only; it may be open elsewhere."
+      abstract: "Show the objects on a board, even while it is open elsewhere."
     )
 
-    @Argument(help: "Which board.", completion: .board) var board: String
+    @Argument(help: "The board to show.", completion: .board) var board: String
     @Option(
       name: .customLong("at"),
-      help: ArgumentHelp("As it was at this checkpoint.", valueName: "CHECKPOINT")
+      help: ArgumentHelp("Show the board as it was at this checkpoint.", valueName: "CHECKPOINT")
     )
     var version: String?
     @OptionGroup var common: CommonOptions
@@ -192,9 +196,11 @@ struct BoardsCommand: AsyncParsableCommand {
 
   /// `whiteboard-peer boards versions`.
   struct Versions: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the versions of a board.")
+    static let configuration = CommandConfiguration(
+      abstract: "List the checkpoints of a board, and the gaps in its history."
+    )
 
-    @Argument(help: "Which board.", completion: .board) var board: String
+    @Argument(help: "The board to look at.", completion: .board) var board: String
     @OptionGroup var common: CommonOptions
 
     mutating func run() async throws {
@@ -204,7 +210,9 @@ struct BoardsCommand: AsyncParsableCommand {
         return (try await document.versions(), try await document.marks())
       }
       if versions.isEmpty, !common.json {
-        try Console.tell("It has no versions; on the board, `checkpoint NAME` makes one.\n")
+        try Console.tell(
+          "The board has no checkpoints. To create one, type `checkpoint NAME` on the board.\n"
+        )
       }
       let lines = versions.map { VersionLine($0) }
       if common.json {
@@ -220,7 +228,7 @@ struct BoardsCommand: AsyncParsableCommand {
   }
 }
 
-/// Does something with documents; what they refuse is an end with its exit status.
+/// Runs `body`, and converts a document error to an error with an exit status.
 func filing<Result>(
   _ body: () async throws(DocumentError) -> Result
 ) async throws(NodeError) -> Result {
@@ -232,12 +240,14 @@ func filing<Result>(
 }
 
 extension CommonOptions {
-  /// The boards that are kept here.
+  /// Returns the library of the saved boards.
   func boardLibrary() throws(NodeError) -> BoardLibrary {
     BoardLibrary(directory: try chosenDataDirectory() + "/boards")
   }
 
-  /// Returns the titles of the stored boards, nil without one, by their ids; empty if they cannot be listed.
+  /// Returns the titles of the saved boards by board id; the title is nil for a board without one.
+  ///
+  /// - Returns: The titles; empty if the boards cannot be listed.
   func ownBoards() async -> [String: String?] {
     let summaries = (try? await boardLibrary().list()) ?? []
     let titles = summaries.compactMap { summary in
@@ -246,12 +256,12 @@ extension CommonOptions {
     return Dictionary(titles) { first, _ in first }
   }
 
-  /// The file of a board that is named by a file, a name, or the start of its id.
+  /// Returns the path of the board file that a user gives by path, name, title or id prefix.
   func path(of board: String) async throws(NodeError) -> String {
     try await boardLibrary().file(of: board)
   }
 
-  /// Tells a result, as a line of words or of JSON.
+  /// Prints the result of a command as text or as a line of JSON.
   func say(_ event: String, _ message: String, path: String) throws(NodeError) {
     struct Line: Encodable {
       let path: String

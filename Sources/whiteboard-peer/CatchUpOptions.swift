@@ -20,16 +20,16 @@ struct CatchUpOptions: ParsableArguments {
 
   mutating func validate() throws {
     guard (0...86_400).contains(timeout) else {
-      throw ValidationError("--sync-timeout is a time from 0 to 86400 seconds.")
+      throw ValidationError("--sync-timeout must be from 0 to 86400 seconds.")
     }
   }
 
-  /// Applies these options to the configuration of a joiner.
+  /// Applies these options to the configuration of a node that joins a board.
   ///
   /// - Parameters:
   ///   - configuration: The configuration.
-  ///   - isKept: Whether boards are stored in the data directory.
-  /// - Throws: ``NodeError`` if there is no copy to use.
+  ///   - isKept: Whether boards are saved in the data directory.
+  /// - Throws: ``NodeError`` if there is no saved copy to use.
   func apply(to configuration: inout NodeConfiguration, isKept: Bool) async throws(NodeError) {
     configuration.catchUpTimeout = .seconds(timeout)
     guard offline, case .join(let target, _) = configuration.part else { return }

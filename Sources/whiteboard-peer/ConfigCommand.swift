@@ -10,12 +10,13 @@ struct ConfigCommand: AsyncParsableCommand {
     commandName: "config",
     abstract: "Show the settings and the path of the configuration file.",
     discussion: """
-      The file has lines NAME = VALUE and comments after #, as TOML has them; a value needs double \
-      quotes only where it begins or ends with a blank, or has a # after one. After a line [keys] \
-      the lines are COMMAND = KEY, KEY and bind keys; keys.COMMAND = KEY does so anywhere.
-
-      A flag beats the environment, which beats the file, which beats the default. What the file \
-      does not say right is an error that names the line and what is allowed, with exit status 78.
+        The file has lines NAME = VALUE, and comments that begin with #, as in TOML. A value needs \
+        double quotes only if it begins or ends with a blank, or contains a # after a blank. After a \
+        line [keys], each line binds keys: COMMAND = KEY, KEY. A line keys.COMMAND = KEY does so \
+        anywhere in the file.
+        Options override the environment, the environment overrides the file, and the file overrides \
+        the defaults. If the file has a mistake, the exit status is 78, and the message names the \
+        line and the allowed values.
 
       The settings:
       \(CommonOptions.entries.map(Self.line).joined(separator: "\n"))
@@ -24,7 +25,7 @@ struct ConfigCommand: AsyncParsableCommand {
     defaultSubcommand: Show.self
   )
 
-  /// A setting in the help, with the option and the variable that set it too.
+  /// Returns the help line of a setting, with the option and the variables that also set it.
   private static func line(_ entry: SettingEntry) -> String {
     let variables = [entry.variable, entry.otherwise?.variable].compactMap { $0 }
     return
@@ -38,7 +39,7 @@ struct ConfigCommand: AsyncParsableCommand {
     )
 
     @Flag(
-      help: "Show where each value was set: a file and line, a variable, an option, or nowhere."
+      help: "Show the source of each value: file and line, variable, option or default."
     )
     var origin = false
 
@@ -46,7 +47,7 @@ struct ConfigCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
       let settings = try options.settings()
-      // The names of commands and keys are known to the terminal alone.
+      // Check the key bindings too. Only the terminal module knows the names of commands and keys.
       _ = try KeyMap(settings.keys)
       let isJSON = options.common.json
       let lines =

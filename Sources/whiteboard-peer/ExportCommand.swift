@@ -18,12 +18,12 @@ struct ExportCommand: AsyncParsableCommand {
     commandName: "export",
     abstract: "Export a saved board as SVG, PNG, PDF, JSON, Excalidraw or text.",
     discussion: """
-      BOARD is its name, the start of its id, or a file; it may be open elsewhere, and is only read.
-      The ending of FILE says what is written: \(ExportFormat.endings).
+        BOARD is the name of a board, the start of its id, or a file. The board may be open \
+        elsewhere; it is not changed. The ending of FILE sets the format: \(ExportFormat.endings).
       """
   )
 
-  @Argument(help: "Which board.") var board: String
+  @Argument(help: "The board to export.") var board: String
 
   @Option(
     name: [.customShort("o"), .customLong("output")],
@@ -33,7 +33,7 @@ struct ExportCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "What to write, whatever the name of the file: "
+      "The format, instead of the one that the ending of FILE sets: "
         + ExportFormat.allCases.map(\.rawValue).joined(separator: ", ") + ".",
       valueName: "KIND"
     )
@@ -42,16 +42,16 @@ struct ExportCommand: AsyncParsableCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("All objects that touch this part of the board.", valueName: "X,Y,W,H")
+    help: ArgumentHelp("Export only the objects that touch this region.", valueName: "X,Y,W,H")
   )
   var region: String?
 
-  @Option(help: ArgumentHelp("Pixels of a PNG for each board unit.", valueName: "N"))
+  @Option(help: ArgumentHelp("The number of PNG pixels for each board unit.", valueName: "N"))
   var scale = 1.0
 
   @Option(
     name: .customLong("at"),
-    help: ArgumentHelp("As it was at this checkpoint.", valueName: "CHECKPOINT")
+    help: ArgumentHelp("Export the board as it was at this checkpoint.", valueName: "CHECKPOINT")
   )
   var version: String?
 
@@ -88,7 +88,7 @@ struct ExportCommand: AsyncParsableCommand {
     let count = export.snapshots.count
     try common.say(
       "board-exported",
-      "\(count == 1 ? "1 object is" : "\(count) objects are") in \(output).",
+      "Exported \(count == 1 ? "1 object" : "\(count) objects") to \(output).",
       path: target
     )
   }
@@ -103,15 +103,15 @@ struct ExportCommand: AsyncParsableCommand {
       throw NodeError(
         .usage,
         output == "-"
-          ? "say what to write to standard output, like --format svg"
-          : "the name of the file says what to write: end it in one of \(ExportFormat.endings), "
+          ? "give the format for standard output, for example --format svg"
+          : "the ending of the file does not set a format; use one of \(ExportFormat.endings), "
             + "or give --format"
       )
     }
     guard let format = ExportFormat(rawValue: name) else {
       throw NodeError(
         .usage,
-        "--format is one of " + ExportFormat.allCases.map(\.rawValue).joined(separator: ", ")
+        "--format must be one of " + ExportFormat.allCases.map(\.rawValue).joined(separator: ", ")
       )
     }
     return format
@@ -127,13 +127,13 @@ struct ExportCommand: AsyncParsableCommand {
   }
 }
 
-/// Writes a file; what stands in its way is an end with its exit status.
+/// Runs `body`, and converts an error in writing a file to an error with an exit status.
 private func writing(_ body: () throws(OutputFile.WriteError) -> Void) throws(NodeError) {
   do throws(OutputFile.WriteError) {
     try body()
   } catch {
     if case .exists = error {
-      throw NodeError(.cannotCreate, "\(error.message); --force writes over it")
+      throw NodeError(.cannotCreate, "\(error.message); use --force to overwrite it")
     }
     throw NodeError(.cannotCreate, error.message)
   }

@@ -16,22 +16,24 @@ struct ImportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
     abstract:
-      "Put pictures, boards as JSON and drawings of Excalidraw on a board that is kept here.",
+      "Import photos, boards as JSON and Excalidraw drawings into a saved board.",
     discussion: """
-      BOARD is its name, the start of its id, or a file. One that is open elsewhere is changed there: type
-      `import FILE` on it.
+        BOARD is the name of a board, the start of its id, or a file. If the board is open elsewhere, type \
+        `import FILE` on it there.
       """
   )
 
-  @Argument(help: "Which board.") var board: String
+  @Argument(help: "The board to import into.") var board: String
 
-  @Argument(help: ArgumentHelp("JPEG, PNG, WebP, .json or .excalidraw.", valueName: "FILE"))
+  @Argument(
+    help: ArgumentHelp("The files: JPEG, PNG, WebP, .json or .excalidraw.", valueName: "FILE")
+  )
   var files: [String]
 
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Where the middle of it goes, or of the first of several, which lie side by side.",
+      "The position of the center of the first file; the others are placed beside it.",
       valueName: "X,Y"
     )
   )
@@ -47,7 +49,8 @@ struct ImportCommand: AsyncParsableCommand {
     let path = try await common.path(of: board)
     var options = try BoardOptions.parse(["--admit", "known"])
     options.common = common
-    // A node that nobody finds: what it writes is signed and kept as everything is.
+    // Use a node that no peer can find, so that the imported objects are signed and saved like all
+    // others.
     var configuration = try await options.configuration(
       .host(boardName: ""),
       isInteractive: false,
@@ -79,8 +82,8 @@ struct ImportCommand: AsyncParsableCommand {
       guard error.code == .timedOut else { throw error }
       throw NodeError(
         error.code,
-        "\(TerminalText.quoted(board, limit: 256)) is open elsewhere: type `import FILE` on it there, "
-          + "or close it"
+        "\(TerminalText.quoted(board, limit: 256)) is open elsewhere: "
+          + "type `import FILE` on it there, or close it"
       )
     }
     do throws(OutputError) {
@@ -98,7 +101,7 @@ struct ImportCommand: AsyncParsableCommand {
     }
   }
 
-  /// Returns the command that imports one of the files.
+  /// Returns the command that imports a file, as a line of JSON.
   private func line(_ file: String, _ place: Point?, _ index: Int) -> String {
     var json = JSONObject()
     json.add("verb", string: "import")
@@ -111,10 +114,11 @@ struct ImportCommand: AsyncParsableCommand {
   }
 }
 
-/// Tells what came of the verbs, and nothing else of the node that carried them out.
+/// Prints the results of the import commands, and no other events of the node.
 private struct ImportSink: EventSink {
   let lines: LineSink
-  /// Whether failures are told as lines too; people are told them by the end of the program.
+  /// Whether failures are printed as lines of JSON; otherwise the program reports them when it
+  /// ends.
   let isJSON: Bool
 
   func write(_ events: [NodeEvent]) async throws(OutputError) {

@@ -19,17 +19,17 @@ struct InviteCommand: AsyncParsableCommand {
     commandName: "invite",
     abstract: "Show how others can join a board: its link, its code and a QR code.",
     discussion: """
-      BOARD is a name, the start of an id, or a file; without it the one that is open here is meant, or the \
-      only one that is kept. Of a board that is not open now it tells the link it will have on the usual port, \
-      and the command that hosts it.
-
-      Whoever has the link or the code can come in: show them to nobody else. --view and --expires have the \
-      program that has the board open make a further code; there are at most 16, and they end with it.
+        BOARD is the name of a board, the start of its id, or a file. The default is the board that is open on \
+        this computer, or the only saved one. If the board is not open, the output shows the link that it will \
+        have on the usual port, and the command that hosts it.
+        Anyone with the link or the code can join, so share them only with people whom you want on the board. \
+        --view and --expires create an additional code if the board is open on this computer. A board has at \
+        most 16 additional codes; they expire when the program that has the board open ends.
       """
   )
 
   @Argument(
-    help: ArgumentHelp("Which board.", valueName: "BOARD"),
+    help: ArgumentHelp("The board to show the invitation for.", valueName: "BOARD"),
     completion: .board
   )
   var board: String?
@@ -37,12 +37,12 @@ struct InviteCommand: AsyncParsableCommand {
   @Flag(inversion: .prefixedNo, help: "Draw the QR code; by default only on a terminal.")
   var qr: Bool?
 
-  @Flag(help: "Make an additional view-only code, on a board made with --owned.")
+  @Flag(help: "Create an additional view-only code for a board that was created with --owned.")
   var view = false
 
   @Option(
     help: ArgumentHelp(
-      "Make an additional code for a limited time: a number and s, m, h or d, at most 30d.",
+      "Create an additional code that expires: a number and s, m, h or d, at most 30d.",
       valueName: "TIME"
     )
   )
@@ -53,7 +53,7 @@ struct InviteCommand: AsyncParsableCommand {
   mutating func validate() throws {
     guard let expires else { return }
     guard InvitationTerms.seconds(expires) != nil else {
-      throw ValidationError("--expires takes a time like 90s, 15m, 2h or 7d, at most 30d.")
+      throw ValidationError("--expires must be a time such as 90s, 15m, 2h or 7d, at most 30d.")
     }
   }
 
@@ -66,7 +66,7 @@ struct InviteCommand: AsyncParsableCommand {
       return
     }
     let isTerminal = isatty(STDOUT_FILENO) == 1
-    // OSC 8, where something may act on it.
+    // On a terminal, OSC 8 makes the link clickable.
     try Console.tell(
       invitation.text { isTerminal ? "\u{1B}]8;;\($0)\u{1B}\\\($0)\u{1B}]8;;\u{1B}\\" : $0 }
     )
@@ -78,15 +78,16 @@ struct InviteCommand: AsyncParsableCommand {
       throw NodeError(.internal, error.description)
     }
     let width = symbol.size + 4
-    // Cut or wrapped it could not be read.
+    // A cut or wrapped QR code cannot be scanned.
     if let columns = Console.size?.columns, columns < width {
-      Console.complain("The QR code needs \(width) columns, and the terminal has \(columns).")
+      Console.complain("The QR code needs \(width) columns, but the terminal has only \(columns).")
       return
     }
     try Console.tell(Self.drawn(symbol, settings, isTerminal: isTerminal))
   }
 
-  /// The invitation by a further code, which the program makes that has the board open.
+  /// Returns the invitation with an additional code, created by the program that has the board
+  /// open.
   private func further(
     _ invitation: BoardInvitation,
     _ settings: Settings
@@ -96,7 +97,7 @@ struct InviteCommand: AsyncParsableCommand {
     guard let board = open.first(where: { $0.board == invitation.board }) else {
       throw NodeError(
         .unreachable,
-        "the board is not open here: host it, and codes can be made while it is"
+        "the board is not open on this computer: host it, then create the code"
       )
     }
     let terms = InvitationTerms(isView: view, seconds: expires.flatMap(InvitationTerms.seconds))
@@ -106,7 +107,8 @@ struct InviteCommand: AsyncParsableCommand {
     )
   }
 
-  /// A symbol as lines: black on white where there are colours, so that it is right on any terminal.
+  /// Returns the lines of a QR code, black on white if there are colors, so that any terminal shows
+  /// it correctly.
   private static func drawn(
     _ symbol: QRSymbol,
     _ settings: Settings,
@@ -116,7 +118,8 @@ struct InviteCommand: AsyncParsableCommand {
     let depth = isTerminal ? features.depth : .none
     let colors: String
     switch depth {
-    // Without colours the characters are light: most terminals are dark, and readers take both.
+    // Without colors, draw the light modules: most terminals are dark, and scanners accept both
+    // kinds.
     case .none: return symbol.lines(isInverted: true).joined(separator: "\n") + "\n"
     case .sixteen: colors = "30;107"
     case .palette: colors = "38;5;16;48;5;231"
@@ -139,15 +142,16 @@ struct InviteCommand: AsyncParsableCommand {
     let kept = try await filing { () async throws(DocumentError) in try await library.list() }
     let names = open.isEmpty ? kept.map(\.name) : open.map(\.boardName)
     switch names.count {
-    case 0: throw NodeError(.noInput, "there is no board here yet; whiteboard-peer host makes one")
+    case 0:
+      throw NodeError(.noInput, "no boards are saved yet; `whiteboard-peer host NAME` creates one")
     case 1: return try await invitation(toFile: kept[0].path, open, settings)
     default:
       let list = names.prefix(16).map { TerminalText.quoted($0) }.joined(separator: ", ")
-      throw NodeError(.usage, "name one of the boards here: \(list)")
+      throw NodeError(.usage, "there are several boards; name one of them: \(list)")
     }
   }
 
-  /// The invitation to a stored board, open or not.
+  /// Returns the invitation to a saved board, whether the board is open or not.
   private func invitation(
     toFile path: String,
     _ open: [OpenBoard],
@@ -158,7 +162,7 @@ struct InviteCommand: AsyncParsableCommand {
       return (document.board, try await document.name(), try await document.code())
     }
     guard let session = SessionID(bytes: bytes) else {
-      throw NodeError(.badData, "\(path): it is of no board")
+      throw NodeError(.badData, "\(path): the board id in the file is invalid")
     }
     let id = session.text
     if let running = open.first(where: { $0.board == id }) { return BoardInvitation(running) }

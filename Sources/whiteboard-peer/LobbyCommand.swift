@@ -7,18 +7,20 @@ import WhiteboardDocument
 import WhiteboardNode
 import WhiteboardTerminal
 
-/// `whiteboard-peer` by itself, on a terminal: the boards nearby, one's own, and the way to others.
+/// `whiteboard-peer` without a command: the lobby, with the boards nearby and the user's own.
 struct LobbyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "lobby",
-    abstract: "Show the boards nearby and your own, on a terminal; the default command."
+    abstract: "Show the boards nearby and your own on a terminal; the default command."
   )
 
   @OptionGroup var options: BoardOptions
 
-  /// Runs until the person leaves; without a screen there is help, as usage is not right.
+  /// Runs the lobby until the user leaves it.
   ///
-  /// - Throws: ``NodeError`` where it cannot begin.
+  /// Without a screen, it prints the help and fails with the status for wrong usage.
+  ///
+  /// - Throws: ``NodeError`` if the lobby cannot start.
   mutating func run() async throws {
     let settings = try options.settings()
     guard Console.hasScreen(settings) else {
@@ -41,7 +43,7 @@ struct LobbyCommand: AsyncParsableCommand {
   }
 
   private static func own(_ library: BoardLibrary) async -> [LobbyClient.OwnBoard] {
-    // Those that cannot be listed cannot be opened either; `boards` says why.
+    // Boards that cannot be listed cannot be opened either; `whiteboard-peer boards` reports why.
     let summaries = (try? await library.list(by: .changed)) ?? []
     return summaries.prefix(50).map { summary in
       let count = summary.objects == 1 ? "1 object" : "\(summary.objects) objects"

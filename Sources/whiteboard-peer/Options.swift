@@ -9,11 +9,14 @@ import WhiteboardNode
 import WhiteboardPictures
 import WhiteboardTerminal
 
-/// The settings that commands share: flag, then environment, then the file of settings, then default.
+/// The options that all commands share.
+///
+/// An option overrides the environment, the environment overrides the configuration file, and the
+/// file overrides the default.
 struct CommonOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The file of settings; else $XDG_CONFIG_HOME/whiteboard/config. [WHITEBOARD_CONFIG]",
+      "The configuration file; else $XDG_CONFIG_HOME/whiteboard/config. [WHITEBOARD_CONFIG]",
       valueName: "FILE"
     ),
     completion: .file()
@@ -30,7 +33,7 @@ struct CommonOptions: ParsableArguments {
   @Option(help: .of(.interface, "IF"))
   var interface: String?
 
-  @Flag(help: "Write one JSON object a line. (Lines of JSON are always read.)")
+  @Flag(help: "Write one JSON object per line. (Input may always be JSON lines.)")
   var json = false
 
   @Option(
@@ -40,14 +43,15 @@ struct CommonOptions: ParsableArguments {
   )
   var logLevel: String?
 
-  /// All settings that there are.
+  /// All settings of the program.
   static let entries = SettingEntry.ofNode + SettingEntry.ofTerminal
 
-  /// What holds for each setting.
+  /// Returns the values of the settings.
   ///
-  /// - Parameter flags: What the command's own options say, by the names of settings.
-  /// - Returns: The settings, every one of a value that it can have.
-  /// - Throws: ``NodeError`` for what cannot be used, with where it was said and what would do.
+  /// - Parameter flags: The values of the command's own options, by the names of settings.
+  /// - Returns: The settings, each with a valid value.
+  /// - Throws: ``NodeError`` for an invalid value. Its message says where the value was set, and
+  ///   which values are allowed.
   func settings(_ flags: [String: String] = [:]) throws(NodeError) -> Settings {
     var flags = flags
     flags[.dataDirectory] = dataDirectory
@@ -66,7 +70,7 @@ struct CommonOptions: ParsableArguments {
   func chosenDataDirectory() throws(NodeError) -> String { try settings().chosenDataDirectory() }
 }
 
-/// The settings of a terminal.
+/// The options that control the terminal.
 struct TerminalOptions: ParsableArguments {
   @Flag(inversion: .prefixedNo, help: .of(.accessible))
   var accessible: Bool?
@@ -91,7 +95,7 @@ struct TerminalOptions: ParsableArguments {
 
   mutating func validate() throws {
     guard !isColorless || color ?? "none" == "none" else {
-      throw ValidationError("--no-color and --color \(color ?? "") contradict each other.")
+      throw ValidationError("--no-color and --color \(color ?? "") cannot be combined.")
     }
   }
 
@@ -108,7 +112,7 @@ struct TerminalOptions: ParsableArguments {
   }
 }
 
-/// The settings of the commands that share a board.
+/// The options of the commands that host or join a board.
 struct BoardOptions: ParsableArguments {
   @Option(name: .customLong("as"), help: .of(.personName, "NAME"))
   var name: String?
@@ -128,7 +132,7 @@ struct BoardOptions: ParsableArguments {
   @Option(help: .of(.relay, "HOST:PORT|auto"))
   var relay: String?
 
-  @Flag(help: "Be nobody we were before: a key for this run only, and no board is kept.")
+  @Flag(help: "Use a temporary key for this run, and save nothing.")
   var ephemeral = false
 
   @Option(name: .customLong("max-peers"), help: .of(.maximumPeers, "COUNT"))
@@ -145,9 +149,10 @@ struct BoardOptions: ParsableArguments {
 
   @OptionGroup var common: CommonOptions
 
-  /// What holds for each setting.
+  /// Returns the values of the settings.
   ///
-  /// - Throws: ``NodeError`` for what cannot be used, with where it was said and what would do.
+  /// - Throws: ``NodeError`` for an invalid value. Its message says where the value was set, and
+  ///   which values are allowed.
   func settings() throws(NodeError) -> Settings {
     var flags = terminal.flags
     flags[.personName] = name
@@ -162,14 +167,14 @@ struct BoardOptions: ParsableArguments {
     return try common.settings(flags)
   }
 
-  /// What a node is made from, as these settings say.
+  /// Returns the configuration of a node with these settings.
   ///
   /// - Parameters:
-  ///   - part: What the node does first.
-  ///   - isInteractive: Whether a person is there to be asked.
-  ///   - settings: What ``settings()`` found.
+  ///   - part: The first action of the node: to host or to join a board.
+  ///   - isInteractive: Whether the node can ask the user.
+  ///   - settings: The result of ``settings()``.
   /// - Returns: The configuration.
-  /// - Throws: ``NodeError`` for what cannot be used, with what would do.
+  /// - Throws: ``NodeError`` if the data directory or a file in it cannot be used.
   func configuration(
     _ part: NodeConfiguration.Part,
     isInteractive: Bool,
@@ -232,7 +237,7 @@ struct BoardOptions: ParsableArguments {
     _ isInteractive: Bool
   ) -> NodeConfiguration.Admission? {
     guard case .host = part else { return nil }
-    // A relay has nobody to ask.
+    // A relay has no user to ask.
     return isInteractive && code == nil && relay == nil ? .ask : .code
   }
 }

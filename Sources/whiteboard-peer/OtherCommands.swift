@@ -20,7 +20,7 @@ struct NearbyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "nearby",
     abstract: "List the boards nearby.",
-    discussion: "Exits with 1 where there is none."
+    discussion: "The exit status is 1 if there are none."
   )
 
   @Flag(help: "Keep running, and report boards that appear and disappear.")
@@ -28,7 +28,7 @@ struct NearbyCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How long to look: 3, or with --watch until it is ended.",
+      "How long to search: 3 by default; with --watch, until the program ends.",
       valueName: "SECONDS"
     )
   )
@@ -38,7 +38,7 @@ struct NearbyCommand: AsyncParsableCommand {
 
   mutating func validate() throws {
     guard timeout.map({ (0.1...86_400).contains($0) }) ?? true else {
-      throw ValidationError("--timeout is a time from 0.1 to 86400 seconds.")
+      throw ValidationError("--timeout must be from 0.1 to 86400 seconds.")
     }
   }
 
@@ -48,7 +48,7 @@ struct NearbyCommand: AsyncParsableCommand {
     let discovery = AvahiDiscovery(interface: try common.settings().value(.interface))
     let seconds = timeout ?? (watch ? 365 * 86_400 : 3)
     let limit = Duration.seconds(seconds)
-    // Stored boards are shown as the user's own. If listing them fails, `boards` reports why.
+    // Saved boards are marked as the user's own. If they cannot be listed, `boards` reports why.
     let own = await common.ownBoards()
     let look = Look(groups: !common.json, own: own)
     let (ends, end) = AsyncStream<Void>.makeStream()
@@ -74,22 +74,24 @@ struct NearbyCommand: AsyncParsableCommand {
     }
     if await look.count == 0, !watch {
       guard await look.problem == nil else {
-        // It was told when it was met.
+        // The problem was already reported when it occurred.
         throw ExitCode(NodeError.Code.unreachable.rawValue)
       }
       let shown = seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
-      Console.complain("No board was found nearby in \(shown) s; see: whiteboard-peer doctor")
+      Console.complain(
+        "No board was found nearby in \(shown) s. To find the cause, run: whiteboard-peer doctor"
+      )
       throw ExitCode(NodeError.Code.no.rawValue)
     }
   }
 
-  /// What has been seen.
+  /// The result of the search for boards.
   private actor Look {
     private(set) var count = 0
     private(set) var problem: DiscoveryProblem?
     private(set) var failure: OutputError?
     private var nearby = Nearby()
-    /// Whether there is one line for each board instead of one for each announcing peer.
+    /// Whether the output has one line for each board instead of one for each announcing peer.
     private let groups: Bool
     /// The titles of the copies of boards that are stored here, by board id.
     private let own: [String: String?]
@@ -125,7 +127,9 @@ struct NearbyCommand: AsyncParsableCommand {
       }
     }
 
-    /// Writes the change of a board that a peer announces or announced; returns false for a relay.
+    /// Writes the line of the board that a peer announces, or announced before.
+    ///
+    /// - Returns: Whether the peer has a board; false if the peer is only a relay.
     private func tellBoard(
       of peer: DiscoveredPeer,
       wasKnown: Bool,
@@ -195,7 +199,7 @@ struct PeersCommand: AsyncParsableCommand {
     defaultSubcommand: List.self
   )
 
-  /// The list of peers in the data directory.
+  /// Returns the store of the peers in the data directory.
   static func store(_ common: CommonOptions) throws(NodeError) -> PeerStore {
     let directory = try common.chosenDataDirectory()
     do {
@@ -205,7 +209,7 @@ struct PeersCommand: AsyncParsableCommand {
     }
   }
 
-  /// What a program reads of a peer, in a line `known-peer`.
+  /// A known peer as a line of JSON, `known-peer`.
   private struct KnownPeerLine: Encodable {
     let peer: String
     let name: String
@@ -235,7 +239,7 @@ struct PeersCommand: AsyncParsableCommand {
     mutating func run() async throws {
       let known = await (try PeersCommand.store(common)).all
       if known.isEmpty, !common.json {
-        try Console.tell("No peer is remembered yet.\n")
+        try Console.tell("You have not met any peers yet.\n")
       }
       let lines = known.map { KnownPeerLine($0) }
       if common.json {
@@ -260,16 +264,16 @@ struct PeersCommand: AsyncParsableCommand {
       abstract: "Trust a peer, so that boards that admit known peers admit it."
     )
 
-    @Argument(help: "The whole id of the peer, 52 characters.")
+    @Argument(help: "The whole id of the peer (52 characters).")
     var id: String
 
     @Option(
       name: .customLong("as"),
-      help: ArgumentHelp("What to call it.", valueName: "NAME")
+      help: ArgumentHelp("The name to show for the peer.", valueName: "NAME")
     )
     var name = ""
 
-    @Flag(help: "Also admit it without asking where boards ask a person.")
+    @Flag(help: "Also admit the peer without asking you, on boards that would ask.")
     var always = false
 
     @OptionGroup var common: CommonOptions
@@ -278,12 +282,12 @@ struct PeersCommand: AsyncParsableCommand {
       guard let peer = PeerID(text: id) else {
         throw NodeError(
           .usage,
-          "an id has 52 letters and digits; `whiteboard-peer peers` lists them"
+          "a peer id has 52 letters and digits; `whiteboard-peer peers` lists the known ones"
         )
       }
       let directory = try common.chosenDataDirectory()
       do {
-        // Makes the directory as private as it has to be.
+        // This also makes the data directory private.
         _ = try PeerIdentity.loadOrCreate(inDirectory: directory)
         let store = try PeersCommand.store(common)
         try await store.remember(peer, name: name, how: .ask)
@@ -293,8 +297,8 @@ struct PeersCommand: AsyncParsableCommand {
         try Console.tell(
           common.json
             ? KnownPeerLine(known).json
-            : "\(who) is admitted from now on where boards admit known peers"
-              + (always ? " or ask.\n" : ".\n")
+            : "\(who) is now admitted to boards that admit known peers"
+              + (always ? ", and to boards that ask you.\n" : ".\n")
         )
       } catch {
         throw NodeError(error, inDataDirectory: directory)
@@ -306,7 +310,7 @@ struct PeersCommand: AsyncParsableCommand {
   struct Forget: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Forget a peer.")
 
-    @Argument(help: "The id of the peer, or the start of it: 4 characters at least.")
+    @Argument(help: "The id of the peer, or at least its first 4 characters.")
     var id: String
 
     @OptionGroup var common: CommonOptions
@@ -317,7 +321,9 @@ struct PeersCommand: AsyncParsableCommand {
       guard let peer = meant.first, meant.count == 1, id.utf8.count >= 4 else {
         throw NodeError(
           .no,
-          meant.count > 1 ? "\(meant.count) peers start so; give more of the id" : "no such peer"
+          meant.count > 1
+            ? "\(meant.count) peers have ids that start like this; give more of the id"
+            : "there is no such peer; give at least 4 characters of its id"
         )
       }
       do {
@@ -327,7 +333,7 @@ struct PeersCommand: AsyncParsableCommand {
       }
       if !common.json {
         let who = EventText.person(peer.name.displayed, peer.peer.text)
-        try Console.tell("\(who) is forgotten.\n")
+        try Console.tell("Removed \(who) from the known peers.\n")
       }
     }
   }
@@ -339,8 +345,8 @@ struct DoctorCommand: AsyncParsableCommand {
     commandName: "doctor",
     abstract: "Check why boards are not found or not drawn correctly, and say how to fix it.",
     discussion: """
-      It looks at interfaces, multicast, D-Bus, the Avahi daemon, the port, the firewall, the clock, \
-      the data directory and the terminal. Exits with 1 where something is at fault.
+        Checks the interfaces, multicast, D-Bus, the Avahi daemon, the port, the firewall, the clock, \
+        the data directory and the terminal. The exit status is 1 if a check finds a fault.
       """
   )
 
@@ -372,7 +378,7 @@ struct DoctorCommand: AsyncParsableCommand {
         }
       }
       if !report.isHealthy, let cause = report.likelyCause {
-        try Console.tell("\nThe likely cause: \(cause)\n")
+        try Console.tell("\nLikely cause: \(cause)\n")
       }
     }
     guard report.isHealthy else { throw ExitCode(NodeError.Code.no.rawValue) }
@@ -385,9 +391,9 @@ struct DemoCommand: AsyncParsableCommand {
     commandName: "demo",
     abstract: "Try the program alone: on a terminal, draw with a simulated peer.",
     discussion: """
-      Two real peers find each other by discovery: one is yours, the other is Ada's, in this program too. Nothing \
-      of it is kept. Without a terminal, or with --accessible, two peers share a board for a moment, tell what \
-      they do, and compare their boards.
+        Two real peers find each other by discovery: yours, and one named Ada in the same program. Nothing \
+        is saved. Without a terminal, or with --accessible, two peers share a board for a moment, print what \
+        they do, and compare their boards.
       """
   )
 
@@ -401,7 +407,7 @@ struct DemoCommand: AsyncParsableCommand {
     let template = (Environment["TMPDIR"] ?? "/tmp") + "/whiteboard-demo-XXXXXX"
     var path = Array(template.utf8CString)
     guard mkdtemp(&path) != nil else {
-      throw NodeError(.cannotCreate, "no temporary directory can be made; see TMPDIR")
+      throw NodeError(.cannotCreate, "cannot create a temporary directory; check TMPDIR")
     }
     let directory = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     defer { try? FileManager.default.removeItem(atPath: directory) }
@@ -430,7 +436,7 @@ struct DemoCommand: AsyncParsableCommand {
     }
     await say(
       nil,
-      "Ada hosts a board, Ben looks for it; each has a key and a directory of its own."
+      "Ada hosts a board, and Ben searches for it. Each has a separate key and directory."
     )
     let demo = Demo(
       discovery: discovery,
@@ -441,7 +447,10 @@ struct DemoCommand: AsyncParsableCommand {
     )
     let digest = try await demo.run()
     await say(nil, "Both boards are the same: \(digest)")
-    await say(nil, "Try it yourself: whiteboard-peer host, and whiteboard-peer join elsewhere.")
+    await say(
+      nil,
+      "Try it yourself: whiteboard-peer host, and whiteboard-peer join on another computer."
+    )
     try? await writer.flush()
   }
 }

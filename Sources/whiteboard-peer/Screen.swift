@@ -2,15 +2,17 @@ import WhiteboardCommands
 import WhiteboardNode
 
 extension Console {
-  /// Whether a board may take up the whole terminal: one that can move its cursor, and whose reader did
-  /// not ask for lines.
+  /// Whether the program can use the whole terminal as a screen: the terminal can move its cursor,
+  /// and the user did not choose line mode.
   static func hasScreen(_ settings: Settings) -> Bool {
     let term = Environment["TERM"] ?? ""
     return isTerminal && !term.isEmpty && term != "dumb" && settings.value(.accessible) != true
   }
 }
 
-/// A terminal as input; its end of file ends the program, unless work would be lost.
+/// The lines typed on a terminal.
+///
+/// At the end of input, the program ends, unless changes would be lost.
 struct TerminalLines: LineSource {
   let reader: LineReader
   let ended: @Sendable () async -> Bool

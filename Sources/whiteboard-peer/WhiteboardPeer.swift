@@ -3,7 +3,7 @@ import WhiteboardCommands
 import WhiteboardNode
 import WhiteboardRendering
 
-/// The program of a person at a whiteboard.
+/// The program `whiteboard-peer`, with which a user hosts and joins whiteboards.
 @main
 struct WhiteboardPeer: DocumentedProgram {
   static let configuration = CommandConfiguration(
@@ -13,13 +13,13 @@ struct WhiteboardPeer: DocumentedProgram {
       EXAMPLES
         whiteboard-peer                       the boards nearby and your own
         whiteboard-peer demo                  see two peers share a board
-        whiteboard-peer host standup          open a board; prints a link
-        whiteboard-peer invite standup        its link, code and QR code
-        whiteboard-peer join --code "WORDS"   join the one board nearby
+        whiteboard-peer host standup          open a board, and print its link
+        whiteboard-peer invite standup        show its link, code and QR code
+        whiteboard-peer join --code "WORDS"   join the only board nearby
         whiteboard-peer join 192.168.1.20:26273 --code "river maple candy frost"
         whiteboard-peer export standup -o standup.svg
         printf 'text 0,0 "hi"\\n' | whiteboard-peer run --join standup --code "…"
-        whiteboard-peer help verbs            what can be typed on a board
+        whiteboard-peer help verbs            list the commands for an open board
 
       \(ExitStatus.help)
       """,
@@ -37,13 +37,18 @@ struct WhiteboardPeer: DocumentedProgram {
   static let about = ManualPage.Program(
     version: configuration.version,
     settings: CommonOptions.entries,
-    sections: [("VERBS", CommandTable.text), ("WHAT THE WORDS MEAN", ReportedWord.text)],
+    sections: [
+      ("BOARD COMMANDS", CommandTable.text), ("MEANING OF REPORTED WORDS", ReportedWord.text),
+    ],
     files: [
-      ("$XDG_CONFIG_HOME/whiteboard/config", "The settings, else ~/.config/whiteboard/config."),
+      (
+        "$XDG_CONFIG_HOME/whiteboard/config",
+        "The configuration file; else ~/.config/whiteboard/config."
+      ),
       (
         "$XDG_DATA_HOME/whiteboard",
-        "Else ~/.local/share/whiteboard: identity.pem, the key of this peer; peers.json, the peers it has met; "
-          + "boards, the boards; inbox, received files."
+        "The data directory; else ~/.local/share/whiteboard. It holds identity.pem, the key of this peer; "
+          + "peers.json, the known peers; boards, the saved boards; inbox, received files."
       ),
     ]
   )
@@ -57,16 +62,16 @@ struct WhiteboardPeer: DocumentedProgram {
     }
     try CommandSpelling.check(arguments, of: Self.self) { word in
       guard CommandName(rawValue: word) == nil else {
-        return "it is typed on a board, as whiteboard-peer help verbs says"
+        return "it is typed on a board; `whiteboard-peer help verbs` lists the board commands"
       }
-      return "whiteboard-peer help lists them, "
-        + "whiteboard-peer help verbs what can be typed on a board"
+      return "`whiteboard-peer help` lists the commands, "
+        + "`whiteboard-peer help verbs` those for an open board"
     }
     try await runCommand(arguments)
   }
 }
 
-/// What `help verbs` prints, as a command of its own.
+/// The command `verbs`, which prints the same text as `help verbs`.
 struct VerbsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verbs",

@@ -307,7 +307,7 @@ class CommandLine(InteropCase):
         versions = self.run_program("boards", "versions", "a").splitlines()
         self.assertEqual(versions[0].split(), ["NAME", "AT", "BYTES"])
         self.assertTrue(versions[1].startswith('"one"'))
-        self.assertEqual(self.run_program("peers").strip(), "No peer is remembered yet.")
+        self.assertEqual(self.run_program("peers").strip(), "You have not met any peers yet.")
 
     def test_a_photo_that_is_in_the_file_is_shown_as_there(self):
         photo = self.home / "photo.png"

@@ -24,7 +24,7 @@ def a_killed_peer_is_told_of_and_the_terminal_is_given_back(directory):
     assert ada.flag("alternate_on") == "1" and ada.flag("mouse_any_flag") == "1", "the screen is taken over"
     os.kill(ada.process, 11)
     ada.wait("EXIT 139")
-    ada.wait("Everything that was saved is in")
+    ada.wait("All saved changes are in")
     assert (ada.flag("alternate_on"), ada.flag("mouse_any_flag"), ada.flag("cursor_flag")) == ("0", "0", "1")
     ben.wait("ada unreachable for", 20)
     ben.wait(ink())
