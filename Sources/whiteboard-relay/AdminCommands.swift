@@ -4,12 +4,13 @@ import WhiteboardNode
 import WhiteboardRelay
 
 extension PlaceOptions {
-  /// Asks the relay that runs, and tells what it answers.
+  /// Sends a request to the running relay, and prints the answer.
   ///
   /// - Parameters:
-  ///   - request: What is asked.
-  ///   - empty: What a person is told where there is nothing to tell.
-  /// - Throws: ``NodeError``: why it was not done, or why nobody could be asked.
+  ///   - request: The request.
+  ///   - empty: The text to print if the answer has no lines.
+  /// - Throws: ``NodeError`` if the relay cannot be reached, or if it could not execute the
+  ///   request.
   func tell(_ request: ControlRequest, empty: String) async throws(NodeError) {
     let lines = try await ask(request)
     if lines.isEmpty, !json { try Console.tell(empty + "\n") }
@@ -25,7 +26,7 @@ extension PlaceOptions {
 struct StatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Tell how the relay is that runs here."
+    abstract: "Show the state of the running relay."
   )
 
   @OptionGroup var place: PlaceOptions
@@ -37,13 +38,13 @@ struct StatusCommand: AsyncParsableCommand {
 struct PeersCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "peers",
-    abstract: "Tell who is on which board."
+    abstract: "Show the peers on each board."
   )
 
   @OptionGroup var place: PlaceOptions
 
   mutating func run() async throws {
-    try await place.tell(ControlRequest(.peers), empty: "Nobody is on a board.")
+    try await place.tell(ControlRequest(.peers), empty: "No peers are on a board.")
   }
 }
 
@@ -51,26 +52,29 @@ struct PeersCommand: AsyncParsableCommand {
 struct DrainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "drain",
-    abstract: "Have the relay end in good order: everybody is told, and every board is kept."
+    "Stop the relay in good order: it notifies all peers, and saves every board."
   )
 
   @OptionGroup var place: PlaceOptions
 
   mutating func run() async throws {
-    try await place.tell(ControlRequest(.drain), empty: "The relay ends.")
+    try await place.tell(ControlRequest(.drain), empty: "The relay is stopping.")
   }
 }
 
-/// Which board of which relay is meant.
+/// The options that name a board and its relay.
 struct BoardOptions: ParsableArguments {
-  @Argument(help: ArgumentHelp("Its name, its id or the beginning of that.", valueName: "board"))
+  @Argument(
+    help: ArgumentHelp("The name or id of the board, or the start of its id.", valueName: "board")
+  )
   var name: String
 
   @OptionGroup var place: PlaceOptions
 
-  /// Has something done with the board, and tells what came of it.
+  /// Sends a request about the board to the relay, and prints the answer.
   ///
-  /// - Throws: ``NodeError``: why it was not done, or why nobody could be asked.
+  /// - Throws: ``NodeError`` if the relay cannot be reached, or if it could not execute the
+  ///   request.
   func tell(_ command: ControlRequest.Command, empty: String = "") async throws(NodeError) {
     try await place.tell(ControlRequest(command, board: name), empty: empty)
   }
@@ -80,7 +84,7 @@ struct BoardOptions: ParsableArguments {
 struct BoardsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "boards",
-    abstract: "List, make, share, pin and delete the boards of the relay that runs here.",
+    abstract: "List, create, share, pin and delete the boards of the running relay.",
     subcommands: [
       List.self, Create.self, Invite.self, Role.self, Kick.self, Pin.self, Unpin.self, Export.self,
       Delete.self,
@@ -91,7 +95,7 @@ struct BoardsCommand: AsyncParsableCommand {
   /// `whiteboard-relay boards list`.
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "List the boards, and who is on them."
+      abstract: "List the boards, and the peers on them."
     )
 
     @OptionGroup var place: PlaceOptions
@@ -99,7 +103,7 @@ struct BoardsCommand: AsyncParsableCommand {
     mutating func run() async throws {
       try await place.tell(
         ControlRequest(.boards),
-        empty: "There is no board yet: whiteboard-relay boards create NAME"
+        empty: "There are no boards yet. To create one, run: whiteboard-relay boards create NAME"
       )
     }
   }
@@ -107,10 +111,10 @@ struct BoardsCommand: AsyncParsableCommand {
   /// `whiteboard-relay boards create`.
   struct Create: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Make a board of the relay's own."
+      abstract: "Create a board that the relay hosts."
     )
 
-    @Argument(help: "What it is called.")
+    @Argument(help: "The name of the board.")
     var name: String
 
     @Option(help: ArgumentHelp("How peers are admitted: code, known or anyone.", valueName: "HOW"))
@@ -121,7 +125,7 @@ struct BoardsCommand: AsyncParsableCommand {
     )
     var code: String?
 
-    @Flag(help: "Own the board: the relay lets write whoever comes by its code.")
+    @Flag(help: "Own the board: peers that join with its code get the right to edit.")
     var owned = false
 
     @OptionGroup var place: PlaceOptions
@@ -139,18 +143,18 @@ struct BoardsCommand: AsyncParsableCommand {
   /// `whiteboard-relay boards invite`.
   struct Invite: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Make a further code by which people join a board.",
-      discussion: "A board has at most 16 codes; further ones end with the relay."
+      abstract: "Create an additional code for a board.",
+      discussion: "A board has at most 16 codes. Additional codes expire when the relay ends."
     )
 
     @OptionGroup var board: BoardOptions
 
-    @Flag(help: "Make a view-only code, on a board made with --owned.")
+    @Flag(help: "Create a view-only code, for a board that was created with --owned.")
     var view = false
 
     @Option(
       help: ArgumentHelp(
-        "For how long it holds: a number and s, m, h or d, at most 30d.",
+        "How long the code is valid: a number and s, m, h or d, at most 30d.",
         valueName: "TIME"
       )
     )
@@ -158,7 +162,7 @@ struct BoardsCommand: AsyncParsableCommand {
 
     mutating func validate() throws {
       guard expires.map({ InvitationTerms.seconds($0) != nil }) ?? true else {
-        throw ValidationError("--expires takes a time like 90s, 15m, 2h or 7d, at most 30d.")
+        throw ValidationError("--expires must be a time such as 90s, 15m, 2h or 7d, at most 30d.")
       }
     }
 
@@ -173,39 +177,40 @@ struct BoardsCommand: AsyncParsableCommand {
   /// `whiteboard-relay boards role`.
   struct Role: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Say what somebody may do on a board made with --owned."
+      abstract: "Set whether a peer can edit a board that was created with --owned."
     )
 
     @OptionGroup var board: BoardOptions
 
-    @Argument(help: "Who: a name, an id or the beginning of that.") var peer: String
+    @Argument(help: "The name or id of the peer, or the start of its id.") var peer: String
 
-    @Argument(help: "editor or viewer.") var role: String
+    @Argument(help: "The new role: editor or viewer.") var role: String
 
     mutating func run() async throws {
       var request = ControlRequest(.role, board: board.name)
       request.peer = peer
       request.role = role
-      try await board.place.tell(request, empty: "It is so from now on.")
+      try await board.place.tell(request, empty: "The role was changed.")
     }
   }
 
   /// `whiteboard-relay boards kick`.
   struct Kick: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Remove somebody from a board; on one made with --owned the right to write too."
+      abstract:
+        "Remove a peer from a board; on a board created with --owned, also its right to edit."
     )
 
     @OptionGroup var board: BoardOptions
 
-    @Argument(help: "Who: a name, an id or the beginning of that.") var peer: String
+    @Argument(help: "The name or id of the peer, or the start of its id.") var peer: String
 
-    @Argument(help: "What the peer is told.") var reason = ""
+    @Argument(help: "The reason, which the peer sees.") var reason = ""
 
     @Flag(help: "Also remove every member that the peer admitted, and so on.")
     var withAdmitted = false
 
-    @Flag(help: "Keep the code of the board; else it gets a new one, which is printed.")
+    @Flag(help: "Keep the code of the board; otherwise, it gets a new one, which is printed.")
     var keepCode = false
 
     mutating func run() async throws {
@@ -214,14 +219,14 @@ struct BoardsCommand: AsyncParsableCommand {
       request.reason = reason
       request.withAdmitted = withAdmitted
       request.keepCode = keepCode
-      try await board.place.tell(request, empty: "The peer is removed.")
+      try await board.place.tell(request, empty: "The peer was removed.")
     }
   }
 
   /// `whiteboard-relay boards pin`.
   struct Pin: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Keep a board however long nobody visits it."
+      abstract: "Pin a board: the relay keeps it even if no peer visits it."
     )
 
     @OptionGroup var board: BoardOptions
@@ -232,7 +237,7 @@ struct BoardsCommand: AsyncParsableCommand {
   /// `whiteboard-relay boards unpin`.
   struct Unpin: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Keep a board no longer than others."
+      abstract: "Unpin a board: the relay removes it like others if no peer visits it."
     )
 
     @OptionGroup var board: BoardOptions
@@ -244,7 +249,7 @@ struct BoardsCommand: AsyncParsableCommand {
   struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract:
-        "Write a board to a file of its own, which whiteboard-peer opens; it goes on meanwhile."
+        "Copy a board to a file that whiteboard-peer can open, while the relay serves the board."
     )
 
     @OptionGroup var board: BoardOptions
@@ -252,7 +257,7 @@ struct BoardsCommand: AsyncParsableCommand {
     @Option(
       name: [.customShort("o"), .customLong("output")],
       help: ArgumentHelp(
-        "The file to make, ended by .\(BoardFile.fileExtension).",
+        "The file to create; its name must end in .\(BoardFile.fileExtension).",
         valueName: "FILE"
       )
     )
@@ -262,14 +267,14 @@ struct BoardsCommand: AsyncParsableCommand {
       guard output.hasSuffix(".\(BoardFile.fileExtension)") else {
         throw NodeError(
           .usage,
-          "the file is a whole board: end its name in .\(BoardFile.fileExtension); "
-            + "`whiteboard-peer export` makes a picture of that"
+          "the name of the file must end in .\(BoardFile.fileExtension), because it holds a whole board; "
+            + "`whiteboard-peer export` makes a picture from it"
         )
       }
       let target = BoardFile.absolute(output)
       let directory = try board.place.settings().relayDirectory()
       try await RelayBackup.export(board.name, of: directory, to: target)
-      try board.place.say("board-exported", "The board is in \(output).", path: target)
+      try board.place.say("board-exported", "Exported the board to \(output).", path: target)
     }
   }
 
@@ -277,7 +282,7 @@ struct BoardsCommand: AsyncParsableCommand {
   struct Delete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract:
-        "Serve a board no more and remove what is kept of it; who is on it keeps what it has."
+        "Stop serving a board, and delete its file; its members keep their copies."
     )
 
     @OptionGroup var board: BoardOptions

@@ -5,7 +5,7 @@ import WhiteboardNode
 import WhiteboardRelay
 
 extension PlaceOptions {
-  /// Says what was done: in words, or as a line of JSON.
+  /// Prints the result of a command as text or as a line of JSON.
   func say(_ event: String, _ words: String, path: String) throws(NodeError) {
     struct Line: Encodable { let path: String }
     try Console.tell(
@@ -20,16 +20,16 @@ struct BackupCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "backup",
     abstract:
-      "Copy the relay, which may be running, to a directory: its key, whom it knows, its boards.",
+      "Copy the relay's key, known peers and boards to a directory, even while the relay runs.",
     discussion: """
-      Who has the copy can be this relay: keep it as safe as the relay itself. Each board is copied as it is \
-      in one moment; photos are in the files of the boards.
+        Anyone who has the copy can pose as this relay, so keep it as safe as the relay itself. Each board is \
+        copied as it is at one moment, with its photos.
       """
   )
 
   @Option(
     name: [.customShort("o"), .customLong("output")],
-    help: ArgumentHelp("The directory to make.", valueName: "DIR"),
+    help: ArgumentHelp("The directory to create.", valueName: "DIR"),
     completion: .directory
   )
   var output: String
@@ -42,8 +42,8 @@ struct BackupCommand: AsyncParsableCommand {
       of: try place.settings().relayDirectory(),
       at: target
     )
-    let boards = count == 1 ? "1 board is" : "\(count) boards are"
-    try place.say("backup-made", "\(boards) in \(output).", path: target)
+    let boards = count == 1 ? "1 board" : "\(count) boards"
+    try place.say("backup-made", "Copied \(boards) to \(output).", path: target)
   }
 }
 
@@ -53,12 +53,15 @@ struct RestoreCommand: AsyncParsableCommand {
     commandName: "restore",
     abstract: "Restore the relay's data directory from a backup.",
     discussion: """
-      Every board is checked first. The relay has the same key and the same boards: start it instead of the \
-      one that was copied, never beside it.
+        Every board is checked first. The restored relay has the same key and the same boards, so run it \
+        instead of the original, never at the same time.
       """
   )
 
-  @Argument(help: ArgumentHelp("The copy.", valueName: "DIR"), completion: .directory)
+  @Argument(
+    help: ArgumentHelp("The directory with the backup.", valueName: "DIR"),
+    completion: .directory
+  )
   var source: String
 
   @OptionGroup var place: PlaceOptions
@@ -66,8 +69,8 @@ struct RestoreCommand: AsyncParsableCommand {
   mutating func run() async throws {
     let directory = try place.settings().relayDirectory()
     let count = try await RelayBackup.restore(BoardFile.absolute(source), to: directory)
-    let boards = count == 1 ? "1 board is" : "\(count) boards are"
-    try place.say("backup-restored", "\(boards) in \(directory).", path: directory)
+    let boards = count == 1 ? "1 board" : "\(count) boards"
+    try place.say("backup-restored", "Restored \(boards) to \(directory).", path: directory)
   }
 }
 
@@ -75,14 +78,14 @@ struct RestoreCommand: AsyncParsableCommand {
 struct CompactCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compact",
-    abstract: "Drop history that need not be kept from the boards of the relay that runs here.",
-    discussion: "What is on the boards stays. Named versions stay too."
+    abstract: "Delete old history from the boards of the running relay.",
+    discussion: "The objects on the boards and the checkpoints are kept."
   )
 
-  @Argument(help: "Which board: its name, its id or the beginning of that; else all.")
+  @Argument(help: "The name or id of the board, or the start of its id; else all boards.")
   var board: String?
 
-  @Option(help: ArgumentHelp("How many days of history stay.", valueName: "DAYS"))
+  @Option(help: ArgumentHelp("The number of days of history to keep.", valueName: "DAYS"))
   var keep: Int?
 
   @OptionGroup var place: PlaceOptions
@@ -90,6 +93,6 @@ struct CompactCommand: AsyncParsableCommand {
   mutating func run() async throws {
     var request = ControlRequest(.compact, board: board)
     request.days = keep
-    try await place.tell(request, empty: "Nothing is open.")
+    try await place.tell(request, empty: "No board is open.")
   }
 }

@@ -8,10 +8,11 @@ import WhiteboardRelay
 struct ConfigCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "config",
-    abstract: "Tell the settings, or check the file that they are in.",
+    abstract: "Show the settings, or check them.",
     discussion: """
-      The file has lines NAME = VALUE and comments after #. A flag beats the environment, which \
-      beats the file, which beats the default. A relay that runs reads it again at SIGHUP.
+        The file has lines NAME = VALUE, and comments that begin with #. Options override the \
+        environment, the environment overrides the file, and the file overrides the defaults. \
+        A running relay reads the file again at SIGHUP.
 
       The settings:
       \(SettingEntry.ofRelay.map(Self.line).joined(separator: "\n"))
@@ -20,7 +21,7 @@ struct ConfigCommand: AsyncParsableCommand {
     defaultSubcommand: Show.self
   )
 
-  /// A setting in the help, with the option and the variable that set it too.
+  /// Returns the help line of a setting, with the option and the variable that also set it.
   private static func line(_ entry: SettingEntry) -> String {
     "  \(entry.name) is \(entry.allowed) [\(entry.flag), \(entry.variable)]"
   }
@@ -28,10 +29,10 @@ struct ConfigCommand: AsyncParsableCommand {
   /// `whiteboard-relay config show`.
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Tell what holds, in lines that can be a file of settings."
+      abstract: "Show the current values in the format of the configuration file."
     )
 
-    @Flag(help: "Tell of each setting who said so.")
+    @Flag(help: "Show the source of each value: file and line, variable, option or default.")
     var origin = false
 
     @OptionGroup var options: ServeOptions
@@ -47,7 +48,7 @@ struct ConfigCommand: AsyncParsableCommand {
   /// `whiteboard-relay config check`.
   struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Say what is wrong with the settings, if anything, and what they bound."
+      abstract: "Check the settings, and show the limits that they set."
     )
 
     @OptionGroup var options: ServeOptions
@@ -61,7 +62,7 @@ struct ConfigCommand: AsyncParsableCommand {
         for bound in bounds { try Console.tell(EventLine.json("bound", bound)) }
         return
       }
-      try Console.tell("The settings are right. What is bounded, and what happens then:\n")
+      try Console.tell("The settings are valid. The limits, and what happens beyond them:\n")
       let rows = bounds.map { ["  \($0.what)", "\($0.limit)", "then \($0.then)"] }
       try Console.tell(TextTable.text(rows))
     }

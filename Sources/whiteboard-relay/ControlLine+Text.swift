@@ -3,7 +3,7 @@ import WhiteboardRelay
 import WhiteboardRendering
 
 extension ControlLine {
-  /// The line as it is told: as JSON, or in words for people.
+  /// Returns the line as JSON or as text.
   func text(json isJSON: Bool) -> String {
     if isJSON { return String(decoding: json, as: UTF8.self) }
     return switch self {
@@ -38,9 +38,9 @@ extension ControlLine {
     }
   }
 
-  /// Several lines of an answer for people: those of boards and of people are a table.
+  /// Returns the lines of an answer as text; boards and peers are aligned as a table.
   ///
-  /// - Parameter lines: The lines, in their order.
+  /// - Parameter lines: The lines, in order.
   /// - Returns: The text.
   static func table(_ lines: [ControlLine]) -> String {
     let rows = lines.map(\.cells)
@@ -52,7 +52,7 @@ extension ControlLine {
     }.joined()
   }
 
-  /// The cells of a line of a table; nil for other lines.
+  /// The cells of the line in the table; nil for a line outside the table.
   private var cells: [String]? {
     switch self {
     case .board(let report):
@@ -60,7 +60,7 @@ extension ControlLine {
       return [
         TerminalText.cleaned(report.name), String(report.board.prefix(8)),
         "\(report.state)\(report.isOwned ? ", owned" : "")\(report.isPinned ? ", pinned" : "")",
-        people.isEmpty ? "nobody" : people,
+        people.isEmpty ? "no members" : people,
       ]
     case .person(let person):
       return [
@@ -71,7 +71,7 @@ extension ControlLine {
     }
   }
 
-  /// What stands below a line of a table.
+  /// The lines below the line of a board in the table.
   private var notes: String {
     guard case .board(let report) = self else { return "" }
     return [report.problem.map { TerminalText.cleaned($0) }, report.link].compactMap(\.self)
@@ -79,10 +79,10 @@ extension ControlLine {
   }
 
   private static func text(_ report: InvitationReport) -> String {
-    let role = report.role.map { $0 == "viewer" ? "Lets look on" : "Lets write" } ?? "Lets in"
+    let kind = report.role == "viewer" ? "View-only code" : "Join code"
     return """
-      \(role)\(report.expires.map { " until \($0)" } ?? "") by the code \(report.code):
-        \(report.link)
+      \(kind)\(report.expires.map { " (until \($0))" } ?? ""): \(report.code)
+      Link: \(report.link)
 
       """
   }

@@ -9,9 +9,9 @@ struct HealthCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "health",
     abstract:
-      "Check whether the relay on this machine is ready; for the health check of a container.",
+      "Check whether the relay on this computer is ready; for the health check of a container.",
     discussion:
-      "Exits with 0 where it is, with 1 where it says that it is not, and with 69 where it does not answer."
+      "The exit status is 0 if the relay is ready, 1 if it is not, and 69 if it does not answer."
   )
 
   @Option(help: .of(.http, "ADDR:PORT"))
@@ -23,7 +23,10 @@ struct HealthCommand: AsyncParsableCommand {
     var flags: [String: String] = [:]
     flags[.http] = http
     guard case .at(let address) = try place.settings(flags).value(.http) ?? .standard else {
-      throw NodeError(.usage, "health is served nowhere: http is none")
+      throw NodeError(
+        .usage,
+        "http is none, so the relay serves no health checks; set it to ADDR:PORT"
+      )
     }
     let answer: HealthProbe.Answer
     do throws(HealthProbe.Failure) {
@@ -40,25 +43,28 @@ struct HealthCommand: AsyncParsableCommand {
 struct UnitCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "unit",
-    abstract: "Print what systemd or a firewall is to know of the relay.",
+    abstract: "Print the configuration of systemd or of a firewall for the relay.",
     discussion: """
         whiteboard-relay unit > /etc/systemd/system/whiteboard-relay.service
         systemctl daemon-reload && systemctl enable --now whiteboard-relay
       """
   )
 
-  /// The reader of the result.
+  /// The program that reads the printed configuration.
   enum Reader: String, ExpressibleByArgument, CaseIterable {
     case systemd
     case ufw
     case firewalld
   }
 
-  @Argument(help: "systemd, ufw or firewalld.")
+  @Argument(help: "The program to configure: systemd, ufw or firewalld.")
   var reader = Reader.systemd
 
   @Option(
-    help: ArgumentHelp("Where this program is installed; else where it is now.", valueName: "FILE")
+    help: ArgumentHelp(
+      "The installed path of this program; else its current path.",
+      valueName: "FILE"
+    )
   )
   var executable: String?
 

@@ -7,11 +7,11 @@ import WhiteboardCommands
 import WhiteboardNode
 import WhiteboardRelay
 
-/// The settings that say where a relay is: all that is needed to ask a running one.
+/// The options that locate a relay, which are enough to send requests to a running one.
 struct PlaceOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The file of settings; else /etc/whiteboard-relay/relay.conf. [WHITEBOARD_CONFIG]",
+      "The configuration file; else /etc/whiteboard-relay/relay.conf. [WHITEBOARD_CONFIG]",
       valueName: "FILE"
     ),
     completion: .file()
@@ -25,14 +25,15 @@ struct PlaceOptions: ParsableArguments {
   )
   var dataDirectory: String?
 
-  @Flag(help: "Write one JSON object a line.")
+  @Flag(help: "Write one JSON object per line.")
   var json = false
 
-  /// What holds for each setting.
+  /// Returns the values of the settings.
   ///
-  /// - Parameter flags: What the command's own options say, by the names of settings.
-  /// - Returns: The settings, every one of a value that it can have.
-  /// - Throws: ``NodeError`` for what cannot be used, with where it was said and what would do.
+  /// - Parameter flags: The values of the command's own options, by the names of settings.
+  /// - Returns: The settings, each with a valid value.
+  /// - Throws: ``NodeError`` for an invalid value. Its message says where the value was set, and
+  ///   which values are allowed.
   func settings(_ flags: [String: String] = [:]) throws(NodeError) -> Settings {
     var flags = flags
     flags[.dataDirectory] = dataDirectory
@@ -53,16 +54,19 @@ struct PlaceOptions: ParsableArguments {
     )
   }
 
-  /// Asks the relay that runs there.
+  /// Sends a request to the running relay.
   ///
-  /// - Throws: ``NodeError``: why it was not done, or why nobody could be asked.
+  /// - Returns: The lines of the answer, without the last.
+  /// - Throws: ``NodeError`` if the relay cannot be reached, or if it could not execute the
+  ///   request.
   func ask(_ request: ControlRequest) async throws(NodeError) -> [ControlLine] {
     let directory = try settings().relayDirectory()
     let own = RelayConfiguration.controlPath(
       dataDirectory: directory,
       runtimeDirectory: Environment["RUNTIME_DIRECTORY"]
     )
-    // A relay that the system started is where its unit says, whoever asks.
+    // A relay that systemd started listens at the path in its unit, whichever user runs this
+    // command.
     let ofService = "/run/whiteboard-relay/control.sock"
     let isOwnThere = FileManager.default.fileExists(atPath: own)
     let isServiceThere = FileManager.default.fileExists(atPath: ofService)
@@ -72,9 +76,12 @@ struct PlaceOptions: ParsableArguments {
 }
 
 extension Settings {
-  /// Where the boards of a relay lie: where was said, else where systemd says, else beside those of a person.
+  /// Returns the data directory of a relay.
   ///
-  /// - Throws: ``NodeError`` if nothing says.
+  /// It is the directory that is set, else the one from systemd, else `relay` in the user's data
+  /// directory.
+  ///
+  /// - Throws: ``NodeError`` if the directory is set incorrectly, or if nothing determines it.
   func relayDirectory() throws(NodeError) -> String {
     if value(.dataDirectory) == nil, let state = Environment["STATE_DIRECTORY"] { return state }
     let directory = try chosenDataDirectory()
@@ -82,7 +89,7 @@ extension Settings {
   }
 }
 
-/// The settings of a relay that serves.
+/// The options of a relay that serves boards.
 struct ServeOptions: ParsableArguments {
   @Option(help: .of(.relayName, "NAME"))
   var name: String?
@@ -154,9 +161,10 @@ struct ServeOptions: ParsableArguments {
 
   @OptionGroup var place: PlaceOptions
 
-  /// What holds for each setting.
+  /// Returns the values of the settings.
   ///
-  /// - Throws: ``NodeError`` for what cannot be used, with where it was said and what would do.
+  /// - Throws: ``NodeError`` for an invalid value. Its message says where the value was set, and
+  ///   which values are allowed.
   func settings() throws(NodeError) -> Settings {
     var flags: [String: String] = [:]
     flags[.relayName] = name
@@ -182,11 +190,12 @@ struct ServeOptions: ParsableArguments {
     return try place.settings(flags)
   }
 
-  /// What the relay is made from, as these settings say.
+  /// Returns the configuration of a relay with these settings.
   ///
-  /// - Parameter settings: What ``settings()`` found.
+  /// - Parameter settings: The result of ``settings()``.
   /// - Returns: The configuration.
-  /// - Throws: ``NodeError`` for what cannot be used, with what would do.
+  /// - Throws: ``NodeError`` if the data directory or a file in it cannot be used, or if two
+  ///   settings contradict each other.
   func configuration(_ settings: Settings) throws(NodeError) -> RelayConfiguration {
     let directory = try settings.relayDirectory()
     let identity: PeerIdentity
@@ -218,7 +227,7 @@ struct ServeOptions: ParsableArguments {
 }
 
 extension RelayLimits {
-  /// The limits that settings say.
+  /// Creates the limits that the settings contain.
   init(_ settings: Settings) {
     self.init()
     rate.copies = settings.value(.maximumCopies) ?? rate.copies
@@ -228,7 +237,7 @@ extension RelayLimits {
 }
 
 extension RelayConfiguration.Limits {
-  /// Creates the limits of some settings.
+  /// Creates the limits that the settings contain.
   ///
   /// - Parameter settings: The settings.
   /// - Throws: ``NodeError`` if two settings contradict each other.

@@ -12,11 +12,11 @@ import WhiteboardRelay
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
-    abstract: "Serve boards until it is told to end; done where no command is given.",
+    abstract: "Serve boards until the relay is told to stop; the default command.",
     discussion: """
-      SIGTERM, SIGINT and `drain` end it in good order: everybody is told, and every board is kept. \
-      A second signal ends it at once. At SIGHUP the settings are read again: whose boards are taken and all \
-      limits hold from then on, everything else from the next start.
+        SIGTERM, SIGINT and `drain` stop the relay in good order: it notifies all peers, and saves every board. \
+        A second signal ends it at once. At SIGHUP, the relay reads the settings again: those for accepting and \
+        removing boards apply at once, all others at the next start.
       """
   )
 
@@ -38,7 +38,7 @@ struct ServeCommand: AsyncParsableCommand {
     do throws(NodeError) {
       try await serve(settings, metrics, output)
     } catch {
-      // A reader that reads nothing must not delay the end.
+      // A log reader that does not read must not delay the end.
       log.write("\(WhiteboardRelayProgram.complaint(error))\n")
       throw ExitCode(error.code.rawValue)
     }
@@ -71,7 +71,7 @@ struct ServeCommand: AsyncParsableCommand {
       try await withServices(relay, control, notifier) { () async throws(NodeError) in
         try await relay.run { relay in
           let lines = await relay.answer(ControlRequest(.status))
-          // The relay must not wait for a reader.
+          // A slow reader of the output must not delay the relay.
           for line in lines { output.write(line.text(json: isJSON)) }
           notifier.ready(status: "\(relay.reports().count) boards")
         }
@@ -93,13 +93,13 @@ struct ServeCommand: AsyncParsableCommand {
       do throws(NodeError) {
         await relay.reload(try RelayConfiguration.Limits(try options.settings()))
       } catch {
-        logger.error("the settings stay as they were: \(error.message)")
+        logger.error("Settings were not reloaded: \(error.message)")
       }
       notifier.ready()
     }
   }
 
-  /// Answers over HTTP while something runs, where that is wanted.
+  /// Serves health checks and metrics over HTTP while `body` runs, if the settings ask for it.
   private func withHealth(
     _ relay: Relay,
     _ metrics: PrometheusMetrics,
@@ -115,7 +115,7 @@ struct ServeCommand: AsyncParsableCommand {
       program: "whiteboard-relay",
       version: WhiteboardRelayProgram.configuration.version,
       ailments: {
-        // It answers when the relay does.
+        // The relay is alive if its actor answers this call.
         _ = await relay.hindrances
         return []
       },
@@ -137,20 +137,20 @@ struct ServeCommand: AsyncParsableCommand {
     } catch {
       throw NodeError(
         .system,
-        "\(error): name another place with --http ADDR:PORT, or say --http none"
+        "\(error): choose another address with --http ADDR:PORT, or use --http none"
       )
     }
     try outcome.get()
   }
 
-  /// Answers over the control socket, and keeps the service manager's watchdog quiet, while something runs.
+  /// Serves the control socket and notifies the service manager's watchdog while `body` runs.
   private func withServices(
     _ relay: Relay,
     _ control: ControlServer,
     _ notifier: ServiceNotifier,
     _ body: () async throws(NodeError) -> Void
   ) async throws(NodeError) {
-    // Both end below, whatever comes of the relay.
+    // Both tasks are canceled and awaited below, also if `body` fails.
     let answering = Task { await control.run { await relay.answer($0) } }
     let watching = Task {
       await notifier.keepWatchdogQuiet {
@@ -173,7 +173,7 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension LogFormat {
-  /// The format that settings say.
+  /// Creates the log format that the settings choose.
   init(_ settings: Settings) {
     self =
       switch settings.value(.logFormat) ?? .auto {

@@ -3,7 +3,7 @@ import WhiteboardCommands
 import WhiteboardNode
 import WhiteboardRelay
 
-/// The program that keeps boards alive.
+/// The program `whiteboard-relay`, which keeps boards online.
 @main
 struct WhiteboardRelayProgram: DocumentedProgram {
   static let configuration = CommandConfiguration(
@@ -11,12 +11,12 @@ struct WhiteboardRelayProgram: DocumentedProgram {
     abstract: "Keep whiteboards online, and connect peers that cannot reach each other.",
     discussion: """
       EXAMPLES
-        whiteboard-relay                          serve, until it is told to end
-        whiteboard-relay boards create standup    a board of its own; prints a link
-        whiteboard-relay boards                   the boards, and who is on them
-        whiteboard-relay status                   how it is
-        whiteboard-relay backup -o /mnt/relay     a copy of all of it, while it runs
-        whiteboard-relay drain                    end in good order
+        whiteboard-relay                          serve boards until it is told to stop
+        whiteboard-relay boards create standup    create a board, and print its link
+        whiteboard-relay boards                   list the boards, and the peers on them
+        whiteboard-relay status                   show the state of the relay
+        whiteboard-relay backup -o /mnt/relay     copy all data while the relay runs
+        whiteboard-relay drain                    stop in good order
 
       \(ExitStatus.help)
       """,
@@ -36,13 +36,13 @@ struct WhiteboardRelayProgram: DocumentedProgram {
     settings: SettingEntry.ofRelay,
     sections: [],
     files: [
-      ("/etc/whiteboard-relay/relay.conf", "The settings."),
+      ("/etc/whiteboard-relay/relay.conf", "The configuration file."),
       (
         "$STATE_DIRECTORY",
-        "Else $XDG_DATA_HOME/whiteboard/relay, else ~/.local/share/whiteboard/relay: identity.pem, the key "
-          + "that the relay is; relay.json, which boards it serves; boards, the boards."
+        "The data directory; else $XDG_DATA_HOME/whiteboard/relay, else ~/.local/share/whiteboard/relay. It "
+          + "holds identity.pem, the key of the relay; relay.json, the list of its boards; boards, their files."
       ),
-      ("$RUNTIME_DIRECTORY/control.sock", "Else beside those: where the relay is asked."),
+      ("$RUNTIME_DIRECTORY/control.sock", "The socket for commands; else in the data directory."),
     ]
   )
 
