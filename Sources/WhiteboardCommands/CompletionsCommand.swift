@@ -9,7 +9,7 @@ package struct CompletionsCommand<Program: DocumentedProgram>: AsyncParsableComm
       commandName: "completions",
       abstract: "Print a script for completing commands and options in a shell.",
       discussion: """
-          Write the script to the file for your shell, and again after each update:
+        Write the script to the file for your shell, and again after each update:
 
           bash: ~/.local/share/bash-completion/completions/\(Program.name)
           zsh:  _\(Program.name) in a directory of $fpath, before compinit

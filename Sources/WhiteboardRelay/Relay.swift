@@ -4,35 +4,37 @@ import PeerDiscovery
 import PeerSession
 import WhiteboardNode
 
-/// A node without a screen that keeps boards alive: it serves all of them on one port, keeps each in its
-/// document, and goes on with them after it was started again.
+/// A node without a screen that keeps boards online.
+///
+/// A relay serves all its boards on one port, saves each in its document, and serves them again
+/// after a restart.
 package actor Relay {
   let configuration: RelayConfiguration
   let logger: Logger
   var limits: RelayConfiguration.Limits
   var register: BoardRegister
-  /// The boards that are served, or cannot be.
+  /// The boards that are served or could not be served.
   var boards: [SessionID: ServedBoard] = [:]
   private(set) var transport: PeerTransport?
   let started = ContinuousClock().now
   let metrics = RelayMetrics()
   private var isReady = false
-  /// Why not all is on the disk at the end.
+  /// The error to throw at the end because some changes are not on disk.
   private var loss: NodeError?
 
   private(set) var isEnding = false
   private var endWaiter: CheckedContinuation<Void, Never>?
-  /// Ends when the relay does.
+  /// A stream that finishes when the relay is asked to end.
   let ending: AsyncStream<Void>
   private let endSource: AsyncStream<Void>.Continuation
   private var boardWaiters: [CheckedContinuation<Void, Never>] = []
-  /// Work that runs beside everything else; the relay's group of tasks takes it from here.
+  /// Jobs that run concurrently with the relay's other work, as child tasks of `serve`.
   private let jobs: AsyncStream<Job>
   private let jobSource: AsyncStream<Job>.Continuation
 
   typealias Job = @Sendable (isolated Relay) async -> Void
 
-  /// Creates a relay; nothing runs until ``run(ready:)``.
+  /// Creates a relay, which does nothing until ``run(ready:)`` is called.
   ///
   /// - Throws: ``NodeError`` if the list of its boards cannot be read.
   package init(_ configuration: RelayConfiguration) throws(NodeError) {
@@ -44,10 +46,11 @@ package actor Relay {
     (ending, endSource) = AsyncStream.makeStream()
   }
 
-  /// Serves until it is asked to end; then every board is left with a goodbye, and kept.
+  /// Serves boards until the relay is asked to end, then leaves all sessions and saves all boards.
   ///
-  /// - Parameter ready: Called once it can be reached and every board that it had is served or failed.
-  /// - Throws: ``NodeError``: why it could not begin, or that not every board could be kept.
+  /// - Parameter ready: Called when peers can connect and each board of the register is served or
+  ///   has failed.
+  /// - Throws: ``NodeError`` if the relay cannot start, or if it could not save every board.
   package func run(
     ready: @escaping @Sendable (isolated Relay) async -> Void
   ) async throws(NodeError) {
@@ -64,7 +67,8 @@ package actor Relay {
     transportConfiguration.maximumPeers = limits.maximumPeople
     transportConfiguration.isRelay = true
     transportConfiguration.relayLimits = configuration.passing
-    // 64 readers cost 64 x 60 writes a second, however many write.
+    // Collecting messages for 16 ms limits the writes: 64 readers cost at most 64 x 60 a second,
+    // however many members write.
     transportConfiguration.gathers = .milliseconds(16)
     transportConfiguration.carries = { [weak self] request in
       await self?.answer(request) ?? .refuse(reason: "The relay is shutting down.")
@@ -72,7 +76,7 @@ package actor Relay {
     transportConfiguration.isRequestedResource = { [weak self] session, info in
       await self?.node(of: session)?.isRequested(info) ?? false
     }
-    // A relay has no person who could use a file.
+    // A relay has no user for whom it would receive files.
     transportConfiguration.wantsResource = { _, _ in false }
     transportConfiguration.isTemporaryResource = { Node.answer(named: $0.raw) != nil }
     do {
@@ -81,12 +85,12 @@ package actor Relay {
     } catch let error as SessionError {
       throw NodeError(error)
     } catch {
-      throw NodeError(.internal, "the relay cannot go on: \(error)")
+      throw NodeError(.internal, "the relay cannot continue: \(error)")
     }
     if let loss { throw loss }
   }
 
-  /// Asks it to end; ``run(ready:)`` returns when it has.
+  /// Asks the relay to end; ``run(ready:)`` then returns.
   package func requestEnd() {
     isEnding = true
     endSource.finish()
@@ -94,11 +98,12 @@ package actor Relay {
     endWaiter = nil
   }
 
-  /// Why nobody should be sent here just now, in words; empty while it serves.
+  /// The reasons why no peer should be sent to this relay at the moment; empty while it serves
+  /// normally.
   package var hindrances: [String] {
-    if isEnding { return ["it is ending"] }
+    if isEnding { return ["the relay is ending"] }
     guard isReady else { return ["boards are still being opened"] }
-    // What comes now would be in memory alone.
+    // New changes would be only in memory.
     let causes = boards.values.compactMap { $0.unsaved?.cause }
     return causes.isEmpty ? [] : [Self.told(unsaved: causes.count, causes)]
   }
@@ -108,7 +113,7 @@ package actor Relay {
     return "NOT SAVED: \(words) (\(count == 1 ? "1 board" : "\(count) boards"))"
   }
 
-  /// Has work run beside everything else, until it is over.
+  /// Runs a job concurrently with the relay's other work.
   func spawn(_ job: @escaping Job) { jobSource.yield(job) }
 
   private func serve(
@@ -147,7 +152,7 @@ package actor Relay {
     await untilNoBoard { board in
       if case .failed = board.state { false } else { true }
     }
-    // One that ended as it should is not here any more.
+    // A board that ended without an error is no longer in `boards`.
     let unsaved = served.count { boards[$0] != nil }
     if unsaved > 0 {
       let causes = served.compactMap { id -> SaveProblem.Cause? in
@@ -159,23 +164,23 @@ package actor Relay {
     jobSource.finish()
   }
 
-  /// Waits until no board is so.
+  /// Waits until no board satisfies a condition.
   private func untilNoBoard(_ holds: (ServedBoard) -> Bool) async {
     while boards.values.contains(where: holds) { await untilBoardsChange() }
   }
 
-  /// Waits until a board is not as it was.
+  /// Waits until the state of any board changes.
   func untilBoardsChange() async {
     await withCheckedContinuation { boardWaiters.append($0) }
   }
 
-  /// A board is not as it was: who waits for that looks again.
+  /// Updates the metrics, and resumes the tasks that wait for a change of a board.
   func boardsChanged() {
     metrics.show(boards.values)
     for waiter in boardWaiters { waiter.resume() }
     boardWaiters = []
   }
 
-  /// Who serves a session, nil where nobody does.
+  /// Returns the node that serves a session; nil if there is none.
   func node(of session: SessionID) -> Node? { boards[session]?.node }
 }

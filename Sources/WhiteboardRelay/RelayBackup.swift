@@ -3,23 +3,27 @@ import PeerSession
 import WhiteboardDocument
 import WhiteboardNode
 
-/// A directory that holds all a relay needs to go on elsewhere: its key, whom it knows, and its boards.
+/// A directory that contains everything a relay needs to continue on another computer: its key, the
+/// known peers, and its boards.
 package enum RelayBackup {
   private static let files = ["identity.pem", "peers.json", "relay.json"]
 
-  /// Copies a relay, which may be running: each board as it is in one moment.
+  /// Copies a relay, even while it runs; each board is copied as it is at one moment.
   ///
   /// - Parameters:
-  ///   - dataDirectory: The relay's.
-  ///   - path: The directory to make; it is there whole or not at all.
-  /// - Returns: How many boards are in it.
-  /// - Throws: ``NodeError`` with what is wrong and what to do.
+  ///   - dataDirectory: The data directory of the relay.
+  ///   - path: The directory to create. It exists only if the copy is complete.
+  /// - Returns: The number of copied boards.
+  /// - Throws: ``NodeError`` whose message says what to do.
   package static func make(
     of dataDirectory: String,
     at path: String
   ) async throws(NodeError) -> Int {
     guard FileManager.default.fileExists(atPath: dataDirectory + "/identity.pem") else {
-      throw NodeError(.noInput, "there is no relay in \(dataDirectory); name it with --data-dir")
+      throw NodeError(
+        .noInput,
+        "there is no relay in \(dataDirectory); give its directory with --data-dir"
+      )
     }
     try checkAbsent(path)
     return try await publish(at: path) { (directory) throws(NodeError) in
@@ -28,19 +32,22 @@ package enum RelayBackup {
     }
   }
 
-  /// Makes a relay's data directory from a copy; every board is checked before anything is made.
+  /// Creates a relay's data directory from a backup.
+  ///
+  /// Every board is checked before the directory is created.
   ///
   /// - Parameters:
-  ///   - path: The copy.
-  ///   - dataDirectory: The directory to make.
-  /// - Returns: How many boards are in it.
-  /// - Throws: ``NodeError``: `badData` with the first damage that is found; `cannotCreate` if there is a relay.
+  ///   - path: The directory with the backup.
+  ///   - dataDirectory: The directory to create.
+  /// - Returns: The number of restored boards.
+  /// - Throws: ``NodeError`` with `badData` for the first damage that is found, or `cannotCreate`
+  ///   if the directory is not empty.
   package static func restore(
     _ path: String,
     to dataDirectory: String
   ) async throws(NodeError) -> Int {
     guard FileManager.default.fileExists(atPath: path + "/identity.pem") else {
-      throw NodeError(.noInput, "\(path) is no backup of a relay")
+      throw NodeError(.noInput, "\(path) is not the backup of a relay")
     }
     try checkAbsent(dataDirectory)
     for file in try await boards(in: path) {
@@ -48,7 +55,7 @@ package enum RelayBackup {
       if let damage = damages.first {
         throw NodeError(
           .badData,
-          "\(file): \(damage); 'whiteboard-peer boards recover' tries to save what can still be read"
+          "\(file): \(damage); `whiteboard-peer boards recover` can save the readable data"
         )
       }
     }
@@ -58,13 +65,13 @@ package enum RelayBackup {
     }
   }
 
-  /// Writes one board of a relay, which may be running, to a file.
+  /// Copies one board of a relay to a file, even while the relay runs.
   ///
   /// - Parameters:
-  ///   - board: Which one: its name, its id or the beginning of that.
-  ///   - dataDirectory: The relay's.
-  ///   - path: The file to make; it is there whole or not at all.
-  /// - Throws: ``NodeError`` with what is wrong and what to do.
+  ///   - board: The board: its name, its id or a prefix of its id.
+  ///   - dataDirectory: The data directory of the relay.
+  ///   - path: The file to create. It exists only if the copy is complete.
+  /// - Throws: ``NodeError`` whose message says what to do.
   package static func export(
     _ board: String,
     of dataDirectory: String,
@@ -74,7 +81,7 @@ package enum RelayBackup {
     do throws(DocumentError) {
       let library = BoardLibrary(directory: dataDirectory + "/boards")
       guard let file = try await library.list().first(where: { $0.board == entry.id?.bytes }) else {
-        throw DocumentError(.notFound, "the file of the board is not there")
+        throw DocumentError(.notFound, "the file of the board does not exist")
       }
       let document = try await BoardDocument.open(at: file.path, mode: .reading)
       try await document.save(as: path)
@@ -89,12 +96,12 @@ package enum RelayBackup {
     guard content.isEmpty else {
       throw NodeError(
         .cannotCreate,
-        "\(path) is there already, and is left as it is; name a directory that is empty or not there"
+        "\(path) already exists and is not empty; choose another directory"
       )
     }
   }
 
-  /// Makes a private directory under another name and renames it when it is whole.
+  /// Creates a private directory under a temporary name, and renames it when it is complete.
   private static func publish(
     at path: String,
     _ fill: (String) async throws(NodeError) -> Int
@@ -109,16 +116,16 @@ package enum RelayBackup {
         attributes: [.posixPermissions: 0o700]
       )
     } catch {
-      throw NodeError(.cannotCreate, "the directory \(part) cannot be made")
+      throw NodeError(.cannotCreate, "the directory \(part) cannot be created")
     }
     do throws(NodeError) {
       let count = try await fill(part)
       do {
-        // An empty directory gives way.
+        // Replace an empty directory.
         if files.fileExists(atPath: path) { try files.removeItem(atPath: path) }
         try files.moveItem(atPath: part, toPath: path)
       } catch {
-        throw NodeError(.cannotCreate, "the directory \(path) cannot be made")
+        throw NodeError(.cannotCreate, "the directory \(path) cannot be created")
       }
       return count
     } catch {
@@ -152,7 +159,7 @@ package enum RelayBackup {
         attributes: [.posixPermissions: 0o700]
       )
     } catch {
-      throw NodeError(.cannotCreate, "the directory \(target)/boards cannot be made")
+      throw NodeError(.cannotCreate, "the directory \(target)/boards cannot be created")
     }
     for path in found {
       let name = path.split(separator: "/").last ?? ""

@@ -6,54 +6,56 @@ import PeerSession
 package struct RelayConfiguration: Sendable {
   /// The display name of the relay.
   package var name: String
-  /// Its key.
+  /// The key of the relay.
   package var identity: PeerIdentity
-  /// The peers it remembers.
+  /// The peers that the relay remembers.
   package var peerStore: PeerStore
   /// The directory of its boards, keys and files.
   package var dataDirectory: String
   /// The address to listen on; nil means all addresses, on the default port or the next free one.
   package var listen: PeerAddress?
-  /// The only interface to be found on; nil means all.
+  /// The only network interface on which the relay can be found; nil means all interfaces.
   package var interface: String?
-  /// How its boards are announced; nil means not at all.
+  /// The discovery that announces the boards; nil means that they are not announced.
   package var discovery: (any Discovery)?
-  /// The limits that may change while it runs.
+  /// The limits that may change while the relay runs.
   package var limits = Limits()
-  /// The limits of forwarding and storing for each member.
+  /// The limits of relaying and queueing for each member.
   package var passing = RelayLimits()
-  /// How long a peer whose link broke is waited for (LIV-4).
+  /// How long the relay waits for a peer whose link broke (LIV-4).
   package var lostAfter = Duration.seconds(60)
   /// The logger.
   package var logger: Logger
 
   /// The limits that may change while a relay runs, when its settings are reloaded.
   package struct Limits: Equatable, Sendable {
-    /// Whose boards are taken.
+    /// The hosts whose boards are accepted.
     package var boards = BoardsTaken.allowList
-    /// The hosts that are allowed: all others are refused under ``BoardsTaken/allowList``, and
-    /// strangers under ``BoardsTaken/any``.
+    /// The hosts that the operator allows.
+    ///
+    /// Boards of all other hosts are refused under ``BoardsTaken/allowList``, and count as boards
+    /// of strangers under ``BoardsTaken/any``.
     package var allowed: [PeerID] = []
-    /// How many boards there may be.
+    /// The maximum number of boards.
     package var maximumBoards = 100
-    /// How many may be on a board, the relay counted.
+    /// The maximum number of peers on a board, including the relay.
     package var maximumPeople = 128
-    /// How many megabytes the file of a board may have.
+    /// The maximum size of a board's file, in megabytes.
     package var maximumBoardMegabytes = 1_024
-    /// How many boards of one host are taken under ``BoardsTaken/any``.
+    /// The maximum number of boards of one stranger under ``BoardsTaken/any``.
     package var maximumBoardsPerHost = 8
-    /// How many boards of hosts at one address are taken under ``BoardsTaken/any``.
+    /// The maximum number of boards of strangers at one address under ``BoardsTaken/any``.
     package var maximumBoardsPerAddress = 16
-    /// How many of the boards no stranger gets under ``BoardsTaken/any``; nil means a tenth.
+    /// The number of places that strangers cannot use under ``BoardsTaken/any``; nil means a tenth.
     package var reservedBoards: Int?
-    /// How long a board that is not pinned stays without a visitor.
+    /// How long a board that is not pinned is kept without a visitor.
     package var retention = BoardRetention.auto
 
-    /// The limits that hold where nobody says.
+    /// Creates the default limits.
     package init() {}
   }
 
-  /// Makes a configuration with the defaults.
+  /// Creates a configuration with default values.
   package init(
     name: String,
     identity: PeerIdentity,
@@ -68,11 +70,13 @@ package struct RelayConfiguration: Sendable {
     self.logger = logger
   }
 
-  /// Where the control socket is: in the directory that the system made for it, or with the boards.
+  /// Returns the path of the control socket.
+  ///
+  /// The socket is in the runtime directory if there is one, otherwise in the data directory.
   ///
   /// - Parameters:
-  ///   - dataDirectory: Where the relay's boards lie.
-  ///   - runtimeDirectory: What `RUNTIME_DIRECTORY` says, nil if it is not set.
+  ///   - dataDirectory: The data directory of the relay.
+  ///   - runtimeDirectory: The value of `RUNTIME_DIRECTORY`; nil if it is not set.
   /// - Returns: The path.
   package static func controlPath(
     dataDirectory: String,

@@ -1,7 +1,7 @@
 import Metrics
 import PeerSession
 
-/// The metrics of a relay's boards; they name no board and no peer.
+/// The metrics of a relay's boards; they contain no board names and no peer names.
 struct RelayMetrics: Sendable {
   private let serving = Meter(label: "whiteboard_boards", dimensions: [("state", "serving")])
   private let opening = Meter(label: "whiteboard_boards", dimensions: [("state", "opening")])
@@ -13,7 +13,8 @@ struct RelayMetrics: Sendable {
   private let overruns = Counter(label: "whiteboard_overruns_total")
   private let joins = Counter(label: "whiteboard_joins_total")
 
-  /// Says how many boards there are in each state, and how many people on them, each counted once a board.
+  /// Sets the number of boards in each state, and the number of peers on them, each counted once
+  /// per board.
   func show(_ boards: some Collection<ServedBoard>) {
     var counts = (serving: 0, opening: 0, failed: 0, unsaved: 0, people: 0)
     for board in boards {
@@ -32,9 +33,9 @@ struct RelayMetrics: Sendable {
     people.set(counts.people)
   }
 
-  /// This much was passed on, and that much more since.
+  /// Counts the messages that a board relayed between two tallies.
   func passed(since before: RelayTally, _ now: RelayTally) {
-    // A session that is over tells of nothing any more.
+    // After a session has ended, its tally is zero.
     copies.increment(by: max(0, now.copies - before.copies))
     bytes.increment(by: max(0, now.bytes - before.bytes))
     overruns.increment(by: max(0, now.overruns - before.overruns))
@@ -43,7 +44,8 @@ struct RelayMetrics: Sendable {
   /// Counts a peer that joined a board.
   func joined() { joins.increment() }
 
-  /// So much was refused on a board, because whoever wrote it only looks on, or may do so no longer.
+  /// Counts the messages that a board refused, by the reason: the author is a viewer, or its right
+  /// to edit was revoked.
   func refused(viewer: Int, revoked: Int) {
     for (reason, count) in [("viewer", viewer), ("revoked", revoked)] where count > 0 {
       Counter(label: "whiteboard_refused_total", dimensions: [("reason", reason)])
@@ -51,7 +53,7 @@ struct RelayMetrics: Sendable {
     }
   }
 
-  /// Counts a board of another host that was not taken.
+  /// Counts a board of another host that was not accepted.
   func refused(board refusal: BoardRefusal) {
     Counter(
       label: "whiteboard_boards_refused_total",
@@ -61,7 +63,7 @@ struct RelayMetrics: Sendable {
 
   /// Counts a peer that left a board, by the session's reason.
   func left(_ reason: String) {
-    // Each reason is one of the protocol's words.
+    // The reason is one of the protocol's fixed words.
     Counter(label: "whiteboard_departures_total", dimensions: [("reason", reason)]).increment()
   }
 }

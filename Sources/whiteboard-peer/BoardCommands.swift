@@ -17,8 +17,8 @@ struct HostCommand: AsyncParsableCommand {
     commandName: "host",
     abstract: "Open a board for others to join.",
     discussion: """
-        If a board of this name is saved, it is opened again with the same id, code and contents. \
-        An argument that contains / or ends in .\(BoardFile.fileExtension) is the path of a board file.
+      If a board of this name is saved, it is opened again with the same id, code and contents. \
+      An argument that contains / or ends in .\(BoardFile.fileExtension) is the path of a board file.
       """
   )
 
@@ -92,9 +92,9 @@ struct RunCommand: AsyncParsableCommand {
     commandName: "run",
     abstract: "Run commands from a file or standard input on a board, then quit.",
     discussion: """
-        With --join, commands wait until the board has arrived from at least one member. At the end, \
-        the program waits until every member has all changes. If a command fails, the program ends at \
-        once with a nonzero exit status, unless --keep-going is set.
+      With --join, commands wait until the board has arrived from at least one member. At the end, \
+      the program waits until every member has all changes. If a command fails, the program ends at \
+      once with a nonzero exit status, unless --keep-going is set.
       """
   )
 

@@ -156,10 +156,11 @@ extension BoardsCommand {
     static let configuration = CommandConfiguration(
       abstract: "Save the intact data of a damaged file to a new file; the old one is only read.",
       discussion: """
-          The command also reads the copies that were made when the file was found damaged before \
-          (FILE.damaged-1 and so on). It verifies the new file, and lists the data that is lost.
-          Afterwards, use the new file. Move the damaged file and its copies out of the data directory, so \
-          that the board's name and link refer to the new file. The exit status is 1 if data is lost.
+        The command also reads the copies that were made when the file was found damaged before \
+        (FILE.damaged-1 and so on). It verifies the new file, and lists the data that is lost.
+
+        Afterwards, use the new file. Move the damaged file and its copies out of the data directory, so \
+        that the board's name and link refer to the new file. The exit status is 1 if data is lost.
         """
     )
 

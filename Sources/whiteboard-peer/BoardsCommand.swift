@@ -16,8 +16,8 @@ struct BoardsCommand: AsyncParsableCommand {
     discussion: """
       A board is a file in the data directory. BOARD is the name of a board, the start of its id, or a file.
 
-        The exit status is 1 if `verify` finds damage or `recover` cannot save everything, 65 if a file \
-        is not a readable board, and 75 if another program has the board open for writing.
+      The exit status is 1 if `verify` finds damage or `recover` cannot save everything, 65 if a file \
+      is not a readable board, and 75 if another program has the board open for writing.
       """,
     subcommands: [
       List.self, Show.self, Versions.self, Copy.self, Duplicate.self, Rename.self, Retain.self,

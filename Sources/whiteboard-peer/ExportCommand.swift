@@ -18,8 +18,8 @@ struct ExportCommand: AsyncParsableCommand {
     commandName: "export",
     abstract: "Export a saved board as SVG, PNG, PDF, JSON, Excalidraw or text.",
     discussion: """
-        BOARD is the name of a board, the start of its id, or a file. The board may be open \
-        elsewhere; it is not changed. The ending of FILE sets the format: \(ExportFormat.endings).
+      BOARD is the name of a board, the start of its id, or a file. The board may be open \
+      elsewhere; it is not changed. The ending of FILE sets the format: \(ExportFormat.endings).
       """
   )
 

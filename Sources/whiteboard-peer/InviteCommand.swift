@@ -19,12 +19,13 @@ struct InviteCommand: AsyncParsableCommand {
     commandName: "invite",
     abstract: "Show how others can join a board: its link, its code and a QR code.",
     discussion: """
-        BOARD is the name of a board, the start of its id, or a file. The default is the board that is open on \
-        this computer, or the only saved one. If the board is not open, the output shows the link that it will \
-        have on the usual port, and the command that hosts it.
-        Anyone with the link or the code can join, so share them only with people whom you want on the board. \
-        --view and --expires create an additional code if the board is open on this computer. A board has at \
-        most 16 additional codes; they expire when the program that has the board open ends.
+      BOARD is the name of a board, the start of its id, or a file. The default is the board that is open on \
+      this computer, or the only saved one. If the board is not open, the output shows the link that it will \
+      have on the usual port, and the command that hosts it.
+
+      Anyone with the link or the code can join, so share them only with people whom you want on the board. \
+      --view and --expires create an additional code if the board is open on this computer. A board has at \
+      most 16 codes. Additional codes expire when the program that has the board open ends.
       """
   )
 

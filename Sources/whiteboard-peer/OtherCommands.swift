@@ -345,8 +345,8 @@ struct DoctorCommand: AsyncParsableCommand {
     commandName: "doctor",
     abstract: "Check why boards are not found or not drawn correctly, and say how to fix it.",
     discussion: """
-        Checks the interfaces, multicast, D-Bus, the Avahi daemon, the port, the firewall, the clock, \
-        the data directory and the terminal. The exit status is 1 if a check finds a fault.
+      Checks the interfaces, multicast, D-Bus, the Avahi daemon, the port, the firewall, the clock, \
+      the data directory and the terminal. The exit status is 1 if a check finds a fault.
       """
   )
 
@@ -391,9 +391,9 @@ struct DemoCommand: AsyncParsableCommand {
     commandName: "demo",
     abstract: "Try the program alone: on a terminal, draw with a simulated peer.",
     discussion: """
-        Two real peers find each other by discovery: yours, and one named Ada in the same program. Nothing \
-        is saved. Without a terminal, or with --accessible, two peers share a board for a moment, print what \
-        they do, and compare their boards.
+      Two real peers find each other by discovery: yours, and one named Ada in the same program. Nothing \
+      is saved. Without a terminal, or with --accessible, two peers share a board for a moment, print what \
+      they do, and compare their boards.
       """
   )
 

@@ -22,8 +22,8 @@ struct BackupCommand: AsyncParsableCommand {
     abstract:
       "Copy the relay's key, known peers and boards to a directory, even while the relay runs.",
     discussion: """
-        Anyone who has the copy can pose as this relay, so keep it as safe as the relay itself. Each board is \
-        copied as it is at one moment, with its photos.
+      Anyone who has the copy can pose as this relay, so keep it as safe as the relay itself. Each board is \
+      copied as it is at one moment, with its photos.
       """
   )
 
@@ -53,8 +53,8 @@ struct RestoreCommand: AsyncParsableCommand {
     commandName: "restore",
     abstract: "Restore the relay's data directory from a backup.",
     discussion: """
-        Every board is checked first. The restored relay has the same key and the same boards, so run it \
-        instead of the original, never at the same time.
+      Every board is checked first. The restored relay has the same key and the same boards, so run it \
+      instead of the original, never at the same time.
       """
   )
 

@@ -14,9 +14,9 @@ struct ServeCommand: AsyncParsableCommand {
     commandName: "serve",
     abstract: "Serve boards until the relay is told to stop; the default command.",
     discussion: """
-        SIGTERM, SIGINT and `drain` stop the relay in good order: it notifies all peers, and saves every board. \
-        A second signal ends it at once. At SIGHUP, the relay reads the settings again: those for accepting and \
-        removing boards apply at once, all others at the next start.
+      SIGTERM, SIGINT and `drain` stop the relay in good order: it notifies all peers, and saves every board. \
+      A second signal ends it at once. At SIGHUP, the relay reads the settings again: those for accepting and \
+      removing boards apply at once, all others at the next start.
       """
   )
 

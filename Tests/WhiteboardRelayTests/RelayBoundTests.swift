@@ -27,7 +27,7 @@ struct RelayBoundTests {
     #expect(Set(bounds.map(\.what)).count == bounds.count)
     limits.boards = .allowList
     let closed = RelayBound.all(limits, passing)
-    #expect(closed.first { $0.what == "boards of one stranger" }?.limit == "none are taken")
+    #expect(closed.first { $0.what == "boards of one stranger" }?.limit == "none are accepted")
   }
 
   @Test(

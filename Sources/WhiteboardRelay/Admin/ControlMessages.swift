@@ -3,51 +3,51 @@ import WhiteboardNode
 
 /// A request to a running relay: one line of JSON over its control socket.
 package struct ControlRequest: Codable, Equatable, Sendable {
-  /// The commands.
+  /// The commands that a request can contain.
   package enum Command: String, Codable, CaseIterable, Sendable {
-    /// Tell how the relay is.
+    /// Report the state of the relay.
     case status
-    /// Tell of every board.
+    /// Report all boards.
     case boards
-    /// Make a board.
+    /// Create a board.
     case create
-    /// Keep a board however long nobody visits it.
+    /// Keep a board even if no peer visits it.
     case pin
-    /// Keep it no longer than others.
+    /// Let a board be removed like others if no peer visits it.
     case unpin
-    /// Serve a board no more and remove it.
+    /// Stop serving a board, and delete its file.
     case delete
-    /// Tell who is on which board.
+    /// Report the peers on each board.
     case peers
-    /// Make a further code for a board.
+    /// Create an additional code for a board.
     case invite
-    /// Say what somebody may do on a board that the relay owns.
+    /// Set the role of a peer on a board that the relay owns.
     case role
-    /// Remove somebody from a board of the relay's own.
+    /// Remove a peer from a board that the relay hosts.
     case kick
-    /// Drop history from one board or all.
+    /// Delete old history from one board or from all boards.
     case compact
-    /// End in good order.
+    /// Stop the relay in good order.
     case drain
   }
 
   /// The command.
   package var command: Command
-  /// Which board, by its name, its id or the beginning of that.
+  /// The board: its name, its id or a prefix of its id.
   package var board: String?
   /// The name of a new board.
   package var name: String?
   /// The admission policy of a new board.
   package var admit: String?
-  /// The words that let people in to a new board.
+  /// The join code (four words) of a new board.
   package var code: String?
-  /// Whether the relay says who writes on a new board.
+  /// Whether the relay owns the new board and decides which peers can edit it.
   package var owned: Bool?
-  /// How many days of history stay.
+  /// The number of days of history to keep.
   package var days: Int?
   /// The role and the lifetime of an additional code.
   package var terms: InvitationTerms?
-  /// Whom, by name, id or the beginning of that.
+  /// The peer: its name, its id or a prefix of its id.
   package var peer: String?
   /// The new role of the peer: `editor` or `viewer`.
   package var role: String?
@@ -58,87 +58,87 @@ package struct ControlRequest: Codable, Equatable, Sendable {
   /// Whether `kick` keeps the code of the board.
   package var keepCode: Bool?
 
-  /// Makes a request.
+  /// Creates a request.
   package init(_ command: Command, board: String? = nil) {
     self.command = command
     self.board = board
   }
 
-  /// Reads a request.
+  /// Decodes a request from a line of JSON.
   ///
-  /// - Throws: ``NodeError`` if it is none.
+  /// - Throws: ``NodeError`` if the line is not a valid request.
   init(line: [UInt8]) throws(NodeError) {
     do {
       self = try JSONDecoder().decode(ControlRequest.self, from: Data(line))
     } catch {
       throw NodeError(
         .usage,
-        "a request is one JSON object with a command: "
+        "a request must be a JSON object with one of these commands: "
           + Command.allCases.map(\.rawValue).joined(separator: ", ")
       )
     }
   }
 }
 
-/// How a relay is.
+/// The state of a relay.
 package struct RelayReport: Codable, Equatable, Sendable {
   /// The name of the relay.
   package let name: String
-  /// Its peer id.
+  /// The peer id of the relay.
   package let peer: String
   /// The relay's addresses with the port, best first.
   package let addresses: [String]
-  /// How many boards it has.
+  /// The number of boards that the relay has.
   package let boards: Int
-  /// How many of them cannot be served.
+  /// The number of boards that cannot be served.
   package let failed: Int
-  /// How many are not all on the disk.
+  /// The number of boards with changes that are not saved.
   package let unsaved: Int
-  /// How many people are on them.
+  /// The number of peers on the boards.
   package let people: Int
-  /// For how many seconds it has been running.
+  /// The time since the start of the relay, in seconds.
   package let uptime: Int
 }
 
 /// A peer on a board.
 package struct PersonReport: Codable, Equatable, Sendable {
-  /// The board's id.
+  /// The id of the board.
   package let board: String
-  /// The board's name.
+  /// The name of the board.
   package let boardName: String
-  /// The peer id.
+  /// The id of the peer.
   package let peer: String
   /// The display name of the peer.
   package let name: String
 }
 
-/// A further code by which people join a board.
+/// An additional code for a board.
 package struct InvitationReport: Codable, Equatable, Sendable {
-  /// The board's id.
+  /// The id of the board.
   package let board: String
-  /// The code.
+  /// The additional code (four words).
   package let code: String
-  /// The link with it.
+  /// The link that contains the code.
   package let link: String
   /// The role that the code gives, if the relay owns the board.
   package let role: String?
-  /// When it is a wrong code, RFC 3339.
+  /// The time when the code expires, in RFC 3339 format; nil if it does not expire.
   package let expires: String?
 }
 
 /// One line of a relay's answer.
 package enum ControlLine: Sendable {
-  /// How the relay is.
+  /// The state of the relay.
   case status(RelayReport)
   /// A board.
   case board(BoardReport)
   /// A peer on a board.
   case person(PersonReport)
-  /// A further code.
+  /// An additional code for a board.
   case invitation(InvitationReport)
-  /// It was done; the last line.
+  /// The request was executed; this is the last line.
   case done
-  /// It was not done, and why; the last line.
+  /// The request failed, with the reason; this is the last line.
   case error(code: Int32, message: String)
 
   private struct Failure: Codable {
@@ -148,7 +148,7 @@ package enum ControlLine: Sendable {
   private struct Nothing: Encodable {}
   private struct Kind: Decodable { let event: String }
 
-  /// The line, ended by a line feed.
+  /// The line as JSON with a line feed.
   package var json: [UInt8] {
     switch self {
     case .status(let report): EventLine.json("status", report)
@@ -161,9 +161,9 @@ package enum ControlLine: Sendable {
     }
   }
 
-  /// Reads a line; nil for one of a kind that a later version may write.
+  /// Decodes a line of JSON; nil for a kind of line that only later versions know.
   ///
-  /// - Throws: `DecodingError` if it is not of its form.
+  /// - Throws: `DecodingError` if the line is malformed.
   package init?(line: [UInt8]) throws {
     let decoder = JSONDecoder()
     let data = Data(line)

@@ -7,27 +7,29 @@ import WhiteboardNode
 @preconcurrency import Musl
 #endif
 
-/// Answers what is asked of a relay over its control socket, which permissions of the file system guard.
+/// The server that answers requests to a relay over its control socket.
+///
+/// The file permissions of the socket restrict access to it.
 package struct ControlServer: Sendable {
-  /// How many are answered at a time; further ones wait in the system's queue.
+  /// The maximum number of simultaneous connections; further ones wait in the system's queue.
   private static let maximumConnections = 8
-  /// How long a connection may say or take nothing.
+  /// The maximum time that a read or a write waits for the client, in seconds.
   private static let patience = 10
 
   private let socket: UnixSocket
   private let path: String
 
-  /// Listens at a path.
+  /// Creates a server that listens at a path.
   ///
-  /// - Throws: ``NodeError`` if another relay does, or it cannot be made.
+  /// - Throws: ``NodeError`` if another relay listens there, or if the socket cannot be created.
   package init(at path: String) throws(NodeError) {
     socket = try UnixSocket.listen(at: path)
     self.path = path
   }
 
-  /// Answers, one line of JSON for one or more, until the task is cancelled.
+  /// Answers one request on each connection until the task is canceled.
   ///
-  /// - Parameter answer: What there is to say to a request, ended by `done` or `error`.
+  /// - Parameter answer: Returns the answer to a request; the last line is `done` or `error`.
   package func run(
     _ answer: @escaping @Sendable (ControlRequest) async -> [ControlLine]
   ) async {
@@ -71,21 +73,22 @@ package struct ControlServer: Sendable {
       return
     }
     let writer = LineWriter(descriptor: connection.descriptor)
-    // Whoever does not take the answer does not get it.
+    // If the client does not read the answer, the rest is discarded.
     for line in lines where (try? await writer.write(line.json)) == nil { return }
     try? await writer.flush()
   }
 }
 
-/// Asks a running relay.
+/// The client that sends requests to a running relay.
 package enum ControlClient {
-  /// Asks, and gives the lines of the answer without the last.
+  /// Sends a request to a relay, and waits for the answer.
   ///
   /// - Parameters:
-  ///   - request: What is asked.
-  ///   - path: Where the relay's control socket is.
-  /// - Returns: The lines.
-  /// - Throws: ``NodeError``: why it was not done, or why nobody could be asked.
+  ///   - request: The request.
+  ///   - path: The path of the relay's control socket.
+  /// - Returns: The lines of the answer, without the last.
+  /// - Throws: ``NodeError`` if the relay cannot be reached, or if it could not execute the
+  ///   request.
   package static func ask(
     _ request: ControlRequest,
     at path: String
@@ -111,6 +114,6 @@ package enum ControlClient {
     } catch {
       throw NodeError(.inputOutput, "the relay's answer cannot be read: \(error)")
     }
-    throw NodeError(.unreachable, "the relay ended before it had answered")
+    throw NodeError(.unreachable, "the relay ended before it answered")
   }
 }

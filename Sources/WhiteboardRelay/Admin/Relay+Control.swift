@@ -1,11 +1,11 @@
 import PeerSession
 import WhiteboardNode
 
-/// The requests that a relay answers on its own machine.
+/// The execution of requests that arrive over the control socket.
 extension Relay {
-  /// Carries out a request.
+  /// Executes a request.
   ///
-  /// - Parameter request: What is asked.
+  /// - Parameter request: The request.
   /// - Returns: The lines of the answer, the last of them `done` or `error`.
   package func answer(_ request: ControlRequest) async -> [ControlLine] {
     do throws(NodeError) {
@@ -41,7 +41,7 @@ extension Relay {
     let admission: NodeConfiguration.Admission
     if let word = request.admit {
       guard let meant = NodeConfiguration.Admission(rawValue: word) else {
-        throw NodeError(.usage, "a relay lets in by code, known or anyone")
+        throw NodeError(.usage, "a relay can admit peers by code, known or anyone")
       }
       admission = meant
     } else {
@@ -65,7 +65,7 @@ extension Relay {
 
   private func compact(_ request: ControlRequest) async throws(NodeError) -> [BoardReport] {
     guard request.days.map({ (0...36_500).contains($0) }) ?? true else {
-      throw NodeError(.usage, "history is kept for 0 to 36500 days")
+      throw NodeError(.usage, "the days of history must be from 0 to 36500")
     }
     var compacted: [BoardReport] = []
     for entry in request.board == nil ? register.entries : [try board(request)] {
@@ -98,7 +98,7 @@ extension Relay {
   private func changeRole(_ request: ControlRequest) async throws(NodeError) -> [ControlLine] {
     let entry = try board(request)
     guard let role = request.role.flatMap(BoardRole.init) else {
-      throw NodeError(.usage, "somebody is an editor or a viewer")
+      throw NodeError(.usage, "the role must be editor or viewer")
     }
     let node = try served(entry)
     do throws(CommandError) {
@@ -124,7 +124,7 @@ extension Relay {
       throw NodeError(.no, error.message)
     }
     guard let invited else { return [] }
-    // The relay opens the board with the code of the register when it starts again.
+    // When the relay starts again, it opens the board with the code in the register.
     entry = try board(request)
     entry.code = invited.code
     try register.set(entry)
@@ -143,12 +143,15 @@ extension Relay {
 
   private func served(_ entry: BoardRegister.Entry) throws(NodeError) -> Node {
     guard let served = entry.id.flatMap({ boards[$0] }), case .serving = served.state else {
-      throw NodeError(.timedOut, "the board is not served now; `whiteboard-relay boards` says why")
+      throw NodeError(
+        .timedOut,
+        "the board is not served now; `whiteboard-relay boards` shows the reason"
+      )
     }
     return served.node
   }
 
-  /// Which board a request means.
+  /// Returns the register's entry of the board that a request names.
   private func board(_ request: ControlRequest) throws(NodeError) -> BoardRegister.Entry {
     try register.entry(request.board ?? "")
   }

@@ -7,7 +7,7 @@ import WhiteboardNode
 @preconcurrency import Musl
 #endif
 
-/// A socket in the file system, for the programs of one person or of root on this machine.
+/// A Unix domain socket, for programs of the same user or of root on this computer.
 final class UnixSocket: Sendable {
   let descriptor: Int32
 
@@ -15,43 +15,48 @@ final class UnixSocket: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Connects to whoever listens at a path.
+  /// Connects to the relay that listens at a path.
   ///
-  /// - Throws: ``NodeError`` if nobody does, or not for us.
+  /// - Throws: ``NodeError`` if no process listens there, or if this user may not connect.
   static func connect(to path: String) throws(NodeError) -> UnixSocket {
     let socket = try make()
     guard (try withAddress(path) { Glibc.connect(socket.descriptor, $0, $1) }) == 0 else {
       throw NodeError(
         errno == EACCES ? .notAllowed : .unreachable,
         errno == EACCES
-          ? "\(path) is not for us: ask as the user that the relay runs as, or as root"
-          : "no relay answers at \(path): start it with `whiteboard-relay serve`, or name its "
+          ? "no permission for \(path): run the command as the user of the relay, or as root"
+          : "no relay answers at \(path): start it with `whiteboard-relay serve`, or give its "
             + "directory with --data-dir"
       )
     }
     return socket
   }
 
-  /// Listens at a path, for nobody but this user and root; what a process that died left there is removed.
+  /// Listens at a path; only this user and root can connect.
   ///
-  /// - Throws: ``NodeError`` if another process listens there, or it cannot be made.
+  /// If a process that died left a socket at the path, it is replaced.
+  ///
+  /// - Throws: ``NodeError`` if another process listens there, or if the socket cannot be created.
   static func listen(at path: String) throws(NodeError) -> UnixSocket {
     if (try? connect(to: path)) != nil {
-      throw NodeError(.timedOut, "a relay is running already: it answers at \(path)")
+      throw NodeError(.timedOut, "a relay is already running: it answers at \(path)")
     }
     unlink(path)
     let socket = try make()
-    // Set on the socket, so that its file is never there with other permissions.
+    // Set the permissions before `bind`, so that the file never has other permissions.
     guard fchmod(socket.descriptor, 0o600) == 0,
       (try withAddress(path) { bind(socket.descriptor, $0, $1) }) == 0,
       Glibc.listen(socket.descriptor, 16) == 0
     else {
-      throw NodeError(.cannotCreate, "the control socket \(path) cannot be made: \(words(errno))")
+      throw NodeError(
+        .cannotCreate,
+        "the control socket \(path) cannot be created: \(words(errno))"
+      )
     }
     return socket
   }
 
-  /// The next connection, once there is one; nil if there is none after all.
+  /// Accepts a waiting connection; nil if there is none.
   func accept() -> UnixSocket? {
     let accepted = Glibc.accept(descriptor, nil, nil)
     guard accepted >= 0 else { return nil }
@@ -59,7 +64,7 @@ final class UnixSocket: Sendable {
     return UnixSocket(accepted)
   }
 
-  /// Lets the other side wait no longer than this for what it reads or writes.
+  /// Limits how long a read or a write waits for the other side.
   func limitWaits(seconds: Int) {
     var limit = timeval(tv_sec: seconds, tv_usec: 0)
     let size = socklen_t(MemoryLayout<timeval>.size)
@@ -71,7 +76,7 @@ final class UnixSocket: Sendable {
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     let descriptor = socket(AF_UNIX, kind, 0)
     guard descriptor >= 0 else {
-      throw NodeError(.system, "no socket can be made: \(words(errno))")
+      throw NodeError(.system, "a socket cannot be created: \(words(errno))")
     }
     return UnixSocket(descriptor)
   }
@@ -86,7 +91,7 @@ final class UnixSocket: Sendable {
     address.sun_family = sa_family_t(AF_UNIX)
     let bytes = Array(path.utf8)
     guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
-      throw NodeError(.usage, "\(path) is too long for a socket: it may have 107 bytes")
+      throw NodeError(.usage, "\(path) is too long for a socket: the maximum is 107 bytes")
     }
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
     return withUnsafePointer(to: &address) { pointer in

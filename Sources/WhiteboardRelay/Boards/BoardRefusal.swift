@@ -1,21 +1,21 @@
 import PeerSession
 
-/// The reason why a relay does not take a board of another host.
+/// The reason why a relay does not accept a board of another host.
 enum BoardRefusal: Equatable {
-  /// The relay takes boards of some peers, and not of this one.
+  /// The relay accepts boards only of allowed peers, and the host is not one of them.
   case notAllowed
-  /// The relay takes no boards of other peers.
+  /// The relay accepts no boards of other hosts.
   case noBoards
-  /// The relay has so many boards, and room for no other.
+  /// The relay has this number of boards, and accepts no more.
   case full(Int)
-  /// The remaining places are for the operator.
+  /// The last places, this many, are reserved for the operator.
   case reserved(Int)
-  /// The host has so many boards here.
+  /// The relay has this number of boards of the host, and accepts no more.
   case host(Int)
-  /// The hosts at the address have so many boards here.
+  /// The relay has this number of boards of hosts at the same address, and accepts no more.
   case address(Int)
 
-  /// The sentences that the host gets: the limit and the remedy, short enough for a few lines.
+  /// The text that is sent to the host: the limit and the remedy, short enough for a few lines.
   var reason: String {
     switch self {
     case .notAllowed: "The settings of the relay do not allow this peer."
@@ -48,18 +48,18 @@ enum BoardRefusal: Equatable {
 }
 
 extension RelayConfiguration.Limits {
-  /// The number of boards from which on strangers get no place.
+  /// The number of boards at which the relay stops accepting boards of strangers.
   var boardsForStrangers: Int {
     max(maximumBoards - (reservedBoards ?? maximumBoards / 10), 0)
   }
 
-  /// Returns the reason why no further board of a host is taken.
+  /// Returns the reason why the relay does not accept another board of a host.
   ///
   /// - Parameters:
-  ///   - host: The host; its key is proved.
-  ///   - address: The part of its address that limits count by.
-  ///   - entries: The boards that the relay has.
-  /// - Returns: The reason; nil if the board is taken.
+  ///   - host: The host, which has proved its key.
+  ///   - address: The part of the host's address for which boards are counted.
+  ///   - entries: The boards of the relay.
+  /// - Returns: The reason; nil if the board is accepted.
   func refusal(
     of host: PeerID,
     at address: String,
@@ -83,23 +83,23 @@ extension RelayConfiguration.Limits {
     return atAddress < maximumBoardsPerAddress ? nil : .address(maximumBoardsPerAddress)
   }
 
-  /// Returns how many days a board stays without a visitor.
+  /// Returns the number of days that a board is kept without a visitor.
   ///
   /// - Parameter entry: The board.
-  /// - Returns: The days; nil if it stays.
+  /// - Returns: The number of days; nil if the board is kept forever.
   func retention(of entry: BoardRegister.Entry) -> Int? {
     guard !entry.isPinned else { return nil }
     switch retention {
     case .never: return nil
     case .days(let days): return days
     case .auto:
-      // A board of the relay's own is the operator's.
+      // A board that the relay itself hosts belongs to the operator.
       guard boards == .any, let carriage = entry.carriage, isStranger(carriage) else { return nil }
       return BoardRetention.daysOfStrangers
     }
   }
 
-  /// Whether the operator did not name the host of a board.
+  /// Whether the host of a board is a stranger, which means that the operator did not allow it.
   private func isStranger(_ carriage: BoardRegister.RelayHosting) -> Bool {
     PeerID(text: carriage.host).map { !allowed.contains($0) } ?? true
   }

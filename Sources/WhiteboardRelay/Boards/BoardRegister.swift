@@ -2,47 +2,49 @@ import FoundationEssentials
 import PeerSession
 import WhiteboardNode
 
-/// Which boards a relay serves, and on what terms: the file `relay.json` of its data directory.
+/// The list of boards that a relay serves, stored in `relay.json` in its data directory.
 ///
-/// The boards themselves are in their documents; what is here is what only a relay knows of them.
+/// The contents of each board are in its document. The register holds the data that only the relay
+/// needs.
 package struct BoardRegister: Sendable {
   /// The entry of a board that the relay serves.
   package struct Entry: Codable, Equatable, Sendable {
-    /// The board's id, 26 characters.
+    /// The id of the board, 26 characters.
     package var board: String
-    /// Its name, as it was when it came.
+    /// The name of the board when the relay received it.
     package var name: String
-    /// Whether it stays however long nobody visits it.
+    /// Whether the board is kept even if no peer visits it.
     package var isPinned = false
-    /// The admission policy.
+    /// The admission policy of the board.
     package var admission: String
-    /// The words that let people in, where they are needed.
+    /// The join code; nil if the admission policy does not use one.
     package var code: String?
     /// The salt of a board that this relay owns; nil for boards of other hosts and open boards.
     package var salt: Data?
-    /// The host and its grant, if the board is not this relay's own.
+    /// The host and its grant; nil if the relay itself hosts the board.
     package var carriage: RelayHosting?
-    /// When it came, milliseconds since 1970.
+    /// The time when the relay created or accepted the board, in milliseconds since 1970.
     package var since: Int64
-    /// When somebody was on it last, milliseconds since 1970.
+    /// The time when a member was last on the board, in milliseconds since 1970.
     package var visited: Int64
 
-    /// Its id as the session knows it, nil if the file is wrong.
+    /// The id as a session id; nil if the file contains an invalid id.
     package var id: SessionID? { SessionID(text: board) }
   }
 
-  /// The data that lets a relay serve a board of another host.
+  /// The data that allows a relay to serve a board of another host.
   package struct RelayHosting: Codable, Equatable, Sendable {
-    /// The host's peer id.
+    /// The peer id of the host.
     package var host: String
     /// The host's key, in base64.
     package var key: Data
     /// The host's signature, in base64.
     package var signature: Data
-    /// The part of the host's address that limits count by; nil in files of earlier versions.
+    /// The part of the host's address for which boards are counted; nil in files of earlier
+    /// versions.
     package var address: String?
 
-    /// Takes what a host gave us.
+    /// Creates the data from the grant of a host.
     init(host: PeerID, _ grant: RelayGrant, address: String) {
       self.host = host.text
       self.address = address
@@ -62,19 +64,19 @@ package struct BoardRegister: Sendable {
   private static let maximumSize = 8 << 20
 
   private let file: PrivateFile
-  /// The boards, in the order in which they came.
+  /// The entries, in the order in which the relay created or accepted the boards.
   package private(set) var entries: [Entry] = []
 
-  /// Reads the file; one that is not there is empty.
+  /// Reads the register in a data directory; without a file, the register is empty.
   ///
-  /// - Throws: ``NodeError`` if it cannot be read or understood; nothing is lost.
+  /// - Throws: ``NodeError`` if the file cannot be read or decoded; the file stays unchanged.
   package init(inDataDirectory directory: String) throws(NodeError) {
     file = PrivateFile(path: directory + "/relay.json")
     do {
       guard let bytes = try file.read(limit: Self.maximumSize) else { return }
       let form = try JSONDecoder().decode(Form.self, from: Data(bytes))
       guard form.version == 1 else {
-        throw NodeError(.badData, "\(file.path) is of a newer version of this program")
+        throw NodeError(.badData, "a newer version of this program wrote \(file.path)")
       }
       entries = form.boards
     } catch let error as NodeError {
@@ -84,8 +86,8 @@ package struct BoardRegister: Sendable {
     } catch {
       throw NodeError(
         .badData,
-        "\(file.path) is damaged: repair it, or move it away and make its boards "
-          + "known again with `whiteboard-relay boards create`"
+        "\(file.path) is damaged: repair it, or move it away and create its boards "
+          + "again with `whiteboard-relay boards create`"
       )
     }
   }
@@ -93,15 +95,16 @@ package struct BoardRegister: Sendable {
   /// The entry of a board, nil if there is none.
   package subscript(_ board: SessionID) -> Entry? { entries.first { $0.id == board } }
 
-  /// The entry of the board that an operator means.
+  /// Returns the entry of the board that an operator names.
   ///
-  /// - Parameter meant: The name of the board, its id or at least four characters of its beginning.
+  /// - Parameter meant: The name of the board, its id, or at least the first four characters of its
+  ///   id.
   /// - Returns: The entry.
-  /// - Throws: ``NodeError`` if there is none, or several.
+  /// - Throws: ``NodeError`` if no board matches, or more than one.
   package func entry(_ meant: String) throws(NodeError) -> Entry {
-    guard !meant.isEmpty else { throw NodeError(.usage, "say which board") }
+    guard !meant.isEmpty else { throw NodeError(.usage, "give the name or id of a board") }
     let named = entries.filter { $0.name == meant }
-    // What is no name any more must not be the beginning of another's id by accident.
+    // A short name of a deleted board must not match another board's id by accident.
     let begun = meant.utf8.count < 4 ? [] : entries.filter { $0.board.hasPrefix(meant) }
     let found = named.isEmpty ? begun : named
     guard let first = found.first else {
@@ -109,19 +112,19 @@ package struct BoardRegister: Sendable {
     }
     guard found.count == 1 else {
       let ids = found.map { String($0.board.prefix(8)) }.joined(separator: ", ")
-      throw NodeError(.usage, "several boards are called so: say the id of one, \(ids)")
+      throw NodeError(.usage, "several boards match; give the id of one: \(ids)")
     }
     return first
   }
 
   /// Replaces the entry of a board.
   ///
-  /// - Throws: ``NodeError`` if the file cannot be written; then nothing changes.
+  /// - Throws: ``NodeError`` if the file cannot be written; then the register is unchanged.
   package mutating func set(_ entry: Entry) throws(NodeError) { try set([entry]) }
 
-  /// Keeps entries in place of those that their boards had.
+  /// Adds entries, and replaces the existing entries of the same boards.
   ///
-  /// - Throws: ``NodeError`` if the file cannot be written; then nothing changes.
+  /// - Throws: ``NodeError`` if the file cannot be written; then the register is unchanged.
   package mutating func set(_ changed: [Entry]) throws(NodeError) {
     var all = entries
     for entry in changed {
@@ -134,9 +137,9 @@ package struct BoardRegister: Sendable {
     try keep(all)
   }
 
-  /// Forgets a board.
+  /// Removes the entry of a board.
   ///
-  /// - Throws: ``NodeError`` if the file cannot be written; then nothing changes.
+  /// - Throws: ``NodeError`` if the file cannot be written; then the register is unchanged.
   package mutating func remove(_ board: SessionID) throws(NodeError) {
     try keep(entries.filter { $0.id != board })
   }
@@ -148,7 +151,7 @@ package struct BoardRegister: Sendable {
       // The file holds codes, so it must be private from the start.
       try file.replace(Array(encoder.encode(Form(boards: changed))))
     } catch {
-      throw NodeError(.inputOutput, "the boards that are served cannot be noted: \(error)")
+      throw NodeError(.inputOutput, "the list of boards cannot be saved: \(error)")
     }
     entries = changed
   }

@@ -1,7 +1,7 @@
 import WhiteboardNode
 
-/// Takes what happens on one board of a relay, and passes on what the relay is about: who comes and goes, and
-/// what is wrong.
+/// The receiver of one board's events, which passes on only those that the relay needs: members
+/// that join and leave, and problems.
 struct BoardSink: EventSink {
   let take: @Sendable (NodeEvent) async -> Void
 

@@ -5,17 +5,19 @@ import WhiteboardDocument
 import WhiteboardNode
 import WhiteboardRendering
 
-/// The boards of a relay: how they come, who is on them, and how they go.
+/// How a relay creates, serves and reports its boards.
 extension Relay {
-  /// Makes a board of this relay's own.
+  /// Creates a board that this relay hosts.
   ///
   /// - Parameters:
-  ///   - name: What it is called.
-  ///   - admission: Who is let in; a relay has nobody to ask.
-  ///   - code: The words that let people in; nil makes some.
-  ///   - isOwned: Whether the relay says who writes on it; else whoever is let in does.
-  /// - Returns: What there is to tell of it.
-  /// - Throws: ``NodeError`` where there are too many, or it cannot be noted.
+  ///   - name: The name of the board.
+  ///   - admission: The admission policy; not `ask`, since a relay has no user.
+  ///   - code: The join code; nil creates a random one.
+  ///   - isOwned: Whether the relay owns the board and decides which peers can edit it. Otherwise,
+  ///     every admitted peer can.
+  /// - Returns: The report on the new board.
+  /// - Throws: ``NodeError`` if an argument is invalid, if there are too many boards, or if the
+  ///   list of boards cannot be saved.
   package func createBoard(
     name: String,
     admission: NodeConfiguration.Admission = .code,
@@ -23,15 +25,15 @@ extension Relay {
     isOwned: Bool = false
   ) async throws(NodeError) -> BoardReport {
     guard let name = try? SettingKey<String>.name(name), name.utf8.count <= 128 else {
-      throw NodeError(.usage, "a board's name has 1 to 128 bytes")
+      throw NodeError(.usage, "the name of a board must have 1 to 128 bytes")
     }
     guard admission != .ask else {
-      throw NodeError(.usage, "a relay has nobody to ask: say code, known or anyone")
+      throw NodeError(.usage, "a relay has no user to ask: use code, known or anyone")
     }
     guard register.entries.count < limits.maximumBoards else {
       throw NodeError(
         .notAllowed,
-        "there are \(limits.maximumBoards) boards already; max-boards allows no more"
+        "there are already \(limits.maximumBoards) boards, and max-boards allows no more"
       )
     }
     let salt = isOwned ? Node.newSalt() : nil
@@ -52,14 +54,14 @@ extension Relay {
     return report(entry)
   }
 
-  /// What there is to tell of every board, in the order in which they came.
+  /// Returns a report on every board, in the order in which the relay created or accepted them.
   package func reports() -> [BoardReport] { register.entries.map { report($0) } }
 
-  /// Serves a board of the register.
+  /// Starts to serve a board of the register.
   ///
   /// - Parameters:
-  ///   - entry: Which one.
-  ///   - session: Its session, where that is open already.
+  ///   - entry: The entry of the board.
+  ///   - session: The session of the board, if it is already open.
   func open(_ entry: BoardRegister.Entry, _ session: Session? = nil) {
     guard let id = entry.id, boards[id] == nil, let transport else { return }
     var node = NodeConfiguration(
@@ -98,7 +100,7 @@ extension Relay {
       boards[id] = nil
     } catch {
       logger.error(
-        "a board cannot be served",
+        "Board could not be served.",
         metadata: ["board": "\(id.short)", "reason": "\(error.message)"]
       )
       boards[id]?.state = .failed(error)
@@ -112,20 +114,20 @@ extension Relay {
     case .ready(let ready):
       board.state = .serving
       board.link = ready.link
-      logger.info("serving a board", metadata: ["board": "\(id.short)"])
+      logger.info("Board opened.", metadata: ["board": "\(id.short)"])
     case .joined(let person):
       board.people[person.peer] = person.name
       metrics.joined()
-      logger.notice("joined", metadata: told(id, person.peer, person.name))
+      logger.notice("Peer joined.", metadata: told(id, person.peer, person.name))
     case .left(let person):
       board.people[person.peer] = nil
       board.visited = BoardFile.now
       metrics.left(person.reason)
       var metadata = told(id, person.peer, person.name)
       metadata["reason"] = "\(person.reason)"
-      logger.notice("left", metadata: metadata)
+      logger.notice("Peer left.", metadata: metadata)
     case .note(let remark):
-      // A log reader who saw "not saved" also wants to see that saving works again.
+      // An operator who saw the log line "not-saved" also needs to see that saving works again.
       logger.log(
         level: remark.code == NodeEvent.Remark.savedAgain ? .notice : .info,
         "\(remark.code)",
@@ -150,17 +152,17 @@ extension Relay {
     ]
   }
 
-  /// Waits until a board is served or cannot be.
+  /// Waits until a board is served or has failed.
   private func settled(_ id: SessionID) async {
     while case .opening? = boards[id]?.state { await untilBoardsChange() }
   }
 
-  /// What there is to tell of a board.
+  /// Returns a report on a board.
   ///
   /// - Parameters:
-  ///   - entry: Which one.
-  ///   - told: What to say of its state, where that is not how it is served.
-  /// - Returns: All of it.
+  ///   - entry: The entry of the board.
+  ///   - told: The state to report; nil means the current state.
+  /// - Returns: The report.
   func report(_ entry: BoardRegister.Entry, state told: String? = nil) -> BoardReport {
     let served = entry.id.flatMap { boards[$0] }
     let (state, problem): (String, String?) =
@@ -185,12 +187,12 @@ extension Relay {
   }
 }
 
-/// What an operator does with boards.
+/// The actions of an operator on boards.
 extension Relay {
-  /// Has a board stay however long nobody visits it, or no longer than others.
+  /// Pins or unpins a board; a pinned board is kept even if no peer visits it.
   ///
-  /// - Returns: What there is to tell of it.
-  /// - Throws: ``NodeError`` where it cannot be noted.
+  /// - Returns: The report on the board.
+  /// - Throws: ``NodeError`` if the list of boards cannot be saved.
   func pin(
     _ entry: BoardRegister.Entry,
     _ isPinned: Bool
@@ -201,9 +203,9 @@ extension Relay {
     return report(entry)
   }
 
-  /// Serves a board no more, and removes what was kept of it; who is on it keeps what it has.
+  /// Stops serving a board, and deletes its file; its members keep their copies.
   ///
-  /// - Throws: ``NodeError`` where it cannot be noted or removed.
+  /// - Throws: ``NodeError`` if the list of boards cannot be saved or the file cannot be deleted.
   func delete(_ entry: BoardRegister.Entry) async throws(NodeError) {
     guard let id = entry.id else { return }
     try register.remove(id)
@@ -218,21 +220,21 @@ extension Relay {
       }
     }
     try await removeDocument(of: id)
-    logger.notice("deleted a board", metadata: ["board": "\(id.short)"])
+    logger.notice("Board deleted.", metadata: ["board": "\(id.short)"])
   }
 
   private func removeDocument(of id: SessionID) async throws(NodeError) {
     let library = BoardLibrary(directory: configuration.dataDirectory + "/boards")
     do {
       for summary in try await library.list() where summary.board == id.bytes {
-        // A board that failed to open can have a log.
+        // A board that could not be opened may still have a log file.
         for path in ["-wal", "-shm", "-journal", ""].map({ summary.path + $0 })
         where FileManager.default.fileExists(atPath: path) {
           try FileManager.default.removeItem(atPath: path)
         }
       }
     } catch {
-      throw NodeError(.inputOutput, "the file of the board cannot be removed: \(error)")
+      throw NodeError(.inputOutput, "the file of the board cannot be deleted: \(error)")
     }
   }
 }

@@ -3,9 +3,11 @@ import PeerSession
 import WhiteboardNode
 import WhiteboardRendering
 
-/// Boards of others that a relay takes.
+/// How a relay accepts boards of other hosts.
 extension Relay {
-  /// Whether it takes a board of somebody who asks; asked also when the host of one that it has comes back.
+  /// Decides whether the relay accepts a board of another host.
+  ///
+  /// Also called when the host of a board that the relay already has returns.
   func answer(_ request: CarryRequest) async -> CarryAnswer {
     let (word, code) = request.admission.parts
     if var entry = register[request.session] {
@@ -14,7 +16,7 @@ extension Relay {
       }
       entry.admission = word
       entry.code = code
-      // A file of an earlier version has no address.
+      // Files of earlier versions contain no address.
       if entry.carriage?.address == nil { entry.carriage?.address = request.addressBlock }
       return note(entry)
     }
@@ -26,7 +28,7 @@ extension Relay {
     if let refusal {
       metrics.refused(board: refusal)
       logger.notice(
-        "a board is not taken",
+        "Board not accepted.",
         metadata: [
           "board": "\(request.session.short)", "peer": "\(request.host.text)",
           "reason": "\(refusal.reason)",
@@ -59,15 +61,15 @@ extension Relay {
     }
   }
 
-  /// Serves a board that it took.
+  /// Serves a board that the relay accepted.
   func take(_ carried: CarriedSession) async {
     guard let entry = register[carried.request.session] else {
-      // Deleted between the answer and now.
+      // The board was deleted after it was accepted.
       await carried.session.leave()
       return
     }
     logger.notice(
-      "took a board",
+      "Board accepted.",
       metadata: [
         "board": "\(carried.request.session.short)", "peer": "\(carried.request.host.short)",
       ]
@@ -75,7 +77,7 @@ extension Relay {
     open(entry, carried.session)
   }
 
-  /// Has hosts find the relay that look for one (DSC-24).
+  /// Announces the relay to hosts that search for one (DSC-24).
   func announce() {
     guard limits.boards != .none, let discovery = configuration.discovery, let transport,
       let port = UInt16(exactly: transport.port),
@@ -103,7 +105,7 @@ extension Relay {
 }
 
 extension AdmissionPolicy {
-  /// The policy as a word of the settings, and its code.
+  /// The policy as a value of the setting `admit`, and its code.
   fileprivate var parts: (word: String, code: String?) {
     switch self {
     case .anyone: (NodeConfiguration.Admission.anyone.rawValue, nil)

@@ -1,9 +1,10 @@
 import PeerSession
 import WhiteboardNode
 
-/// The relay's automatic maintenance, every minute.
+/// The maintenance that a relay performs while it runs.
 extension Relay {
-  /// Looks after the boards for as long as the relay runs.
+  /// Performs the maintenance until the relay ends: metrics every 10 seconds, everything else every
+  /// minute.
   func upkeep() async {
     let clock = ContinuousClock()
     var rounds = 0
@@ -22,14 +23,15 @@ extension Relay {
     }
   }
 
-  /// Takes new limits, as when the settings were read again.
+  /// Applies new limits, for example when the settings were read again.
   ///
-  /// What is here stays, also where it is more than would be taken now, but for boards that are too large.
+  /// Existing boards stay even if they exceed the new limits, except boards whose files are too
+  /// large.
   package func reload(_ limits: RelayConfiguration.Limits) async {
     self.limits = limits
-    logger.notice("the settings were read again")
+    logger.notice("Settings reloaded.")
     for entry in register.entries {
-      // One that was too large may be served again.
+      // A board that failed because it was too large may be within the new limits.
       if let id = entry.id, case .failed? = boards[id]?.state {
         boards[id] = nil
         open(entry)
@@ -38,7 +40,7 @@ extension Relay {
     await boundSizes()
   }
 
-  /// Counts what was refused and passed on on the boards since the last time.
+  /// Adds to the metrics the messages that were refused and relayed since the last call.
   func count() async {
     for (id, board) in boards {
       let now = await board.node.refusals
@@ -54,7 +56,7 @@ extension Relay {
     }
   }
 
-  /// Keeps when somebody was on each board last.
+  /// Saves the time when a member was last on each board.
   func noteVisits() {
     let now = BoardFile.now
     var changed: [BoardRegister.Entry] = []
@@ -74,16 +76,16 @@ extension Relay {
     }
   }
 
-  /// Removes the boards that nobody visited for as long as the limits say.
+  /// Removes the boards that no peer has visited for longer than the limits allow.
   ///
-  /// - Parameter now: Milliseconds since 1970.
+  /// - Parameter now: The current time, in milliseconds since 1970.
   func removeForgotten(now: Int64) async {
     for entry in register.entries {
       guard let days = limits.retention(of: entry), let id = entry.id,
         boards[id]?.people.isEmpty ?? true, now - entry.visited > Int64(days) * 86_400_000
       else { continue }
       logger.notice(
-        "nobody visited a board for so long that it is removed",
+        "Board removed because no peer visited it.",
         metadata: ["board": "\(id.short)", "days": "\(days)"]
       )
       do throws(NodeError) {
@@ -94,24 +96,24 @@ extension Relay {
     }
   }
 
-  /// Compacts the boards whose files are too large, and serves those no more that stay so.
+  /// Compacts the boards whose files are too large, and stops serving those that stay too large.
   func boundSizes() async {
     let limit = limits.maximumBoardMegabytes << 20
     for (id, board) in boards {
       guard case .serving = board.state, let size = await board.node.documentSize, size > limit
       else { continue }
-      // Where that fails, the size says so.
+      // If this fails, the file stays too large, which is handled below.
       try? await board.node.compactDocument(keeping: 0)
       let left = await board.node.documentSize ?? 0
       logger.warning(
-        "a board was larger than the limit and has lost its history",
+        "Board was too large; its history was deleted.",
         metadata: ["board": "\(id.short)", "before": "\(size)", "after": "\(left)"]
       )
       guard left > limit else { continue }
       boards[id]?.problem = NodeError(
         .notAllowed,
-        "its file has \(left >> 20) MB, and max-board-mb allows \(limit >> 20): allow more, or export "
-          + "and delete it"
+        "its file has \(left >> 20) MB, and max-board-mb allows \(limit >> 20): raise max-board-mb, or "
+          + "export and delete the board"
       )
       await board.node.requestEnd()
     }

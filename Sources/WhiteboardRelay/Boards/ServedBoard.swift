@@ -1,15 +1,15 @@
 import PeerSession
 import WhiteboardNode
 
-/// A board that a relay serves, as the relay sees it.
+/// A board that a relay serves.
 struct ServedBoard {
-  /// How far it is.
+  /// The state of serving a board.
   enum State {
-    /// It is being opened.
+    /// The board is being opened.
     case opening
-    /// People can come.
+    /// Peers can join the board.
     case serving
-    /// It cannot be served, and this is why; its file is as it was.
+    /// The board cannot be served for this reason; its file is unchanged.
     case failed(NodeError)
   }
 
@@ -19,42 +19,42 @@ struct ServedBoard {
   var state = State.opening
   /// The link to join the board; empty until it is served.
   var link = ""
-  /// The display names of the peers on it, by peer id.
+  /// The display names of the peers on the board, by peer id.
   var people: [String: String] = [:]
   /// The time when a member last left, in milliseconds since 1970.
   var visited: Int64?
-  /// The problem, if some of the board is not on disk; the board is still served from memory.
+  /// The problem if some changes are not on disk; the board is then served from memory.
   var unsaved: SaveProblem?
-  /// How much was refused on it that is counted already, by its reason.
+  /// The refused messages that the metrics already include, by reason.
   var refused = (viewer: 0, revoked: 0)
-  /// The forwarded amount that is counted already.
+  /// The relayed messages that the metrics already include.
   var passed = RelayTally()
-  /// The error that ends serving it, if there is one.
+  /// The error that ends the service of the board; nil if there is none.
   var problem: NodeError?
 }
 
 /// A relay's report on a board.
 package struct BoardReport: Codable, Equatable, Sendable {
-  /// The board's id.
+  /// The id of the board.
   package let board: String
-  /// Its name.
+  /// The name of the board.
   package let name: String
-  /// `opening`, `serving`, `failed` or, once, `deleted`.
+  /// The state: `opening`, `serving`, `failed`, or `deleted` in the answer to `delete`.
   package let state: String
-  /// The reason why it cannot be served, or why some of it is not on disk.
+  /// The reason why the board cannot be served, or why some changes are not on disk.
   package let problem: String?
-  /// Whether it stays however long nobody visits it.
+  /// Whether the board is kept even if no peer visits it.
   package let isPinned: Bool
-  /// Whether somebody owns it, who says who writes.
+  /// Whether the board has an owner, who decides which peers can edit it.
   package let isOwned: Bool
   /// The admission policy.
   package let admit: String
   /// The link to join; nil while the board is not served.
   package let link: String?
-  /// The peers on it.
+  /// The display names of the peers on the board.
   package let people: [String]
-  /// When it came, RFC 3339.
+  /// The time when the relay created or accepted the board, in RFC 3339 format.
   package let since: String
-  /// When somebody was on it last, RFC 3339.
+  /// The time when a member was last on the board, in RFC 3339 format.
   package let visited: String
 }

@@ -1,11 +1,11 @@
 import PeerSession
 import PeerWire
 
-/// Something that a relay bounds, and what happens beyond it: what `config check` tells of.
+/// A limit of a relay and the behavior beyond it, as `config check` shows them.
 package struct RelayBound: Encodable, Sendable {
-  /// The bounded quantity.
+  /// The limited quantity.
   package let what: String
-  /// How much of it there may be.
+  /// The value of the limit.
   package let limit: String
   /// The behavior beyond the limit.
   package let then: String
@@ -16,12 +16,12 @@ package struct RelayBound: Encodable, Sendable {
     self.then = then
   }
 
-  /// Everything that a relay bounds, in the words of `Protocol/session.md`, 10.
+  /// Returns all limits of a relay, in the terms of `Protocol/session.md`, section 10.
   ///
   /// - Parameters:
-  ///   - limits: What its operator set for boards.
-  ///   - passing: What its operator set for members.
-  /// - Returns: A bound a row.
+  ///   - limits: The operator's limits for boards.
+  ///   - passing: The operator's limits for members.
+  /// - Returns: One element for each limit.
   package static func all(
     _ limits: RelayConfiguration.Limits,
     _ passing: RelayLimits
@@ -29,38 +29,38 @@ package struct RelayBound: Encodable, Sendable {
     let isOpen = limits.boards == .any
     let retention =
       switch limits.retention {
-      case .auto: isOpen ? "\(BoardRetention.daysOfStrangers) days if a stranger made it" : "stays"
-      case .never: "stays"
+      case .auto: isOpen ? "\(BoardRetention.daysOfStrangers) days if a stranger made it" : "kept"
+      case .never: "kept"
       case .days(let days): "\(days) days"
       }
     return [
-      RelayBound("boards", "\(limits.maximumBoards)", "no further one is made or taken"),
+      RelayBound("boards", "\(limits.maximumBoards)", "no more are created or accepted"),
       RelayBound(
         "boards of one stranger",
-        isOpen ? "\(limits.maximumBoardsPerHost)" : "none are taken",
-        "no further one is taken"
+        isOpen ? "\(limits.maximumBoardsPerHost)" : "none are accepted",
+        "no more are accepted"
       ),
       RelayBound(
         "boards of strangers at one address",
-        isOpen ? "\(limits.maximumBoardsPerAddress)" : "none are taken",
-        "no further one is taken"
+        isOpen ? "\(limits.maximumBoardsPerAddress)" : "none are accepted",
+        "no more are accepted"
       ),
       RelayBound(
         "boards of all strangers",
         isOpen
-          ? "as long as there are fewer than \(limits.boardsForStrangers) boards"
-          : "none are taken",
+          ? "while there are fewer than \(limits.boardsForStrangers) boards"
+          : "none are accepted",
         "the last \(limits.maximumBoards - limits.boardsForStrangers) are for the operator and allowed peers"
       ),
       RelayBound(
         "people on a board",
         "\(limits.maximumPeople)",
-        "the next is told that it is full"
+        "further ones are refused: full"
       ),
       RelayBound(
         "the file of a board",
         "\(limits.maximumBoardMegabytes) MB",
-        "its history is dropped; one that stays larger is served no more"
+        "its history is deleted; a board that stays larger is no longer served"
       ),
       RelayBound(
         "a board without a visitor",
@@ -70,35 +70,35 @@ package struct RelayBound: Encodable, Sendable {
       RelayBound(
         "copies made for a member",
         "\(passing.rate.copies) a second",
-        "it is read more slowly; after 10 s without a pause it is dropped: too-fast"
+        "the relay reads from it more slowly; after 10 s without a pause, it is disconnected: too-fast"
       ),
       RelayBound(
         "bytes copied for a member",
         "\(passing.rate.bytes >> 20) MB a second",
-        "as above; datagrams beyond it are dropped"
+        "the same; datagrams beyond the limit are dropped"
       ),
       RelayBound(
-        "waiting for a member",
+        "data waiting for a member",
         "\(passing.queuedBytes >> 20) MB",
-        "it is cut off from the others and catches up by a snapshot: overrun"
+        "it is disconnected from the others and catches up with a snapshot: overrun"
       ),
-      RelayBound("a member that acknowledges nothing", "30 s", "it is dropped: too-slow"),
+      RelayBound("a member that acknowledges nothing", "30 s", "it is disconnected: too-slow"),
       RelayBound(
-        "connections short of admission",
-        "\(Limits.pendingConnectionsPerAddress) of an address, \(Limits.pendingConnections) in all",
+        "connections before admission",
+        "\(Limits.pendingConnectionsPerAddress) from an address, \(Limits.pendingConnections) in total",
         "further ones are closed: busy"
       ),
       RelayBound(
         "wrong codes",
-        "\(Limits.wrongProofs) of an address or a key",
-        "both are locked out for 60 s"
+        "\(Limits.wrongProofs) from an address or a key",
+        "the address and the key are locked out for 60 s"
       ),
       RelayBound("bulk links of a member", "\(Limits.bulkLinks)", "further ones are closed: busy"),
       RelayBound("streams of a member", "\(Limits.streams)", "further ones are refused: busy"),
       RelayBound(
         "transfers of a member",
         "\(Limits.resources)",
-        "further ones wait for their turn"
+        "further ones wait"
       ),
       RelayBound("tunnels of a board", "\(Limits.tunnels)", "further ones are closed: busy"),
     ]

@@ -2,31 +2,31 @@ import Logging
 import PeerSession
 import WhiteboardNode
 
-/// Which boards a relay takes from others.
+/// The hosts whose boards a relay accepts.
 package enum BoardsTaken: String, CaseIterable, Sendable {
-  /// Anybody's.
+  /// Boards of all hosts are accepted.
   case any
-  /// Those of the peers that are allowed.
+  /// Boards of the allowed peers are accepted.
   case allowList = "allow-list"
-  /// Nobody's: it serves those that were made here.
+  /// No boards of other hosts are accepted; the relay serves those created on it.
   case none
 }
 
-/// How log lines are written.
+/// The format of log lines.
 package enum LogStyle: String, CaseIterable, Sendable {
-  /// As journald wants them where standard error is the journal, else as text.
+  /// The format of journald if standard error is the journal, otherwise text.
   case auto
-  /// A line of words.
+  /// One line of text per message.
   case text
-  /// One JSON object a line.
+  /// One JSON object per line.
   case json
 }
 
 extension SettingKey<String> {
-  /// What the relay calls itself.
+  /// The display name of the relay.
   package static let relayName = SettingKey(
     "name",
-    "What the relay is called",
+    "The display name of the relay",
     allowed: "a name",
     standard: .words("the name of the machine"),
     flag: "--name",
@@ -35,16 +35,17 @@ extension SettingKey<String> {
 }
 
 extension SettingKey<BoardsTaken> {
-  /// Which boards it takes from others.
+  /// The hosts whose boards the relay accepts.
   package static let boards = SettingKey(
     "boards",
-    "Whose boards are taken",
+    "Whose boards are accepted",
     standard: .value("allow-list")
   )
 }
 
 extension SettingKey<Logger.Level> {
-  /// How much a relay logs: nobody looks at its screen.
+  /// The lowest level of log messages; by default lower than for other programs, since a relay has
+  /// no screen.
   package static let relayLogLevel = SettingKey(
     "log-level",
     "How much is logged",
@@ -53,21 +54,21 @@ extension SettingKey<Logger.Level> {
 }
 
 extension SettingKey<LogStyle> {
-  /// How log lines are written.
+  /// The format of log lines.
   package static let logFormat = SettingKey(
     "log-format",
-    "How log lines are written",
+    "The format of log lines",
     standard: .value("auto")
   )
 }
 
 extension SettingKey<[PeerID]> {
-  /// Whose boards are taken.
+  /// The peers whose boards are accepted.
   package static let allow = SettingKey(
     "allow",
-    "Whose boards are taken under allow-list, by their ids; under any, these peers are exempt from the limits for strangers",
-    allowed: "peer ids of 52 characters with commas between them",
-    standard: .words("nobody's")
+    "The peers whose boards are accepted under allow-list; under any, they are exempt from the limits for strangers",
+    allowed: "peer ids of 52 characters, separated by commas",
+    standard: .words("none")
   ) { text throws(SettingFault) in
     var peers: [PeerID] = []
     for part in text.split(separator: ",") {
@@ -79,22 +80,22 @@ extension SettingKey<[PeerID]> {
   }
 }
 
-/// Where health and metrics are served, if anywhere.
+/// The address of the health checks and metrics.
 package enum HealthPlace: Equatable, Sendable {
-  /// At this address.
+  /// They are served at this address.
   case at(PeerAddress)
-  /// Nowhere.
+  /// They are not served.
   case nowhere
 
-  /// Where they are served when nobody says.
+  /// The default address.
   package static let standard = HealthPlace.at(PeerAddress(host: "127.0.0.1", port: 26_274))
 }
 
 extension SettingKey<HealthPlace> {
-  /// Where health and metrics are told.
+  /// The address of the health checks and metrics.
   package static let http = SettingKey(
     "http",
-    "Where /healthz, /readyz and /metrics are served",
+    "The address that serves /healthz, /readyz and /metrics",
     allowed: "ADDR:PORT, or none",
     standard: .value("127.0.0.1:26274")
   ) { text throws(SettingFault) in
@@ -103,67 +104,67 @@ extension SettingKey<HealthPlace> {
 }
 
 extension SettingKey<Int> {
-  /// How many boards there may be.
+  /// The maximum number of boards.
   package static let maximumBoards = count(
     "max-boards",
-    "How many boards there may be",
+    "The maximum number of boards",
     in: 1...10_000,
     standard: 100
   )
-  /// How many boards a stranger may have.
+  /// The maximum number of boards of one stranger.
   package static let maximumBoardsPerHost = count(
     "max-boards-per-host",
-    "How many boards of one peer are taken under boards = any",
+    "The maximum number of boards of one peer, if boards = any",
     in: 1...10_000,
     standard: 8
   )
-  /// How many boards all strangers at one address may have.
+  /// The maximum number of boards of all strangers at one address.
   package static let maximumBoardsPerAddress = count(
     "max-boards-per-address",
-    "How many boards of peers at one IP address (IPv6: one /64) are taken under boards = any",
+    "The maximum number of boards of peers at one IP address (IPv6: one /64), if boards = any",
     in: 1...10_000,
     standard: 16
   )
-  /// How many boards no stranger gets.
+  /// The number of places for boards that strangers cannot use.
   package static let reservedBoards = SettingKey(
     "reserved-boards",
-    "How many of max-boards are not given to strangers under boards = any",
+    "The number of boards out of max-boards that strangers cannot use, if boards = any",
     allowed: "a number from 0 to 10000, less than max-boards",
     standard: .words("a tenth of max-boards"),
     parse: number(in: 0...10_000)
   )
-  /// How many people may be on a board.
+  /// The maximum number of peers on a board.
   package static let maximumPeople = count(
     "max-people",
-    "How many may be on a board, the relay counted",
+    "The maximum number of peers on a board, including the relay",
     in: 2...256,
     standard: 128
   )
-  /// How large the file of a board may be.
+  /// The maximum size of a board's file.
   package static let maximumBoardMegabytes = count(
     "max-board-mb",
-    "How many megabytes the file of a board may have",
+    "The maximum size of a board's file in megabytes",
     in: 1...1_000_000,
     standard: 1_024
   )
-  /// How many copies are made for one member.
+  /// The maximum number of copies per second of one member's messages.
   package static let maximumCopies = count(
     "max-copies",
-    "How many copies a second are made of what one member sends, one for each other that gets it",
+    "The maximum number of copies per second of one member's messages; each receiver gets one copy",
     in: 100...10_000_000,
     standard: RelayRate().copies
   )
-  /// How many bytes are copied for one member.
+  /// The maximum number of bytes per second that are copied for one member.
   package static let maximumCopiedMegabytes = count(
     "max-copied-mb",
-    "How many megabytes a second are copied for one member",
+    "The maximum number of megabytes per second that are copied for one member",
     in: 1...10_000,
     standard: RelayRate().bytes >> 20
   )
-  /// How much waits for a member that does not read.
+  /// The maximum amount of data that waits for a member that does not read.
   package static let maximumWaitingMegabytes = count(
     "max-waiting-mb",
-    "How many megabytes from others wait for a member that does not read",
+    "The maximum number of megabytes that wait for a member that does not read",
     in: 1...1_024,
     standard: RelayLimits().queuedBytes >> 20
   )
@@ -193,25 +194,25 @@ extension SettingKey<Int> {
   }
 }
 
-/// How long a board that is not pinned stays without a visitor.
+/// How long a board that is not pinned is kept without a visitor.
 package enum BoardRetention: Equatable, Sendable {
-  /// A board of a stranger stays for ``daysOfStrangers``, and every other board for ever.
+  /// A board of a stranger is kept for ``daysOfStrangers`` days, and every other board forever.
   case auto
-  /// Every board stays.
+  /// Every board is kept forever.
   case never
-  /// Every board stays for so many days.
+  /// Every board is kept for this number of days.
   case days(Int)
 
-  /// The days that a board of a stranger stays if the operator sets nothing.
+  /// The number of days that a board of a stranger is kept by default.
   package static let daysOfStrangers = 90
 }
 
 extension SettingKey<BoardRetention> {
-  /// How long a board without a visitor is kept.
+  /// How long a board is kept without a visitor.
   package static let retain = SettingKey(
     "retain",
-    "After how many days without a visitor a board that is not pinned is removed; auto is "
-      + "\(BoardRetention.daysOfStrangers) days for boards taken from strangers under boards = any, else never",
+    "The number of days without a visitor after which a board that is not pinned is removed; auto means "
+      + "\(BoardRetention.daysOfStrangers) days for boards of strangers if boards = any, otherwise never",
     allowed: "a number of days from 1 to 36500, auto, or never",
     standard: .value("auto")
   ) { text throws(SettingFault) in
