@@ -4,7 +4,7 @@ import WhiteboardDocument
 import WhiteboardNode
 import WhiteboardRendering
 
-/// A node that records, and the lines that steer it.
+/// A node that records a board, controlled by lines from standard input.
 actor BoardRecorder {
   private let node: Node
   private let duration: Duration?
@@ -20,9 +20,12 @@ actor BoardRecorder {
 
   private let begins: AsyncStream<Void>
 
-  /// Records until it is told to end; whether the recording is kept.
+  /// Records the board until the node ends.
   ///
-  /// - Throws: ``NodeError``: why it could not begin, or go on; what was recorded is good.
+  /// - Returns: Whether the recording is kept.
+  ///
+  /// - Throws: ``NodeError`` if recording cannot start or continue. Everything recorded before is
+  ///   valid.
   func run() async throws(NodeError) -> Bool {
     let helpers = [
       Task { await self.follow() },
@@ -35,7 +38,7 @@ actor BoardRecorder {
 
   func stop() async { await node.requestEnd() }
 
-  /// Ends by itself where it was told how long to record.
+  /// Stops the recording after the requested duration, if there is one.
   private func follow() async {
     for await _ in begins { break }
     guard !Task.isCancelled else { return }
@@ -76,7 +79,7 @@ actor BoardRecorder {
     }
   }
 
-  /// Says how far it is.
+  /// Prints the state of the recording, its duration and the number of changes.
   private func tell(_ state: String) async {
     let elapsed = began.map { Int64((ContinuousClock.now - $0) / .milliseconds(1)) } ?? 0
     let changes = await node.recordedChanges
@@ -84,7 +87,7 @@ actor BoardRecorder {
   }
 }
 
-/// Tells of people and of what goes wrong, not of each change.
+/// An event sink that prints who joins and leaves, and problems, but not each change.
 private struct RecorderSink: EventSink {
   let begin: AsyncStream<Void>.Continuation
 
@@ -95,7 +98,7 @@ private struct RecorderSink: EventSink {
         begin.yield()
         try? Console.tell(
           "recording \(TerminalText.quoted(ready.boardName)) as \(TerminalText.quoted(ready.name)); "
-            + "`stop` keeps it, `discard` does not\n"
+            + "`stop` saves the recording, `discard` deletes it\n"
         )
       case .warning(let remark), .note(let remark):
         Console.complain("whiteboard-replay: \(TerminalText.cleaned(remark.message))")

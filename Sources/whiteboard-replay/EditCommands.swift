@@ -7,16 +7,16 @@ import WhiteboardDocument
 import WhiteboardNode
 import WhiteboardRendering
 
-/// The recording that a command makes.
+/// The options for the recording that a command creates.
 struct NewRecording: ParsableArguments {
   @Option(
     name: [.customShort("o"), .customLong("output")],
-    help: ArgumentHelp("The file to make; its name ends in .whiteboard.", valueName: "FILE"),
+    help: ArgumentHelp("The file to create; its name must end in .whiteboard.", valueName: "FILE"),
     completion: .file()
   )
   var output: String
 
-  /// Writes a recording there, with those photos of other files that it shows.
+  /// Writes a recording to the file, with the photos from `files` that it shows.
   func write(_ recording: Recording, photosOf files: [String]) async throws(NodeError) {
     var photos: [[UInt8]: [UInt8]] = [:]
     for file in files {
@@ -26,11 +26,11 @@ struct NewRecording: ParsableArguments {
     try await write(recording, photos)
   }
 
-  /// Writes a recording there, with the photos that it shows.
+  /// Writes a recording to the file, with the photos that it shows.
   func write(_ recording: Recording, _ photos: [[UInt8]: [UInt8]]) async throws(NodeError) {
     let path = BoardFile.absolute(output)
     guard path.hasSuffix(".\(BoardFile.fileExtension)") else {
-      throw NodeError(.usage, "end the name of the file in .\(BoardFile.fileExtension)")
+      throw NodeError(.usage, "the name of the file must end in .\(BoardFile.fileExtension)")
     }
     var playback = Playback(recording, spacing: .max)
     playback.seek(toPlace: recording.count)
@@ -55,16 +55,18 @@ struct NewRecording: ParsableArguments {
 struct CutCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cut",
-    abstract: "Make a recording of a part of a recording.",
-    discussion: "It begins with the board as it was at the first of the two times."
+    abstract: "Extract a part of a recording.",
+    discussion: "The new recording begins with the board as it was at the time --from."
   )
 
   @OptionGroup var input: RecordingArgument
 
-  @Option(help: ArgumentHelp("From this time on; else the beginning.", valueName: "TIME"))
+  @Option(help: ArgumentHelp("The start of the part; else the beginning.", valueName: "TIME"))
   var from: String?
 
-  @Option(help: ArgumentHelp("Up to this time; else the end.", valueName: "TIME"))
+  @Option(
+    help: ArgumentHelp("The end of the part; else the end of the recording.", valueName: "TIME")
+  )
   var to: String?
 
   @OptionGroup var new: NewRecording
@@ -90,19 +92,19 @@ struct CutCommand: AsyncParsableCommand {
 struct ConcatCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "concat",
-    abstract: "Make one recording of several of one board, in the order in which they began.",
+    abstract: "Join several recordings of the same board, in the order in which they began.",
     discussion: """
-      What an earlier one has is not repeated: of what several people recorded of one session comes a recording \
-      that has what any of them has.
+      Changes that several recordings contain are not repeated. If several members recorded the same session, \
+      the new recording contains every change that any of them recorded.
       """
   )
 
-  @Argument(help: "The recordings.", completion: .file()) var files: [String]
+  @Argument(help: "The recordings to join.", completion: .file()) var files: [String]
 
   @OptionGroup var new: NewRecording
 
   mutating func validate() throws {
-    guard files.count > 1 else { throw ValidationError("Name two recordings or more.") }
+    guard files.count > 1 else { throw ValidationError("Give two or more recordings.") }
   }
 
   mutating func run() async throws {
@@ -120,18 +122,18 @@ struct ConcatCommand: AsyncParsableCommand {
 struct AnonymizeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "anonymize",
-    abstract: "Make a recording of which nobody sees who drew it.",
+    abstract: "Remove the identities of the authors from a recording.",
     discussion: """
-      Keys, signatures, names, what went over the session, the board's id and the date go; --words makes an x of \
-      every letter of texts and chat; photos go. Each person stays one person, under another key, so that `run` acts \
-      it as it was. Drawings stay as they are, and a hand can be known by them; who has the original can compare \
-      them. A word game may come out otherwise. A board that somebody owns is refused.
+      Keys, signatures, names, recorded traffic, photos, the board's id and the date are removed. With --words, \
+      the letters of texts and chat are replaced by x. Each author gets a new key, so that `run` can replay the \
+      recording as before. Drawings stay as they are: a style can be recognized, and anyone who has the original \
+      can compare them. A word game may end differently. Recordings of owned boards are refused.
       """
   )
 
   @OptionGroup var input: RecordingArgument
 
-  @Flag(help: "Hide what texts and chat say, too.") var words = false
+  @Flag(help: "Also replace the letters of texts and chat by x.") var words = false
 
   @Flag(help: "Keep the photos.") var photos = false
 
@@ -153,14 +155,15 @@ struct AnonymizeCommand: AsyncParsableCommand {
 struct ImportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Make a recording of the lines that `export -o FILE.jsonl` wrote.",
+    abstract: "Create a recording from the lines that `export -o FILE.jsonl` wrote.",
     discussion: """
-      Lines may be taken away, moved, and given other times. The digests that stand there are compared with what \
-      the board comes to; what differs is said, and the new recording has the digests that are right.
+      You can remove lines, move them, and change their times. The digests in the lines are compared with the \
+      board. Differences are reported, and the new recording gets the correct digests.
       """
   )
 
-  @Argument(help: "The lines; - reads standard input.", completion: .file()) var file: String
+  @Argument(help: "The file with the lines; - is standard input.", completion: .file()) var file:
+    String
 
   @OptionGroup var new: NewRecording
 
@@ -185,7 +188,7 @@ struct ImportCommand: AsyncParsableCommand {
     let found = await Verification(of: recording, replicas: 0, seed: 0)
     for mismatch in found.mismatches {
       Console.complain(
-        "whiteboard-replay: after step \(mismatch.place) the board is another than it was"
+        "whiteboard-replay: after step \(mismatch.place), the board differs from the digest"
       )
     }
     try await new.write(recording, photos)

@@ -12,12 +12,13 @@ import WhiteboardTerminal
 struct ExportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
-    abstract: "Write the board as it was at a time, as SVG, PNG, PDF, JSON, Excalidraw or text.",
+    abstract: "Export the board at a given time as SVG, PNG, PDF, JSON, Excalidraw or text.",
     discussion: """
-      The ending of FILE says what is written: \(ExportFormat.endings), or .cast: a film of the whole in \
-      asciicast v2, which `asciinema play` shows, and in which pauses are passed over unless --pauses is given; or .jsonl: the recording itself as lines of JSON, nothing left \
-      out, which `import` reads. With --every there is a file for each so many seconds, its \
-      number before the ending, all of one part of the board.
+      The ending of FILE sets the format: \(ExportFormat.endings). With the ending .cast, the whole recording \
+      is written as a film in asciicast v2, which `asciinema play` shows; pauses are skipped unless --pauses is \
+      given. With the ending .jsonl, the whole recording is written as lines of JSON, which `import` reads. With \
+      --every, a file is written for each interval, with a number before the ending; all files show the same \
+      region of the board.
       """
   )
 
@@ -30,43 +31,48 @@ struct ExportCommand: AsyncParsableCommand {
   )
   var output: String
 
-  @Option(name: .customLong("at"), help: ArgumentHelp("The time; else the end.", valueName: "TIME"))
+  @Option(
+    name: .customLong("at"),
+    help: ArgumentHelp("The time of the board; else the end.", valueName: "TIME")
+  )
   var time: String?
 
-  @Option(help: ArgumentHelp("A file for each so many seconds.", valueName: "SECONDS"))
+  @Option(help: ArgumentHelp("Write a file every SECONDS seconds.", valueName: "SECONDS"))
   var every: Double?
 
-  @Option(help: ArgumentHelp("Pixels of a PNG for each board unit.", valueName: "N"))
+  @Option(help: ArgumentHelp("The number of PNG pixels for each board unit.", valueName: "N"))
   var scale: Double?
 
-  @Option(help: ArgumentHelp("How fast a film goes: 0.1 to 64; else 1.", valueName: "N"))
+  @Option(help: ArgumentHelp("The speed of a film, from 0.1 to 64; else 1.", valueName: "N"))
   var speed: Double?
 
-  @Option(help: ArgumentHelp("Columns and rows of a film; else 100x30.", valueName: "COLSxROWS"))
+  @Option(
+    help: ArgumentHelp("The columns and rows of a film; else 100x30.", valueName: "COLSxROWS")
+  )
   var size: String?
 
-  @Flag(help: "A film takes as long as it took.") var pauses = false
+  @Flag(help: "Keep the pauses in a film.") var pauses = false
 
-  @Flag(help: "Write over files that are there.") var force = false
+  @Flag(help: "Overwrite existing files.") var force = false
 
   mutating func validate() throws {
     guard time == nil || every == nil else {
       throw ValidationError("--at and --every cannot be combined.")
     }
     guard every.map({ (0.1...1e6).contains($0) }) ?? true else {
-      throw ValidationError("--every is 0.1 to 1000000 seconds.")
+      throw ValidationError("--every must be from 0.1 to 1000000 seconds.")
     }
     let isFilm = output.hasSuffix(".cast")
     guard isFilm || (speed == nil && size == nil && !pauses) else {
       throw ValidationError(
-        "--speed, --size and --pauses are for films: a FILE that ends in .cast."
+        "--speed, --size and --pauses require a FILE that ends in .cast."
       )
     }
     guard !isFilm || (time == nil && every == nil) else {
-      throw ValidationError("A film is of the whole; `cut` makes a recording of a part.")
+      throw ValidationError("A film shows the whole recording. To export a part, use `cut` first.")
     }
     guard scale == nil || output.hasSuffix(".png") else {
-      throw ValidationError("--scale is for a FILE that ends in .png.")
+      throw ValidationError("--scale requires a FILE that ends in .png.")
     }
   }
 
@@ -76,7 +82,7 @@ struct ExportCommand: AsyncParsableCommand {
     guard let format = ExportFormat(fileName: output) else {
       throw NodeError(
         .usage,
-        "end the name of the file in one of \(ExportFormat.endings), .cast, .jsonl"
+        "the name of the file must end in one of \(ExportFormat.endings), .cast, .jsonl"
       )
     }
     do throws(CommandError) { _ = try CommandParser.checkedPixels(scale ?? 1) } catch {
@@ -87,7 +93,7 @@ struct ExportCommand: AsyncParsableCommand {
     var playback = Playback(recording, spacing: .max)
     let times = try chosenTimes(recording)
     let width = String(times.count).count
-    // Pictures that follow on each other show one part of the board.
+    // All pictures of a series show the same region of the board.
     var region: Rectangle?
     if every != nil {
       for time in times {
@@ -102,14 +108,17 @@ struct ExportCommand: AsyncParsableCommand {
     }
     playback.tellFaults()
     Console.complain(
-      times.count == 1 ? "\(output) is written." : "\(times.count) files are written."
+      times.count == 1 ? "Wrote \(output)." : "Wrote \(times.count) files."
     )
   }
 
-  /// Writes the text twin.
+  /// Writes the recording in its text form.
   private func twin() async throws {
     guard every == nil, time == nil else {
-      throw NodeError(.usage, "the lines are of the whole; `cut` makes a recording of a part")
+      throw NodeError(
+        .usage,
+        "the lines contain the whole recording; to export a part, use `cut` first"
+      )
     }
     let recording = try await input.recording()
     var photos: [[UInt8]: [UInt8]] = [:]
@@ -117,17 +126,22 @@ struct ExportCommand: AsyncParsableCommand {
     var bytes: [UInt8] = []
     try RecordingLines.write(recording, photos: photos) { bytes += Array($0.utf8) }
     try write(bytes, to: output)
-    Console.complain("\(output) is written.")
+    Console.complain("Wrote \(output).")
   }
 
-  /// Writes a film.
+  /// Writes the recording as a film.
   private func film() async throws {
     let numbers = (size ?? "100x30").split(separator: "x").map { Int($0) ?? 0 }
     guard numbers.count == 2, (20...500).contains(numbers[0]), (5...200).contains(numbers[1]) else {
-      throw NodeError(.usage, "--size is columns and rows, like 100x30: 20x5 to 500x200")
+      throw NodeError(
+        .usage,
+        "--size must be columns and rows, such as 100x30, from 20x5 to 500x200"
+      )
     }
     let speed = speed ?? 1
-    guard (0.1...64).contains(speed) else { throw NodeError(.usage, "--speed is 0.1 to 64") }
+    guard (0.1...64).contains(speed) else {
+      throw NodeError(.usage, "--speed must be from 0.1 to 64")
+    }
     let recording = try await input.recording()
     var cast = Asciicast()
     (cast.columns, cast.rows, cast.speed) = (numbers[0], numbers[1], speed)
@@ -136,7 +150,7 @@ struct ExportCommand: AsyncParsableCommand {
     var bytes: [UInt8] = []
     cast.write(recording, photos: photos) { bytes += Array($0.utf8) }
     try write(bytes, to: output)
-    Console.complain("\(output) is written.")
+    Console.complain("Wrote \(output).")
   }
 
   /// Returns a rectangle that contains some areas, with a small margin.
@@ -197,7 +211,7 @@ struct ExportCommand: AsyncParsableCommand {
     }
   }
 
-  /// `then.svg` becomes `then-007.svg`.
+  /// Returns the name of a file in a series: `then.svg` becomes `then-007.svg`.
   static func numbered(_ file: String, _ number: Int, _ width: Int) -> String {
     let digits = String(number)
     let padded = String(repeating: "0", count: max(0, width - digits.count)) + digits

@@ -10,7 +10,7 @@ import WhiteboardSync
 struct InfoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "info",
-    abstract: "Tell what is in a recording."
+    abstract: "Summarize the contents of a recording."
   )
 
   @OptionGroup var input: RecordingArgument
@@ -85,10 +85,10 @@ struct InfoCommand: AsyncParsableCommand {
 struct LogCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "log",
-    abstract: "Tell every change of a recording, one line each.",
+    abstract: "List every change of a recording, one per line.",
     discussion: """
-      Each line: which step, when, who, and what. With --wire: what came and went in the session, where it was \
-      recorded, with <- what came and -> what was sent.
+      Each line shows the step, the time, the author and the change. With --wire, the lines show the traffic of \
+      the session instead, if it was recorded: <- was received, -> was sent.
       """
   )
 
@@ -103,12 +103,12 @@ struct LogCommand: AsyncParsableCommand {
 struct GrepCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "grep",
-    abstract: "Tell the changes of a recording in which some words are.",
+    abstract: "List the changes of a recording that contain some words.",
     discussion:
-      "Looks at what `log` tells, letters of either case. Ends with 1 where there are none."
+      "Searches the lines of `log`, ignoring case. The exit status is 1 if no line matches."
   )
 
-  @Argument(help: "The words.") var words: String
+  @Argument(help: "The words to search for.") var words: String
 
   @OptionGroup var input: RecordingArgument
 
@@ -121,33 +121,35 @@ struct GrepCommand: AsyncParsableCommand {
   }
 }
 
-/// Which lines of a log are meant, and how they are written.
+/// The options that select the lines of a log, and their format.
 struct LineOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("Only who is called so, or has an id that starts so.", valueName: "PEER")
+    help: ArgumentHelp("Only lines about the peer of this name or id prefix.", valueName: "PEER")
   )
   var author: String?
 
-  @Option(help: ArgumentHelp("From this time on.", valueName: "TIME"))
+  @Option(help: ArgumentHelp("Only lines from this time on.", valueName: "TIME"))
   var since: String?
 
-  @Option(help: ArgumentHelp("Up to this time.", valueName: "TIME"))
+  @Option(help: ArgumentHelp("Only lines up to this time.", valueName: "TIME"))
   var until: String?
 
-  @Flag(help: "Write one JSON object a line.") var json = false
+  @Flag(help: "Write one JSON object per line.") var json = false
 
-  @Flag(help: "With --json, say what the board hashes to after each change.") var digests = false
+  @Flag(help: "With --json, add the digest of the board after each change.") var digests = false
 
   @Flag(help: "List the traffic of the session instead of the changes.") var wire = false
 
   mutating func validate() throws {
-    guard json || !digests else { throw ValidationError("--digests needs --json.") }
+    guard json || !digests else { throw ValidationError("--digests requires --json.") }
     guard !wire || !digests else {
-      throw ValidationError("--digests is for changes, and --wire is of none.")
+      throw ValidationError("--digests and --wire cannot be combined.")
     }
   }
 
-  /// Writes the lines; returns how many.
+  /// Prints the selected lines of the log.
+  ///
+  /// - Returns: The number of printed lines.
   @discardableResult
   func tell(
     _ recording: Recording,
@@ -188,8 +190,8 @@ struct LineOptions: ParsableArguments {
   ) throws -> Int {
     if recording.history.traffic.isEmpty {
       Console.complain(
-        "whiteboard-replay: nothing of the session was recorded in this file, only the changes of the "
-          + "board; `whiteboard-replay record --wire` records both"
+        "whiteboard-replay: this file contains only the changes of the board, but no traffic of the session; "
+          + "`whiteboard-replay record --wire` records both"
       )
     }
     var count = 0
@@ -249,11 +251,11 @@ struct LineOptions: ParsableArguments {
 struct StatsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stats",
-    abstract: "Tell who did how much in a recording.",
+    abstract: "Show how much each author did in a recording.",
     discussion: """
-      LATENCY is how long after they were made a person's changes came to whoever recorded, for half of them, and \
-      for 99 of 100, as the clocks of both tell it: where those differ, it is off by that. Times in JSON are \
-      milliseconds.
+      LATENCY is the time from the creation of an author's changes to their arrival at the recorder: the median \
+      and the 99th percentile. It is measured with the clocks of both computers, so it is wrong by the difference \
+      between them. Times in JSON are in milliseconds.
       """
   )
 
@@ -281,7 +283,7 @@ struct StatsCommand: AsyncParsableCommand {
       statistics.operations > 0 ? Double(changed) / Double(statistics.operations) : 0
     var text = """
       \(counted(statistics.batches, "batch", "batches")), \(counted(statistics.operations, "operation")), \
-      \(changed) bytes (\((perOperation * 10).rounded() / 10) an operation); \
+      \(changed) bytes (\((perOperation * 10).rounded() / 10) per operation); \
       \(counted(statistics.states, "whole state")), \(statistics.bytes - changed) bytes
       lasts \(Recording.exactText(recording.duration)); the longest pause, \
       \(Recording.exactText(statistics.longestPause.duration)), began at \
@@ -315,7 +317,7 @@ struct StatsCommand: AsyncParsableCommand {
     {
       [amounts.received, amounts.sent].map { $0.count == 0 ? "-" : "\($0.count) (\($0.bytes))" }
     }
-    text += "\nWhat came (<-) and was sent (->), and how many bytes:\n"
+    text += "\nReceived (<-) and sent (->), with the number of bytes:\n"
     text += TextTable.text(
       [
         [
@@ -383,25 +385,25 @@ struct DiffCommand: AsyncParsableCommand {
     abstract: "Show the differences between two recordings, or two times of one.",
     discussion: """
       One line for each object: + for one that was added, - for one that was removed, ~ for one that was \
-      changed, with its properties before and after. Ends with 1 if anything differs.
+      changed, with its properties before and after. The exit status is 1 if anything differs.
       """
   )
 
-  @Argument(help: "The recording.", completion: .file()) var file: String
+  @Argument(help: "The first recording.", completion: .file()) var file: String
 
-  @Argument(help: "Another; else the same.", completion: .file()) var other: String?
+  @Argument(help: "The second recording; else the first.", completion: .file()) var other: String?
 
-  @Option(help: ArgumentHelp("The time in the first; else its end.", valueName: "TIME"))
+  @Option(help: ArgumentHelp("The time in the first recording; else its end.", valueName: "TIME"))
   var from: String?
 
-  @Option(help: ArgumentHelp("The time in the second; else its end.", valueName: "TIME"))
+  @Option(help: ArgumentHelp("The time in the second recording; else its end.", valueName: "TIME"))
   var to: String?
 
-  @Flag(help: "Write one JSON object a line.") var json = false
+  @Flag(help: "Write one JSON object per line.") var json = false
 
   mutating func validate() throws {
     guard other != nil || from != nil || to != nil else {
-      throw ValidationError("Name another recording, or two times with --from and --to.")
+      throw ValidationError("Give a second recording, or two times with --from and --to.")
     }
   }
 
@@ -418,7 +420,7 @@ struct DiffCommand: AsyncParsableCommand {
     if !changes.isEmpty { throw ExitCode(1) }
   }
 
-  /// A change as a line for people.
+  /// Returns a change as text for the user.
   private static func text(_ change: BoardDiff.Change) -> String {
     let sign =
       switch change.fate {

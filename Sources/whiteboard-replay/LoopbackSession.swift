@@ -5,20 +5,23 @@ import SessionReplay
 import Whiteboard
 import WhiteboardSync
 
-/// Peers that act a part of a recording over real sessions on loopback: links, TLS and delivery are the product's.
+/// Peers that replay a part of a recording over real sessions on the loopback interface.
 ///
-/// What the network does is done on the way into the session: messages wait and keep their order, datagrams are
-/// dropped, doubled and overtaken, and a partition holds messages back until it is over.
+/// Links, TLS and delivery are those of the product.
+///
+/// Network faults are simulated before a packet is sent: reliable messages are delayed and stay in
+/// order, datagrams are dropped, doubled and reordered, and a partition holds messages back until
+/// it ends.
 struct LoopbackSession {
   let reenactment: RecordingReplay
   let part: Int
   let count: Int
   let conditions: NetworkConditions
   let seed: UInt64
-  /// Whether nobody waits until it is time for what comes next.
+  /// Whether each action is performed at once, instead of at its recorded time.
   let isHurried: Bool
 
-  /// Acts the part to its end, at its times.
+  /// Replays the part to its end.
   func run() async throws -> ReenactmentOutcome {
     let directory = FileManager.default.temporaryDirectory
       .appendingPathComponent("whiteboard-run-\(UUID().uuidString)").path
@@ -30,7 +33,7 @@ struct LoopbackSession {
     }
   }
 
-  /// One transport for each peer, each with a key of its own.
+  /// Creates a transport with its own key for each peer, and runs `body` with them.
   private func withTransports(
     in directory: String,
     on threads: TransportThreads,
@@ -142,7 +145,7 @@ struct LoopbackSession {
 
   private struct Late: Error {}
 
-  /// Waits until something is so, looking every 20 ms.
+  /// Waits until a condition holds, checking it every 20 ms.
   private func until(
     within patience: Duration,
     _ holds: () async -> Bool
@@ -193,7 +196,8 @@ struct LoopbackWeather {
     random = SplitMix64(seed: seed &+ UInt64(number))
   }
 
-  /// When something that is sent now to a peer goes on its way, if it is not lost, and how often.
+  /// Returns the time when a packet to a peer is sent, and the number of copies; 0 copies if it is
+  /// lost.
   mutating func passage(
     to peer: Int,
     isReliable: Bool
@@ -226,9 +230,10 @@ struct LoopbackWeather {
   private mutating func chance() -> Double { Double(random.next() >> 11) / Double(1 << 53) }
 }
 
-/// One peer: a replica, and the session that carries what it says.
+/// A peer: a replica, and the session that delivers its messages.
 actor LoopbackPeer {
-  /// Two kinds of messages of the run's own: what a replica says, and an answer behind its name.
+  /// The kinds of messages in a loopback run: a message of the replica, and an answer after its
+  /// name.
   private enum Kind {
     static let message: UInt8 = 0
     static let answer: UInt8 = 1
@@ -240,7 +245,8 @@ actor LoopbackPeer {
     let peer: PeerID
     let copies: Int
     let isReliable: Bool
-    /// The request that an answer is to, which is sent when it is.
+    /// The request that an answer belongs to; the replica is notified when the answer has been
+    /// sent.
     let request: (number: UInt64, member: MemberID)?
   }
 
@@ -284,11 +290,11 @@ actor LoopbackPeer {
     do throws(RestoreError) {
       try replica.restore(reenactment.parts[part].beginning, now: now)
     } catch {
-      complaints.append("\(name) cannot begin with what was there: \(error)")
+      complaints.append("\(name) cannot restore the initial board: \(error)")
     }
   }
 
-  // MARK: - What is asked of it
+  // MARK: - State and actions
 
   struct Report {
     let digest: Bytes32
@@ -322,12 +328,12 @@ actor LoopbackPeer {
     do throws(BoardError) {
       try reenactment.perform(act, on: replica, &chains, now: now)
     } catch {
-      complaints.append("\(name) cannot write: \(error)")
+      complaints.append("\(name) cannot make a change: \(error)")
     }
     carryOut()
   }
 
-  // MARK: - What runs
+  // MARK: - Tasks
 
   func follow() async {
     carryOut()
@@ -355,7 +361,7 @@ actor LoopbackPeer {
     }
   }
 
-  /// Sends what waits, each when its time has come; what is for one peer keeps its order.
+  /// Sends each packet when it is due; reliable packets to the same peer stay in order.
   func sendAll() async {
     await withDiscardingTaskGroup { group in
       var ways: [PeerID: AsyncStream<Packet>.Continuation] = [:]
@@ -387,7 +393,7 @@ actor LoopbackPeer {
         )
       }
     } catch {
-      // Who is gone gets nothing.
+      // A peer that has left receives nothing.
     }
     if let request = packet.request {
       replica.answerSent(request: request.number, to: request.member, now: now)
@@ -428,7 +434,7 @@ actor LoopbackPeer {
         from: member,
         now: now
       )
-    default: complaints.append("\(name) got what is no message of a run")
+    default: complaints.append("\(name) received a message of an unknown kind")
     }
   }
 
@@ -453,9 +459,9 @@ actor LoopbackPeer {
         request: dto.request
       )
     case .diverged(let member, _):
-      complaints.append("\(name) finds that its board differs from \(letter(of: member))'s")
+      complaints.append("\(name) reports that its board differs from \(letter(of: member))'s")
     case .protocolViolation(let member, let error):
-      complaints.append("\(name) caught \(letter(of: member)) at \(error.code)")
+      complaints.append("\(name) reports a violation by \(letter(of: member)): \(error.code)")
     default: break
     }
   }

@@ -13,35 +13,40 @@ struct PlayCommand: AsyncParsableCommand {
       KEYS
       \(PlayerClient.keys.map { "  " + $0 }.joined(separator: "\n"))
 
-      The bar shows where much happened; a click on it goes there. Where the recording was made with --presence, \
-      pointers and ink are seen as they moved.
+      The bar shows when most changes were made; click on it to go to a time. If the recording was made with \
+      --presence, pointers and unfinished strokes are shown as they moved.
       """
   )
 
   @OptionGroup var input: RecordingArgument
 
-  @Option(help: ArgumentHelp("How fast: 0.1 to 64.", valueName: "N")) var speed = 1.0
+  @Option(help: ArgumentHelp("The speed, from 0.1 to 64.", valueName: "N")) var speed = 1.0
 
-  @Option(help: ArgumentHelp("Where to begin.", valueName: "TIME")) var from: String?
+  @Option(help: ArgumentHelp("The time to start at.", valueName: "TIME")) var from: String?
 
-  @Flag(help: "Pass over pauses.") var skipIdle = false
+  @Flag(help: "Skip the pauses in the recording.") var skipIdle = false
 
   mutating func validate() throws {
-    guard (0.1...64).contains(speed) else { throw ValidationError("--speed is 0.1 to 64.") }
+    guard (0.1...64).contains(speed) else {
+      throw ValidationError("--speed must be from 0.1 to 64.")
+    }
   }
 
   mutating func run() async throws {
     let recording = try await input.recording()
     let time = try from.map(recording.askedWithin) ?? 0
     guard Console.isTerminal, let term = Environment["TERM"], term != "dumb" else {
-      throw NodeError(.usage, "this is no terminal to play on; `export -o FILE.cast` makes a film")
+      throw NodeError(
+        .usage,
+        "`play` needs a terminal; `export -o FILE.cast` writes a film instead"
+      )
     }
     let terminal = Terminal(
       farewell: "whiteboard-replay crashed. The recording was not changed.\n",
       log: "/dev/null"
     )
     guard let terminal else {
-      throw NodeError(.system, "the terminal cannot be taken over")
+      throw NodeError(.system, "the terminal cannot be used as a screen")
     }
     let photos = try await BoardFile.photoPixels(input.path())
     let player = PlayerTerminal(

@@ -9,21 +9,22 @@ import WhiteboardPictures
 import WhiteboardRendering
 import WhiteboardTerminal
 
-/// The recording that a command is about.
+/// The argument that names the recording for a command.
 struct RecordingArgument: ParsableArguments {
-  @Argument(help: "The recording: a .whiteboard file, or a board of yours.", completion: .file())
+  @Argument(help: "The recording: a .whiteboard file, or one of your boards.", completion: .file())
   var file: String
 
-  /// Its file.
+  /// Returns the path of the recording's file.
   func path() async throws(NodeError) -> String { try await Recording.file(of: file) }
 
-  /// Reads it; what is damaged in it is said on standard error.
+  /// Reads the recording, and reports damage on standard error.
   func recording() async throws(NodeError) -> Recording { try await Recording.read(file) }
 }
 
 extension Recording {
-  /// The file that a word of the command line means: itself, or that of a board that is kept here, by its name or
-  /// the start of its id.
+  /// Returns the path of the file that an argument names.
+  ///
+  /// The argument is a path, or the name or id prefix of a saved board.
   static func file(of word: String) async throws(NodeError) -> String {
     if BoardFile.isMeant(by: word) || FileManager.default.fileExists(atPath: word) {
       return BoardFile.absolute(word)
@@ -39,7 +40,7 @@ extension Recording {
       .file(of: word)
   }
 
-  /// Reads the recording in a file, and says what is damaged in it on standard error.
+  /// Reads the recording that an argument names; if `isLoud`, reports damage on standard error.
   static func read(_ word: String, isLoud: Bool = true) async throws(NodeError) -> Recording {
     let file = try await file(of: word)
     let recording: Recording
@@ -51,14 +52,14 @@ extension Recording {
     if isLoud {
       for damage in recording.history.damages {
         Console.complain(
-          "whiteboard-replay: damaged, and left out: \(TerminalText.cleaned(damage.words))"
+          "whiteboard-replay: left out because of damage: \(TerminalText.cleaned(damage.words))"
         )
       }
     }
     return recording
   }
 
-  /// The moment that a word of the command line names.
+  /// Returns the time that an argument names, in milliseconds from the beginning.
   func asked(_ word: String) throws(NodeError) -> Int64 {
     do throws(MomentError) {
       return try moment(word)
@@ -67,26 +68,27 @@ extension Recording {
     }
   }
 
-  /// The moment that a word of the command line names, where the recording has it.
+  /// Returns the time that an argument names, which must be within the recording.
   func askedWithin(_ word: String) throws(NodeError) -> Int64 {
     let moment = try asked(word)
-    // What is told in tenths may be a little beyond the end.
+    // Times are shown in tenths of a second, so a time that was shown can be slightly beyond the
+    // end.
     guard moment <= duration + 100 else {
       throw NodeError(
         .usage,
-        "\(TerminalText.quoted(word)) is beyond the end; it lasts \(Recording.exactText(duration))"
+        "\(TerminalText.quoted(word)) is beyond the end; the recording lasts \(Recording.exactText(duration))"
       )
     }
     return min(moment, duration)
   }
 
-  /// What to call a member, to a person.
+  /// Returns the text that identifies a member to the user: the display name and the id prefix.
   func label(of member: MemberID) -> String {
     let id = String(member.description.prefix(8))
     return name(of: member).map { "\(TerminalText.cleaned($0, limit: 64)) (\(id))" } ?? id
   }
 
-  /// The members that a word of the command line names: by the start of an id, or a name.
+  /// Returns the members that an argument names by display name or id prefix.
   func members(named word: String) throws(NodeError) -> Set<MemberID> {
     var all = Set(members.values)
     all.formUnion(history.traffic.flatMap(\.peers).compactMap { MemberID($0) })
@@ -98,8 +100,8 @@ extension Recording {
       let known = all.sorted().map(label).joined(separator: ", ")
       throw NodeError(
         .usage,
-        "nobody in it is called \(TerminalText.quoted(word)); there "
-          + (known.isEmpty ? "is nobody" : "are \(known)")
+        "there is no peer \(TerminalText.quoted(word)) in the recording; "
+          + (known.isEmpty ? "it has no peers" : "its peers are \(known)")
       )
     }
     return found
@@ -107,25 +109,26 @@ extension Recording {
 }
 
 extension Playback {
-  /// Says on standard error that changes could not be applied.
+  /// Reports the changes that could not be applied on standard error.
   func tellFaults() {
     guard let first = faults.first else { return }
     Console.complain(
-      "whiteboard-replay: left out, since it cannot be applied: step \(first.place + 1)"
+      "whiteboard-replay: left out because it cannot be applied: step \(first.place + 1)"
         + (faults.count > 1 ? " and \(faults.count - 1) more" : "") + "; see `verify`"
     )
   }
 }
 
 extension BoardFile {
-  /// What the photos of a file show, as cells of a terminal show it; those that cannot be read are left out.
+  /// Returns the pixels of the photos in a file, for display in cells; unreadable photos are left
+  /// out.
   static func photoPixels(_ file: String) async -> [AssetID: PhotoPixels] {
     let photos = (try? await photos(file)) ?? [:]
     return photos.compactMapValues { try? PhotoDecoder.pixels(of: $0, within: 400, 400) }
   }
 }
 
-/// How many of something, in words.
+/// Returns a number with its noun, in the singular or the plural.
 func counted(_ count: Int, _ one: String, _ many: String? = nil) -> String {
   "\(count) \(count == 1 ? one : many ?? one + "s")"
 }

@@ -22,33 +22,33 @@ struct RecordCommand: AsyncParsableCommand {
     commandName: "record",
     abstract: "Join a board as a viewer, and record it.",
     discussion: """
-      The others see that a recorder is there; it draws nothing and points at nothing. These lines are understood:
+      The other members see that a recorder has joined; it does not draw or point. You can type these lines:
 
-        pause            record nothing for now
-        resume           record again
-        mark NAME        name this place, to find it again: @NAME
-        status           how long, how much, who is there
+        pause            pause the recording
+        resume           continue the recording
+        mark NAME        name this time, so that you can find it as @NAME
+        status           show the duration, the number of changes, and the members
         stop             end, and keep the recording
-        discard          end, and keep nothing
-        help             these lines
+        discard          end, and delete the recording
+        help             list these lines
 
-      With --presence it is recorded, too, where people point and how ink grows before it is on the board, and \
-      with --wire all that comes and goes in the recorder's session: messages, datagrams, names and sizes of \
-      resources, bytes of streams, who comes and is lost. --wire-only records that alone, of the session of any \
-      program that is built on the same sessions; it takes a link or HOST:PORT.
+      With --presence, pointers and unfinished strokes are recorded too. With --wire, all traffic of the \
+      recorder's session is recorded too: messages, datagrams, names and sizes of resources, bytes of streams, \
+      and peers that join and leave. With --wire-only, only this traffic is recorded, from any program that is \
+      built on the same sessions; this requires a link or HOST:PORT.
 
-      A signal to end, or --for, keeps the recording too. On a terminal it can be watched before it is kept. What \
-      was recorded stays good whatever happens: a full disk is told of at once, and the recording goes on with \
-      the whole board when there is room again.
+      If a signal or --for ends the recording, it is kept too. On a terminal, you can watch it before you decide. \
+      Everything recorded so far stays valid in any case: a full disk is reported at once, and the recording \
+      continues with the whole board when there is space again.
       """
   )
 
-  @Argument(help: ArgumentHelp("Which board.", valueName: "NAME|LINK|HOST:PORT"))
+  @Argument(help: ArgumentHelp("The board to record.", valueName: "NAME|LINK|HOST:PORT"))
   var target: String?
 
   @Option(
     name: [.customShort("o"), .customLong("output")],
-    help: ArgumentHelp("The file to make; its name ends in .whiteboard.", valueName: "FILE"),
+    help: ArgumentHelp("The file to create; its name must end in .whiteboard.", valueName: "FILE"),
     completion: .file()
   )
   var output: String
@@ -62,42 +62,42 @@ struct RecordCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Use only this network interface.", valueName: "IF"))
   var interface: String?
 
-  @Option(help: ArgumentHelp("How long to wait for a board to be found.", valueName: "SECONDS"))
+  @Option(help: ArgumentHelp("How long to search for the board.", valueName: "SECONDS"))
   var wait = 30.0
 
   @Flag(help: "Also record pointers and unfinished strokes.") var presence = false
 
-  @Flag(help: "Record all that comes and goes in the session, too.") var wire = false
+  @Flag(help: "Also record all traffic of the session.") var wire = false
 
-  @Flag(help: "Record only that, be it a whiteboard or not.") var wireOnly = false
+  @Flag(help: "Record only the traffic of the session, of any program.") var wireOnly = false
 
   @Option(name: .customLong("for"), help: ArgumentHelp("How long to record.", valueName: "SECONDS"))
   var seconds: Double?
 
   mutating func validate() throws {
     guard [presence, wire, wireOnly].count(where: { $0 }) < 2 else {
-      throw ValidationError("One of --presence, --wire and --wire-only is enough.")
+      throw ValidationError("Give only one of --presence, --wire and --wire-only.")
     }
     guard (0...86_400).contains(wait) else {
-      throw ValidationError("--wait is a time from 0 to 86400 seconds.")
+      throw ValidationError("--wait must be from 0 to 86400 seconds.")
     }
     guard seconds.map({ (0.1...31_536_000).contains($0) }) ?? true else {
-      throw ValidationError("--for is a time from 0.1 seconds to a year.")
+      throw ValidationError("--for must be from 0.1 seconds to a year.")
     }
     guard !name.isEmpty, name.utf8.count <= 128 else {
-      throw ValidationError("--as is a name of 1 to 128 bytes.")
+      throw ValidationError("--as must be a name of 1 to 128 bytes.")
     }
   }
 
   mutating func run() async throws {
     let file = BoardFile.absolute(output)
     guard file.hasSuffix(".\(BoardFile.fileExtension)") else {
-      throw NodeError(.usage, "end the name of the file in .\(BoardFile.fileExtension)")
+      throw NodeError(.usage, "the name of the file must end in .\(BoardFile.fileExtension)")
     }
     guard access(file, F_OK) != 0 else {
       throw NodeError(
         .cannotCreate,
-        "\(TerminalText.quoted(output, limit: 256)) is there already; choose another name"
+        "\(TerminalText.quoted(output, limit: 256)) already exists; choose another name"
       )
     }
     let scratch = FileManager.default.temporaryDirectory
@@ -109,7 +109,7 @@ struct RecordCommand: AsyncParsableCommand {
         attributes: [.posixPermissions: 0o700]
       )
     } catch {
-      throw NodeError(.cannotCreate, "\(scratch) cannot be made")
+      throw NodeError(.cannotCreate, "the directory \(scratch) cannot be created")
     }
     defer { try? FileManager.default.removeItem(atPath: scratch) }
     let duration = seconds.map { Duration.seconds($0) }
@@ -151,7 +151,7 @@ struct RecordCommand: AsyncParsableCommand {
     var configuration = NodeConfiguration(
       part: .join(board, patience: .seconds(wait)),
       displayName: name,
-      // Whoever records may be on the board as well, by the key of their own.
+      // The user of the recorder may also be on the board, under their own key.
       identity: .ephemeral(),
       dataDirectory: directory,
       logger: logger
@@ -160,12 +160,12 @@ struct RecordCommand: AsyncParsableCommand {
     configuration.files = .refuse
     configuration.recordedTraffic = wire ? .all : presence ? .presence : nil
     configuration.interface = interface
-    // Nobody is to find the board by way of us.
+    // Other peers must not find the board through the recorder.
     configuration.isAnnounced = false
     do {
       configuration.code = try code.map(JoinCode.init(words:))
     } catch {
-      throw NodeError(.usage, "--code is not one: \(error)")
+      throw NodeError(.usage, "--code is not a join code: \(error)")
     }
     switch board {
     case .nearby, .name: configuration.discovery = AvahiDiscovery(interface: interface)
@@ -180,7 +180,7 @@ struct RecordCommand: AsyncParsableCommand {
     func joinCode(_ linked: [String]) throws(NodeError) -> JoinCode? {
       let text = linked.isEmpty ? words : linked.joined(separator: "-")
       do { return try text.map(JoinCode.init(words:)) } catch {
-        throw NodeError(.usage, "the code is none: \(error)")
+        throw NodeError(.usage, "the code is not a join code: \(error)")
       }
     }
     let found: JoinTarget
@@ -189,7 +189,7 @@ struct RecordCommand: AsyncParsableCommand {
     }
     var request: JoinRequest
     switch found {
-    case .nearby, .name: throw NodeError(.usage, "--wire-only takes a link or HOST:PORT")
+    case .nearby, .name: throw NodeError(.usage, "--wire-only requires a link or HOST:PORT")
     case .address(let address):
       request = JoinRequest(
         session: nil,
@@ -221,13 +221,13 @@ struct RecordCommand: AsyncParsableCommand {
     try Console.tell(
       """
       recorded \(counted(traffic.count, "entry", "entries")) in \(TerminalText.cleaned(output)): \
-      \(Recording.exactText(recording.duration)); `log --wire` tells them
+      \(Recording.exactText(recording.duration)); `log --wire` lists them
 
       """
     )
   }
 
-  /// Tells what was recorded, and has it watched first where somebody is there to ask.
+  /// Prints a summary of the recording, and asks on a terminal whether to keep it.
   private func keep(_ file: String) async throws {
     let recording = try await Recording.read(file)
     try Console.tell(Self.summary(recording, of: output))
@@ -248,7 +248,7 @@ struct RecordCommand: AsyncParsableCommand {
         ).run()
       case "n": return try discard(file)
       case "y", nil:
-        try Console.tell("kept in \(TerminalText.cleaned(output))\n")
+        try Console.tell("saved in \(TerminalText.cleaned(output))\n")
         return
       default: continue
       }
@@ -271,8 +271,8 @@ struct RecordCommand: AsyncParsableCommand {
 
   private func discard(_ file: String) throws(NodeError) {
     for path in [file, file + "-wal", file + "-shm"] where unlink(path) != 0 && errno != ENOENT {
-      throw NodeError(.cannotCreate, "\(path) cannot be removed")
+      throw NodeError(.cannotCreate, "\(path) cannot be deleted")
     }
-    try Console.tell("nothing was kept\n")
+    try Console.tell("the recording was deleted\n")
   }
 }

@@ -8,7 +8,7 @@ import WhiteboardRendering
 @preconcurrency import Musl
 #endif
 
-/// A line that steers a recorder.
+/// A line that controls a recorder.
 enum RecorderLine {
   case pause
   case resume
@@ -25,7 +25,7 @@ enum RecorderLine {
     return "present: \(shown.isEmpty ? "no member" : shown.joined(separator: ", "))\n"
   }
 
-  /// Reads lines until the end of input; unknown lines are reported on standard error.
+  /// Reads lines until the end of input, and reports unknown lines on standard error.
   static func read(_ take: @Sendable (RecorderLine) async -> Void) async {
     guard let reader = try? LineReader(descriptor: STDIN_FILENO) else { return }
     while let line = try? await reader.next() {
@@ -41,7 +41,7 @@ enum RecorderLine {
       case "stop": await take(.stop)
       case "discard": await take(.discard)
       case "help", "?": try? Console.tell("\(help)\n")
-      default: Console.complain("\(help); not \(TerminalText.quoted(word))")
+      default: Console.complain("unknown command \(TerminalText.quoted(word)); use \(help)")
       }
     }
   }

@@ -17,26 +17,28 @@ struct RunCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
     abstract:
-      "Have peers act a recording again, over a network with faults, and compare their boards.",
+      "Replay a recording with several peers over a network with faults, and compare their boards.",
     discussion: """
-      Each person of the recording becomes a peer that writes what that person wrote, when it was written; further \
-      peers look on. They are called A, B and so on, by who wrote first. Their replicas are the real ones; network, \
-      clock and chance are simulated, so that an hour takes seconds and the same seed is the same session, byte for \
-      byte; with --loopback they are real sessions. Where the recording has the answer to a newcomer, or a gap, all \
-      begin anew with the board as it was then. Of a pause longer than a minute a minute is waited.
+      Each author in the recording becomes a peer, which makes the same changes at the same times; further peers \
+      only watch. The peers are named A, B and so on, in the order of their first changes. The replicas are the \
+      real ones. The network, the clock and randomness are simulated, so that an hour takes seconds, and the same \
+      seed gives the same session, byte for byte. With --loopback, the sessions are real. If the recording \
+      contains an answer to a newcomer or a gap, all peers start again with the board as it was then. Pauses are \
+      shortened to one minute.
 
       --net is a list of: loss=5%, delay=20ms+-10, reorder=1%, duplicate=1%, partition=A|B@10s..25s (A+C|B puts A \
-      and C on one side; others are on a third), kill=B@30s..40s (starts again then; without an end after 2 s).
+      and C on one side; peers that are not named are on a third side), kill=B@30s..40s (B restarts at 40 s; \
+      without a second time, after 2 s).
 
-      Ends with 65 where any board is not the recorded one, or a peer finds fault with another. Then a recording of \
-      as little as still fails is written, and the command said that repeats it.
+      The exit status is 65 if a board differs from the recorded one, or if a peer reports an error. Then the \
+      smallest recording that still fails is written, and the command that repeats the failure is printed.
 
       EXAMPLE
         whiteboard-replay run standup.whiteboard --peers 5 --net "loss=5%,delay=20ms+-10,kill=B@30s" --seed 7
       """
   )
 
-  @Argument(help: "The recordings.", completion: .file()) var files: [String]
+  @Argument(help: "The recordings to replay.", completion: .file()) var files: [String]
 
   @Option(
     help: ArgumentHelp(
@@ -46,10 +48,10 @@ struct RunCommand: AsyncParsableCommand {
   )
   var peers: Int?
 
-  @Option(help: ArgumentHelp("What the network does.", valueName: "CONDITIONS"))
+  @Option(help: ArgumentHelp("The faults of the network.", valueName: "CONDITIONS"))
   var net = ""
 
-  @Option(help: ArgumentHelp("What all chance comes from; else one is drawn.", valueName: "S"))
+  @Option(help: ArgumentHelp("The seed of all randomness; else a random one.", valueName: "S"))
   var seed: UInt64?
 
   @Option(
@@ -61,35 +63,37 @@ struct RunCommand: AsyncParsableCommand {
   @Option(
     name: .customLong("shrink"),
     help: ArgumentHelp(
-      "Where the least that fails goes; else NAME.failed.whiteboard here.",
+      "The file for the smallest failing recording; else NAME.failed.whiteboard.",
       valueName: "FILE"
     ),
     completion: .file()
   )
   var shrunkFile: String?
 
-  @Flag(help: "Do not look for the least that fails.") var noShrink = false
+  @Flag(help: "Do not search for the smallest failing recording.") var noShrink = false
 
-  @Flag(help: "Over real sessions on loopback, at the times of the recording; no kill.")
+  @Flag(help: "Use real sessions on loopback, at the recorded times; kill is not possible.")
   var loopback = false
 
-  @Flag(help: "With --loopback, as fast as it goes.") var hurry = false
+  @Flag(help: "With --loopback, replay as fast as possible.") var hurry = false
 
   mutating func validate() throws {
     guard peers.map({ (1...256).contains($0) }) ?? true else {
-      throw ValidationError("--peers is 1 to 256.")
+      throw ValidationError("--peers must be from 1 to 256.")
     }
     guard shrunkFile?.hasSuffix(".\(BoardFile.fileExtension)") ?? true else {
-      throw ValidationError("--shrink is a file whose name ends in .\(BoardFile.fileExtension).")
+      throw ValidationError(
+        "--shrink must be a file whose name ends in .\(BoardFile.fileExtension)."
+      )
     }
-    guard loopback || !hurry else { throw ValidationError("--hurry is for --loopback.") }
+    guard loopback || !hurry else { throw ValidationError("--hurry requires --loopback.") }
     guard !loopback || trace == nil && shrunkFile == nil else {
       throw ValidationError(
-        "Real sessions have no trace, and are not shrunk: they are never twice the same."
+        "--trace and --shrink cannot be combined with --loopback: real sessions are not repeatable."
       )
     }
     guard files.count == 1 || (trace == nil && shrunkFile == nil) else {
-      throw ValidationError("--trace and --shrink are for one recording.")
+      throw ValidationError("--trace and --shrink require a single recording.")
     }
   }
 
@@ -103,10 +107,12 @@ struct RunCommand: AsyncParsableCommand {
     for file in files {
       if try await !act(file, conditions, seed) { isGood = false }
     }
-    guard isGood else { throw NodeError(.badData, "not all peers came to the recorded board") }
+    guard isGood else { throw NodeError(.badData, "not all peers reached the recorded board") }
   }
 
-  /// Acts one recording; whether all came out as it was.
+  /// Replays one recording.
+  ///
+  /// - Returns: Whether the recording is intact and all peers reached its board.
   private func act(
     _ file: String,
     _ conditions: NetworkConditions,
@@ -114,27 +120,27 @@ struct RunCommand: AsyncParsableCommand {
   ) async throws -> Bool {
     let recording = try await Recording.read(file)
     let reenactment = RecordingReplay(of: recording)
-    // What peers are to come to is what was recorded, not what is left of it.
+    // A damaged recording fails even if all peers reach the board of its intact part.
     let found = await Verification(of: recording, replicas: 0, seed: seed)
     let isWhole = found.isGood && recording.history.damages.isEmpty
     let names = SimulatedSession.names(reenactment, peers: peers ?? 0)
     guard peers ?? .max >= names.count else {
       throw NodeError(
         .usage,
-        "\(counted(names.count, "person", "people")) wrote in it: --peers is \(names.count) at least"
+        "the recording has \(counted(names.count, "author")), so --peers must be at least \(names.count)"
       )
     }
     if let stranger = conditions.stranger(among: names) {
       throw NodeError(
         .usage,
-        "--net: there is no peer \(TerminalText.quoted(stranger)); there are "
+        "--net: there is no peer \(TerminalText.quoted(stranger)); the peers are "
           + names.prefix(26).joined(separator: ", ")
       )
     }
     guard reenactment.count > 0 else {
       throw NodeError(
         .badData,
-        "\(file): there is nothing to act: no change in it says who made it"
+        "\(file): there is nothing to replay, because no change has a known author"
       )
     }
     var lines: [UInt8] = []
@@ -143,7 +149,7 @@ struct RunCommand: AsyncParsableCommand {
     var faults: [(part: Int, words: [String])] = []
     var digest = ""
     guard !loopback || conditions.kills.isEmpty else {
-      throw NodeError(.usage, "--net: kill is for the simulated network, not for --loopback")
+      throw NodeError(.usage, "--net: kill cannot be combined with --loopback")
     }
     for part in reenactment.parts.indices {
       let outcome: ReenactmentOutcome
@@ -179,11 +185,11 @@ struct RunCommand: AsyncParsableCommand {
       "\(counted(names.count, "peer")), \(counted(reenactment.count, "batch", "batches")), "
       + counted(operations, "operation")
     let parts = reenactment.parts.count > 1 ? " in \(reenactment.parts.count) parts" : ""
-    let given = reenactment.given > 0 ? ", \(counted(reenactment.given, "step")) given" : ""
+    let given = reenactment.given > 0 ? ", \(counted(reenactment.given, "step")) not replayed" : ""
     try Console.tell(
       """
       \(faults.isEmpty && isWhole ? "ok" : "NOT OK")  \(TerminalText.cleaned(file)): \(words)\(parts)\
-      \(given), \(counted(messages, "message")), disturbed \(counted(disturbed, "time")), \
+      \(given), \(counted(messages, "message")), \(counted(disturbed, "network fault")), \
       \(Recording.text(time)) (seed \(seed))
           digest \(digest)
 
@@ -191,7 +197,7 @@ struct RunCommand: AsyncParsableCommand {
     )
     if !isWhole {
       try Console.tell(
-        "    the recording itself is damaged: what is left of it was acted; see `verify`\n"
+        "    the recording is damaged; only its intact part was replayed; see `verify`\n"
       )
     }
     for (part, words) in faults {
@@ -204,7 +210,7 @@ struct RunCommand: AsyncParsableCommand {
     return faults.isEmpty && isWhole
   }
 
-  /// Writes the least that still fails.
+  /// Writes the smallest recording that still fails, and prints how to repeat the failure.
   private func shrink(
     _ reenactment: RecordingReplay,
     _ part: Int,
@@ -218,7 +224,7 @@ struct RunCommand: AsyncParsableCommand {
     }
     guard let (smallest, attempts) = found else {
       try Console.tell(
-        "    over this network the peers do not come together where nothing is written, either\n"
+        "    over this network, the peers do not synchronize even without any changes\n"
       )
       return
     }
@@ -231,16 +237,17 @@ struct RunCommand: AsyncParsableCommand {
     let net = net.isEmpty ? "" : " --net '\(net)'"
     try Console.tell(
       """
-          \(smallest.count) of \(reenactment.parts[part].acts.count) batches are enough (\(attempts) attempts). \
-      To repeat it:
+          \(smallest.count) of \(reenactment.parts[part].acts.count) batches are enough to fail (\(attempts) attempts). \
+      To repeat the failure:
           whiteboard-replay run \(TerminalText.cleaned(path)) --peers \(peers)\(net) --seed \(seed)
 
       """
     )
   }
 
-  /// `standup.failed.whiteboard` in the working directory, with a number where that is there: among the boards of
-  /// somebody it would be another of theirs.
+  /// Returns an unused file name in the working directory, such as `standup.failed.whiteboard`.
+  ///
+  /// In the directory of the recording, the file could appear as one of the user's boards.
   private static func freeName(for file: String) -> String {
     let end = ".\(BoardFile.fileExtension)"
     let name = file.split(separator: "/").last.map(String.init) ?? file

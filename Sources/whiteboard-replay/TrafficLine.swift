@@ -4,11 +4,11 @@ import WhiteboardDocument
 import WhiteboardNode
 import WhiteboardRendering
 
-/// One entry of a session's traffic, as a line for people or programs.
+/// An entry of a session's traffic, as a line of text or JSON.
 struct TrafficLine {
   private let entry: TrafficEntry
   private let recording: Recording
-  /// Whom it is about.
+  /// The members that the entry is about.
   let members: [MemberID]
 
   init(_ entry: TrafficEntry, _ recording: Recording) {
@@ -35,7 +35,7 @@ struct TrafficLine {
     case .sentResource: "-> \(who)  resource \(number), \(entry.size) bytes, \(name)"
     case .resourceEnded:
       "\(who)  resource \(number) "
-        + (entry.text.isEmpty ? "is whole" : "ended: \(TerminalText.cleaned(entry.text))")
+        + (entry.text.isEmpty ? "is complete" : "ended: \(TerminalText.cleaned(entry.text))")
     case .stream: "<- \(who)  stream \(number) opened, \(name)"
     case .openedStream: "-> \(who)  stream \(number) opened, \(name)"
     case .streamBytes: "<- \(who)  stream \(number), \(entry.content)"
@@ -47,7 +47,7 @@ struct TrafficLine {
     }
   }
 
-  /// The same as an object of JSON, ended by a line feed.
+  /// Returns the entry as a JSON object with a line feed.
   func json(_ place: Int, _ elapsed: Int64) -> String {
     let peers = members.map { JSONObject.quoted($0.description) }.joined(separator: ",")
     var fields = [

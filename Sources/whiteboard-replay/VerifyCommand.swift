@@ -11,26 +11,26 @@ struct VerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
     abstract:
-      "Prove that recordings are whole, and that the board comes out the same in any order.",
+      "Check that recordings are intact, and that their changes give the same board in any order.",
     discussion: """
-      Every checksum is looked at, the recording is played and every digest in it compared, and fresh replicas \
-      are given its changes shuffled, doubled, late, one half after the other, and by catching up. All must \
-      end with the same board; where several files are given, with the same in all. Ends with 65 where \
-      anything is wrong, and says what and when.
+      All checksums are checked. The recording is played, and every digest in it is compared. New replicas get \
+      its changes shuffled, doubled, late, one half after the other, and by catching up. All must end with the \
+      same board; so must all recordings, if there are several. If there is a problem, the exit status is 65, \
+      and the problem and its time are printed.
       """
   )
 
-  @Argument(help: "The recordings.", completion: .file()) var files: [String]
+  @Argument(help: "The recordings to check.", completion: .file()) var files: [String]
 
-  @Option(help: ArgumentHelp("How many fresh replicas.", valueName: "N"))
+  @Option(help: ArgumentHelp("The number of new replicas.", valueName: "N"))
   var replicas = 8
 
-  @Option(help: ArgumentHelp("What the orders are drawn from; else one is drawn.", valueName: "S"))
+  @Option(help: ArgumentHelp("The seed of the random orders; else a random one.", valueName: "S"))
   var seed: UInt64?
 
   mutating func validate() throws {
     guard (0...1024).contains(replicas) else {
-      throw ValidationError("--replicas is 0 to 1024.")
+      throw ValidationError("--replicas must be from 0 to 1024.")
     }
   }
 
@@ -46,12 +46,12 @@ struct VerifyCommand: AsyncParsableCommand {
     }
     if digests.count > 1 {
       isGood = false
-      try Console.tell("DIFFERENT: the recordings end in \(digests.count) boards\n")
+      try Console.tell("DIFFERENT: the recordings end with \(digests.count) different boards\n")
     } else if files.count > 1 {
-      try Console.tell("\(files.count) recordings end in one board\n")
+      try Console.tell("\(files.count) recordings end with the same board\n")
     }
     guard isGood else {
-      throw NodeError(.badData, "not all is as it was recorded (seed \(seed))")
+      throw NodeError(.badData, "a recording is damaged, or its board differs (seed \(seed))")
     }
   }
 
@@ -77,19 +77,19 @@ struct VerifyCommand: AsyncParsableCommand {
     var lines = [
       "\(found.isGood ? "ok" : "NOT OK")  \(TerminalText.cleaned(file)): \(found.steps) steps, "
         + "\(found.operations) operations, \(found.checks - found.mismatches.count) of "
-        + "\(found.checks) digests met, \(found.replicas - found.divergences.count) of "
-        + "\(found.replicas) replicas alike (seed \(found.seed))",
+        + "\(found.checks) digests match, \(found.replicas - found.divergences.count) of "
+        + "\(found.replicas) replicas match (seed \(found.seed))",
       "    digest \(found.digest.hex)",
     ]
     lines += found.damages.map { "    damaged: \(TerminalText.cleaned($0))" }
-    // The reported damage covers this already.
+    // The damage already explains the problems below, unless replicas diverged.
     guard found.damages.isEmpty || !found.divergences.isEmpty else {
       return lines.joined(separator: "\n") + "\n"
     }
     lines += found.faults.map { "    step \($0.place + 1) cannot be applied: \($0.reason)" }
     lines += found.mismatches.map { mismatch in
-      "    after step \(mismatch.place), at \(BoardFile.time(mismatch.time)): the board is "
-        + "\(mismatch.found.hex.prefix(16)) and was \(Hexadecimal.encode(mismatch.expected).prefix(16))"
+      "    after step \(mismatch.place), at \(BoardFile.time(mismatch.time)): the digest is "
+        + "\(mismatch.found.hex.prefix(16)), not \(Hexadecimal.encode(mismatch.expected).prefix(16))"
     }
     lines += found.divergences.map { divergence in
       "    replica \(divergence.replica) (\(divergence.order.rawValue)) ended with "

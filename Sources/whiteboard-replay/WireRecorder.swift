@@ -7,7 +7,7 @@ import WhiteboardDocument
 import WhiteboardNode
 import WhiteboardRendering
 
-/// Joins the session of any program, sends nothing, and records what comes.
+/// A recorder that joins the session of any program, sends nothing, and records the traffic.
 actor WireRecorder {
   private let request: JoinRequest
   private let name: String
@@ -33,15 +33,18 @@ actor WireRecorder {
     self.duration = duration
   }
 
-  /// Ends the recording.
+  /// Ends the recording, and leaves the session.
   func stop() async {
     isStopped = true
     await session?.leave()
   }
 
-  /// Records until it is told to end, or the session ends; whether the recording is kept.
+  /// Records until the user stops the recording or the session ends.
   ///
-  /// - Throws: ``NodeError``: why it could not begin, or its end is not written.
+  /// - Returns: Whether the recording is kept.
+  ///
+  /// - Throws: ``NodeError`` if the session cannot be joined, or if the end of the recording could
+  ///   not be written.
   nonisolated func run() async throws -> Bool {
     var logger = Logger(label: "whiteboard-replay") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = .error
@@ -54,7 +57,7 @@ actor WireRecorder {
     do {
       return try await PeerTransport.withTransport(configuration) { transport in
         let session = try await transport.join(request) { verification in
-          try? Console.tell("their screen shows: \(verification.words.joined(separator: " "))\n")
+          try? Console.tell("verification words: \(verification.words.joined(separator: " "))\n")
           return true
         }
         return try await record(session)
@@ -72,7 +75,9 @@ actor WireRecorder {
       Console.complain("whiteboard-replay: \(TerminalText.cleaned(error.message))")
     }
     if isStopped { await session.leave() }
-    try Console.tell("recording the session of \(session.hostPeer.short); `stop` keeps it\n")
+    try Console.tell(
+      "recording the session of \(session.hostPeer.short); `stop` saves the recording\n"
+    )
     let helpers = [
       Task { await RecorderLine.read { line in await self.take(line, recorder) } },
       Task {
@@ -93,13 +98,13 @@ actor WireRecorder {
         case .invitation(let invitation):
           try? await session.respond(
             to: invitation.id,
-            .decline(reason: "a recorder lets nobody in")
+            .decline(reason: "A recorder admits no peers.")
           )
         case .streamOpened(let stream):
-          // What is read is recorded; it ends with the stream.
+          // Reading the stream records it. The task finishes with the stream.
           group.addTask { await Self.read(stream) }
         case .resourceFinished(_, .success(let resource)):
-          // Its name and size are recorded.
+          // The recording contains only the name and the size.
           if let path = resource.path { try? FileManager.default.removeItem(atPath: path) }
         default: break
         }
@@ -115,7 +120,7 @@ actor WireRecorder {
     return !isDiscarded
   }
 
-  /// Says who came or went.
+  /// Prints that a peer joined or left.
   private func tell(_ peer: PeerID, _ words: String) {
     let who = EventText.person(names[peer] ?? "", peer.description)
     try? Console.tell("\(who) \(words)\n")
@@ -126,7 +131,7 @@ actor WireRecorder {
       for try await _ in stream.inbound {}
       try await stream.finish()
     } catch {
-      // That it broke is recorded.
+      // The recording contains the failure of the stream.
     }
   }
 

@@ -76,7 +76,7 @@ def four_who_draw_with_loss_and_one_who_looks_on_record_one_board(scene):
         expect(re.search(rf"<- {name} \(\w+\)  datagram", traffic), f"{name} in {traffic[:2000]}")
     verified = scene.h5.run(program(), "verify", *files, "--seed", scene.seed, within=120, check=False)
     print(verified.stdout)
-    expect(verified.stdout.count("ok  ") == 5 and "5 recordings end in one board" in verified.stdout, verified.stdout)
+    expect(verified.stdout.count("ok  ") == 5 and "5 recordings end with the same board" in verified.stdout, verified.stdout)
     expect(set(re.findall(r"digest ([0-9a-f]{64})", verified.stdout)) == {digest}, f"the digest that all had: {digest}")
     # All of it: nothing but batches came to the host.
     acted = scene.h5.run(

@@ -46,7 +46,7 @@ def a_board_is_recorded_and_what_was_recorded_is_watched_before_it_is_kept_or_no
     ada.wait("recorder")
     ada.drag((10, 10), (40, 14))
     ada.wait(ink())
-    for line, said in (("pause", "paused"), ("resume", "recording  0"), ("mark lunch", 'marked "lunch"'), ("dance", "not .dance")):
+    for line, said in (("pause", "paused"), ("resume", "recording  0"), ("mark lunch", 'marked "lunch"'), ("dance", "unknown command .dance")):
         rec.type(line)
         rec.key("Enter")
         rec.wait(shows(said))
@@ -60,7 +60,7 @@ def a_board_is_recorded_and_what_was_recorded_is_watched_before_it_is_kept_or_no
     rec.wait("Keep it?")
     rec.type("n")
     rec.key("Enter")
-    rec.wait("nothing was kept")
+    rec.wait("the recording was deleted")
     rec.wait("EXIT 0")
     assert not pathlib.Path(file).exists(), "nothing was kept"
 
