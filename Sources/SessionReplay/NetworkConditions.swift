@@ -2,35 +2,35 @@
 public struct NetworkConditions: Hashable, Sendable {
   /// The reason why a text is not valid network conditions.
   public struct ParseError: Error, Hashable, Sendable {
-    /// The sentence.
+    /// The message for the user.
     public let message: String
   }
 
-  /// Some are cut off from the others for a time.
+  /// A partition of the network: for a time, each group of peers cannot reach the others.
   public struct Partition: Hashable, Sendable {
-    /// The groups; who is in none is in one of their own kind, with all such others.
+    /// The groups, as letters of peers; all peers that are not named form one more group.
     public let groups: [[String]]
-    /// From when to when, in milliseconds from the beginning.
+    /// The start and the end of the partition, in milliseconds from the beginning.
     public let time: Range<Int64>
   }
 
-  /// A program is killed, and starts again.
+  /// A crash of a peer, and its restart.
   public struct Kill: Hashable, Sendable {
-    /// Whose.
+    /// The letter of the peer.
     public let peer: String
-    /// From when to when, in milliseconds from the beginning.
+    /// The times of the crash and of the restart, in milliseconds from the beginning.
     public let time: Range<Int64>
   }
 
-  /// How many of a hundred packets are lost: what is reliable comes later, the rest not at all.
+  /// The percentage of packets that are lost; reliable ones are sent again and arrive later.
   public var loss = 0.0
-  /// How many of a hundred unreliable packets come twice.
+  /// The percentage of unreliable packets that arrive twice.
   public var duplicates = 0.0
-  /// How many of a hundred unreliable packets are overtaken.
+  /// The percentage of unreliable packets that are overtaken by later ones.
   public var reorder = 0.0
-  /// How long a packet takes, in milliseconds.
+  /// The delay of a packet, in milliseconds.
   public var delay = 1.0
-  /// By how much that varies, in milliseconds, to either side.
+  /// The largest deviation from the delay in either direction, in milliseconds.
   public var jitter = 0.0
   /// The partitions, with their times.
   public var partitions: [Partition] = []
@@ -40,13 +40,15 @@ public struct NetworkConditions: Hashable, Sendable {
   /// A peer whose answers take much longer than this counts as silent (LIV-2).
   private static let longestDelay = 2000.0
 
-  /// A network that is as good as it can be.
+  /// Creates conditions without faults.
   public init() {}
 
-  /// What the words say: `loss=5%,delay=20ms±10,reorder=1%,duplicate=1%,partition=A|B@10s..25s,kill=B@30s..40s`.
+  /// Parses conditions such as
+  /// `loss=5%,delay=20ms±10,reorder=1%,duplicate=1%,partition=A|B@10s..25s,kill=B@30s..40s`.
   ///
-  /// Peers are called by their letters. In a partition `A+B|C` puts A and B on one side; others are on a side of
-  /// their own. Who is killed without a second time starts again after two seconds. `+-` stands for `±`.
+  /// Peers are named by their letters. In a partition, `A+B|C` puts A and B on one side; peers that
+  /// are not named are together on a further side. A killed peer without a second time restarts
+  /// after two seconds. `+-` means `±`.
   public init(_ words: String) throws(ParseError) {
     for word in words.filter({ $0 != " " }).split(separator: ",") {
       let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
@@ -61,30 +63,31 @@ public struct NetworkConditions: Hashable, Sendable {
         delay = try Self.milliseconds(sides.first.map(String.init) ?? "", unit: 1)
         jitter = sides.count > 1 ? try Self.milliseconds(String(sides[1]), unit: 1) : 0
         guard jitter <= delay else {
-          throw ParseError(message: "'\(value)': it cannot vary by more than it is")
+          throw ParseError(message: "'\(value)': the variation must not be larger than the delay")
         }
         guard delay + jitter <= Self.longestDelay else {
           throw ParseError(
-            message: "'\(value)': sessions work with up to \(Int(Self.longestDelay)) ms"
+            message:
+              "'\(value)': the delay and its variation must be at most \(Int(Self.longestDelay)) ms"
           )
         }
       case "partition":
         let (who, time) = try Self.timed(value)
         let groups = who.split(separator: "|").map { $0.split(separator: "+").map(String.init) }
         guard let until = time.until, groups.count > 1 else {
-          throw ParseError(message: "'\(value)' is not like A|B@10s..25s")
+          throw ParseError(message: "'\(value)' must be like A|B@10s..25s")
         }
         partitions.append(Partition(groups: groups, time: time.from..<until))
       case "kill":
         let (who, time) = try Self.timed(value)
         let kill = Kill(peer: who, time: time.from..<(time.until ?? time.from + 2000))
         guard !kills.contains(where: { $0.peer == who && $0.time.overlaps(kill.time) }) else {
-          throw ParseError(message: "'\(value)': \(who) is killed while it is down")
+          throw ParseError(message: "'\(value)': \(who) is killed again while it is down")
         }
         kills.append(kill)
       default:
         throw ParseError(
-          message: "'\(parts[0])' is none of loss, delay, reorder, duplicate, partition and kill"
+          message: "'\(parts[0])' is not one of loss, delay, reorder, duplicate, partition, kill"
         )
       }
     }
@@ -92,11 +95,11 @@ public struct NetworkConditions: Hashable, Sendable {
 
   private static func percent(_ value: String) throws(ParseError) -> Double {
     guard value.hasSuffix("%"), let number = Double(value.dropLast()), (0...95).contains(number)
-    else { throw ParseError(message: "'\(value)' is not a part from 0% to 95%") }
+    else { throw ParseError(message: "'\(value)' is not a percentage from 0% to 95%") }
     return number
   }
 
-  /// A time in milliseconds; a number without a unit is of so many.
+  /// Parses a time in milliseconds; `unit` is the unit of a number without one.
   private static func milliseconds(
     _ value: String,
     unit: Double
@@ -108,7 +111,7 @@ public struct NetworkConditions: Hashable, Sendable {
       (number, factor) = (value.dropLast(), 1000)
     }
     guard let time = Double(number), (0...1e9).contains(time * factor) else {
-      throw ParseError(message: "'\(value)' is no time, such as 20ms or 10s")
+      throw ParseError(message: "'\(value)' is not a time such as 20ms or 10s")
     }
     return time * factor
   }
@@ -129,7 +132,7 @@ public struct NetworkConditions: Hashable, Sendable {
     return (parts[0], (from, until))
   }
 
-  /// Returns a peer that the conditions name and that is not one of `peers`.
+  /// Returns a peer that the conditions name but `peers` does not contain; nil if there is none.
   public func stranger(among peers: some Sequence<String>) -> String? {
     let known = Set(peers)
     let named = partitions.flatMap { $0.groups.joined() } + kills.map(\.peer)

@@ -6,17 +6,17 @@ import WhiteboardSync
 /// It caches states, so that returning to an earlier position applies at most ``spacing``
 /// operations. To make all positions fast, go to the end once.
 public struct Playback: Sendable {
-  /// How exactly a place is to be found.
+  /// How exactly a seek must reach its target.
   public enum Tolerance: Hashable, Sendable {
-    /// Just that place.
+    /// The playback moves to exactly the target.
     case exact
-    /// The nearest state that is kept: at once.
+    /// The playback moves to the nearest cached state, which needs no operations.
     case nearest
   }
 
   /// The reason why a step could not be applied.
   public struct Fault: Hashable, Sendable {
-    /// Which step, from 0.
+    /// The index of the step, from 0.
     public let place: Int
     /// The reason.
     public let reason: String
@@ -24,13 +24,13 @@ public struct Playback: Sendable {
 
   /// The recording that is played.
   public let recording: Recording
-  /// How many operations lie between two states that are kept, at least.
+  /// The minimum number of operations between two cached states.
   public let spacing: Int
-  /// The board there.
+  /// The board at the current position.
   public private(set) var board: RestoredBoard
-  /// How many steps are applied.
+  /// The number of steps that are applied at the current position.
   public private(set) var place = 0
-  /// How many operations were applied up to here.
+  /// The number of operations that are applied at the current position.
   public private(set) var operations = 0
   /// The steps that could not be applied, of those that were passed; they change nothing.
   public private(set) var faults: [Fault] = []
@@ -42,10 +42,10 @@ public struct Playback: Sendable {
   }
 
   private var kept: [Kept] = []
-  /// The first step that was never passed.
+  /// The first step that has never been played.
   private var frontier = 0
 
-  /// At the beginning of a recording.
+  /// Creates a playback at the beginning of a recording.
   public init(_ recording: Recording, spacing: Int = 16_384) {
     self.recording = recording
     self.spacing = max(1, spacing)
@@ -58,14 +58,16 @@ public struct Playback: Sendable {
     kept = [Kept(place: 0, operations: 0, board: board)]
   }
 
-  /// How long it took from the beginning to here, in milliseconds.
+  /// The time of the current position, in milliseconds from the beginning.
   public var elapsed: Int64 { place == 0 ? 0 : recording.times[place - 1] }
 
-  /// Goes to where so many steps are applied.
-  /// - Complexity: O(``spacing``) where it was before, else O(n) in the steps from there.
+  /// Moves to the position where `target` steps are applied.
+  ///
+  /// - Complexity: O(``spacing``) if the position was reached before, otherwise O(n) in the steps
+  ///   from there.
   public mutating func seek(toPlace target: Int, _ tolerance: Tolerance = .exact) {
     var target = min(max(0, target), recording.count)
-    // Kept states ascend.
+    // The cached states are sorted by position.
     var (low, high) = (0, kept.count)
     while low < high {
       let middle = (low + high) / 2
@@ -81,12 +83,12 @@ public struct Playback: Sendable {
     while place < target { step() }
   }
 
-  /// Goes to a time, in milliseconds from the beginning: all that was applied until then is.
+  /// Moves to a time in milliseconds from the beginning; all steps up to that time are applied.
   public mutating func seek(toTime elapsed: Int64, _ tolerance: Tolerance = .exact) {
     seek(toPlace: recording.place(at: elapsed), tolerance)
   }
 
-  /// Applies the next step; at the end it does nothing.
+  /// Applies the next step, if there is one.
   public mutating func step() {
     guard place < recording.count else { return }
     let isNew = place == frontier
@@ -100,7 +102,7 @@ public struct Playback: Sendable {
     place += 1
     guard isNew else { return }
     frontier = place
-    // A state to begin from costs as much as it has objects.
+    // A cached state costs memory for each object, so larger boards are cached less often.
     let distance = max(spacing, board.state.objectCount)
     guard let last = kept.last, operations - last.operations >= distance else { return }
     kept.append(Kept(place: place, operations: operations, board: board))

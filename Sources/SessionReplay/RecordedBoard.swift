@@ -2,7 +2,7 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The board that verifies documents (REC-18).
+/// The board with which documents are verified (REC-18).
 public struct RecordedBoard: PlayedBoard {
   private var board: RestoredBoard
 
@@ -12,7 +12,7 @@ public struct RecordedBoard: PlayedBoard {
     self.board = RestoredBoard(id)
   }
 
-  /// Adds the record of an incarnation.
+  /// Applies the author record of an incarnation.
   public mutating func apply(_ author: StoredAuthor) {
     guard !author.record.isEmpty, let incarnation = Incarnation(exactly: author.incarnation) else {
       return
@@ -20,7 +20,8 @@ public struct RecordedBoard: PlayedBoard {
     try? board.apply(.author(author.record, incarnation))
   }
 
-  /// Applies a batch, an answer or a whole state.
+  /// Applies a batch, an answer or a keyframe.
+  ///
   /// - Throws: An error if the content is malformed, or does not fit on the board.
   public mutating func apply(_ content: DocumentHistory.Step.Content) throws {
     switch content {
@@ -33,6 +34,6 @@ public struct RecordedBoard: PlayedBoard {
   /// The digest of the board.
   public var digest: [UInt8] { board.digest.bytes }
 
-  /// The whole board.
+  /// The whole board as a keyframe.
   public var keyframe: [UInt8] { board.keyframe }
 }

@@ -4,33 +4,33 @@ import WhiteboardDocument
 import WhiteboardSync
 
 extension Recording {
-  /// The same changes by people whom nobody knows: under keys of their own, on another board, at another time, with
-  /// other names and, where that is asked for, other words.
+  /// Returns a recording of the same changes by anonymous authors.
   ///
-  /// Each person stays one person, and what they wrote can be acted again. Who has the original finds out who is
-  /// who by comparing what was drawn.
+  /// The authors get new keys and names; the board gets a new id and another date; if requested,
+  /// texts are hidden. Each author stays one author, so that the recording can be replayed. Anyone
+  /// who has the original can identify the authors by comparing the drawings.
   ///
   /// - Parameters:
-  ///   - seed: From which the board's id and incarnations are drawn; keys are always new.
-  ///   - hidesWords: Whether letters and digits of texts become `x`.
-  /// - Returns: The same, by others.
-  /// - Throws: `wrongKind` if somebody owns the board, since then it hangs on keys what counts; `tooLarge` if
-  ///   more incarnations wrote than can be given other names.
+  ///   - seed: The seed of the board's id and of the incarnations. Keys are always new.
+  ///   - hidesWords: Whether all characters of texts except white space become `x`.
+  /// - Returns: The anonymous recording.
+  /// - Throws: `wrongKind` if the board is owned, since its rights depend on the keys; `tooLarge`
+  ///   if the recording has too many incarnations.
   /// - Complexity: O(n) in the steps, and O(m²) in the incarnations.
   public func anonymized(seed: UInt64, hidesWords: Bool) throws(DocumentError) -> Recording {
     guard !board.isOwned else {
       throw DocumentError(
         .wrongKind,
-        "somebody owns this board: without keys nothing says who may write on it"
+        "an owned board cannot be made anonymous: the rights on it depend on its members' keys"
       )
     }
     var random = SplitMix64(seed: seed)
     var id = (0..<BoardID.byteCount).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-    // No owned board begins so.
+    // The id of an owned board never begins with this byte.
     id[0] = 0
     guard let newBoard = BoardID(id) else { preconditionFailure("an id has 16 bytes") }
     let crowd = try AnonymousCrowd(of: self, on: newBoard, using: &random)
-    // The first of January 2000: clocks in it go as they went.
+    // The new recording begins on 1 January 2000, and all differences between times are preserved.
     let shift = min(max(946_684_800_000, start ?? 0), 1 << 46) - 946_684_800_000
     var mask = AnonymousValues(
       members: crowd.members,
@@ -53,7 +53,7 @@ extension Recording {
       {
         content = .batch(EncodedBatch(batch).bytes)
       } else if playback.faults.last?.place == place {
-        // What could not be applied may say anything.
+        // A step that could not be applied may contain anything, so it is left out.
         continue
       } else {
         content = .keyframe(
@@ -62,7 +62,7 @@ extension Recording {
       }
       steps.append(DocumentHistory.Step(content, time: step.time &- shift, row: step.row))
     }
-    // What a place was called may say anything.
+    // The name of a mark may identify a person.
     let marks = history.marks.enumerated().map { number, mark in
       DocumentHistory.Mark(
         name: mark.name.map { _ in "mark \(number + 1)" },
@@ -99,14 +99,14 @@ extension Recording {
 
 /// The replacements for the members of a recording and for their incarnations.
 private struct AnonymousCrowd {
-  /// More would take minutes.
+  /// The maximum number of incarnations; more would take minutes.
   private static let limit = 4096
 
   /// The replacement of each member.
   private(set) var members: [MemberID: MemberID] = [:]
-  /// The records of those who stand there, for each incarnation of which the recording has one.
+  /// The new author records, one for each incarnation of which the recording has a record.
   private(set) var records: [AuthorRecord] = []
-  /// The display names in the chat.
+  /// The display names of the members in the chat.
   private(set) var chatNames: [MemberID: String] = [:]
   private var names: [Incarnation: Incarnation] = [:]
 
@@ -135,12 +135,12 @@ private struct AnonymousCrowd {
     guard seen.count <= Self.limit else {
       throw DocumentError(
         .tooLarge,
-        "more than \(Self.limit) incarnations wrote in it; cut a part of it first"
+        "the recording has more than \(Self.limit) incarnations; cut out a part of it first"
       )
     }
     var keys: [MemberID: AnonymousKey] = [:]
     let width = UInt64.max / UInt64(max(seen.count, 1))
-    // Each in a range of its own, so that they ascend as they did.
+    // Each new incarnation is from a separate range, so that their order stays the same.
     for (place, incarnation) in seen.sorted().enumerated() {
       let range = UInt64(place) * width + 1...UInt64(place) * width + width - 1
       if let record = old[incarnation] {
@@ -162,17 +162,19 @@ private struct AnonymousCrowd {
     }
   }
 
-  /// The new ids of the incarnations.
+  /// The mapping from the old incarnations to the new ones.
   var renaming: IncarnationRenaming {
     let names = names
     return IncarnationRenaming { incarnation in
-      guard let name = names[incarnation] else { preconditionFailure("all were looked at") }
+      guard let name = names[incarnation] else {
+        preconditionFailure("every incarnation of the recording has a new one")
+      }
       return name
     }
   }
 }
 
-/// A key that nobody keeps.
+/// A key that is used for one anonymous recording and never stored.
 private struct AnonymousKey: AuthorKey {
   private let key = P256.Signing.PrivateKey()
 
@@ -182,17 +184,17 @@ private struct AnonymousKey: AuthorKey {
     do {
       return Array(try key.signature(for: bytes).rawRepresentation)
     } catch {
-      preconditionFailure("a key signs: \(error)")
+      preconditionFailure("a new key must be able to sign: \(error)")
     }
   }
 }
 
-/// Values that do not tell who somebody is.
+/// The replacement of values that could identify a person.
 private struct AnonymousValues {
   let members: [MemberID: MemberID]
   let salt: UInt64
   let hidesWords: Bool
-  /// How much earlier everything was, in milliseconds.
+  /// How far all times are moved back, in milliseconds.
   let shift: UInt64
   private var numbers: [[UInt8]: Int] = [:]
 
@@ -226,7 +228,8 @@ private struct AnonymousValues {
     }
   }
 
-  /// The number of a person: of the name, where there is one, since a chat says no more.
+  /// Returns the number of a person, by the name if there is one, since a chat line has only a
+  /// name.
   mutating func number(of name: [UInt8], _ member: MemberID) -> Int {
     number(of: name.isEmpty ? member.bytes : name)
   }
@@ -237,7 +240,8 @@ private struct AnonymousValues {
     return numbers.count
   }
 
-  /// As many scalars as before: what others did to a text hangs on their number.
+  /// Returns the replacement of a text, with as many scalars as before, since edits of other
+  /// authors depend on their number.
   private func hidden(_ text: String) -> String {
     guard hidesWords else { return text }
     var hidden = String.UnicodeScalarView()

@@ -2,13 +2,14 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Recordings made of recordings.
+/// Operations that create recordings from other recordings.
 extension Recording {
-  /// A part of the recording, which begins with the board as it was then.
+  /// Returns a part of the recording, which begins with the board as it was at that time.
   ///
-  /// - Parameter range: From when to when, in milliseconds from the beginning; both are in it.
+  /// - Parameter range: The first and the last time of the part, in milliseconds from the
+  ///   beginning.
   /// - Returns: The part.
-  /// - Throws: `damaged` if the board's id is none.
+  /// - Throws: `damaged` if the id of the board is invalid.
   /// - Complexity: O(n).
   public func cut(_ range: ClosedRange<Int64>) throws(DocumentError) -> Recording {
     let first = range.lowerBound <= 0 ? 0 : place(at: range.lowerBound - 1)
@@ -55,24 +56,25 @@ extension Recording {
     )
   }
 
-  /// Recordings of one board, one behind the other, in the order in which they began.
+  /// Joins recordings of one board, in the order in which they began.
   ///
-  /// A batch that an earlier one has is not repeated, so that several recordings of one session become one
-  /// that has what any of them has.
+  /// A batch that an earlier recording contains is not repeated. Several recordings of one session
+  /// thus become one that contains every batch.
   ///
-  /// - Throws: `wrongBoard` if they are not of one board; `notFound` if there is none.
+  /// - Throws: `wrongBoard` if the recordings are of different boards; `notFound` if `parts` is
+  ///   empty.
   /// - Complexity: O(n).
   public static func concatenated(_ parts: [Recording]) throws(DocumentError) -> Recording {
     let parts = parts.enumerated().sorted { one, other in
       (one.element.start ?? .max, one.offset) < (other.element.start ?? .max, other.offset)
     }.map(\.element)
     guard let first = parts.first else {
-      throw DocumentError(.notFound, "there is nothing to put together; name recordings")
+      throw DocumentError(.notFound, "there are no recordings to join")
     }
     guard parts.allSatisfy({ $0.board == first.board }) else {
       throw DocumentError(
         .wrongBoard,
-        "they are recordings of different boards; only those of one go together"
+        "the recordings are of different boards; only recordings of one board can be joined"
       )
     }
     var steps: [DocumentHistory.Step] = []
@@ -83,13 +85,14 @@ extension Recording {
     var traffic: [TrafficEntry] = []
     var names: [String: String] = [:]
     for part in parts {
-      // How many steps there are here after so many of the part.
+      // For each number of steps of the part, the number of joined steps at that point.
       var places = [steps.count]
       for step in part.history.steps {
         if known.insert(step.content).inserted { steps.append(step) }
         places.append(steps.count)
       }
-      // With what an earlier part has besides, the board has other digests: a version is a marker then.
+      // The joined board can contain more than the part did, so its digests no longer apply. A
+      // version becomes a marker.
       let versions = part.history.checks.filter { $0.name != nil }.map { check in
         DocumentHistory.Mark(
           name: check.name,
@@ -109,7 +112,7 @@ extension Recording {
       damages += part.history.damages.map { damage in
         DocumentHistory.Damage(place: places[damage.place], words: damage.words)
       }
-      // What two saw at one time is shown once.
+      // Traffic that two recorders saw at the same time is included once.
       let told = traffic.last?.time ?? .min
       traffic += part.history.traffic.filter { $0.time > told }
       names.merge(part.history.names) { $1 }

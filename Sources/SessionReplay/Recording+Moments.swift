@@ -1,23 +1,23 @@
 import Whiteboard
 import WhiteboardDocument
 
-/// Times as people write them.
+/// Conversions between times and the text that users write.
 extension Recording {
-  /// The reason why a word does not name a moment.
+  /// The reason why a text does not name a time.
   public struct MomentError: Error, Hashable, Sendable {
-    /// The sentence.
+    /// The message for the user.
     public let message: String
   }
 
-  /// A place that somebody named: a marker, or a version that was kept.
+  /// A named time: a marker or a named version.
   public struct Marker: Hashable, Sendable {
     /// The name, entered by a user.
     public let name: String
-    /// When, in milliseconds from the beginning.
+    /// The time in milliseconds from the beginning.
     public let elapsed: Int64
   }
 
-  /// The places that somebody named, by their time.
+  /// The named times, in order.
   public var markers: [Marker] {
     let marks = history.marks.compactMap { mark in
       mark.name.map { Marker(name: $0, elapsed: elapsed(mark.time)) }
@@ -28,10 +28,10 @@ extension Recording {
     return (marks + versions).sorted { ($0.elapsed, $0.name) < ($1.elapsed, $1.name) }
   }
 
-  /// The moment that a word names, in milliseconds from the beginning.
+  /// Returns the time that a text names, in milliseconds from the beginning.
   ///
-  /// `90` and `90.5` are seconds, `1:30` and `1:02:03.5` minutes and hours before them, `50%` is a part of
-  /// the whole, and `@lunch` the first of ``markers`` of that name.
+  /// `90` and `90.5` are seconds, `1:30` and `1:02:03.5` also have minutes and hours, `50%` is a
+  /// percentage of the whole, and `@lunch` is the first of ``markers`` with that name.
   public func moment(_ word: String) throws(MomentError) -> Int64 {
     if word.hasPrefix("@") {
       let name = word.dropFirst()
@@ -40,7 +40,8 @@ extension Recording {
         let names = markers.map { "@\($0.name)" }
         throw MomentError(
           message: "there is no marker '\(name)'"
-            + (names.isEmpty ? "; there are none" : "; there are \(names.joined(separator: ", "))")
+            + (names.isEmpty
+              ? "; the recording has none" : "; the markers are \(names.joined(separator: ", "))")
         )
       }
       return marker.elapsed
@@ -63,12 +64,13 @@ extension Recording {
     return Int64((min(minutes * 60 + seconds, 1e10) * 1000).rounded())
   }
 
-  /// A time of the clock, milliseconds since 1970, as milliseconds from the beginning, in bounds.
+  /// Returns a wall-clock time (milliseconds since 1970) as milliseconds from the beginning,
+  /// limited to the duration.
   public func elapsed(_ time: Int64) -> Int64 {
     min(duration, Self.elapsed(time, since: start ?? time))
   }
 
-  /// Milliseconds as `m:ss.t`, or with hours where there are any.
+  /// Returns milliseconds as `m:ss.t`, or as `h:mm:ss.t` from one hour on.
   public static func text(_ elapsed: Int64) -> String {
     let tenths = max(0, elapsed) / 100
     let (seconds, minutes, hours) = (tenths / 10 % 60, tenths / 600 % 60, tenths / 36_000)
@@ -77,7 +79,8 @@ extension Recording {
     return "\(hours):\(minutes < 10 ? "0" : "")\(minutes):\(end)"
   }
 
-  /// Milliseconds as `m:ss.ttt`, or with hours where there are any: so exact that it can be given back.
+  /// Returns milliseconds as `m:ss.ttt`, or with hours, so that ``moment(_:)`` returns the same
+  /// time.
   public static func exactText(_ elapsed: Int64) -> String {
     let rest = max(0, elapsed) % 100
     return "\(text(elapsed))\(rest < 10 ? "0" : "")\(rest)"
@@ -85,7 +88,8 @@ extension Recording {
 
   private static func unreadable(_ word: String) -> MomentError {
     MomentError(
-      message: "'\(word)' is no time: write seconds (90.5), m:ss (1:30), a part (50%) or @MARKER"
+      message:
+        "'\(word)' is not a time; use seconds (90.5), m:ss (1:30), a percentage (50%) or @MARKER"
     )
   }
 }

@@ -2,11 +2,11 @@ import Foundation
 import WhiteboardDocument
 
 extension Recording {
-  /// Reads the recording in a file as ``open(_:)`` does; where the file is too damaged for that, reads what
-  /// is still good in it.
+  /// Reads the recording in a file, or its intact data if the file is too damaged for ``open(_:)``.
   ///
-  /// The file stays as it is. What is lost is among the damages of the history.
-  /// - Throws: What `BoardDocument` throws; `damaged` if nothing is left.
+  /// The file stays unchanged. The damages of the history describe the lost data.
+  ///
+  /// - Throws: The errors of `BoardDocument`; `damaged` if no data is intact.
   public static func openOrSalvage(_ path: String) async throws(DocumentError) -> Recording {
     do throws(DocumentError) {
       return try await open(path)
@@ -35,7 +35,11 @@ extension Recording {
         attributes: [.posixPermissions: 0o700]
       )
     } catch {
-      throw DocumentError(.inputOutput, "\(directory): it cannot be made", cause: error)
+      throw DocumentError(
+        .inputOutput,
+        "the directory \(directory) cannot be created",
+        cause: error
+      )
     }
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let copy = directory + "/salvaged.whiteboard"

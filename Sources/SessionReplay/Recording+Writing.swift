@@ -3,15 +3,16 @@ import WhiteboardDocument
 import WhiteboardSync
 
 extension Recording {
-  /// Writes the recording to a file of its own.
+  /// Writes the recording to a new file.
   ///
-  /// The digests are those that the board has at the places where the recording has digests, and at its end.
-  /// Steps that cannot be applied are written as they are.
+  /// The file contains the digest of the board at each position where the recording has a digest,
+  /// and at its end. Steps that cannot be applied are written unchanged.
   ///
   /// - Parameters:
-  ///   - path: The file, which is not there yet; where writing fails it is not there afterwards.
-  ///   - assets: The photos by their SHA-256; those that are here are stored.
-  /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`; `badName` for a name or a marker that none can have.
+  ///   - path: The file, which must not exist yet. If writing fails, it is removed.
+  ///   - assets: The photos to store, by their SHA-256.
+  /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`; `badName` if the name of the board or
+  ///   of a marker is invalid.
   /// - Complexity: O(n).
   public func write(
     to path: String,
@@ -34,7 +35,7 @@ extension Recording {
     }
   }
 
-  /// A name that a board can have; in a file of somebody else's it may be any.
+  /// Returns a valid name of a board; a file from a stranger may contain an invalid one.
   private static func boardName(_ name: String) -> String {
     let kept = name.utf8.count <= 128 ? name : String(name.prefix(32))
     return kept.isEmpty || kept.utf8.count > 128 || kept.utf8.contains(0) ? "board" : kept
@@ -59,11 +60,12 @@ extension Recording {
     }
     entries += history.traffic.map { .traffic($0) }
     var (checks, marks) = (history.checks[...], history.marks[...])
-    // What is damaged is missing there too, as what was not recorded is.
+    // Damaged data is missing in the new file, so it becomes a gap, like time that was not
+    // recorded.
     var damages = history.damages.map(\.place)[...]
     var lastGap: Int?
     var lastCheck: Int?
-    /// Writes what stands behind the steps up to here.
+    /// Writes the marks, gaps and digests up to a position.
     func passed(_ place: Int) async throws(DocumentError) {
       while let mark = marks.first, mark.place <= place {
         marks.removeFirst()
@@ -84,7 +86,7 @@ extension Recording {
       }
       while let check = checks.first, check.place <= place {
         checks.removeFirst()
-        // One board after the same step is enough.
+        // One keyframe after each step is enough.
         guard check.name != nil || lastCheck != check.place else { continue }
         lastCheck = check.place
         try await keyframe(check.time, name: check.name)
@@ -101,7 +103,7 @@ extension Recording {
       }
     }
     for (place, step) in history.steps.enumerated() {
-      // What stands before the step; digests behind the step before are there as well.
+      // Write what comes before the step, including digests after the previous step.
       try await passed(place)
       playback.step()
       switch step.content {

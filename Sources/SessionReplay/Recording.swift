@@ -2,23 +2,26 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// A session as it was recorded: every change of a board in the order in which one peer applied it, with
-/// the times; implements REC-1 to REC-6 of `Protocol/recording.md`.
+/// A recorded session: every change of a board, in the order in which one peer applied it, with the
+/// times.
+///
+/// Implements REC-1 to REC-6 of `Protocol/recording.md`.
 public struct Recording: Sendable {
-  /// Whose board.
+  /// The id of the board.
   public let board: BoardID
   /// The contents of the document.
   public let history: DocumentHistory
-  /// When each step was applied, in milliseconds from the beginning; never less than before.
+  /// The time of each step, in milliseconds from the beginning; the times never decrease.
   public let times: [Int64]
   /// The recorded pointers and unfinished strokes, if the recording has them.
   public let presence: RecordedPresence
 
-  /// A recording of what a document holds.
-  /// - Throws: `damaged` if the board's id is none.
+  /// Creates a recording from the contents of a document.
+  ///
+  /// - Throws: `damaged` if the id of the board is invalid.
   public init(_ history: DocumentHistory) throws(DocumentError) {
     guard let board = BoardID(history.board) else {
-      throw DocumentError(.damaged, "a board's id has 16 bytes")
+      throw DocumentError(.damaged, "a board id must have 16 bytes")
     }
     self.board = board
     self.history = history
@@ -27,7 +30,7 @@ public struct Recording: Sendable {
     times.reserveCapacity(history.steps.count)
     let start = history.steps.first?.time ?? 0
     for step in history.steps {
-      // Clocks are set; what happened did so in order all the same.
+      // A clock can be set back, but the steps happened in this order.
       let time = max(latest ?? .min, Self.elapsed(step.time, since: start))
       latest = time
       times.append(time)
@@ -43,7 +46,7 @@ public struct Recording: Sendable {
       guard let member = entry.peers.first.flatMap({ MemberID($0) }), !entry.text.isEmpty else {
         continue
       }
-      // A name that somebody took up later is among the others.
+      // Names in the document are newer, so they take precedence.
       if names[member] == nil { names[member] = entry.text }
     }
     self.names = names
@@ -51,13 +54,15 @@ public struct Recording: Sendable {
     duration = max(times.last ?? 0, presence.end, end)
   }
 
-  /// A recording of changes that a replica told to keep, each a tenth of a second after the one before.
+  /// Creates a recording of changes that a replica recorded, each a tenth of a second after the
+  /// previous one.
+  ///
   /// - Parameters:
   ///   - changes: The changes, in order.
-  ///   - board: Whose.
-  ///   - name: What the board is called.
-  ///   - start: When the first was, milliseconds since 1970.
-  /// - Throws: `damaged`, which cannot be.
+  ///   - board: The id of the board.
+  ///   - name: The name of the board.
+  ///   - start: The time of the first change, in milliseconds since 1970.
+  /// - Throws: `damaged`, which cannot happen here.
   public init(
     of changes: [StoredChange],
     on board: BoardID,
@@ -83,28 +88,29 @@ public struct Recording: Sendable {
     )
   }
 
-  /// Reads the recording in a file, which may be written meanwhile.
-  /// - Throws: What `BoardDocument` throws; `damaged` if `recover` must first save what is good.
+  /// Reads the recording in a file, even while another program writes it.
+  ///
+  /// - Throws: The errors of `BoardDocument`; `damaged` if the file must be recovered first.
   public static func open(_ path: String) async throws(DocumentError) -> Recording {
     let document = try await BoardDocument.open(at: path, mode: .reading)
     return try Recording(try await document.history())
   }
 
-  /// How many steps there are.
+  /// The number of steps in the recording.
   public var count: Int { history.steps.count }
 
-  /// When it begins, milliseconds since 1970; nil if nothing was recorded.
+  /// The time of the beginning, in milliseconds since 1970; nil if nothing was recorded.
   public var start: Int64? { history.steps.first?.time ?? history.traffic.first?.time }
 
-  /// How long it is, in milliseconds.
+  /// The duration of the recording, in milliseconds.
   public let duration: Int64
 
-  /// Returns a member's display name if the recording has it; it may contain anything.
+  /// Returns a member's display name, if the recording has one; the name is untrusted text.
   public func name(of member: MemberID) -> String? { names[member] }
 
   private let names: [MemberID: String]
 
-  /// How many steps are applied at a time, in milliseconds from the beginning: all up to it.
+  /// Returns the number of steps up to a time in milliseconds from the beginning.
   public func place(at elapsed: Int64) -> Int {
     var (low, high) = (0, times.count)
     while low < high {
@@ -114,7 +120,7 @@ public struct Recording: Sendable {
     return low
   }
 
-  /// The records of those who wrote, which come before all steps.
+  /// The records of the authors, which apply before all steps.
   public var beginning: [StoredChange] {
     history.authors.compactMap { author in
       guard !author.record.isEmpty, let incarnation = Incarnation(exactly: author.incarnation)
@@ -123,21 +129,23 @@ public struct Recording: Sendable {
     }
   }
 
-  /// Whose each incarnation is, as far as records in the recording tell.
+  /// The member of each incarnation of which the recording contains an author record.
+  ///
   /// - Complexity: O(n).
   public var members: [Incarnation: MemberID] {
     var board = RestoredBoard(board)
     for change in beginning { try? board.apply(change) }
     for (place, step) in history.steps.enumerated() {
-      // Records come with answers and whole states too.
+      // Answers and keyframes contain author records too.
       if case .batch = step.content { continue }
       if let change = try? change(at: place) { try? board.apply(change) }
     }
     return board.members
   }
 
-  /// What a step changes.
-  /// - Throws: `CodecError` if a batch is not of its form.
+  /// Returns the change that a step makes.
+  ///
+  /// - Throws: `CodecError` if a batch is malformed.
   public func change(at place: Int) throws(CodecError) -> StoredChange {
     switch history.steps[place].content {
     case .batch(let bytes): .batch(try EncodedBatch(decoding: bytes))
@@ -146,8 +154,9 @@ public struct Recording: Sendable {
     }
   }
 
-  /// Whether a step counts the same whatever came before it and comes after: all do but answers, which leave
-  /// out what their receiver had.
+  /// Returns whether a step has the same effect at any position among the others.
+  ///
+  /// All steps do except answers, which leave out what their receiver already had.
   public func isIndifferentToOrder(at place: Int) -> Bool {
     if case .answer(let bytes) = history.steps[place].content {
       StoredChange.answer(bytes).isIndifferentToOrder
@@ -156,22 +165,22 @@ public struct Recording: Sendable {
     }
   }
 
-  /// The incarnation that wrote a batch; nil of what is none.
+  /// Returns the incarnation that wrote a batch; nil if the step is not a batch.
   func author(at place: Int) -> Incarnation? {
     guard case .batch(let bytes) = history.steps[place].content else { return nil }
     return EncodedBatch.author(of: bytes)
   }
 
-  /// By how much one time is later than another, as far as numbers go.
+  /// Returns how much later one time is than another, limited to the range of `Int64`.
   static func difference(_ time: Int64, _ other: Int64) -> Int64 {
     let (difference, isOver) = time.subtractingReportingOverflow(other)
     return isOver ? (time > other ? .max : .min) : difference
   }
 
-  /// A time of a clock as milliseconds from another.
+  /// Returns a wall-clock time as milliseconds since another, from 0 to 2^46.
   static func elapsed(_ time: Int64, since start: Int64) -> Int64 {
     let (difference, isOver) = time.subtractingReportingOverflow(start)
-    // Longer than any session was, so that what is counted from it cannot overflow.
+    // The limit is longer than any session, so that calculations with the result cannot overflow.
     return isOver ? 0 : min(max(0, difference), 1 << 46)
   }
 }

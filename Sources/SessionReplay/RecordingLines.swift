@@ -3,20 +3,22 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// A recording as lines of JSON, with nothing left out: for reading, comparing and editing as text.
+/// The text form of a recording: lines of JSON with all its data, for reading, comparing and
+/// editing.
 ///
-/// The first line says which board; then come records of authors, photos, steps, marks and digests, each
-/// behind what it follows. The words of a step are for people: its bytes count.
+/// The first line contains the id of the board. Author records, photos, steps, marks and digests
+/// follow; marks and digests come after the step that they refer to. The `words` of a step are only
+/// for readers; its `bytes` contain the change.
 public enum RecordingLines {
   /// The reason why lines are not a recording.
   public struct ReadError: Error, Hashable, Sendable {
-    /// Which line, from 1.
+    /// The number of the line, from 1.
     public let line: Int
     /// The problem, and what was expected.
     public let message: String
   }
 
-  /// One line; which fields are there says what it is.
+  /// A line, whose kind is determined by the fields that it contains.
   private struct Line: Codable {
     var recording: Int?
     var board: String?
@@ -45,13 +47,13 @@ public enum RecordingLines {
     var text: String?
   }
 
-  /// Tells a recording line by line.
+  /// Writes a recording line by line.
   ///
   /// - Parameters:
-  ///   - recording: What is told.
-  ///   - photos: Its photos by their SHA-256.
-  ///   - tell: Takes each line, which ends in a line feed.
-  /// - Throws: What `tell` throws.
+  ///   - recording: The recording to write.
+  ///   - photos: The photos of the recording, by their SHA-256.
+  ///   - tell: Receives each line, which ends in a line feed.
+  /// - Throws: The errors of `tell`.
   public static func write(
     _ recording: Recording,
     photos: [[UInt8]: [UInt8]],
@@ -131,10 +133,10 @@ public enum RecordingLines {
     if let end = history.end { try put(Line(end: end)) }
   }
 
-  /// Reads lines that ``write(_:photos:_:)`` told, or that somebody made of them.
+  /// Reads lines that ``write(_:photos:_:)`` produced and that a user may have edited.
   ///
-  /// - Returns: The recording, with the digests as they stand there, and its photos.
-  /// - Throws: ``ReadError``.
+  /// - Returns: The recording, with the digests from the lines, and its photos.
+  /// - Throws: ``ReadError`` for the first invalid line.
   public static func read(
     _ lines: some Sequence<some StringProtocol>
   ) throws(ReadError) -> (recording: Recording, photos: [[UInt8]: [UInt8]]) {
@@ -156,7 +158,7 @@ public enum RecordingLines {
       let line: Line
       do { line = try decoder.decode(Line.self, from: Data(text.utf8)) } catch {
         throw wrong(
-          "it is no JSON object of a recording; lines come as `export -o F.jsonl` writes them"
+          "this is not a line of a recording; lines must be as `export -o FILE.jsonl` writes them"
         )
       }
       func bytes(_ text: String?, _ what: String) throws(ReadError) -> [UInt8] {
@@ -167,11 +169,11 @@ public enum RecordingLines {
       }
       if heading == nil {
         guard line.recording == 1 else {
-          throw wrong("the first line says \"recording\":1 and \"board\"")
+          throw wrong("the first line must contain \"recording\":1 and \"board\"")
         }
         heading = (try bytes(line.board, "board"), line.name ?? "board")
       } else if let author = line.author {
-        guard let incarnation = UInt64(author) else { throw wrong("author is no number") }
+        guard let incarnation = UInt64(author) else { throw wrong("author is not a number") }
         authors.append(
           StoredAuthor(
             incarnation: incarnation,
@@ -188,12 +190,12 @@ public enum RecordingLines {
         end = time
       } else if let kind = line.traffic, let time = line.time {
         guard let kind = UInt8(exactly: kind).flatMap(TrafficEntry.Kind.init) else {
-          throw wrong("traffic is a kind from 0 to \(TrafficEntry.Kind.allCases.count - 1)")
+          throw wrong("traffic must be a kind from 0 to \(TrafficEntry.Kind.allCases.count - 1)")
         }
         var peers: [[UInt8]] = []
         for peer in line.peers ?? [] { peers.append(try bytes(peer, "a peer")) }
         guard peers.allSatisfy({ $0.count == TrafficEntry.peerLength }) else {
-          throw wrong("a peer has \(TrafficEntry.peerLength) bytes")
+          throw wrong("a peer must have \(TrafficEntry.peerLength) bytes")
         }
         traffic.append(
           TrafficEntry(
@@ -213,7 +215,7 @@ public enum RecordingLines {
         case "batch": step = .batch(content)
         case "answer": step = .answer(content)
         case "keyframe": step = .keyframe(content)
-        default: throw wrong("step is batch, answer or keyframe")
+        default: throw wrong("step must be batch, answer or keyframe")
         }
         steps.append(DocumentHistory.Step(step, time: time, row: 0))
       } else if let name = line.mark, let time = line.time {
@@ -231,11 +233,11 @@ public enum RecordingLines {
         )
       } else {
         throw wrong(
-          "it is no author, person, photo, step, mark, gap, digest, traffic or end, or has no time"
+          "this is not an author, person, photo, step, mark, gap, digest, traffic or end, or it has no time"
         )
       }
     }
-    guard let heading else { throw ReadError(line: 1, message: "there is nothing in it") }
+    guard let heading else { throw ReadError(line: 1, message: "the input is empty") }
     do throws(DocumentError) {
       let history = DocumentHistory(
         board: heading.board,

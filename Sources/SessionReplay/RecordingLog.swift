@@ -3,42 +3,42 @@ import WhiteboardSync
 
 /// The log line of one step of a recording.
 public struct RecordingLine: Hashable, Sendable {
-  /// Which step, from 1.
+  /// The number of the step, from 1.
   public let number: Int
-  /// When, in milliseconds from the beginning.
+  /// The time of the step, in milliseconds from the beginning.
   public let elapsed: Int64
   /// The author; nil if unknown, and for answers and keyframes.
   public let member: MemberID?
   /// The kind of step: `batch`, `answer` or `keyframe`.
   public let kind: String
-  /// How many bytes it has.
+  /// The size of the step in bytes.
   public let bytes: Int
-  /// The incarnation that wrote a batch.
+  /// The incarnation that wrote the batch; nil for answers and keyframes.
   public let incarnation: Incarnation?
-  /// The sequence of its first operation.
+  /// The sequence number of the first operation.
   public let sequence: UInt64
-  /// How many operations it has.
+  /// The number of operations in the step.
   public let operations: Int
-  /// What it does, in words: kinds of objects, properties, the first words of a text.
+  /// A description of the change: kinds of objects, properties, the first words of a text.
   ///
-  /// Text in it comes from peers: it can hold anything.
+  /// It contains untrusted text from peers.
   public let words: String
 }
 
-/// Tells a recording step by step.
+/// An iterator that describes a recording step by step.
 public struct RecordingLog: Sendable {
   private let recording: Recording
   private var members: [Incarnation: MemberID] = [:]
   private var kinds: [ObjectID: ObjectKind] = [:]
   private var place = 0
 
-  /// A log from the first step.
+  /// Creates a log that begins with the first step.
   public init(_ recording: Recording) {
     self.recording = recording
     members = recording.members
   }
 
-  /// The next line; nil at the end.
+  /// Returns the line for the next step; nil at the end.
   public mutating func next() -> RecordingLine? {
     guard place < recording.count else { return nil }
     defer { place += 1 }
@@ -48,7 +48,7 @@ public struct RecordingLog: Sendable {
     case .keyframe(let bytes): return line("keyframe", bytes.count, "the whole board")
     case .batch(let bytes):
       guard let batch = try? BatchCoding.decode(bytes) else {
-        return line("batch", bytes.count, "not of its form")
+        return line("batch", bytes.count, "malformed")
       }
       return line("batch", bytes.count, words(batch), batch)
     }
@@ -96,7 +96,7 @@ public struct RecordingLog: Sendable {
     guard let name = operation.property.name else { return "property \(operation.property.number)" }
     switch operation.value {
     case .bytes(let bytes) where operation.property.number == Property.runNumber:
-      // The letters of a text, as they came.
+      // The inserted letters of a text.
       return (try? TextTree.decodeRun(bytes).1).map { "\(name) \"\($0)\"" } ?? name
     case .text(let text): return "\(name) \"\(text)\""
     case .pair(let x, let y) where operation.property == .position:

@@ -3,71 +3,73 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// What is needed to have peers act a recording again: who wrote, and which batches; implements REC-10.
+/// The data with which peers replay a recording: its authors and their batches.
 ///
-/// Each person of the recording becomes a peer that writes the batches of that person, as they are, under the
-/// records that are in the recording. Whatever else came to the board, such as the answer to a newcomer, ends
-/// a *part*: all peers begin the next part with the board as it was then.
+/// Implements REC-10. Each author becomes a peer that writes the author's batches unchanged, with
+/// the author records from the recording. Any other step, such as the answer to a newcomer, ends a
+/// *part*: all peers begin the next part with the board as it was then.
 public struct RecordingReplay: Sendable {
   /// An author of the recording.
   public struct Person: Hashable, Sendable {
-    /// The author's letter on the command line: A, B and so on, in the order of first writes.
+    /// The letter of the author on the command line: A, B and so on, in the order of the first
+    /// batches.
     public let letter: String
-    /// The member.
+    /// The id of the author.
     public let member: MemberID
     let key: [UInt8]
   }
 
-  /// One batch, as its author writes it again.
+  /// A batch that its author writes again in the replay.
   public struct Act: Hashable, Sendable {
-    /// When, in milliseconds from the beginning, of which long pauses are left out.
+    /// The time of the batch, in milliseconds from the beginning, with long pauses shortened.
     public let time: Int64
-    /// Which person, by number.
+    /// The index of the author in ``people``.
     public let person: Int
     let batch: EncodedBatch
   }
 
-  /// A run of batches between two states that all agree on.
+  /// A sequence of batches that starts and ends with a board that all peers share.
   public struct Part: Sendable {
-    /// The board before it; empty if there was nothing.
+    /// The keyframe of the board before the part; empty if the board is empty.
     let base: [UInt8]
 
-    /// The changes that all peers start with, as their documents would have them.
+    /// The changes with which all peers start, as stored in their documents.
     package var beginning: [StoredChange] { base.isEmpty ? [] : [.keyframe(base)] }
 
-    /// The batches.
+    /// The batches of the part, in order.
     public let acts: [Act]
     /// The digest of the board after the part.
     public let digest: Bytes32
 
-    /// How many operations the batches have.
+    /// The number of operations in the batches.
     public var operations: Int { acts.reduce(0) { $0 + $1.batch.batch.operations.count } }
   }
 
-  /// Whose board.
+  /// The id of the board.
   public let board: BoardID
-  /// When it began, milliseconds since 1970.
+  /// The time of the beginning, in milliseconds since 1970.
   public let start: Int64
-  /// The authors.
+  /// The authors of the recording, in the order of their first batches.
   public let people: [Person]
   /// The parts of the recording.
   public let parts: [Part]
-  /// How many steps are not acted but given to all peers between two parts.
+  /// The number of steps that are not replayed, but given to all peers between two parts.
   public let given: Int
   let records: [Incarnation: AuthorRecord]
 
-  /// How many batches are acted.
+  /// The number of batches to replay.
   public var count: Int { parts.reduce(0) { $0 + $1.acts.count } }
 
-  /// How long a pause is at most, in milliseconds: boards are left for weeks, and nobody waits that long.
+  /// The maximum length of a pause, in milliseconds, since boards can be unused for weeks.
   public static let longestPause: Int64 = 60_000
 
-  /// Prepares a recording.
+  /// Prepares the replay of a recording.
+  ///
   /// - Complexity: O(n).
   public init(of recording: Recording) {
     var (time, recorded): (Int64, Int64) = (0, 0)
     board = recording.board
-    // What no clock says, as in a file that somebody made.
+    // A forged file can contain times that no clock shows.
     start = min(max(0, recording.start ?? 0), 1 << 46)
     let found = Self.records(in: recording)
     var people: [Person] = []
@@ -76,7 +78,7 @@ public struct RecordingReplay: Sendable {
     var acts: [Act] = []
     var base: [UInt8] = []
     var given = 0
-    // After which sequence each incarnation of the part goes on.
+    // The last sequence number of each incarnation in the current part.
     var ends: [Incarnation: UInt64] = [:]
     var playback = Playback(recording, spacing: .max)
     func endPart() {
@@ -92,7 +94,7 @@ public struct RecordingReplay: Sendable {
         let batch = encoded.batch
         if let end = ends[batch.author], end + 1 != batch.firstSequence {
           if batch.sequences.upperBound <= end {
-            // It came a second time.
+            // The batch arrived a second time.
             playback.step()
             continue
           }
@@ -132,10 +134,10 @@ public struct RecordingReplay: Sendable {
     self.parts = parts
   }
 
-  /// A part with some of its batches only, and what the board is then; for finding out which of them matter.
+  /// Returns a replay of only some batches of a part, with the digest of the resulting board.
   ///
-  /// Batches of one incarnation that a gap would divide are told apart by their records: what is left of an
-  /// incarnation is its beginning.
+  /// The batches of an incarnation must have no gaps, so all its batches after a removed one are
+  /// removed too.
   func keeping(_ isKept: [Bool], ofPart index: Int) -> RecordingReplay {
     let part = parts[index]
     var board = RestoredBoard(board)
@@ -154,8 +156,9 @@ public struct RecordingReplay: Sendable {
     return RecordingReplay(self, [Part(base: part.base, acts: acts, digest: board.digest)])
   }
 
-  /// The same as a recording.
-  /// - Throws: `damaged`, which cannot be.
+  /// Returns the batches as a recording.
+  ///
+  /// - Throws: `damaged`, which cannot happen here.
   public func recording(name: String) throws(DocumentError) -> Recording {
     var steps: [DocumentHistory.Step] = []
     for part in parts {
@@ -203,12 +206,12 @@ public struct RecordingReplay: Sendable {
 }
 
 extension RecordingReplay {
-  /// The key of a peer: of a person of the recording, or of one who looks on.
+  /// Returns the key of a peer: of an author, or of a peer that only watches.
   package func key(of number: Int) -> any AuthorKey {
     number < people.count ? ReenactedKey(people[number].key) : ReenactedKey(onlooker: number)
   }
 
-  /// A replica of a peer, of an empty board.
+  /// Creates the replica of a peer, with an empty board.
   package func replica(
     of number: Int,
     random: any RandomNumberGenerator,
@@ -222,14 +225,14 @@ extension RecordingReplay {
     )
   }
 
-  /// Has a replica write a batch.
+  /// Makes a replica write a batch.
   ///
   /// - Parameters:
   ///   - act: The batch.
-  ///   - replica: The replica of its person.
-  ///   - chains: Where the chains of that person's incarnations stand.
+  ///   - replica: The replica of the batch's author.
+  ///   - chains: The current batch chains of the author's incarnations.
   ///   - now: The time.
-  /// - Throws: `boardFull`; nothing is written.
+  /// - Throws: `boardFull` if the board has no room; then nothing is written.
   package func perform(
     _ act: Act,
     on replica: Replica,
@@ -242,20 +245,22 @@ extension RecordingReplay {
     chains[batch.author] = replica.ownChain
   }
 
-  /// Returns the grant that lets a key write on an owned board, by the newest record.
+  /// Returns the grant that allows a key to write on an owned board, from its newest record.
   private func grant(of key: [UInt8]) -> Grant? {
     records.values.filter { $0.key == key && $0.grant != nil }
       .max { $0.incarnation < $1.incarnation }?.grant
   }
 }
 
-/// Signs for somebody whose private key is not here: anybody can, and only peers of a reenactment take it.
+/// A key that signs for an author whose private key is not available.
+///
+/// Anyone can create its signatures, and only peers in a replay accept them.
 struct ReenactedKey: AuthorKey {
   let publicKey: [UInt8]
 
   init(_ publicKey: [UInt8]) { self.publicKey = publicKey }
 
-  /// The key of somebody who writes nothing.
+  /// Creates the key of a peer that writes nothing.
   init(onlooker number: Int) {
     let bytes = Array("onlooker \(number)".utf8)
     publicKey = [4] + Array(SHA256.hash(data: bytes)) + Array(SHA256.hash(data: bytes + [0]))
@@ -268,7 +273,7 @@ struct ReenactedKey: AuthorKey {
   }
 }
 
-/// Takes what a ``ReenactedKey`` signed, and what was signed when the recording was made.
+/// A verifier that accepts signatures of ``ReenactedKey``, and signatures from the recording.
 struct ReenactedVerifier: SignatureVerifier {
   private let real = P256SignatureVerifier()
   /// The signatures of the records in the recording, which were checked when it was made.

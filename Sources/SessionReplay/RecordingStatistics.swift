@@ -5,42 +5,44 @@ import WhiteboardSync
 public struct RecordingStatistics: Sendable {
   /// The contribution of one member, under all its incarnations.
   public struct Person: Sendable {
-    /// The member; nil if no record says whose the incarnation is.
+    /// The member; nil if the recording has no author record of the incarnation.
     public let member: MemberID?
-    /// How many batches.
+    /// The number of batches.
     public fileprivate(set) var batches = 0
-    /// How many operations.
+    /// The number of operations in the batches.
     public fileprivate(set) var operations = 0
-    /// How many bytes its batches have.
+    /// The size of the batches in bytes.
     public fileprivate(set) var bytes = 0
-    /// When it first wrote, in milliseconds from the beginning.
+    /// The time of the first batch, in milliseconds from the beginning.
     public fileprivate(set) var first: Int64
-    /// When it last wrote.
+    /// The time of the last batch, in milliseconds from the beginning.
     public fileprivate(set) var last: Int64
-    /// How long after they were made its batches came to whoever recorded, as both clocks tell it: half of them
-    /// within the first time, 99 of 100 within the second, in milliseconds.
+    /// The time from the creation of the batches to their arrival at the recorder, in milliseconds:
+    /// the median and the 99th percentile.
     ///
-    /// Where clocks differ, all are longer or shorter by that.
+    /// It is measured with the clocks of both computers, so it is wrong by the difference between
+    /// them.
     public fileprivate(set) var latency: (median: Int64, late: Int64) = (0, 0)
     fileprivate var latencies: [Int64] = []
   }
 
   /// The authors, most operations first.
   public let people: [Person]
-  /// How many batches there are.
+  /// The number of batches in the recording.
   public let batches: Int
-  /// How many answers and keyframes: states that came as a whole.
+  /// The number of answers and keyframes, which contain whole states.
   public let states: Int
-  /// How many operations the batches have.
+  /// The number of operations in the batches.
   public let operations: Int
-  /// How many operations there are of each property's number, most first.
+  /// The number of operations for each property number, in descending order.
   public let properties: [(number: UInt16, count: Int)]
-  /// How many bytes the steps have.
+  /// The size of all steps in bytes.
   public let bytes: Int
-  /// The longest time in which nothing happened, in milliseconds, and when it began.
+  /// The longest pause between two steps and the time when it began, in milliseconds.
   public let longestPause: (duration: Int64, since: Int64)
 
-  /// Counts.
+  /// Collects the statistics of a recording.
+  ///
   /// - Complexity: O(n).
   public init(of recording: Recording) {
     let members = recording.members

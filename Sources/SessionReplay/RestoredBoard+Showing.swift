@@ -2,10 +2,10 @@ import Whiteboard
 import WhiteboardSync
 
 extension RestoredBoard {
-  /// The board for the eyes: to be looked at, not written on.
+  /// Returns the board for display; it must not be edited.
   ///
-  /// - Parameter photos: Those whose bytes are here.
-  /// - Returns: The board.
+  /// - Parameter photos: The photos whose bytes are available.
+  /// - Returns: The board for display.
   /// - Complexity: O(1); the objects are shared.
   package func shown(photos: Set<AssetID> = []) -> Board {
     guard let member = MemberID([UInt8](repeating: 0, count: 32)),

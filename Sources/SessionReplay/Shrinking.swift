@@ -1,14 +1,16 @@
 import Whiteboard
 
 extension RecordingReplay {
-  /// The fewest batches of a part with which something still fails, as far as removing runs of them finds out:
-  /// delta debugging (Zeller and Hildebrandt, 2002).
+  /// Searches for the fewest batches of a part with which a replay still fails.
+  ///
+  /// It removes runs of batches by delta debugging (Zeller and Hildebrandt, 2002).
   ///
   /// - Parameters:
-  ///   - index: Which part.
-  ///   - limit: How often it is tried at most.
-  ///   - fails: Whether it still fails; it is to say the same each time.
-  /// - Returns: What is left, of one part, and how often it was tried; nil if it fails though nothing is written.
+  ///   - index: The index of the part.
+  ///   - limit: The maximum number of attempts.
+  ///   - fails: Returns whether a replay fails; it must return the same each time.
+  /// - Returns: The smallest replay, with one part, and the number of attempts; nil if even a
+  ///   replay without batches fails.
   public func shrunk(
     part index: Int,
     attempts limit: Int = 1000,
@@ -48,7 +50,7 @@ extension RecordingReplay {
     return (smallest, attempts)
   }
 
-  /// Which batches are in it, where more had to go than were asked to.
+  /// Returns which batches of `part` this replay contains, which can be fewer than the wanted ones.
   private func kept(of wanted: [Bool], part: Part) -> [Bool] {
     var left = Set(parts[0].acts)
     return zip(part.acts, wanted).map { act, isWanted in

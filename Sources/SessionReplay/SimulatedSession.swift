@@ -6,24 +6,24 @@ import WhiteboardSync
 public struct ReenactmentOutcome: Sendable {
   /// The final digest of each peer's board, by its letter.
   public let digests: [(peer: String, digest: Bytes32)]
-  /// The expected digest.
+  /// The digest of the recorded board after the part.
   public let expected: Bytes32
-  /// Whether all said that they have all, before patience was over.
+  /// Whether all peers reported that they have all changes, before the timeout.
   public let isSynced: Bool
-  /// The protocol violations of peers, and differences between boards that peers found.
+  /// The protocol violations and the differences between boards that peers reported.
   public let complaints: [String]
-  /// How many messages, datagrams and answers were sent.
+  /// The number of messages, datagrams and answers that were sent.
   public let messages: Int
-  /// How many bytes those had.
+  /// The size of the sent messages, datagrams and answers in bytes.
   public let bytes: Int
-  /// How many of them were lost, doubled, or cut off.
+  /// The number of network faults: lost and doubled packets, and broken connections.
   public let disturbed: Int
-  /// How long it took, in milliseconds of the session's own time.
+  /// The duration in milliseconds, on the clock of the session.
   public let duration: Int64
-  /// The SHA-256 of the trace, the same for the same seed; empty if there is none.
+  /// The SHA-256 of the trace, which is the same for the same seed; empty if there is no trace.
   public let trace: [UInt8]
 
-  /// An outcome of its parts.
+  /// Creates an outcome.
   public init(
     digests: [(peer: String, digest: Bytes32)],
     expected: Bytes32,
@@ -46,7 +46,7 @@ public struct ReenactmentOutcome: Sendable {
     self.trace = trace
   }
 
-  /// Whether all came to the board that was recorded, by the rules.
+  /// Whether all peers reached the recorded board without violations.
   public var isGood: Bool {
     isSynced && complaints.isEmpty && digests.allSatisfy { $0.digest == expected }
   }
@@ -62,21 +62,21 @@ public struct ReenactmentOutcome: Sendable {
   }
 }
 
-/// Peers that act a part of a recording over a simulated network, in a time of its own.
+/// Peers that replay a part of a recording over a simulated network, in virtual time.
 ///
-/// The replicas are those of the product; the network, the clock and all chance come from one seed, so that the
-/// same seed is the same session, byte for byte.
+/// The replicas are those of the product. The network, the clock and all randomness come from one
+/// seed, so that the same seed gives the same session, byte for byte.
 public final class SimulatedSession {
   private final class Peer {
     let name: String
     let member: MemberID
     var replica: Replica
-    /// The changes that its document would hold.
+    /// The changes that the peer's document would contain.
     var document: [StoredChange] = []
-    /// The heads of the chains of its incarnations.
+    /// The current batch chains of the peer's incarnations.
     var chains: [Incarnation: BatchChain] = [:]
     var isUp = true
-    /// The acts that wait until it is up again.
+    /// The batches that the peer will write when it is up again.
     var waiting: [RecordingReplay.Act] = []
     var nextTick: UInt64?
 
@@ -100,7 +100,7 @@ public final class SimulatedSession {
     }
 
     let link: Link
-    /// The connection it was sent on; those of one that broke do not arrive.
+    /// The connection on which the packet was sent; if it breaks, the packet is lost.
     let connection: Int
     let kind: Kind
     let bytes: [UInt8]
@@ -111,13 +111,13 @@ public final class SimulatedSession {
     case act(RecordingReplay.Act)
     case packet(Packet)
     case tick(Int)
-    /// The possible connections changed.
+    /// The set of possible connections changed.
     case rearrange
     case kill(Int)
     case revive(Int)
   }
 
-  /// How long the session goes on after the last change until it is given up, in milliseconds.
+  /// The time after the last change or fault until the session fails, in milliseconds.
   private static let patience: UInt64 = 600_000
   /// The start of the clock, so that no event is at time zero.
   private static let origin: UInt64 = 1_000_000
@@ -131,25 +131,25 @@ public final class SimulatedSession {
   private var peers: [Peer] = []
   private var events = EventQueue<Event>()
   private var uptime = SimulatedSession.origin
-  /// The number of the connection between two, while there is one.
+  /// The number of the current connection on each link.
   private var connections: [Link: Int] = [:]
   private var lastConnection = 0
-  /// When the last message on a link arrives: they keep their order.
+  /// The arrival time of the last message on each link, since messages stay in order.
   private var lastArrival: [Link: UInt64] = [:]
   private var complaints: [String] = []
   private var (messages, bytes, disturbed) = (0, 0, 0)
-  /// The offset that is added to times of the recording.
+  /// The offset that is added to times of the recording, in milliseconds.
   private let shift: Int64
 
-  /// Prepares a session.
+  /// Creates a session that replays a part of a recording.
   ///
   /// - Parameters:
-  ///   - reenactment: What is acted.
-  ///   - index: Which part of it.
-  ///   - count: How many there are: those beyond the people of the recording look on.
-  ///   - conditions: What the network does.
-  ///   - seed: From which all chance comes.
-  ///   - trace: Takes each line of what happens; nil for nobody.
+  ///   - reenactment: The replay.
+  ///   - index: The index of the part.
+  ///   - count: The number of peers; those beyond the authors of the recording only watch.
+  ///   - conditions: The faults of the network.
+  ///   - seed: The seed of all randomness.
+  ///   - trace: Receives a line for each event; nil if no trace is needed.
   public init(
     _ reenactment: RecordingReplay,
     part index: Int = 0,
@@ -161,7 +161,7 @@ public final class SimulatedSession {
     self.reenactment = reenactment
     part = reenactment.parts[index]
     self.conditions = conditions
-    // Other chance than that with which a world of the same seed was recorded.
+    // The random numbers differ from those of a world that was recorded with the same seed.
     random = SplitMix64(seed: seed ^ 0x7265_706C_6179)
     tell = trace
     shift = 1000 - (part.acts.first?.time ?? 0)
@@ -175,7 +175,7 @@ public final class SimulatedSession {
     (0..<max(count, reenactment.people.count, 1)).map(RecordingReplay.letter)
   }
 
-  /// Acts the part to its end.
+  /// Replays the part to its end.
   public func run() -> ReenactmentOutcome {
     for number in peers.indices { begin(number) }
     for act in part.acts { events.push(.act(act), at: time(act.time)) }
@@ -204,14 +204,14 @@ public final class SimulatedSession {
       }
       if uptime > settled + Self.patience { break }
     }
-    // Where there is nobody to send to, nothing happens after the last change.
+    // A single peer has no events after the last change.
     if !isSynced, events.isEmpty { isSynced = isSettled }
     if !isSynced {
       for peer in peers {
         let synced = peer.replica.members.count { peer.replica.isSynced(with: $0, now: now) }
         complaints.append(
-          "\(peer.name) has all that \(synced) of \(peers.count - 1) have, "
-            + "\(peer.waiting.count) to write"
+          "\(peer.name) is synced with \(synced) of \(peers.count - 1) peers, and has "
+            + "\(peer.waiting.count) batches left to write"
         )
       }
     }
@@ -230,7 +230,7 @@ public final class SimulatedSession {
     )
   }
 
-  // MARK: - Time
+  // MARK: - Time and progress
 
   private func time(_ elapsed: Int64) -> UInt64 {
     Self.origin + UInt64(max(0, elapsed + shift))
@@ -260,7 +260,7 @@ public final class SimulatedSession {
     tell?(line)
   }
 
-  // MARK: - What happens
+  // MARK: - Handling events
 
   private func take(_ event: Event) {
     switch event {
@@ -284,7 +284,7 @@ public final class SimulatedSession {
       peer.document = part.beginning
       try restore(peer)
     } catch {
-      complaints.append("\(peer.name) cannot begin with what was there: \(error)")
+      complaints.append("\(peer.name) cannot restore the initial board: \(error)")
     }
     carryOut(number)
   }
@@ -300,7 +300,7 @@ public final class SimulatedSession {
     do throws(BoardError) {
       try reenactment.perform(act, on: peer.replica, &peer.chains, now: now)
     } catch {
-      complaints.append("\(peer.name) cannot write: \(error)")
+      complaints.append("\(peer.name) cannot make a change: \(error)")
     }
     carryOut(act.person)
   }
@@ -313,14 +313,14 @@ public final class SimulatedSession {
     rearrange()
   }
 
-  /// Restarts a program from its stored state.
+  /// Restarts a killed peer from its stored changes.
   private func revive(_ number: Int) {
     let peer = peers[number]
     note("revive \(peer.name)")
     peer.isUp = true
     peer.replica = replica(of: number)
     do throws(RestoreError) { try restore(peer) } catch {
-      complaints.append("\(peer.name) cannot go on with what it kept: \(error)")
+      complaints.append("\(peer.name) cannot restore its stored changes: \(error)")
     }
     carryOut(number)
     rearrange()
@@ -340,9 +340,9 @@ public final class SimulatedSession {
     reenactment.replica(of: number, random: SplitMix64(seed: random.next()), now: now)
   }
 
-  // MARK: - The network
+  // MARK: - Simulating the network
 
-  /// Connects who may be and is not, and disconnects who may not.
+  /// Connects the peers that may be connected, and disconnects those that may not.
   private func rearrange() {
     for one in peers.indices {
       for other in peers.indices where one < other {
@@ -401,11 +401,11 @@ public final class SimulatedSession {
     if kind == .datagram {
       if chance() * 100 < conditions.loss { copies = 0 }
       if chance() * 100 < conditions.duplicates { copies += copies }
-      // What is held up longer than the next takes is overtaken by it.
+      // A packet that is delayed by more than the next one's delay is overtaken by it.
       if chance() * 100 < conditions.reorder { delay += conditions.delay + 1 }
       if copies != 1 { disturbed += 1 }
     } else {
-      // What is lost is sent again, as TCP does: at the earliest after 200 ms, and then twice as late.
+      // A lost packet is sent again as in TCP: after 200 ms at first, then after twice the pause.
       var pause = 200.0
       while chance() * 100 < conditions.loss, pause < 10_000 {
         delay += pause
@@ -475,12 +475,12 @@ public final class SimulatedSession {
     case .record(let change): peer.document.append(change)
     case .diverged(let member, _):
       let other = peers.first { $0.member == member }?.name ?? "?"
-      complaints.append("\(peer.name) finds that its board differs from \(other)'s")
+      complaints.append("\(peer.name) reports that its board differs from \(other)'s")
     case .protocolViolation(let member, let error):
       let other = peers.first { $0.member == member }?.name ?? "?"
-      complaints.append("\(peer.name) caught \(other) at \(error.code)")
+      complaints.append("\(peer.name) reports a violation by \(other): \(error.code)")
     case .objectAdded(let object, _), .objectChanged(let object, _):
-      // Photos are not acted: every peer has them.
+      // Photos are not replayed, so every peer is treated as having them.
       if let asset = object.asset, object.isAssetAvailable != true {
         peer.replica.assetStored(asset.id, now: now)
       }

@@ -1,11 +1,12 @@
-/// SplitMix64 (Steele, Lea and Flood, 2014): one seed is one sequence, on every machine.
+/// The random number generator SplitMix64 (Steele, Lea and Flood, 2014), which gives the same
+/// sequence for a seed on every machine.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// The sequence of a seed.
+  /// Creates a generator with a seed.
   public init(seed: UInt64) { state = seed }
 
-  /// The next number.
+  /// Returns the next random number.
   public mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state

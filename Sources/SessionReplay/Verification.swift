@@ -2,36 +2,39 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Whether a recording is whole, and whether the board comes out the same however it is played;
-/// implements REC-7 and REC-8.
+/// The result of checking whether a recording is intact, and whether its changes give the same
+/// board in any order.
+///
+/// Implements REC-7 and REC-8.
 public struct Verification: Sendable {
-  /// In which order a replica was given the steps.
+  /// The order in which a replica applies the steps.
   public enum Order: String, CaseIterable, Sendable {
-    /// All shuffled, and one in ten given twice.
+    /// All steps are shuffled, and one in ten is applied twice.
     case shuffled
-    /// Each as late as a hundred others.
+    /// Each step is delayed by up to a hundred others.
     case delayed
-    /// All of half of the authors, then all of the others.
+    /// All steps of half of the authors come first, then all steps of the others.
     case partitioned
-    /// A half of the batches at random; then the state of another that has all, as who catches up.
+    /// A random half of the batches, then the whole state of another replica, as for a peer that
+    /// catches up.
     case caughtUp = "caught-up"
   }
 
-  /// A replica that ended otherwise.
+  /// A replica whose final board differs from the recorded one.
   public struct Divergence: Hashable, Sendable {
-    /// Which replica, from 0.
+    /// The index of the replica, from 0.
     public let replica: Int
-    /// In which order it was given the steps.
+    /// The order in which the replica applied the steps.
     public let order: Order
     /// The final digest.
     public let digest: Bytes32
   }
 
-  /// A place where the board is not what it was when it was recorded.
+  /// A position where the board differs from the recorded digest.
   public struct Mismatch: Hashable, Sendable {
-    /// After how many steps.
+    /// The number of steps before the position.
     public let place: Int
-    /// When, milliseconds since 1970.
+    /// The time of the digest, in milliseconds since 1970.
     public let time: Int64
     /// The expected digest.
     public let expected: [UInt8]
@@ -39,40 +42,41 @@ public struct Verification: Sendable {
     public let found: Bytes32
   }
 
-  /// From which the orders were drawn.
+  /// The seed of the orders.
   public let seed: UInt64
   /// The number of replicas that replayed the steps.
   public let replicas: Int
-  /// How many steps there are.
+  /// The number of steps in the recording.
   public let steps: Int
-  /// How many operations.
+  /// The number of operations in the recording.
   public let operations: Int
-  /// How many digests were met or not.
+  /// The number of digests in the recording.
   public let checks: Int
   /// The digest of the final board.
   public let digest: Bytes32
   /// Descriptions of the damage.
   public let damages: [String]
-  /// The digests that were not met.
+  /// The positions where the digest differs from the recorded one.
   public let mismatches: [Mismatch]
   /// The steps that could not be applied.
   public let faults: [Playback.Fault]
-  /// The replicas that ended otherwise.
+  /// The replicas whose final boards differ.
   public let divergences: [Divergence]
 
-  /// Whether nothing is wrong.
+  /// Whether no problem was found.
   public var isGood: Bool {
     damages.isEmpty && mismatches.isEmpty && faults.isEmpty && divergences.isEmpty
   }
 
-  /// Plays a recording to its end, and has fresh replicas take it in in other orders, as many at once as there
-  /// are processors.
+  /// Plays a recording to its end, and applies its steps to new replicas in other orders.
+  ///
+  /// The replicas run in parallel on all processors.
   ///
   /// - Parameters:
-  ///   - recording: What is verified.
-  ///   - damages: What was found in the file besides.
-  ///   - replicas: How many replicas; the four orders take turns.
-  ///   - seed: From which the orders are drawn: the same seed, the same orders.
+  ///   - recording: The recording to verify.
+  ///   - damages: Further damage that was found in the file.
+  ///   - replicas: The number of replicas, to which the four orders are assigned in turn.
+  ///   - seed: The seed of the orders.
   /// - Complexity: O(n) for each replica.
   public init(
     of recording: Recording,
@@ -86,7 +90,7 @@ public struct Verification: Sendable {
     checks = recording.history.checks.count
     let told = recording.history.damages.map(\.words)
     self.damages = told + damages.filter { !told.contains($0) }
-    // No state is kept on the way.
+    // The positions are visited in order, so no states are cached.
     var playback = Playback(recording, spacing: .max)
     var mismatches: [Mismatch] = []
     for check in recording.history.checks {
@@ -119,7 +123,7 @@ public struct Verification: Sendable {
     divergences = found.filter { $0.digest != expected }.sorted { $0.replica < $1.replica }
   }
 
-  /// Returns the final board of a fresh replica.
+  /// Returns the final board of a new replica.
   private static func board(
     _ recording: Recording,
     in order: Order,
@@ -135,7 +139,7 @@ public struct Verification: Sendable {
     var first = 0
     for place in 0..<recording.count where !recording.isIndifferentToOrder(at: place) {
       for other in arranged(first..<place, of: recording, order, &random) { apply(other) }
-      // It leaves out what came before it.
+      // An answer leaves out what came before it, so it stays at its position.
       if order != .caughtUp { apply(place) }
       first = place + 1
     }
@@ -144,7 +148,7 @@ public struct Verification: Sendable {
     return board
   }
 
-  /// The places of a run in another order.
+  /// Returns the positions of a run in another order.
   private static func arranged(
     _ run: Range<Int>,
     of recording: Recording,
@@ -174,7 +178,8 @@ public struct Verification: Sendable {
 }
 
 extension SplitMix64 {
-  /// The elements in another order: Fisher and Yates's, the same for the same seed in every release.
+  /// Returns the elements in a random order (Fisher and Yates), the same for the same seed in every
+  /// release.
   mutating func shuffled<Element>(_ elements: [Element]) -> [Element] {
     var elements = elements
     for last in stride(from: elements.count - 1, to: 0, by: -1) {

@@ -2,17 +2,17 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The pointers of members, and their strokes before these were on the board, as recorded.
+/// The recorded pointers of members, and the strokes that were not finished yet.
 public struct RecordedPresence: Sendable {
   /// Points of a stroke that were shown before they were on the board.
   public struct Preview: Hashable, Sendable {
-    /// When, in milliseconds from the beginning.
+    /// The time when the points were shown, in milliseconds from the beginning.
     public let elapsed: Int64
-    /// The stroke.
+    /// The id of the stroke.
     public let stroke: ObjectID
-    /// Which of its points is the first of these.
+    /// The index of the first point within the stroke.
     public let first: Int
-    /// The points.
+    /// The points, in order.
     public let points: [InkPoint]
   }
 
@@ -22,21 +22,24 @@ public struct RecordedPresence: Sendable {
     let presence: Presence?
   }
 
-  /// How long what a member showed stands, in milliseconds, where nothing more comes of it.
+  /// The time after which a member's presence ends if no more arrives, in milliseconds.
   private static let patience: Int64 = 10_000
 
   private var changes: [MemberID: [Change]] = [:]
-  /// When what is seen of anybody becomes another, in order.
+  /// The times when the visible presence of any member changes, in order.
   private var turns: [Int64] = []
-  /// The strokes that were not on the board yet, by time.
+  /// The points of unfinished strokes, in order of time.
   public private(set) var previews: [Preview] = []
-  /// When the last of it, or of other traffic but comings and goings, was, in milliseconds from the beginning.
+  /// The time of the last traffic, except members that join and leave, in milliseconds from the
+  /// beginning.
   let end: Int64
 
-  /// What traffic shows.
+  /// Collects the presence in recorded traffic.
+  ///
   /// - Parameters:
   ///   - traffic: The traffic, in order.
-  ///   - start: When the recording begins, milliseconds since 1970; else with the traffic.
+  ///   - start: The beginning of the recording, in milliseconds since 1970; nil means the first
+  ///     traffic.
   /// - Complexity: O(n).
   init(_ traffic: [TrafficEntry], since start: Int64?) {
     let start = start ?? traffic.first?.time ?? 0
@@ -44,7 +47,7 @@ public struct RecordedPresence: Sendable {
     var latest: Int64 = 0
     var end: Int64 = 0
     for entry in traffic {
-      // Clocks are set; what happened did so in order all the same.
+      // A clock can be set back, but the events happened in this order.
       latest = max(latest, Recording.elapsed(entry.time, since: start))
       switch entry.kind {
       case .began, .state: continue
@@ -72,7 +75,8 @@ public struct RecordedPresence: Sendable {
     turns = (changes.values.flatMap(Self.turns) + previews.map(\.elapsed)).sorted()
   }
 
-  /// When what is seen of a member becomes another: it shows something else, leaves, or was silent too long.
+  /// Returns the times when the visible presence of a member changes: it moves, leaves, or is
+  /// silent for too long.
   private static func turns(_ changes: [Change]) -> [Int64] {
     var turns: [Int64] = []
     var seen: Presence?
@@ -88,11 +92,11 @@ public struct RecordedPresence: Sendable {
     return turns
   }
 
-  /// What everyone shows of themselves at a time, in the order of their ids.
+  /// Returns the presence of all members at a time, in the order of their ids.
   ///
-  /// - Parameter elapsed: When, in milliseconds from the beginning.
-  /// - Returns: Those who were there and showed something.
-  /// - Complexity: O(m log n), of m members.
+  /// - Parameter elapsed: The time, in milliseconds from the beginning.
+  /// - Returns: The members that showed their presence at that time.
+  /// - Complexity: O(m log n) for m members.
   public func shown(at elapsed: Int64) -> [(member: MemberID, presence: Presence)] {
     changes.keys.sorted().compactMap { member in
       let all = changes[member] ?? []
@@ -104,17 +108,17 @@ public struct RecordedPresence: Sendable {
     }
   }
 
-  /// When what is seen of anybody next becomes another.
+  /// Returns the next time when the visible presence of any member changes.
   ///
-  /// - Parameter elapsed: After which time, in milliseconds from the beginning.
-  /// - Returns: That time; nil if it stays as it is.
+  /// - Parameter elapsed: The time after which to search, in milliseconds from the beginning.
+  /// - Returns: The time of the change; nil if there is none.
   /// - Complexity: O(log n).
   public func nextTurn(after elapsed: Int64) -> Int64? {
     let next = turns.partition { $0 > elapsed }
     return next < turns.count ? turns[next] : nil
   }
 
-  /// How many previews there are up to a time.
+  /// Returns the number of previews up to a time.
   public func previewCount(at elapsed: Int64) -> Int {
     previews.partition { $0.elapsed > elapsed }
   }

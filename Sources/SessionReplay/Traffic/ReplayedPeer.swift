@@ -1,8 +1,9 @@
 import PeerSession
 
-/// One peer of a recorded session, as it is acted against a program.
+/// A peer of a recorded session that is replayed against a program.
 ///
-/// What the program sends it is held until the recording comes to it. Asked by one task at a time.
+/// Data from the program is stored until the replay reaches its entry. Only one task at a time may
+/// call the methods.
 actor ReplayedPeer {
   private let peer: PeerID
   private let transport: PeerTransport
@@ -12,13 +13,13 @@ actor ReplayedPeer {
   private var tasks: [Task<Void, Never>] = []
   private var messages: [[UInt8]] = []
   private var resources: [ResourceInfo] = []
-  /// The streams that the program opened and the recording did not come to yet.
+  /// The streams that the program opened and that the replay has not reached yet.
   private var unnamed: [PeerStream] = []
-  /// The streams by their number in the recording.
+  /// The streams by their numbers in the recording.
   private var streams: [UInt64: PeerStream] = [:]
-  /// The bytes received on each transfer that were not examined.
+  /// The received bytes of each stream that have not been read yet.
   private var received: [TransferID: [UInt8]] = [:]
-  /// The streams on which nothing more comes.
+  /// The streams on which no more bytes will arrive.
   private var ended: Set<TransferID> = []
   private var waiter: CheckedContinuation<Void, Never>?
 
@@ -34,18 +35,18 @@ actor ReplayedPeer {
     self.patience = patience
   }
 
-  // MARK: - In and out
+  // MARK: - Joining and leaving
 
-  /// Comes into the program's session, where it is not there.
+  /// Joins the program's session, unless the peer is already in it.
   func join() async throws {
     guard session == nil else { return }
     let session = try await transport.join(request) { _ in true }
     self.session = session
-    // Ends with the session, which `leave` ends.
+    // `leave` waits for this task, which finishes with the session.
     tasks.append(Task { await self.follow(session) })
   }
 
-  /// Leaves the program's session, where it is there.
+  /// Leaves the program's session, if the peer is in it.
   func leave() async {
     guard let session else { return }
     self.session = nil
@@ -73,14 +74,14 @@ actor ReplayedPeer {
   }
 
   private func listen(to stream: PeerStream) {
-    // Ends with the stream, or with the session.
+    // `leave` waits for this task, which finishes with the stream or the session.
     tasks.append(
       Task {
         let id = stream.id
         do {
           for try await bytes in stream.inbound { self.heard(bytes, on: id) }
         } catch {
-          // It broke, which is an end as any other to who compares.
+          // A broken stream is compared like one that ended.
         }
         self.heardAll(on: id)
       }
@@ -104,7 +105,7 @@ actor ReplayedPeer {
     waiter = nil
   }
 
-  /// Waits until something is there, for as long as patience lasts.
+  /// Waits until `look` returns a value, or until the timeout.
   private func found<Value>(_ look: () -> Value?) async -> Value? {
     let deadline = ContinuousClock.now + patience
     while true {
@@ -123,21 +124,21 @@ actor ReplayedPeer {
     }
   }
 
-  // MARK: - What the program is given
+  // MARK: - Sending to the program
 
-  /// Sends the program something, coming in first where that is needed.
+  /// Sends a message or a datagram to the program, after joining if necessary.
   func say(_ bytes: [UInt8], _ mode: SendMode) async throws {
     try await join()
     guard let session else { return }
     try await session.send(bytes, to: [session.hostPeer], mode: mode)
   }
 
-  /// Sends the program a file.
+  /// Sends a file to the program as a resource.
   func send(_ name: String, _ path: String) async throws {
     try await join()
     guard let session else { return }
     let transfer = try session.sendResource(atPath: path, named: name, to: session.hostPeer)
-    // The program may refuse it, as it may have then.
+    // The program may refuse the file, as it may have done in the recording.
     _ = try? await transfer.result()
   }
 
@@ -150,36 +151,36 @@ actor ReplayedPeer {
     listen(to: stream)
   }
 
-  /// Says something on a stream; where the program ended it, what it answers is compared all the same.
+  /// Writes bytes to a stream; errors are ignored, since the answers are compared in any case.
   func write(_ bytes: [UInt8], to number: UInt64) async { try? await streams[number]?.write(bytes) }
 
-  /// Says no more on a stream.
+  /// Ends the local direction of a stream.
   func finish(_ number: UInt64) async { try? await streams[number]?.finish() }
 
   /// Breaks a stream.
   func reset(_ number: UInt64) { streams[number]?.reset(code: 0) }
 
-  // MARK: - What the program gives
+  // MARK: - Receiving from the program
 
-  /// The next message of the program; nil if none comes.
+  /// Returns the next message of the program; nil if none arrives in time.
   func message() async -> [UInt8]? {
     await found { messages.isEmpty ? nil : messages.removeFirst() }
   }
 
-  /// The next resource of the program; nil if none comes.
+  /// Returns the next resource of the program; nil if none arrives in time.
   func resource() async -> ResourceInfo? {
     await found { resources.isEmpty ? nil : resources.removeFirst() }
   }
 
   /// Returns the name of the next stream that the program opens, and assigns its number; nil if
-  /// there is none.
+  /// none is opened in time.
   func opened(_ number: UInt64) async -> String? {
     let stream = await found { unnamed.isEmpty ? nil : unnamed.removeFirst() }
     streams[number] = stream
     return stream?.name.raw
   }
 
-  /// The next bytes of a stream: so many, or fewer where no more come; nil if none do.
+  /// Returns the next `count` bytes of a stream, or fewer if it ends; nil if there are none.
   func read(_ count: Int, of number: UInt64) async -> [UInt8]? {
     guard let id = streams[number]?.id else { return nil }
     _ = await found { received[id, default: []].count >= count || ended.contains(id) ? true : nil }
@@ -188,7 +189,7 @@ actor ReplayedPeer {
     return bytes.isEmpty && count > 0 ? nil : bytes
   }
 
-  /// Returns the remaining bytes of a stream at its end; nil if it does not end.
+  /// Returns the remaining bytes of a stream at its end; nil if it does not end in time.
   func readToEnd(of number: UInt64) async -> [UInt8]? {
     guard let id = streams[number]?.id, await found({ ended.contains(id) ? true : nil }) != nil
     else { return nil }

@@ -2,21 +2,21 @@ import PeerSession
 import Whiteboard
 import WhiteboardDocument
 
-/// Records what goes over a session of any program to a file, as the program sees it.
+/// A recorder that writes the traffic of a program's session to a file, as the program sees it.
 ///
-/// The file is a recording without a board (`Protocol/recording.md`): ``Recording/open(_:)`` reads it,
-/// `whiteboard-replay log --wire` tells it, and ``TrafficReplay`` acts the other peers of it. What was recorded is
-/// on the disk within moments; where that fails it is told at once, what was recorded before stays good, and what
-/// is not recorded is marked.
+/// The file is a recording without a board (`Protocol/recording.md`). ``Recording/open(_:)`` reads
+/// it, `whiteboard-replay log --wire` lists it, and ``TrafficReplay`` replays the other peers.
+/// Traffic is on disk within moments. If writing fails, the error is reported at once, everything
+/// recorded before stays valid, and the gap is marked.
 public actor SessionRecorder {
   private let session: Session
   private let document: BoardDocument
   private let log: TrafficLog
   private let onFailure: @Sendable (DocumentError) -> Void
-  /// Since when nothing was recorded, milliseconds since 1970; nil while all is.
+  /// The time since which nothing was recorded, in milliseconds since 1970; nil while recording
+  /// works.
   private var missingSince: Int64?
-  /// The error that kept the last entries from being recorded; nil if there was none, and in a
-  /// pause.
+  /// The error of the last attempt to write entries; nil if it succeeded.
   public private(set) var failure: DocumentError?
   private var isPaused = false
   private var writer: Task<Void, Never>?
@@ -34,16 +34,17 @@ public actor SessionRecorder {
     self.onFailure = onFailure
   }
 
-  /// Begins to record a session, best before its first event is taken.
+  /// Starts to record a session; call it before the program reads the first event.
   ///
-  /// The session has one recorder at a time, since it takes the place of who observes its traffic.
+  /// A session has one recorder at a time, since the recorder replaces the observer of the
+  /// session's traffic.
   ///
   /// - Parameters:
-  ///   - session: Whose traffic.
-  ///   - name: What we call ourselves there.
-  ///   - path: The file, which is not there yet.
-  ///   - onFailure: Is told why nothing is recorded for now, once each time.
-  /// - Returns: The recorder, which records until it is told to stop.
+  ///   - session: The session to record.
+  ///   - name: The display name of the local peer in the session.
+  ///   - path: The file, which must not exist yet.
+  ///   - onFailure: Called with the error each time that recording starts to fail.
+  /// - Returns: The recorder, which records until ``stop()`` is called.
   /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`.
   public static func start(
     _ session: Session,
@@ -65,39 +66,43 @@ public actor SessionRecorder {
     return recorder
   }
 
-  /// How many entries were recorded.
+  /// The number of recorded entries.
   public private(set) var count = 0
 
   private func begin() {
-    // Ends when the log is finished, in `stop`.
+    // `stop` waits for this task, which finishes when the log is finished.
     writer = Task { for await _ in log.arrivals { await self.write() } }
   }
 
-  /// Records nothing from now on.
+  /// Pauses the recording.
   public func pause() async {
     await write()
     isPaused = true
     missingSince = missingSince ?? TrafficLog.wallClock()
   }
 
-  /// Records again; how long nothing was is in the recording.
+  /// Continues the recording, which contains the duration of the pause.
   public func resume() async {
-    // What came meanwhile is not recorded.
+    // Discard the entries from the pause.
     _ = log.takeAll()
     isPaused = false
     await write()
   }
 
-  /// Names this place of the recording.
-  /// - Parameter name: 1 to 128 bytes.
-  /// - Throws: `badName`; why it could not be written.
+  /// Adds a marker at the current time.
+  ///
+  /// - Parameter name: The name of the marker, 1 to 128 bytes.
+  /// - Throws: `badName` if the name is invalid; otherwise the reason why the marker could not be
+  ///   written.
   public func mark(_ name: String) async throws(DocumentError) {
     await write()
     try await document.append([.marker(name: PlainText.line(name), time: TrafficLog.wallClock())])
   }
 
-  /// Ends the recording, and returns when it is on the disk.
-  /// - Throws: Why the end of it is not; what came before is.
+  /// Ends the recording, and returns when it is on disk.
+  ///
+  /// - Throws: The reason why the end of the recording could not be written; everything before it
+  ///   is valid.
   public func stop() async throws(DocumentError) {
     session.observeTraffic(nil)
     log.finish()
@@ -110,15 +115,15 @@ public actor SessionRecorder {
     if let failure { throw failure }
   }
 
-  /// Has the disk be as full as it is; tests use it.
+  /// Makes the file behave as on a full disk; for tests.
   package func limitPages() async throws(DocumentError) {
     _ = try await document.limitPages(to: 1)
   }
 
-  /// Writes what waits, after whoever writes now.
+  /// Writes the waiting entries, after any write that is already running.
   private func write() async {
     let before = lastWrite
-    // Ends with what it writes.
+    // This function waits for the task.
     let task = Task {
       await before?.value
       await self.writeNow()

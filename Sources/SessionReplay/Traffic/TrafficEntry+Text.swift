@@ -3,14 +3,15 @@ import Whiteboard
 import WhiteboardDocument
 
 extension TrafficEntry {
-  /// How many bytes are told in hexadecimal digits, and how many are looked at for text.
+  /// The maximum number of bytes shown as hexadecimal digits, and of bytes checked for text.
   private static let (digits, letters) = (16, 256)
 
-  /// How much it is and how it begins, harmless on a terminal.
+  /// The size and the beginning of the entry's bytes, safe to print on a terminal.
   public var content: String { Self.content(of: bytes) }
 
-  /// How much something is and how it begins: as text, in at most 64 columns, where it is some; else in hexadecimal
-  /// digits.
+  /// Returns the size and the beginning of some bytes, safe to print on a terminal.
+  ///
+  /// Text is shown in at most 64 columns, other bytes as hexadecimal digits.
   static func content(of bytes: [UInt8]) -> String {
     let size = bytes.count == 1 ? "1 byte" : "\(bytes.count) bytes"
     guard !bytes.isEmpty else { return size }
@@ -21,9 +22,9 @@ extension TrafficEntry {
     return "\(size): \(start)\(bytes.count > digits ? "…" : "")"
   }
 
-  /// The beginning of text; nil if it is none.
+  /// Returns the beginning of the text in `bytes`; nil if they are not text.
   private static func beginning(of bytes: [UInt8]) -> String? {
-    // A letter may be cut, of at most four bytes.
+    // A character of up to four bytes may be cut off at the end.
     for length in (0..<4).map({ min(bytes.count, letters) - $0 }) where length > 0 {
       guard let text = String(validating: bytes.prefix(length), as: UTF8.self) else {
         if bytes.count <= letters { return nil }

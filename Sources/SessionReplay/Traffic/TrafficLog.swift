@@ -5,31 +5,31 @@ import WhiteboardDocument
 
 /// The part of a session's traffic that is recorded.
 public enum TrafficScope: Sendable {
-  /// The members, and the datagrams of a whiteboard: cursors and unfinished strokes.
+  /// The members, and the whiteboard's datagrams: pointers and unfinished strokes.
   case presence
-  /// Everything.
+  /// All traffic of the session.
   case all
 
   func takes(_ entry: TrafficEntry) -> Bool {
     switch (self, entry.kind) {
     case (.all, _), (.presence, .began), (.presence, .joined), (.presence, .left): true
-    // Those that the board itself makes (SYN-30, SYN-31), not those of programs beside it.
+    // Only the datagrams of the board itself (SYN-30, SYN-31), not those of other applications.
     case (.presence, .datagram): entry.bytes.first.map { $0 < 0x10 } ?? false
     default: false
     }
   }
 }
 
-/// Makes entries for the recording of a session's traffic, and holds them until they are taken.
+/// A log that converts a session's traffic to entries, and holds them until they are written.
 ///
-/// Resources and streams are numbered in their order, from 1.
+/// Resources and streams are numbered in order, from 1.
 public final class TrafficLog: Sendable {
   private struct State {
     var entries: [TrafficEntry] = []
     var numbers: [TransferID: UInt64] = [:]
     var numbered: UInt64 = 0
     var broken: Set<UInt64> = []
-    /// The bytes of `entries`, roughly.
+    /// The approximate size of `entries`, in bytes.
     var size = 0
     /// The time since which entries are dropped, because too many were waiting.
     var missingSince: Int64?
@@ -51,7 +51,8 @@ public final class TrafficLog: Sendable {
     }
   }
 
-  /// How many bytes wait to be taken, before what comes is left out, and marked as missing.
+  /// The maximum size of waiting entries, in bytes; further traffic is dropped and recorded as
+  /// missing.
   public static let capacity = 64 << 20
 
   /// Signals new entries to the single reader.
@@ -62,11 +63,11 @@ public final class TrafficLog: Sendable {
   private let now: @Sendable () -> Int64
   private let state = Mutex(State())
 
-  /// An empty log.
+  /// Creates an empty log.
   ///
   /// - Parameters:
-  ///   - scope: What it takes.
-  ///   - now: The time, milliseconds since 1970.
+  ///   - scope: The traffic to record.
+  ///   - now: Returns the current time, in milliseconds since 1970.
   public init(_ scope: TrafficScope, now: @escaping @Sendable () -> Int64 = TrafficLog.wallClock) {
     self.scope = scope
     self.now = now
@@ -76,19 +77,19 @@ public final class TrafficLog: Sendable {
   /// Ends ``arrivals``.
   public func finish() { arrival.finish() }
 
-  /// Milliseconds since 1970.
+  /// Returns the wall-clock time, in milliseconds since 1970.
   public static let wallClock: @Sendable () -> Int64 = {
     Int64(Date.now.timeIntervalSince1970 * 1000)
   }
 
-  /// Says whose session it is that is recorded.
+  /// Adds the first entry, which names the local peer of the session.
   public func begin(as peer: PeerID, named name: String) {
     let entry = TrafficEntry(.began, [peer.bytes], time: now(), text: name)
     state.withLock { $0.append(entry) }
     arrival.yield()
   }
 
-  /// Takes what ``Session/observeTraffic(_:)`` tells; from any thread.
+  /// Adds traffic from ``Session/observeTraffic(_:)``; may be called from any thread.
   public func take(_ traffic: SessionTraffic) {
     let time = now()
     state.withLock { state in
@@ -135,7 +136,7 @@ public final class TrafficLog: Sendable {
         number: state.number(stream.id)
       )
     case .streamBroke(let stream, let error):
-      // Whoever waits in each direction is told, and it is one break.
+      // The break is reported in each direction, but recorded only once.
       !state.broken.insert(state.number(stream.id)).inserted
         ? nil
         : TrafficEntry(

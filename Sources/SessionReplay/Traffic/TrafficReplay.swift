@@ -4,32 +4,33 @@ import PeerDiscovery
 import PeerSession
 import WhiteboardDocument
 
-/// Acts the other peers of a recorded session against a program: real sessions send it what it was sent, and
-/// compare what it answers with what it said.
+/// A replay of the other peers of a recorded session against a program, which compares the
+/// program's answers with the recorded ones.
 ///
-/// For tests of programs that are built on `PeerSession`: record one of them with ``SessionRecorder``, have a new
-/// one host a session on loopback, and play. Each peer of the recording joins it under a key of its own. Entries
-/// are acted in their order, and an answer of the program is waited for before what came after it is said. Of
-/// resources a recording has names and sizes alone: their bytes are zeros, unless ``resource`` gives a file.
-/// Datagrams may be lost and are not compared.
+/// It tests programs that are built on `PeerSession`: record a program with ``SessionRecorder``,
+/// make a new one host a session on loopback, and call ``play(against:logger:)``. Each peer of the
+/// recording joins the session with its own key. The entries are replayed in order; the replay
+/// waits for each recorded answer before it continues. A recording contains only the names and
+/// sizes of resources, so their bytes are zeros, unless ``resource`` returns a file. Datagrams may
+/// be lost and are not compared.
 public struct TrafficReplay: Sendable {
-  /// How time passes.
+  /// The speed of a replay.
   public enum Pace: Sendable {
     /// Each entry follows the previous one at once.
     case hurried
-    /// As it was, so many times as fast.
+    /// The entries follow at the recorded times, this many times as fast.
     case recorded(speed: Double)
   }
 
-  /// Something that the program did otherwise than it had.
+  /// A difference between the behavior of the program and the recording.
   public struct Difference: Hashable, Sendable, CustomStringConvertible {
-    /// Which entry of the recording's traffic, from 0.
+    /// The index of the entry in the recorded traffic, from 0.
     public let place: Int
-    /// Which peer of the recording noticed.
+    /// The recorded peer that the entry is about.
     public let peer: PeerID
     /// The expected and the actual behavior of the program.
     public let description: String
-    /// The bytes that it had sent.
+    /// The bytes that the program sent in the recording.
     public let expected: [UInt8]
     /// The bytes that the program sent now; nil if it sent none.
     public let found: [UInt8]?
@@ -37,9 +38,10 @@ public struct TrafficReplay: Sendable {
 
   /// The result of a replay.
   public struct Outcome: Sendable {
-    /// How many messages, datagrams, resources and pieces of streams the program was given.
+    /// The number of messages, datagrams, resources, streams and parts of streams sent to the
+    /// program.
     public internal(set) var given = 0
-    /// How many of what it sent were compared.
+    /// The number of compared messages, resources, streams and parts of streams of the program.
     public internal(set) var compared = 0
     /// The differences from the recording; empty if there are none.
     public internal(set) var differences: [Difference] = []
@@ -47,21 +49,22 @@ public struct TrafficReplay: Sendable {
 
   /// The traffic that is replayed.
   public let traffic: [TrafficEntry]
-  /// The peers that are acted, in the order in which they came.
+  /// The recorded peers, in the order in which they first appear.
   public let peers: [PeerID]
-  /// How time passes.
+  /// The speed of the replay.
   public var pace = Pace.hurried
-  /// How long an answer of the program is waited for.
+  /// The time to wait for each answer of the program.
   public var patience = Duration.seconds(5)
-  /// The keys under which peers come, by the peer of the recording; the others get new ones.
+  /// The keys of the replayed peers, by recorded peer; all others get new keys.
   public var identities: [PeerID: PeerIdentity] = [:]
-  /// Whether a message or a stream of the program says what it said, where bytes differ and need not.
+  /// Returns whether bytes that the program sent are acceptable in place of the recorded ones.
   public var isSame: @Sendable (_ expected: [UInt8], _ found: [UInt8]) -> Bool = { $0 == $1 }
-  /// The file to send as a resource of a name; nil: zeros.
+  /// Returns the path of the file to send as a resource; nil to send zeros.
   public var resource: @Sendable (_ name: String, _ size: Int) -> String? = { _, _ in nil }
 
-  /// The traffic of a recording.
-  /// - Throws: `notFound` if none was recorded.
+  /// Creates a replay of the traffic in a recording.
+  ///
+  /// - Throws: `notFound` if the recording has no traffic.
   public init(_ recording: Recording) throws(DocumentError) {
     let traffic = recording.history.traffic
     var peers: [PeerID] = []
@@ -73,20 +76,20 @@ public struct TrafficReplay: Sendable {
     guard traffic.contains(where: { $0.kind != .began }), !peers.isEmpty else {
       throw DocumentError(
         .notFound,
-        "nothing of a session was recorded; record with --wire, or with a SessionRecorder"
+        "the recording has no traffic of a session; record with --wire, or with a SessionRecorder"
       )
     }
     self.traffic = traffic
     self.peers = peers
   }
 
-  /// Acts the recording.
+  /// Replays the recording against a program.
   ///
   /// - Parameters:
-  ///   - request: Where the program hosts its session, and how to get in; it must admit every peer.
-  ///   - logger: Where the peers' transports log.
-  /// - Returns: What the program did otherwise.
-  /// - Throws: `SessionError` if a peer cannot join, or the program does not stay; `CancellationError`.
+  ///   - request: The program's session and how to join it; it must admit every peer.
+  ///   - logger: The logger of the peers' transports.
+  /// - Returns: The differences from the recording.
+  /// - Throws: `SessionError` if a peer cannot join or loses the program; `CancellationError`.
   public func play(
     against request: JoinRequest,
     logger: Logger = Logger(label: "session-replay") { _ in SwiftLogNoOpLogHandler() }
@@ -106,7 +109,8 @@ public struct TrafficReplay: Sendable {
     }
   }
 
-  /// One stand-in for each peer, each with a transport of its own.
+  /// Creates a replayed peer with its own transport for each recorded peer, and runs `body` with
+  /// them.
   private func withStandIns(
     _ request: JoinRequest,
     _ directory: String,
@@ -173,7 +177,7 @@ public struct TrafficReplay: Sendable {
     ) {
       outcome.compared += 1
       if let found, isSame(expected, found) { return }
-      let now = found.map { "is now \(words($0))" } ?? "did not come"
+      let now = found.map { "is now \(words($0))" } ?? "did not arrive"
       outcome.differences.append(
         Difference(
           place: place,
@@ -231,11 +235,11 @@ public struct TrafficReplay: Sendable {
     }
   }
 
-  /// The bytes of a resource that is to be sent.
+  /// Returns the path of a file with the bytes of a resource.
   private func file(for entry: TrafficEntry, _ directory: String) throws -> String {
     let size = Int(clamping: entry.size)
     if let path = resource(entry.text, size) { return path }
-    // As large as it was, and without a byte on the disk.
+    // A sparse file has the recorded size, but uses no space on disk.
     let path = "\(directory)/resource-\(entry.number)"
     _ = FileManager.default.createFile(atPath: path, contents: nil)
     let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))

@@ -1,13 +1,13 @@
 import Whiteboard
 import WhiteboardDocument
 
-/// How much went over a session with each peer.
+/// The amount of traffic in a session, by peer.
 public struct TrafficStatistics: Sendable {
   /// The traffic of one kind to and from one peer.
   public struct Amount: Hashable, Sendable {
-    /// How many.
+    /// The number of messages, datagrams, resources or parts of streams.
     public fileprivate(set) var count = 0
-    /// How many bytes they have.
+    /// The size of the traffic in bytes.
     public fileprivate(set) var bytes: UInt64 = 0
 
     fileprivate mutating func add(_ more: UInt64) {
@@ -20,24 +20,25 @@ public struct TrafficStatistics: Sendable {
   public struct Person: Sendable {
     /// The peer.
     public let member: MemberID
-    /// Messages that came, and that were sent.
+    /// The received and the sent messages.
     public fileprivate(set) var messages = (received: Amount(), sent: Amount())
-    /// Datagrams.
+    /// The received and the sent datagrams.
     public fileprivate(set) var datagrams = (received: Amount(), sent: Amount())
-    /// Resources, with the bytes that they were said to have.
+    /// The received and the sent resources, with their announced sizes.
     public fileprivate(set) var resources = (received: Amount(), sent: Amount())
-    /// Pieces of streams.
+    /// The received and the sent parts of streams.
     public fileprivate(set) var streams = (received: Amount(), sent: Amount())
-    /// How often it came in.
+    /// The number of times that the peer joined.
     public fileprivate(set) var joins = 0
-    /// How often it was lost.
+    /// The number of times that the peer was lost.
     public fileprivate(set) var losses = 0
   }
 
-  /// By peer, in the order of their ids.
+  /// The traffic of each peer, in the order of their ids.
   public let people: [Person]
 
-  /// Counts.
+  /// Collects the statistics of a session's traffic.
+  ///
   /// - Complexity: O(n).
   public init(of traffic: [TrafficEntry]) {
     var people: [MemberID: Person] = [:]
