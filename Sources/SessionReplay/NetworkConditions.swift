@@ -6,9 +6,9 @@ public struct NetworkConditions: Hashable, Sendable {
     public let message: String
   }
 
-  /// A partition of the network: for a time, each group of peers cannot reach the others.
+  /// A partition of the network: for a time, the groups of peers cannot reach each other.
   public struct Partition: Hashable, Sendable {
-    /// The groups, as letters of peers; all peers that are not named form one more group.
+    /// The letters of the peers in each group; all peers that are not listed form one more group.
     public let groups: [[String]]
     /// The start and the end of the partition, in milliseconds from the beginning.
     public let time: Range<Int64>
@@ -34,10 +34,10 @@ public struct NetworkConditions: Hashable, Sendable {
   public var jitter = 0.0
   /// The partitions, with their times.
   public var partitions: [Partition] = []
-  /// The kills, with their times.
+  /// The crashes and restarts of peers, with their times.
   public var kills: [Kill] = []
 
-  /// A peer whose answers take much longer than this counts as silent (LIV-2).
+  /// The maximum delay, in milliseconds; a peer that answers much later counts as silent (LIV-2).
   private static let longestDelay = 2000.0
 
   /// Creates conditions without faults.
@@ -46,9 +46,9 @@ public struct NetworkConditions: Hashable, Sendable {
   /// Parses conditions such as
   /// `loss=5%,delay=20ms±10,reorder=1%,duplicate=1%,partition=A|B@10s..25s,kill=B@30s..40s`.
   ///
-  /// Peers are named by their letters. In a partition, `A+B|C` puts A and B on one side; peers that
-  /// are not named are together on a further side. A killed peer without a second time restarts
-  /// after two seconds. `+-` means `±`.
+  /// Peers are named by their letters. In a partition, `A+B|C` puts A and B on one side; all peers
+  /// that are not listed form one more side. If a kill has no second time, the peer restarts after
+  /// two seconds. `+-` means `±`.
   public init(_ words: String) throws(ParseError) {
     for word in words.filter({ $0 != " " }).split(separator: ",") {
       let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
@@ -99,7 +99,7 @@ public struct NetworkConditions: Hashable, Sendable {
     return number
   }
 
-  /// Parses a time in milliseconds; `unit` is the unit of a number without one.
+  /// Returns a time in milliseconds; a number without `ms` or `s` is multiplied by `unit`.
   private static func milliseconds(
     _ value: String,
     unit: Double

@@ -8,9 +8,9 @@ import WhiteboardSync
 public struct Playback: Sendable {
   /// How exactly a seek must reach its target.
   public enum Tolerance: Hashable, Sendable {
-    /// The playback moves to exactly the target.
+    /// Move to exactly the target position.
     case exact
-    /// The playback moves to the nearest cached state, which needs no operations.
+    /// Move to the nearest cached state, which is fast.
     case nearest
   }
 
@@ -32,7 +32,7 @@ public struct Playback: Sendable {
   public private(set) var place = 0
   /// The number of operations that are applied at the current position.
   public private(set) var operations = 0
-  /// The steps that could not be applied, of those that were passed; they change nothing.
+  /// The steps that were played but could not be applied; they change nothing.
   public private(set) var faults: [Fault] = []
 
   private struct Kept {
@@ -108,7 +108,8 @@ public struct Playback: Sendable {
     kept.append(Kept(place: place, operations: operations, board: board))
   }
 
-  /// Returns the changes of the board since the last call; all objects if the playback went back.
+  /// Returns the changes of the board since the last call; all objects if the playback moved
+  /// backward.
   public mutating func takeChanges() -> [ObjectChange] { board.takeChanges() }
 
   private mutating func go(to state: Kept) {

@@ -6,7 +6,7 @@ import WhiteboardSync
 public struct RecordedBoard: PlayedBoard {
   private var board: RestoredBoard
 
-  /// Creates an empty board with that id; nil if the id does not have 16 bytes.
+  /// Creates an empty board with an id; nil if the id does not have 16 bytes.
   public init?(board: [UInt8]) {
     guard let id = BoardID(board) else { return nil }
     self.board = RestoredBoard(id)

@@ -14,8 +14,8 @@ extension Recording {
   ///   - seed: The seed of the board's id and of the incarnations. Keys are always new.
   ///   - hidesWords: Whether all characters of texts except white space become `x`.
   /// - Returns: The anonymous recording.
-  /// - Throws: `wrongKind` if the board is owned, since its rights depend on the keys; `tooLarge`
-  ///   if the recording has too many incarnations.
+  /// - Throws: `wrongKind` if the board is owned, since the rights on it depend on the keys;
+  ///   `tooLarge` if the recording has too many incarnations.
   /// - Complexity: O(n) in the steps, and O(m²) in the incarnations.
   public func anonymized(seed: UInt64, hidesWords: Bool) throws(DocumentError) -> Recording {
     guard !board.isOwned else {
@@ -26,7 +26,7 @@ extension Recording {
     }
     var random = SplitMix64(seed: seed)
     var id = (0..<BoardID.byteCount).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-    // The id of an owned board never begins with this byte.
+    // The id of an owned board never begins with a zero byte.
     id[0] = 0
     guard let newBoard = BoardID(id) else { preconditionFailure("an id has 16 bytes") }
     let crowd = try AnonymousCrowd(of: self, on: newBoard, using: &random)
@@ -104,7 +104,7 @@ private struct AnonymousCrowd {
 
   /// The replacement of each member.
   private(set) var members: [MemberID: MemberID] = [:]
-  /// The new author records, one for each incarnation of which the recording has a record.
+  /// The new author records, one for each incarnation that has a record in the recording.
   private(set) var records: [AuthorRecord] = []
   /// The display names of the members in the chat.
   private(set) var chatNames: [MemberID: String] = [:]
@@ -228,8 +228,9 @@ private struct AnonymousValues {
     }
   }
 
-  /// Returns the number of a person, by the name if there is one, since a chat line has only a
-  /// name.
+  /// Returns the number that replaces a person, found by the name or, without a name, by the id.
+  ///
+  /// Chat lines contain only names.
   mutating func number(of name: [UInt8], _ member: MemberID) -> Int {
     number(of: name.isEmpty ? member.bytes : name)
   }

@@ -4,7 +4,7 @@ import WhiteboardSync
 
 /// Operations that create recordings from other recordings.
 extension Recording {
-  /// Returns a part of the recording, which begins with the board as it was at that time.
+  /// Returns a part of the recording, which begins with the board at the start of the part.
   ///
   /// - Parameter range: The first and the last time of the part, in milliseconds from the
   ///   beginning.
@@ -85,7 +85,7 @@ extension Recording {
     var traffic: [TrafficEntry] = []
     var names: [String: String] = [:]
     for part in parts {
-      // For each number of steps of the part, the number of joined steps at that point.
+      // The element at index n is the number of joined steps after n steps of this part.
       var places = [steps.count]
       for step in part.history.steps {
         if known.insert(step.content).inserted { steps.append(step) }

@@ -17,7 +17,7 @@ extension Recording {
       do throws(DocumentError) {
         return try await salvage(path, why: error.message)
       } catch let second {
-        // The first error is more informative.
+        // The error of `open` is more informative than that of `salvage`.
         throw second.code == .damaged || second.code == .wrongKind ? error : second
       }
     }

@@ -9,7 +9,7 @@ import WhiteboardSync
 public struct Recording: Sendable {
   /// The id of the board.
   public let board: BoardID
-  /// The contents of the document.
+  /// The contents of the recording's document.
   public let history: DocumentHistory
   /// The time of each step, in milliseconds from the beginning; the times never decrease.
   public let times: [Int64]
@@ -46,7 +46,7 @@ public struct Recording: Sendable {
       guard let member = entry.peers.first.flatMap({ MemberID($0) }), !entry.text.isEmpty else {
         continue
       }
-      // Names in the document are newer, so they take precedence.
+      // Names in `history.names` are newer than names in the traffic, so they take precedence.
       if names[member] == nil { names[member] = entry.text }
     }
     self.names = names
@@ -62,7 +62,7 @@ public struct Recording: Sendable {
   ///   - board: The id of the board.
   ///   - name: The name of the board.
   ///   - start: The time of the first change, in milliseconds since 1970.
-  /// - Throws: `damaged`, which cannot happen here.
+  /// - Throws: `damaged` if the board id is invalid, which cannot happen here.
   public init(
     of changes: [StoredChange],
     on board: BoardID,

@@ -14,7 +14,7 @@ public enum RecordingLines {
   public struct ReadError: Error, Hashable, Sendable {
     /// The number of the line, from 1.
     public let line: Int
-    /// The problem, and what was expected.
+    /// A message with the problem and the expected input.
     public let message: String
   }
 

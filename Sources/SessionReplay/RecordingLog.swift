@@ -15,7 +15,7 @@ public struct RecordingLine: Hashable, Sendable {
   public let bytes: Int
   /// The incarnation that wrote the batch; nil for answers and keyframes.
   public let incarnation: Incarnation?
-  /// The sequence number of the first operation.
+  /// The sequence number of the first operation; 0 if the step is not a batch.
   public let sequence: UInt64
   /// The number of operations in the step.
   public let operations: Int
@@ -107,7 +107,7 @@ public struct RecordingLog: Sendable {
 }
 
 extension RecordingLog {
-  /// Returns the display name of the property with a number.
+  /// Returns the display name of a property, by its number.
   public static func name(ofProperty number: UInt16) -> String {
     Property.names[number] ?? "property \(number)"
   }

@@ -28,12 +28,12 @@ public struct RecordingReplay: Sendable {
     let batch: EncodedBatch
   }
 
-  /// A sequence of batches that starts and ends with a board that all peers share.
+  /// A sequence of batches between two points where all peers have the same board.
   public struct Part: Sendable {
     /// The keyframe of the board before the part; empty if the board is empty.
     let base: [UInt8]
 
-    /// The changes with which all peers start, as stored in their documents.
+    /// The changes with which all peers start, in the form in which documents store them.
     package var beginning: [StoredChange] { base.isEmpty ? [] : [.keyframe(base)] }
 
     /// The batches of the part, in order.
@@ -60,7 +60,7 @@ public struct RecordingReplay: Sendable {
   /// The number of batches to replay.
   public var count: Int { parts.reduce(0) { $0 + $1.acts.count } }
 
-  /// The maximum length of a pause, in milliseconds, since boards can be unused for weeks.
+  /// The maximum length of a pause in a replay, in milliseconds; longer pauses are shortened.
   public static let longestPause: Int64 = 60_000
 
   /// Prepares the replay of a recording.
@@ -158,7 +158,7 @@ public struct RecordingReplay: Sendable {
 
   /// Returns the batches as a recording.
   ///
-  /// - Throws: `damaged`, which cannot happen here.
+  /// - Throws: `damaged` if the board id is invalid, which cannot happen here.
   public func recording(name: String) throws(DocumentError) -> Recording {
     var steps: [DocumentHistory.Step] = []
     for part in parts {

@@ -117,9 +117,9 @@ public final class SimulatedSession {
     case revive(Int)
   }
 
-  /// The time after the last change or fault until the session fails, in milliseconds.
+  /// The timeout after the last change or fault, in milliseconds.
   private static let patience: UInt64 = 600_000
-  /// The start of the clock, so that no event is at time zero.
+  /// The time at which the clock starts, so that no event is at time zero.
   private static let origin: UInt64 = 1_000_000
 
   private let reenactment: RecordingReplay
@@ -161,7 +161,8 @@ public final class SimulatedSession {
     self.reenactment = reenactment
     part = reenactment.parts[index]
     self.conditions = conditions
-    // The random numbers differ from those of a world that was recorded with the same seed.
+    // With a changed seed, the random numbers differ from those of a simulation that was recorded
+    // with the same seed.
     random = SplitMix64(seed: seed ^ 0x7265_706C_6179)
     tell = trace
     shift = 1000 - (part.acts.first?.time ?? 0)
@@ -401,11 +402,11 @@ public final class SimulatedSession {
     if kind == .datagram {
       if chance() * 100 < conditions.loss { copies = 0 }
       if chance() * 100 < conditions.duplicates { copies += copies }
-      // A packet that is delayed by more than the next one's delay is overtaken by it.
+      // If a packet is delayed by more than the delay of the next one, the next one overtakes it.
       if chance() * 100 < conditions.reorder { delay += conditions.delay + 1 }
       if copies != 1 { disturbed += 1 }
     } else {
-      // A lost packet is sent again as in TCP: after 200 ms at first, then after twice the pause.
+      // A lost packet is sent again as in TCP: after 200 ms at first, and then with doubled pauses.
       var pause = 200.0
       while chance() * 100 < conditions.loss, pause < 10_000 {
         delay += pause

@@ -11,7 +11,7 @@ public struct Verification: Sendable {
   public enum Order: String, CaseIterable, Sendable {
     /// All steps are shuffled, and one in ten is applied twice.
     case shuffled
-    /// Each step is delayed by up to a hundred others.
+    /// Each step is delayed by up to a hundred positions.
     case delayed
     /// All steps of half of the authors come first, then all steps of the others.
     case partitioned
@@ -42,7 +42,7 @@ public struct Verification: Sendable {
     public let found: Bytes32
   }
 
-  /// The seed of the orders.
+  /// The seed of the random orders.
   public let seed: UInt64
   /// The number of replicas that replayed the steps.
   public let replicas: Int
@@ -76,7 +76,7 @@ public struct Verification: Sendable {
   ///   - recording: The recording to verify.
   ///   - damages: Further damage that was found in the file.
   ///   - replicas: The number of replicas, to which the four orders are assigned in turn.
-  ///   - seed: The seed of the orders.
+  ///   - seed: The seed of the random orders.
   /// - Complexity: O(n) for each replica.
   public init(
     of recording: Recording,
@@ -148,7 +148,7 @@ public struct Verification: Sendable {
     return board
   }
 
-  /// Returns the positions of a run in another order.
+  /// Returns the positions of a range of steps in another order.
   private static func arranged(
     _ run: Range<Int>,
     of recording: Recording,

@@ -5,7 +5,7 @@ import WhiteboardNode
 import WhiteboardRendering
 
 extension BoardLibrary {
-  /// Returns the path of the board file that a user gives by path, name, title or id prefix.
+  /// Returns the path of the board file that an argument names by path, name, title or id prefix.
   ///
   /// Titles are compared only if no board has that name or id prefix.
   ///

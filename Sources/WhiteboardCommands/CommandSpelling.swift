@@ -7,7 +7,7 @@ import WhiteboardRendering
 /// The argument parser passes an unknown word to the default command, which cannot report it as a
 /// mistyped command.
 package enum CommandSpelling {
-  /// Checks that the words in place of commands are commands of the program.
+  /// Checks that the commands at the beginning of the command line exist.
   ///
   /// - Parameters:
   ///   - arguments: The arguments of the program.

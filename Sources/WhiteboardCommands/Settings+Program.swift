@@ -2,13 +2,13 @@ import Logging
 import WhiteboardNode
 
 extension Settings {
-  /// Returns the data directory.
+  /// Returns the data directory from the settings, or the default one.
   package func chosenDataDirectory() throws(NodeError) -> String {
     if let given = value(.dataDirectory) {
       guard case .file(let path, let line) = origin(.dataDirectory) else {
         return BoardFile.absolute(given)
       }
-      // The file is used from any directory, and no shell expands its values.
+      // The configuration file is used from any directory, and no shell expands its values.
       if given.hasPrefix("~/"), let home = Environment["HOME"] {
         return home + given.dropFirst()
       }

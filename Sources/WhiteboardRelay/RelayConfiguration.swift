@@ -10,7 +10,7 @@ package struct RelayConfiguration: Sendable {
   package var identity: PeerIdentity
   /// The peers that the relay remembers.
   package var peerStore: PeerStore
-  /// The directory of its boards, keys and files.
+  /// The directory of the relay's boards, keys and files.
   package var dataDirectory: String
   /// The address to listen on; nil means all addresses, on the default port or the next free one.
   package var listen: PeerAddress?

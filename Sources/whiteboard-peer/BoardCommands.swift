@@ -288,7 +288,7 @@ enum Program {
     let writer = LineWriter(descriptor: STDOUT_FILENO)
     var configuration = configuration
     configuration.isTyped = isatty(input) == 1
-    // A script of text lines does not answer questions. With --json a program can.
+    // A script in text form cannot answer questions. With --json, a program can.
     if configuration.files == .ask, !configuration.isTyped, !json { configuration.files = .refuse }
     let commands = LineCommands(lines, areNumbered: configuration.script != .none)
     let node = Node(configuration, input: commands, sink: LineSink(writer, isJSON: json))

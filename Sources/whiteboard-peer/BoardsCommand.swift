@@ -148,7 +148,7 @@ struct BoardsCommand: AsyncParsableCommand {
       }
     }
 
-    /// Returns the line that reports a change, or nil if the user need not know of it.
+    /// Returns the line that reports a change, or nil if there is nothing to report.
     ///
     /// `told` holds the paths of the boards that were reported as present.
     private static func text(
@@ -200,7 +200,7 @@ struct BoardsCommand: AsyncParsableCommand {
       abstract: "List the checkpoints of a board, and the gaps in its history."
     )
 
-    @Argument(help: "The board to look at.", completion: .board) var board: String
+    @Argument(help: "The board to inspect.", completion: .board) var board: String
     @OptionGroup var common: CommonOptions
 
     mutating func run() async throws {
@@ -256,7 +256,7 @@ extension CommonOptions {
     return Dictionary(titles) { first, _ in first }
   }
 
-  /// Returns the path of the board file that a user gives by path, name, title or id prefix.
+  /// Returns the path of the board file that an argument names by path, name, title or id prefix.
   func path(of board: String) async throws(NodeError) -> String {
     try await boardLibrary().file(of: board)
   }

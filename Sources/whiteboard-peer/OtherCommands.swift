@@ -93,7 +93,7 @@ struct NearbyCommand: AsyncParsableCommand {
     private var nearby = Nearby()
     /// Whether the output has one line for each board instead of one for each announcing peer.
     private let groups: Bool
-    /// The titles of the copies of boards that are stored here, by board id.
+    /// The titles of the boards that are saved on this computer, by board id.
     private let own: [String: String?]
 
     init(groups: Bool, own: [String: String?]) {

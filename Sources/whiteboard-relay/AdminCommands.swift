@@ -205,9 +205,9 @@ struct BoardsCommand: AsyncParsableCommand {
 
     @Argument(help: "The name or id of the peer, or the start of its id.") var peer: String
 
-    @Argument(help: "The reason, which the peer sees.") var reason = ""
+    @Argument(help: "The reason, which is shown to the peer.") var reason = ""
 
-    @Flag(help: "Also remove every member that the peer admitted, and so on.")
+    @Flag(help: "Also remove the members that the peer admitted, directly or indirectly.")
     var withAdmitted = false
 
     @Flag(help: "Keep the code of the board; otherwise, it gets a new one, which is printed.")

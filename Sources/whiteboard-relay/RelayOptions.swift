@@ -81,7 +81,7 @@ extension Settings {
   /// It is the directory that is set, else the one from systemd, else `relay` in the user's data
   /// directory.
   ///
-  /// - Throws: ``NodeError`` if the directory is set incorrectly, or if nothing determines it.
+  /// - Throws: ``NodeError`` if the setting is invalid, or if `HOME` is needed but not set.
   func relayDirectory() throws(NodeError) -> String {
     if value(.dataDirectory) == nil, let state = Environment["STATE_DIRECTORY"] { return state }
     let directory = try chosenDataDirectory()

@@ -38,7 +38,7 @@ struct ServeCommand: AsyncParsableCommand {
     do throws(NodeError) {
       try await serve(settings, metrics, output)
     } catch {
-      // A log reader that does not read must not delay the end.
+      // If nothing reads the log, this must not delay the end of the program.
       log.write("\(WhiteboardRelayProgram.complaint(error))\n")
       throw ExitCode(error.code.rawValue)
     }

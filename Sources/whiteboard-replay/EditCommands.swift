@@ -56,7 +56,7 @@ struct CutCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cut",
     abstract: "Extract a part of a recording.",
-    discussion: "The new recording begins with the board as it was at the time --from."
+    discussion: "The new recording begins with the board as it was at --from."
   )
 
   @OptionGroup var input: RecordingArgument
@@ -188,7 +188,7 @@ struct ImportCommand: AsyncParsableCommand {
     let found = await Verification(of: recording, replicas: 0, seed: 0)
     for mismatch in found.mismatches {
       Console.complain(
-        "whiteboard-replay: after step \(mismatch.place), the board differs from the digest"
+        "whiteboard-replay: after step \(mismatch.place), the board does not match its digest"
       )
     }
     try await new.write(recording, photos)

@@ -153,7 +153,7 @@ struct ExportCommand: AsyncParsableCommand {
     Console.complain("Wrote \(output).")
   }
 
-  /// Returns a rectangle that contains some areas, with a small margin.
+  /// Returns the rectangle that contains `region` and all areas with a small margin.
   private static func around(_ region: Rectangle?, _ areas: [Rectangle]) -> Rectangle? {
     let margin = 20.0
     return areas.reduce(region) { region, area in

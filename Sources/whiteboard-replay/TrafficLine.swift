@@ -23,7 +23,7 @@ struct TrafficLine {
     let name = TerminalText.quoted(entry.text, limit: 512)
     let number = entry.number
     return switch entry.kind {
-    case .began: "\(who) records, as \(name)"
+    case .began: "\(who) is recording, as \(name)"
     case .joined: "\(who) joined, as \(name)"
     case .left: "\(who) left: \(TerminalText.cleaned(entry.text))"
     case .state: "\(who) is \(TerminalText.cleaned(entry.text))"

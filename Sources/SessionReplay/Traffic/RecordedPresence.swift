@@ -2,7 +2,7 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The recorded pointers of members, and the strokes that were not finished yet.
+/// The recorded pointers of members, and their strokes before these were finished.
 public struct RecordedPresence: Sendable {
   /// Points of a stroke that were shown before they were on the board.
   public struct Preview: Hashable, Sendable {
@@ -16,13 +16,13 @@ public struct RecordedPresence: Sendable {
     public let points: [InkPoint]
   }
 
-  /// The presence of a member from a time on; nil if it left.
+  /// A change of a member's presence, which is nil if the member left.
   private struct Change {
     let elapsed: Int64
     let presence: Presence?
   }
 
-  /// The time after which a member's presence ends if no more arrives, in milliseconds.
+  /// The time after which the presence of a silent member ends, in milliseconds.
   private static let patience: Int64 = 10_000
 
   private var changes: [MemberID: [Change]] = [:]
@@ -30,8 +30,7 @@ public struct RecordedPresence: Sendable {
   private var turns: [Int64] = []
   /// The points of unfinished strokes, in order of time.
   public private(set) var previews: [Preview] = []
-  /// The time of the last traffic, except members that join and leave, in milliseconds from the
-  /// beginning.
+  /// The time of the last traffic other than joins and leaves, in milliseconds from the beginning.
   let end: Int64
 
   /// Collects the presence in recorded traffic.
@@ -125,8 +124,7 @@ public struct RecordedPresence: Sendable {
 }
 
 extension Array {
-  /// Returns the first index from which a condition holds, in an array where it then holds to the
-  /// end.
+  /// Returns the first index at which a condition holds; it must also hold for all later elements.
   fileprivate func partition(_ holds: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -8,7 +8,7 @@ enum BoardRefusal: Equatable {
   case noBoards
   /// The relay has this number of boards, and accepts no more.
   case full(Int)
-  /// The last places, this many, are reserved for the operator.
+  /// This number of places is reserved for the operator.
   case reserved(Int)
   /// The relay has this number of boards of the host, and accepts no more.
   case host(Int)
@@ -57,7 +57,7 @@ extension RelayConfiguration.Limits {
   ///
   /// - Parameters:
   ///   - host: The host, which has proved its key.
-  ///   - address: The part of the host's address for which boards are counted.
+  ///   - address: The part of the host's address by which boards are counted.
   ///   - entries: The boards of the relay.
   /// - Returns: The reason; nil if the board is accepted.
   func refusal(

@@ -40,7 +40,7 @@ package struct BoardRegister: Sendable {
     package var key: Data
     /// The host's signature, in base64.
     package var signature: Data
-    /// The part of the host's address for which boards are counted; nil in files of earlier
+    /// The part of the host's address by which boards are counted; nil in files of earlier
     /// versions.
     package var address: String?
 

@@ -7,7 +7,7 @@ import WhiteboardRendering
 extension Relay {
   /// Decides whether the relay accepts a board of another host.
   ///
-  /// Also called when the host of a board that the relay already has returns.
+  /// It is also called when the host of an accepted board connects again.
   func answer(_ request: CarryRequest) async -> CarryAnswer {
     let (word, code) = request.admission.parts
     if var entry = register[request.session] {

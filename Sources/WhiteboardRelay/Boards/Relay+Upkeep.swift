@@ -40,7 +40,7 @@ extension Relay {
     await boundSizes()
   }
 
-  /// Adds to the metrics the messages that were refused and relayed since the last call.
+  /// Adds the messages that were refused or relayed since the last call to the metrics.
   func count() async {
     for (id, board) in boards {
       let now = await board.node.refusals

@@ -3,7 +3,7 @@ import WhiteboardNode
 
 /// A board that a relay serves.
 struct ServedBoard {
-  /// The state of serving a board.
+  /// The state of a served board.
   enum State {
     /// The board is being opened.
     case opening

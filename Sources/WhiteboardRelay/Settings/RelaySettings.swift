@@ -48,7 +48,7 @@ extension SettingKey<Logger.Level> {
   /// no screen.
   package static let relayLogLevel = SettingKey(
     "log-level",
-    "How much is logged",
+    "The lowest level of messages to log",
     standard: .value("notice")
   )
 }
@@ -82,9 +82,9 @@ extension SettingKey<[PeerID]> {
 
 /// The address of the health checks and metrics.
 package enum HealthPlace: Equatable, Sendable {
-  /// They are served at this address.
+  /// Health checks and metrics are served at this address.
   case at(PeerAddress)
-  /// They are not served.
+  /// Health checks and metrics are not served.
   case nowhere
 
   /// The default address.
@@ -128,7 +128,7 @@ extension SettingKey<Int> {
   /// The number of places for boards that strangers cannot use.
   package static let reservedBoards = SettingKey(
     "reserved-boards",
-    "The number of boards out of max-boards that strangers cannot use, if boards = any",
+    "The part of max-boards that strangers cannot use, if boards = any",
     allowed: "a number from 0 to 10000, less than max-boards",
     standard: .words("a tenth of max-boards"),
     parse: number(in: 0...10_000)
