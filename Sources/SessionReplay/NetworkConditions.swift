@@ -2,7 +2,7 @@
 public struct NetworkConditions: Hashable, Sendable {
   /// The reason why a text is not valid network conditions.
   public struct ParseError: Error, Hashable, Sendable {
-    /// The message for the user.
+    /// The message for the user, which names the invalid part of the text.
     public let message: String
   }
 

@@ -102,7 +102,7 @@ private struct AnonymousCrowd {
   /// The maximum number of incarnations; more would take minutes.
   private static let limit = 4096
 
-  /// The replacement of each member.
+  /// The new id of each member.
   private(set) var members: [MemberID: MemberID] = [:]
   /// The new author records, one for each incarnation that has a record in the recording.
   private(set) var records: [AuthorRecord] = []
@@ -205,13 +205,13 @@ private struct AnonymousValues {
     self.shift = shift
   }
 
-  /// Returns the replacement of a time.
+  /// Returns a time moved back by `shift`.
   func time(_ time: HybridTime) -> HybridTime {
     let early = shift << 16
     return HybridTime(time.rawValue > early ? time.rawValue - early : 0)
   }
 
-  /// Returns the replacement of a property's value.
+  /// Returns the anonymous replacement of a property's value.
   mutating func value(_ property: Property, _ value: Value) -> Value {
     switch (property, value) {
     case (.chatAuthor, .bytes(let bytes)), (.selection, .bytes(let bytes)):

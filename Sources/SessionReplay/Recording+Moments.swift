@@ -5,19 +5,19 @@ import WhiteboardDocument
 extension Recording {
   /// The reason why a text does not name a time.
   public struct MomentError: Error, Hashable, Sendable {
-    /// The message for the user.
+    /// The message for the user, which explains why the text is not a valid time.
     public let message: String
   }
 
   /// A named time: a marker or a named version.
   public struct Marker: Hashable, Sendable {
-    /// The name, entered by a user.
+    /// The name of the marker or version, entered by a user.
     public let name: String
-    /// The time in milliseconds from the beginning.
+    /// The time of the marker or version, in milliseconds from the beginning.
     public let elapsed: Int64
   }
 
-  /// The named times, in order.
+  /// The markers and named versions, in order of time.
   public var markers: [Marker] {
     let marks = history.marks.compactMap { mark in
       mark.name.map { Marker(name: $0, elapsed: elapsed(mark.time)) }

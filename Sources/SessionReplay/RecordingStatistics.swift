@@ -7,7 +7,7 @@ public struct RecordingStatistics: Sendable {
   public struct Person: Sendable {
     /// The member; nil if the recording has no author record of the incarnation.
     public let member: MemberID?
-    /// The number of batches.
+    /// The number of batches that the member wrote.
     public fileprivate(set) var batches = 0
     /// The number of operations in the batches.
     public fileprivate(set) var operations = 0
@@ -26,7 +26,7 @@ public struct RecordingStatistics: Sendable {
     fileprivate var latencies: [Int64] = []
   }
 
-  /// The authors, most operations first.
+  /// The authors, in descending order of the number of their operations.
   public let people: [Person]
   /// The number of batches in the recording.
   public let batches: Int

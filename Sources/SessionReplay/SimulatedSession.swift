@@ -51,7 +51,7 @@ public struct ReenactmentOutcome: Sendable {
     isSynced && complaints.isEmpty && digests.allSatisfy { $0.digest == expected }
   }
 
-  /// Descriptions of the faults; empty if there are none.
+  /// Descriptions of everything that went wrong; empty if the replay succeeded.
   public var faults: [String] {
     var faults = complaints
     if !isSynced { faults.append("some peers still lack changes long after the last change") }

@@ -54,7 +54,7 @@ public struct Verification: Sendable {
   public let checks: Int
   /// The digest of the final board.
   public let digest: Bytes32
-  /// Descriptions of the damage.
+  /// Descriptions of the damage in the file.
   public let damages: [String]
   /// The positions where the digest differs from the recorded one.
   public let mismatches: [Mismatch]

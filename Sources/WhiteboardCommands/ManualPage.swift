@@ -43,7 +43,7 @@ package struct ManualPage {
     case line(String)
     /// A paragraph break.
     case paragraph
-    /// A term and its explanation.
+    /// A term, such as an option, and its explanation.
     case item(String, String)
     /// Lines that are shown unchanged.
     case verbatim([String])

@@ -121,7 +121,7 @@ package enum RelayBackup {
     do throws(NodeError) {
       let count = try await fill(part)
       do {
-        // Replace an empty directory.
+        // Remove the empty directory that the new one replaces.
         if files.fileExists(atPath: path) { try files.removeItem(atPath: path) }
         try files.moveItem(atPath: part, toPath: path)
       } catch {

@@ -17,7 +17,7 @@ struct TrafficLine {
     members = entry.peers.compactMap { MemberID($0) }
   }
 
-  /// The entry as text.
+  /// The entry as a line of text.
   var text: String {
     let who = members.map(recording.label).joined(separator: ", ")
     let name = TerminalText.quoted(entry.text, limit: 512)

@@ -104,7 +104,7 @@ actor WireRecorder {
           // Reading the stream records it. The task finishes with the stream.
           group.addTask { await Self.read(stream) }
         case .resourceFinished(_, .success(let resource)):
-          // The recording contains only the name and the size.
+          // The recording needs only the name and the size of a resource, so the file is deleted.
           if let path = resource.path { try? FileManager.default.removeItem(atPath: path) }
         default: break
         }
@@ -131,7 +131,7 @@ actor WireRecorder {
       for try await _ in stream.inbound {}
       try await stream.finish()
     } catch {
-      // The recording contains the failure of the stream.
+      // The failure of a stream is recorded, so it is ignored here.
     }
   }
 

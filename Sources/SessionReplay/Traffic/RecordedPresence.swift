@@ -12,7 +12,7 @@ public struct RecordedPresence: Sendable {
     public let stroke: ObjectID
     /// The index of the first point within the stroke.
     public let first: Int
-    /// The points, in order.
+    /// The points of the stroke, in order.
     public let points: [InkPoint]
   }
 

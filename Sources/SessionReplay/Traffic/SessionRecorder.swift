@@ -123,7 +123,7 @@ public actor SessionRecorder {
   /// Writes the waiting entries, after any write that is already running.
   private func write() async {
     let before = lastWrite
-    // This function waits for the task.
+    // This method waits for the task.
     let task = Task {
       await before?.value
       await self.writeNow()

@@ -51,7 +51,7 @@ package struct ControlRequest: Codable, Equatable, Sendable {
   package var peer: String?
   /// The new role of the peer: `editor` or `viewer`.
   package var role: String?
-  /// The message to the peer.
+  /// The reason that `kick` shows to the removed peer.
   package var reason: String?
   /// Whether `kick` also removes the members that the peer admitted.
   package var withAdmitted: Bool?
