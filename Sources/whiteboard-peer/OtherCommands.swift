@@ -273,7 +273,7 @@ struct PeersCommand: AsyncParsableCommand {
     )
     var name = ""
 
-    @Flag(help: "Also admit the peer without asking you, on boards that would ask.")
+    @Flag(help: "Also admit the peer on boards that ask you, without asking.")
     var always = false
 
     @OptionGroup var common: CommonOptions
