@@ -254,11 +254,11 @@ public final class PeerTransport: Sendable {
         throw SessionError(.internalError, "This process serves the session already.")
       }
       let session = SessionCore(transport: transport, id: id, host: peer, policy: admission)
-      session.codeKey = key
+      session.admission.codeKey = key
       session.name = .sessionName(name)
       session.bulk = TransferConnections(session, inbox: transport.inbox)
-      session.hasJoined = true
-      if let membership { session.restore(membership) }
+      session.directory.hasJoined = true
+      if let membership { session.directory.restore(membership) }
       transport.add(session)
       return Session(session)
     }
@@ -296,7 +296,7 @@ public final class PeerTransport: Sendable {
         throw SessionError(.internalError, "This process serves the session already.")
       }
       let session = transport.makeCarried(id, host: host, admission, key, grant)
-      if let membership { session.restore(membership) }
+      if let membership { session.directory.restore(membership) }
       return Session(session)
     }
   }
@@ -327,7 +327,7 @@ public final class PeerTransport: Sendable {
     let session = try await joinDialingAgain(request, progress, verify)
     let key = await codeKey(request.admission, session.id)
     return try await onLoop {
-      session.core.value.codeKey = key
+      session.core.value.admission.codeKey = key
       return session
     }
   }

@@ -75,12 +75,12 @@ extension Session {
     case .link(let outbox, let sequence): try await outbox.acknowledgement(of: sequence)
     case .relay(let ledger, let number):
       if ledger.isConfirmed(number) { return }
-      let way = published.withLockedValue { $0.ways[peer] }
-      guard let way, way.joining == track.joining, let route = way.route else {
+      let route = published.withLockedValue { $0.routes[peer] }
+      guard let route, route.joining == track.joining, let relayed = route.relayed else {
         throw .notInSession(peer)
       }
       let token = try await confirm(
-        Routes.Relayed(relay: route.relay, peers: [.init(peer: peer, joining: track.joining)])
+        Routes.Relayed(relay: relayed.relay, peers: [.init(peer: peer, joining: track.joining)])
       )
       defer { confirmations.abandon(token) }
       try await confirmations.wait(for: token)

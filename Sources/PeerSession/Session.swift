@@ -17,7 +17,7 @@ public enum SendMode: Sendable {
 public final class Session: Sendable {
   let core: NIOLoopBound<SessionCore>
   let eventLoop: any EventLoop
-  let published: NIOLockedValueBox<SessionCore.Published>
+  let published: NIOLockedValueBox<SessionSnapshot>
   private let endpoints: NIOLockedValueBox<[PeerID: BulkEndpoint]>
   let confirmations: Confirmations
   private let datagrams = DatagramQueue()
@@ -52,7 +52,7 @@ public final class Session: Sendable {
     self.localPeer = core.localPeer
     self.incarnation = core.incarnation
     self.events = SessionEvents(queue: core.events, observation: observation)
-    self.membership = core.records
+    self.membership = core.directory.records
     self.executor = EventLoopTasks(core.eventLoop)
   }
 
@@ -114,8 +114,8 @@ public final class Session: Sendable {
     switch mode {
     case .reliable:
       try check(bytes.count, Limits.message)
-      let ways = try ways(peers)
-      for outbox in ways.direct {
+      let routes = try routes(peers)
+      for outbox in routes.direct {
         if let sequence = try outbox.appendNow(bytes, acknowledgeAtOnce: false) {
           receipt.tracks.append(outbox.track(sequence))
         } else {
@@ -123,13 +123,13 @@ public final class Session: Sendable {
           receipt.tracks.append(outbox.track(sequence))
         }
       }
-      for group in ways.relayed {
+      for group in routes.relayed {
         receipt.tracks += try await sendRelayed(bytes, group, isNamed: peers != nil)
       }
       observation.tell(.message(bytes, to: peers ?? connectedPeers()))
     case .unreliable:
       try check(bytes.count, Limits.datagramMessage)
-      _ = try ways(peers)
+      _ = try routes(peers)
       observation.tell(.datagram(bytes, to: peers ?? connectedPeers()))
       if datagrams.append(bytes, peers) {
         let core = core
@@ -158,10 +158,10 @@ public final class Session: Sendable {
     to joinings: [PeerID: UInt64]
   ) async throws(SessionError) -> SendReceipt {
     try check(bytes.count, Limits.message)
-    let (ways, absent) = try ways(of: joinings)
+    let (routes, absent) = try routes(of: joinings)
     var failure = absent.map { SessionError.notInSession($0) }
     var receipt = SendReceipt(tracks: [])
-    for outbox in ways.direct {
+    for outbox in routes.direct {
       do throws(SessionError) {
         let sequence = try await outbox.append(bytes, acknowledgeAtOnce: false)
         receipt.tracks.append(outbox.track(sequence))
@@ -170,7 +170,7 @@ public final class Session: Sendable {
         failure = error
       }
     }
-    for group in ways.relayed {
+    for group in routes.relayed {
       do throws(SessionError) {
         receipt.tracks += try await sendRelayed(bytes, group, isNamed: false)
       } catch {
@@ -184,21 +184,21 @@ public final class Session: Sendable {
   }
 
   /// The ways to those who are here as they came in then, and one who is not.
-  private func ways(
+  private func routes(
     of joinings: [PeerID: UInt64]
-  ) throws(SessionError) -> (ways: Routes, absent: PeerID?) {
-    let (end, present) = published.withLockedValue { ($0.end, $0.ways) }
+  ) throws(SessionError) -> (routes: Routes, absent: PeerID?) {
+    let (end, present) = published.withLockedValue { ($0.end, $0.routes) }
     if let end { throw end }
-    var ways = Routes()
+    var routes = Routes()
     var absent: PeerID?
     for (peer, joining) in joinings {
-      if let way = present[peer], way.joining == joining {
-        ways.add(peer, way)
+      if let route = present[peer], route.joining == joining {
+        routes.add(peer, route)
       } else {
         absent = peer
       }
     }
-    return (ways, absent)
+    return (routes, absent)
   }
 
   /// Sends a message and waits until every peer's process holds it (MSG-4).
@@ -213,12 +213,12 @@ public final class Session: Sendable {
   ) async throws(SessionError) {
     try check(bytes.count, Limits.message)
     var waits: [(Outbox, UInt64)] = []
-    let ways = try ways(peers)
-    for outbox in ways.direct {
+    let routes = try routes(peers)
+    for outbox in routes.direct {
       waits.append((outbox, try await outbox.append(bytes, acknowledgeAtOnce: true)))
     }
     var tokens: [UInt64] = []
-    for group in ways.relayed {
+    for group in routes.relayed {
       try await sendRelayed(bytes, group, isNamed: true)
       tokens.append(try await confirm(group))
     }
@@ -240,16 +240,16 @@ public final class Session: Sendable {
   /// Why the session is over, nil while it is not.
   package var endReason: SessionError? { published.withLockedValue { $0.end } }
 
-  private func ways(_ peers: [PeerID]?) throws(SessionError) -> Routes {
+  private func routes(_ peers: [PeerID]?) throws(SessionError) -> Routes {
     let result: Result<Routes, SessionError> = published.withLockedValue { published in
       if let end = published.end { return .failure(end) }
       guard let peers, peers != published.order else { return .success(published.everyone) }
-      var ways = Routes()
+      var routes = Routes()
       for peer in peers {
-        guard let way = published.ways[peer] else { return .failure(.notInSession(peer)) }
-        ways.add(peer, way)
+        guard let route = published.routes[peer] else { return .failure(.notInSession(peer)) }
+        routes.add(peer, route)
       }
-      return .success(ways)
+      return .success(routes)
     }
     return try result.get()
   }
@@ -337,7 +337,7 @@ public final class Session: Sendable {
     to invitation: InvitationID,
     _ answer: InvitationAnswer
   ) async throws(SessionError) {
-    try await onLoop { try $0.respond(to: invitation, answer) }
+    try await onLoop { try $0.admission.respond(to: invitation, answer) }
   }
 
   /// Admits a peer from now on without asking, wherever this program asks a person (ADM-10).
@@ -350,7 +350,7 @@ public final class Session: Sendable {
   /// - Throws: ``PeerStoreError`` if it cannot be stored; it then holds until the program ends.
   public func alwaysAdmit(_ peer: PeerID, name: String) async throws {
     let store = try await onLoop { core in
-      core.alwaysAdmit(peer)
+      core.admission.alwaysAdmit(peer)
       return core.configuration.peerStore
     }
     try await store?.alwaysAdmit(peer, name: name)
@@ -427,8 +427,8 @@ public final class Session: Sendable {
       guard core.entries[peer]?.isJoined == true || core.membership.contains(peer) else {
         throw SessionError.notInSession(peer)
       }
-      core.forget(peer)
-      core.kick(peer, reason: reason)
+      core.admission.forget(peer)
+      core.directory.kick(peer, reason: reason)
       return (core.configuration.peerStore, core.logger)
     }
     do {
@@ -456,7 +456,7 @@ public final class Session: Sendable {
     as incarnation: SessionIncarnation
   ) {
     let core = core
-    eventLoop.execute { core.value.found(peer, at: addresses, as: incarnation) }
+    eventLoop.execute { core.value.directory.found(peer, at: addresses, as: incarnation) }
   }
 
   /// Returns the membership as it is now (MEM-7).
@@ -466,7 +466,7 @@ public final class Session: Sendable {
 
   /// Restores a stored membership into a session that is already open (MEM-7).
   package func restore(_ record: MembershipRecord) async {
-    try? await onLoop { $0.restore(record) }
+    try? await onLoop { $0.directory.restore(record) }
   }
 
   /// Reports that discovery does not show a peer any more.
@@ -474,7 +474,7 @@ public final class Session: Sendable {
   /// This ends nothing (LIV-5).
   public func vanished(_ peer: PeerID) {
     let core = core
-    eventLoop.execute { core.value.vanished(peer) }
+    eventLoop.execute { core.value.directory.vanished(peer) }
   }
 
   /// Says goodbye to everyone and ends the session; ``events`` ends once it was read to its end.

@@ -29,7 +29,7 @@ extension Session {
     for time: Duration? = nil
   ) async throws(SessionError) {
     let threads = try await onLoop { (core: SessionCore) in
-      try core.checkRoomForCode()
+      try core.admission.checkRoomForCode()
       return core.transport.threads
     }
     let (id, peer) = (id, localPeer)
@@ -37,9 +37,9 @@ extension Session {
       try await threads.runIfActive { CodeKey(code: code, session: id, listener: peer) }
     }
     try await onLoop { core in
-      try core.checkRoomForCode()
+      try core.admission.checkRoomForCode()
       let end = time.map { NIODeadline.now() + TimeAmount($0) }
-      core.invitationCodes.append(InvitationCode(key: key, label: label, end: end))
+      core.admission.add(InvitationCode(key: key, label: label, end: end))
     }
   }
   /// Replaces the code by which the session admits; the old one and all additional ones are wrong
@@ -52,7 +52,7 @@ extension Session {
   /// - Throws: `notByCode` if the session does not admit by codes; `sessionEnded`.
   public func replaceCode(with code: JoinCode) async throws(SessionError) {
     let threads = try await onLoop { (core: SessionCore) in
-      guard case .code = core.policy else {
+      guard case .code = core.admission.policy else {
         throw SessionError(.notByCode, "This session does not admit by codes.")
       }
       return core.transport.threads
@@ -61,6 +61,6 @@ extension Session {
     let key = try await withSessionErrors {
       try await threads.runIfActive { CodeKey(code: code, session: id, listener: peer) }
     }
-    try await onLoop { $0.replaceCode(with: code, key) }
+    try await onLoop { $0.admission.replaceCode(with: code, key) }
   }
 }

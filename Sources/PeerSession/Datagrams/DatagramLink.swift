@@ -129,7 +129,7 @@ extension SessionCore {
       [unowned self] message, isRelays in
       if isRelays { return self.relaying.receivedDatagram(message, peer) }
       // There is no back pressure on packets: they are lost, as they may be (DGM-8).
-      guard !self.isPaused else { return }
+      guard !self.reading.isApplicationBehind else { return }
       self.emit(.datagram(message, from: peer), bytes: message.count)
     } pathChanged: { [unowned self] path in
       self.emit(.datagramPath(peer, path))

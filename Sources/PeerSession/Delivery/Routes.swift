@@ -1,9 +1,9 @@
 /// The route of reliable messages to one peer of a session.
-struct Way: Sendable {
+struct Route: Sendable {
   /// The outbox of the peer, or of the relay that forwards messages to it.
   var outbox: Outbox
   /// The route through a relay; nil if there is a link to the peer.
-  var route: RelayRoute?
+  var relayed: RelayRoute?
   /// Counts the messages sent to a peer behind a relay.
   var ledger: RouteLedger?
   /// The join generation of the peer.
@@ -28,10 +28,10 @@ struct Routes: Sendable {
   var direct: [Outbox] = []
   var relayed: [Relayed] = []
 
-  /// Adds the way to one more peer.
-  mutating func add(_ peer: PeerID, _ way: Way) {
-    guard let relay = way.route?.relay else { return direct.append(way.outbox) }
-    let carried = Carried(peer: peer, joining: way.joining)
+  /// Adds the route to one more peer.
+  mutating func add(_ peer: PeerID, _ route: Route) {
+    guard let relay = route.relayed?.relay else { return direct.append(route.outbox) }
+    let carried = Carried(peer: peer, joining: route.joining)
     if let index = relayed.firstIndex(where: { $0.relay == relay }) {
       relayed[index].peers.append(carried)
     } else {

@@ -142,7 +142,7 @@ final class DiallerHandshake: LinkDelegate {
     }
     session.joined(as: theirs.session, host: accept.host, maximum: accept.maximum)
     if let name = accept.name, session.name.isEmpty { session.name = name }
-    if let ticket = accept.ticket { session.received(ticket) }
+    if let ticket = accept.ticket { session.directory.received(ticket) }
     // Two links at once: the one that the smaller id dialled stays (DUP-2).
     if session.mustYield(to: peer, theirs) {
       link.close(.duplicateLink)
@@ -157,7 +157,7 @@ final class DiallerHandshake: LinkDelegate {
     }
     link.delegate = session
     if let verification = opening.basis.verification {
-      session.remember(peer, theirs.name, verification)
+      session.admission.remember(peer, theirs.name, verification)
     }
     session.open(
       link,
@@ -171,7 +171,7 @@ final class DiallerHandshake: LinkDelegate {
       )
     )
     // A relay may carry us to all of them: it says so in a moment (RLY-6).
-    session.learn(
+    session.directory.learn(
       accept.members,
       from: peer,
       dialAfter: theirs.role == .relay ? .milliseconds(300) : .zero

@@ -28,7 +28,7 @@ final class Joining {
       host: request.peer ?? transport.localPeer,
       policy: request.admission
     )
-    self.session.storedMembership = request.membership
+    self.session.directory.storedMembership = request.membership
     self.promise = transport.eventLoop.makePromise()
   }
 

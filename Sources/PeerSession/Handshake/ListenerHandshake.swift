@@ -52,9 +52,9 @@ final class ListenerHandshake: LinkDelegate {
   private func finish() {
     timer?.cancel()
     timer = nil
-    if let invitation { session?.invitations[invitation] = nil }
+    if let invitation { session?.admission.invitationEnded(invitation) }
     invitation = nil
-    session?.invitationQueue.leave(ObjectIdentifier(self))
+    session?.admission.queue.leave(ObjectIdentifier(self))
     link = nil
     transport.handshakeEnded(self)
   }
@@ -140,7 +140,9 @@ final class ListenerHandshake: LinkDelegate {
       // The session may be the one that this peer is just joining (HEL-2).
       return link.close(transport.joining.isEmpty ? .noSuchSession : .busy)
     }
-    guard session.hasJoined else { return link.close(.busy, "This peer is not ready yet.") }
+    guard session.directory.hasJoined else {
+      return link.close(.busy, "This peer is not ready yet.")
+    }
     guard !session.isDuplicate(hello, from: peer) else { return link.close(.duplicateLink) }
     self.session = session
     self.hello = hello
@@ -154,8 +156,8 @@ final class ListenerHandshake: LinkDelegate {
     let introduction = session.introduction(for: entry)
     number = max(introduction.links, hello.introduction.links) + 1
     let block = AddressBlock(host: host)
-    let isExpected = session.isExpected(peer, with: hello.invitation?.pass)
-    let reception = session.invitationQueue.reception(
+    let isExpected = session.admission.isExpected(peer, with: hello.invitation?.pass)
+    let reception = session.admission.queue.reception(
       of: peer,
       from: block,
       isExpected: isExpected,
@@ -167,12 +169,12 @@ final class ListenerHandshake: LinkDelegate {
         remote: peer,
         address: host,
         binding: exporter.export(.binding),
-        mode: session.mode(for: peer),
+        mode: session.admission.mode(for: peer),
         isResuming: isResuming,
         wasKicked: session.membership.isRemoved(peer),
         kickReason: session.membership.removed[peer]?.raw ?? "",
-        isFull: !isResuming && session.isFull(for: peer),
-        maximum: session.maximum,
+        isFull: !isResuming && session.admission.isFull(for: peer),
+        maximum: session.admission.maximum,
         invitation: reception
       )
     )
@@ -185,7 +187,7 @@ final class ListenerHandshake: LinkDelegate {
     self.admission = admission
     if admission.isPendingInvitation {
       let id = ObjectIdentifier(self)
-      let evicted = session.invitationQueue.enter(
+      let evicted = session.admission.queue.enter(
         id,
         peer: peer,
         from: block,
@@ -256,7 +258,7 @@ final class ListenerHandshake: LinkDelegate {
     carriage = .granted
     if let session = transport.sessions[request.session] {
       guard session.host == request.host else { return link.close(.notCarried) }
-      session.carried(request.admission, key, request.grant)
+      session.relaying.carried(request.admission, key, request.grant)
     } else {
       let session = transport.makeCarried(
         request.session,
@@ -282,7 +284,7 @@ final class ListenerHandshake: LinkDelegate {
 
   func personAnswered(_ answer: InvitationAnswer) {
     if case .decline = answer {
-      session?.invitationQueue.declined(AddressBlock(host: host), now: .uptime)
+      session?.admission.queue.declined(AddressBlock(host: host), now: .uptime)
     }
     advance { $0.personAnswered(answer, now: .uptime) }
   }
@@ -295,7 +297,7 @@ final class ListenerHandshake: LinkDelegate {
       case .askPerson(let question):
         let id = transport.nextInvitationID()
         invitation = id
-        session.invitations[id] = self
+        session.admission.invitationBegan(id, self)
         session.emit(
           .invitation(
             Invitation(
@@ -311,7 +313,7 @@ final class ListenerHandshake: LinkDelegate {
         )
       case .invitationEnded(let code, let message):
         guard let id = invitation.take() else { continue }
-        session.invitations[id] = nil
+        session.admission.invitationEnded(id)
         let error =
           code == .timedOut
           ? SessionError(.timedOut, "Nobody answered the invitation in time.")
@@ -335,7 +337,7 @@ final class ListenerHandshake: LinkDelegate {
       }
     }
     if admission?.isPendingInvitation != true {
-      session.invitationQueue.leave(ObjectIdentifier(self))
+      session.admission.queue.leave(ObjectIdentifier(self))
     }
     rearmDeadline()
     session.deliverEvents()
@@ -364,13 +366,13 @@ final class ListenerHandshake: LinkDelegate {
     if let reason = session.membership.removed[peer] { return link.close(.kicked, reason.raw) }
     guard !session.isDuplicate(hello, from: peer) else { return link.close(.duplicateLink) }
     let resumes = session.canResume(hello, from: peer)
-    guard resumes || !session.isFull(for: peer) else {
-      return link.close(.full, CloseMessage.full(session.maximum))
+    guard resumes || !session.admission.isFull(for: peer) else {
+      return link.close(.full, CloseMessage.full(session.admission.maximum))
     }
     var accept = Control.Accept(
       host: session.host,
-      maximum: session.maximum,
-      members: session.members(besides: peer),
+      maximum: session.admission.maximum,
+      members: session.directory.members(besides: peer),
       proof: proof
     )
     accept.ticket = session.membership.renewed(
@@ -379,7 +381,7 @@ final class ListenerHandshake: LinkDelegate {
       by: transport.configuration.identity
     )
     if resumes, let delivery = session.entries[peer]?.delivery {
-      accept.resume = .init(received: delivery.assembler.received)
+      accept.resume = .init(received: delivery.inbox.received)
     } else if hello.resume?.incarnation == session.incarnation {
       accept.ended = session.entries[peer]?.unreportedEnd
     }
@@ -390,7 +392,7 @@ final class ListenerHandshake: LinkDelegate {
     link.delegate = session
     link.isAdmittedByPerson = basis == .ask
     if let verification = basis.verification {
-      session.remember(peer, hello.introduction.name, verification)
+      session.admission.remember(peer, hello.introduction.name, verification)
     }
     session.open(
       link,
@@ -404,7 +406,7 @@ final class ListenerHandshake: LinkDelegate {
         ticket: accept.ticket ?? hello.ticket
       )
     )
-    if let id = invitation.take() { session.invitations[id] = nil }
+    if let id = invitation.take() { session.admission.invitationEnded(id) }
     finish()
   }
 }

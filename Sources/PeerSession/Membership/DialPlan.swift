@@ -36,6 +36,9 @@ struct DialPlan: Sendable, Equatable {
   /// Whether the peer was given up after a broken link, and has not returned.
   var isLost: Bool { lostAt != nil }
 
+  /// Whether the peer may return: it is neither barred nor given up.
+  var mayReturn: Bool { !isBarred && !isLost }
+
   /// The waits after failed dials, in milliseconds; the last one repeats (LIV-3).
   static let waits: [Int64] = [200, 500, 1_000, 2_000, 5_000]
 

@@ -31,7 +31,9 @@ extension RelaySide {
       }
       session.transport.flushDatagrams()
     case .from(let number):
-      guard !session.isPaused, let peer = peer(at: number, of: sender) else { return }
+      guard !session.reading.isApplicationBehind, let peer = peer(at: number, of: sender) else {
+        return
+      }
       session.emit(.datagram(Array(bytes[offset...]), from: peer), bytes: bytes.count - offset)
     default: break
     }

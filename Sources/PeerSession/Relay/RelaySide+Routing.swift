@@ -49,13 +49,13 @@ extension RelaySide {
     switch gate(of: entry.id, { $0.take(count, copies: copies, now: .uptime) }) {
     case .pass: break
     case .wait(let pause):
-      guard !entry.isThrottled else { return }
-      entry.isThrottled = true
+      guard !session.reading.isThrottled(entry.id) else { return }
+      session.reading.throttle(entry.id)
       link.pauseReading()
       let bound = NIOLoopBound((session, entry), eventLoop: session.eventLoop)
       session.eventLoop.scheduleTask(in: TimeAmount(pause)) {
         let (session, entry) = bound.value
-        entry.isThrottled = false
+        session.reading.endThrottle(entry.id)
         session.updateReading(entry)
       }
     case .close:

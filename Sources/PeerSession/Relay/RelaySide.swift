@@ -13,7 +13,7 @@ final class RelaySide {
   var grant: RelayGrant? {
     didSet {
       let local = session.localPeer
-      if grant != nil { session.update { $0.vouched(for: local) } }
+      if grant != nil { session.directory.update { $0.vouched(for: local) } }
     }
   }
   /// What the relays know that carry our session for us, by their keys (RLY-2).
@@ -66,9 +66,9 @@ final class RelaySide {
     }
     if isRelaying {
       // Who is behind a relay hears of everyone, and everyone of it (RLY-3).
-      session.announce(entry.id)
+      session.directory.announce(entry.id)
       guard link.side == .dialler else { return gainedHost(entry) }
-      for members in Control.Members.split(session.members(besides: entry.id)) {
+      for members in Control.Members.split(session.directory.members(besides: entry.id)) {
         link.send(.members, members.encoded())
       }
     }
@@ -94,7 +94,7 @@ final class RelaySide {
     relayed.gained(entry.id)
     let pace = session.configuration.isPaced ? RelayPace(entry.passes, now: .uptime) : nil
     session.published.withLockedValue { $0.paces[entry.id] = pace }
-    session.update { $0.vouched(for: entry.id) }
+    session.directory.update { $0.vouched(for: entry.id) }
   }
 
   /// A peer's delivery state is gone.
@@ -128,7 +128,7 @@ final class RelaySide {
       return
     }
     let members = session.entries.values.count { entry in
-      entry.isJoined || !(entry.plan.isBarred || entry.plan.isLost)
+      entry.isJoined || session.dialler.policy.plan(for: entry.id).mayReturn
     }
     isStar = members + 1 > session.configuration.meshSize
     for entry in session.entries.values {
@@ -139,7 +139,8 @@ final class RelaySide {
 
   /// When a peer is to be asked for that was not yet; nil where it is not.
   func nextDue(_ entry: PeerEntry) -> NIODeadline? {
-    guard entry.link == nil, entry.relayed == nil, !entry.plan.isBarred,
+    guard entry.link == nil, entry.relayed == nil,
+      !session.dialler.policy.plan(for: entry.id).isBarred,
       !session.membership.isRemoved(entry.id), !relayed.isAsked(entry.id, entry.member.incarnation)
     else { return nil }
     return isStar && !entry.wasOverrun ? .distantPast : entry.apartSince + .seconds(2)
@@ -243,23 +244,23 @@ final class RelaySide {
       session.drop(entry, DepartureReason(end))
       entry.wasOverrun = end == .overrun
       if end.isFinal {
-        entry.plan.bar(.untilRestart(of: entry.member.incarnation))
+        session.dialler.policy.bar(peer, .untilRestart(of: entry.member.incarnation))
       } else {
-        session.planDial(entry, after: .zero)
+        session.dialler.plan(entry, after: .zero)
       }
     }
     if let route {
-      entry.relayed = RelayedWay(
+      entry.relayed = RelayedPresence(
         route: route,
         incarnation: entry.member.incarnation,
-        joining: session.nextJoining()
+        joining: session.messages.nextJoinGeneration()
       )
-      entry.brokenAt = nil
-      session.met(entry)
+      session.dialler.policy.departed(peer)
+      session.directory.met(entry)
       session.emit(.peerJoined(entry.peer))
       session.bulk?.routeOpened(peer)
       session.setState(entry, session.entries[route.relay]?.state ?? .connected)
-      entry.plan.relayed(now: .now(), jitter: session.jitter())
+      session.dialler.policy.routeOpened(peer, now: .now(), jitter: session.dialler.jitter())
       session.planTick()
     }
     session.publish()
@@ -280,6 +281,33 @@ final class RelaySide {
         .refused(SessionError(.busy, "The relay does not read what it is told.")),
         message: ""
       )
+    }
+  }
+}
+
+// MARK: - How a session moves to a relay (RLY-2)
+
+extension RelaySide {
+  /// The host moves its session to this relay, or changes its terms.
+  func carried(_ policy: AdmissionPolicy, _ codeKey: CodeKey?, _ grant: RelayGrant) {
+    session.admission.replacePolicy(with: policy, codeKey)
+    let wasRelaying = isRelaying
+    self.grant = grant
+    guard !wasRelaying else { return }
+    for entry in session.entries.values {
+      guard let delivery = entry.delivery else { continue }
+      began(entry, delivery.incarnation)
+      if let link = entry.link { linkOpened(entry, link) }
+    }
+  }
+
+  /// The session has a new code, which its relays must know too (MEM-12).
+  func codeReplaced(with code: JoinCode) {
+    for (relay, terms) in carriers {
+      guard case .code = terms.admission else { continue }
+      carriers[relay]?.admission = .code(code)
+      // A new link carries the new code to the relay (RLY-2).
+      if let entry = session.entries[relay], entry.link != nil { session.renewLink(entry) }
     }
   }
 }

@@ -7,7 +7,7 @@ extension Session {
   /// For an application that queues what it sends: one copy in the queue of the relay serves all who
   /// are reached by it (``send(_:to:mode:)``).
   public func way(to peer: PeerID) -> PeerID {
-    published.withLockedValue { $0.ways[peer]?.route?.relay } ?? peer
+    published.withLockedValue { $0.routes[peer]?.relayed?.relay } ?? peer
   }
 
   /// What we have passed on as a relay of this session so far; nothing once it is over.
@@ -37,7 +37,7 @@ extension Session {
     let core = core
     return try await withSessionErrors {
       try await self.eventLoop.flatSubmit {
-        core.value.carry(by: addresses, relay: relay, terms)
+        RelayMove(core.value, terms).start(addresses, relay: relay)
       }.get()
     }
   }
@@ -110,24 +110,24 @@ extension Session {
   ) throws(SessionError) -> Attempt {
     let result: Result<Attempt, SessionError> = published.withLockedValue { published in
       if let end = published.end { return .failure(end) }
-      var routes = RouteSet()
+      var numbers = RouteSet()
       var outbox: Outbox?
       var ledgers: [(carried: Routes.Carried, ledger: RouteLedger)] = []
       var passedOver: PeerID?
       for carried in group.peers {
-        guard let way = published.ways[carried.peer], way.joining == carried.joining,
-          let route = way.route, let ledger = way.ledger, route.relay == group.relay
+        guard let route = published.routes[carried.peer], route.joining == carried.joining,
+          let relayed = route.relayed, let ledger = route.ledger, relayed.relay == group.relay
         else {
           passedOver = carried.peer
           continue
         }
-        routes.insert(route.number)
+        numbers.insert(relayed.number)
         ledgers.append((carried, ledger))
-        outbox = way.outbox
+        outbox = route.outbox
       }
       guard let outbox else { return .success(.taken([], passedOver: passedOver, pause: .zero)) }
       do throws(SessionError) {
-        let head = token.map { RelayMessage.confirm(routes, token: $0) } ?? .send(routes)
+        let head = token.map { RelayMessage.confirm(numbers, token: $0) } ?? .send(numbers)
         let message = head.encoded(bytes)
         let sequence = try outbox.appendNow(
           message,
@@ -145,7 +145,7 @@ extension Session {
           }
         }
         let pause = published.paces[group.relay]?
-          .take(bytes.count + RateLimiter.overhead, copies: routes.routes.count, now: .uptime)
+          .take(bytes.count + RateLimiter.overhead, copies: numbers.routes.count, now: .uptime)
         return .success(.taken(tracks, passedOver: passedOver, pause: pause ?? .zero))
       } catch {
         return .failure(error)

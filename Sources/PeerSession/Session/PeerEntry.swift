@@ -6,11 +6,8 @@ import PeerWire
 final class Delivery {
   let incarnation: SessionIncarnation
   let outbox: Outbox
-  var assembler = MessageAssembler()
-  /// The parts received so far of an incomplete message.
-  var partial: [UInt8] = []
-  /// Whether the incomplete message is between a member and a relay (11.2).
-  var isPartialRelays = false
+  /// The messages that the peer sends.
+  var inbox = MessageInbox()
   /// The number of the link with which it began, the same at both ends (RSM-5).
   var since: Int
   /// The number of the last link that this side dialled and that opened; 0 if there is none
@@ -25,11 +22,11 @@ final class Delivery {
 
   /// Whether nothing was received or acknowledged yet, so that both sides may start again with the
   /// queued messages (RSM-4).
-  var isUntouched: Bool { assembler.received == 0 && outbox.isUntouched }
+  var isUntouched: Bool { inbox.received == 0 && outbox.isUntouched }
 }
 
 /// The presence of a peer in the session through a relay.
-struct RelayedWay {
+struct RelayedPresence {
   var route: RelayRoute
   let incarnation: SessionIncarnation
   /// The join generation of the peer.
@@ -50,7 +47,7 @@ final class PeerEntry {
   var state = PeerState.connecting
   /// The relayed route; present instead of `delivery` while the peer is in the session through a
   /// relay (11).
-  var relayed: RelayedWay?
+  var relayed: RelayedPresence?
   /// The basis on which the peer was admitted here.
   var admission: PeerAdmission?
   /// Since when there is neither a link nor a route (RLY-6).
@@ -61,10 +58,6 @@ final class PeerEntry {
   var stuck: (acknowledged: UInt64, since: NIODeadline)?
   /// The incarnation and the reason of the last delivery state that this side gave up.
   var gaveUp: (incarnation: SessionIncarnation, code: String)?
-  /// Whether it is not read for a moment, since it sends more than we pass on (RLY-14).
-  var isThrottled = false
-  /// Whether the application asked not to read it for now (MSG-5).
-  var isStopped = false
   /// Whether it is a relay of this session: its host says so, or it is the host (RLY-1).
   var isSessionRelay = false
   /// What it passes on for us where it is one (RLY-14).
@@ -76,15 +69,9 @@ final class PeerEntry {
   var linkNumber = 0
   /// The ticket that it showed on that link (TCK-4).
   var shownTicket: Ticket?
-  /// Whether we dialled the last link: who did dials again at once (LIV-3).
-  var dialledLast = true
-  /// When the link broke.
-  var brokenAt: NIODeadline?
 
   /// Where it was reached, best first; what others said comes behind.
   var observed: [PeerAddress] = []
-  /// When it is dialled.
-  var plan = DialPlan()
   /// Whether a member named the peer, or it was stored.
   ///
   /// A peer that only discovery reported must prove its membership when it is dialled (MEM-8). If
@@ -99,12 +86,8 @@ final class PeerEntry {
   /// Whether it refused the session's code; then the code is not offered again (ADM-3).
   var hasRefusedCode = false
 
-  // Acknowledgements owed on the open link (MSG-4).
-  var unacknowledgedParts = 0
-  var unacknowledgedBytes = 0
-  var owesAcknowledgement: Bool { unacknowledgedParts > 0 }
-  var isAcknowledgementScheduled = false
-
+  /// The acknowledgements that are due on the open link (MSG-4).
+  var acknowledgements = AcknowledgementBatch()
   var datagrams: DatagramLink?
 
   init(id: PeerID, member: Control.Member) {

@@ -143,7 +143,7 @@ final class TransportCore {
 
   /// Whether a member of a session here announced this address.
   private func isAddressOfMember(_ host: String) -> Bool {
-    sessions.values.contains { $0.hasMember(at: host) }
+    sessions.values.contains { $0.directory.hasMember(at: host) }
   }
 
   func handshakeEnded(_ handshake: ListenerHandshake) {
@@ -181,6 +181,23 @@ final class TransportCore {
       joining[ObjectIdentifier(session)] = nil
       sessions[session.id] = session
     }
+  }
+
+  /// Creates a session that another peer hosts and this relay serves.
+  func makeCarried(
+    _ id: SessionID,
+    host: PeerID,
+    _ policy: AdmissionPolicy,
+    _ codeKey: CodeKey?,
+    _ grant: RelayGrant
+  ) -> SessionCore {
+    let session = SessionCore(transport: self, id: id, host: host, policy: policy)
+    session.admission.codeKey = codeKey
+    session.bulk = TransferConnections(session, inbox: inbox)
+    session.directory.hasJoined = true
+    session.relaying.grant = grant
+    add(session)
+    return session
   }
 
   func sessionEnded(_ session: SessionCore) {

@@ -17,7 +17,9 @@ struct RemovalSessionTests {
       try await withPeer("bob") { bob in
         let hosted = try await alice.host(.random(), admission: .anyone)
         let joined = try await bob.join(hosted.id, of: alice)
-        try await hosted.onLoop { $0.policy = admission }
+        try await hosted.onLoop {
+          $0.admission.replacePolicy(with: admission, $0.admission.codeKey)
+        }
         let pair = Pair(
           alice: alice,
           bob: bob,
@@ -149,7 +151,7 @@ struct RemovalSessionTests {
       let id = pair.hosted.id
       // The host is a third peer, which is away.
       for session in [pair.hosted, pair.joined] {
-        try await session.onLoop { $0.membership.host = host.peerID }
+        try await session.onLoop { $0.directory.begin($0.id, host: host.peerID) }
       }
       let seven = signed(.numbered(7), by: host, in: id, reason: "spam")
       try await pair.send(seven, from: pair.joined, to: alice)
@@ -178,7 +180,7 @@ struct RemovalSessionTests {
           var named = member
           named.port = scriptedNode.port
           named.addresses = ["127.0.0.1"]
-          core.learn([named], from: bob, dialAfter: .zero)
+          core.directory.learn([named], from: bob, dialAfter: .zero)
           core.entries[scriptedNode.peerID]?.observed = [scriptedNode.loopback]
           return core.entries[scriptedNode.peerID]?.isVouched
         }
@@ -186,7 +188,7 @@ struct RemovalSessionTests {
         var isRefused = false
         while !isRefused {
           isRefused = try await pair.hosted.onLoop {
-            $0.entries[scriptedNode.peerID]?.plan.isBarred == true
+            $0.dialler.policy.plan(for: scriptedNode.peerID).isBarred
           }
           await Task.yield()
         }

@@ -133,7 +133,7 @@ extension RelayWorld {
     for peer in [alice, bob] {
       try await atRelay.onLoop { core in
         core.entries[peer.peerID]?.observed = [peer.loopback]
-        if let entry = core.entries[peer.peerID] { core.dial(entry) }
+        if let entry = core.entries[peer.peerID] { core.dialler.dial(entry) }
       }
       var side = LinkSide.listener
       while side != .dialler {

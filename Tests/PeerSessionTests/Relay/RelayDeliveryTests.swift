@@ -17,7 +17,7 @@ struct RelayDeliveryTests {
         // Like a killed peer, it neither says goodbye nor dials again.
         try await old.onLoop { core in
           for entry in core.entries.values {
-            entry.plan.bar(.always)
+            core.dialler.policy.bar(entry.id, .always)
             entry.link.take()?.abort()
           }
         }

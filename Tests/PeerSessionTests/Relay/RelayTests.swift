@@ -96,15 +96,15 @@ struct RelayTests {
         let relay = PeerIdentity.ephemeral().peerID
         var introduction = core.introduction(for: nil)
         introduction.role = .relay
-        core.learn([Control.Member(peer: relay, introduction)])
+        core.directory.learn([Control.Member(peer: relay, introduction)])
         let entry = try #require(core.entries[relay])
         for _ in 0..<Limits.dialsToOneStranger {
-          core.dialFailed(entry, SessionError(.unreachable, ""), redial: .later)
+          core.dialler.dialFailed(entry, SessionError(.unreachable, ""), redial: .later)
         }
-        let due = try #require(entry.plan.next)
+        let due = try #require(core.dialler.policy.plan(for: relay).next)
         #expect((TimeAmount.seconds(14)...(.seconds(20))).contains(due - .now()))
-        core.found(relay, at: [alice.loopback], as: introduction.incarnation)
-        #expect(try #require(entry.plan.next) <= .now())
+        core.directory.found(relay, at: [alice.loopback], as: introduction.incarnation)
+        #expect(try #require(core.dialler.policy.plan(for: relay).next) <= .now())
       }
       await hosted.leave()
     }

@@ -84,10 +84,12 @@ extension DeliveryWorld.Side {
   /// Dials the other at once if its next attempt is waiting.
   private func dial() async throws {
     try await session.onLoop { core in
-      guard let entry = core.entries[other], entry.link == nil, !entry.plan.isDialling else {
+      guard let entry = core.entries[other], entry.link == nil,
+        !core.dialler.policy.plan(for: other).isDialling
+      else {
         return
       }
-      entry.plan.plan(after: .zero, now: .now(), jitter: 0)
+      core.dialler.policy.plan(other, after: .zero, now: .now(), jitter: 0)
       core.planTick()
     }
   }
@@ -100,8 +102,8 @@ extension DeliveryWorld.Side {
       guard let entry = core.entries[other], entry.delivery != nil else { return false }
       entry.link.take()?.abort()
       core.depart(entry, .lost)
-      entry.plan.lost(now: .now(), jitter: 0)
-      entry.plan.plan(after: .zero, now: .now(), jitter: 0)
+      core.dialler.policy.lost(other, now: .now(), jitter: 0)
+      core.dialler.policy.plan(other, after: .zero, now: .now(), jitter: 0)
       core.planTick()
       return true
     }

@@ -83,7 +83,7 @@ struct ResumptionTests {
           proxy.stall()
           await proxy.firstStall()
           try await joined.onLoop { core in
-            let handshake = try #require(core.handshakes.values.first)
+            let handshake = try #require(core.dialler.handshakes.values.first)
             if let closed {
               handshake.linkEnded(handshake.link, .closed(closed, message: ""))
             } else {
@@ -259,7 +259,7 @@ struct ResumptionTests {
             let old = try await before.join(id, of: alice)
             await log.waitForPeers(1)
             // It is to dial no more, as one that was killed.
-            try await old.onLoop { $0.entries[alice.peerID]?.plan.bar(.always) }
+            try await old.onLoop { $0.dialler.policy.bar(alice.peerID, .always) }
             let joined = try await after.join(id, of: alice)
             group.addTask { await atBob.follow(joined) }
             await log.wait { events in

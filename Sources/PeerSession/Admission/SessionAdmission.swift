@@ -1,0 +1,150 @@
+import NIOCore
+import PeerDiscovery
+import PeerWire
+
+/// The rules by which a session admits diallers, and the invitations that wait for a user (4).
+///
+/// Confined to the session's event loop.
+final class SessionAdmission {
+  private unowned let session: SessionCore
+  /// The policy for newcomers.
+  private(set) var policy: AdmissionPolicy
+  /// The key of the session's code, if the policy is a code.
+  var codeKey: CodeKey?
+  /// The maximum number of peers in the session, with the local peer.
+  var maximum: Int
+  /// Additional codes that admit peers until they expire.
+  private var invitationCodes: [InvitationCode] = []
+  /// The invitations that a user must answer.
+  private var invitations: [InvitationID: ListenerHandshake] = [:]
+  /// The places of the handshakes that wait for a user, or soon will (HEL-5).
+  var queue = InvitationQueue<ObjectIdentifier>()
+
+  init(_ session: SessionCore, policy: AdmissionPolicy) {
+    self.session = session
+    self.policy = policy
+    maximum = session.configuration.maximumPeers
+  }
+
+  // MARK: Diallers
+
+  /// How the dialler of a new link is admitted (4).
+  func mode(for peer: PeerID) -> ListenerAdmission.Mode {
+    // The host made the session: its key admits it (HEL-8).
+    if peer == session.host { return .anyone }
+    let transport = session.transport
+    return switch policy {
+    case .anyone: .anyone
+    case .known: .known(isKnown: transport.known[peer] != nil)
+    case .ask: transport.alwaysAdmitted.contains(peer) ? .known(isKnown: true) : .ask
+    case .code:
+      codeKey.map { .code($0, besides: codeChoices()) } ?? .notReady
+    }
+  }
+
+  /// Whether an invitation may use one of the reserved places: it comes from a known peer, or shows
+  /// the pass of this session's join link (HEL-5).
+  func isExpected(_ peer: PeerID, with pass: InvitationPass?) -> Bool {
+    if session.transport.known[peer] != nil { return true }
+    guard let pass else { return false }
+    let own = session.configuration.identity.invitationPass(for: session.id)
+    return isEqualInConstantTime(pass.bytes, own.bytes)
+  }
+
+  /// Whether the session has no room for a newcomer (HEL-5).
+  func isFull(for peer: PeerID) -> Bool {
+    session.entries[peer]?.isJoined != true && session.directory.peerCount >= maximum
+  }
+
+  // MARK: Codes
+
+  /// The additional codes that admit now.
+  private func codeChoices() -> [CodeChoice] {
+    let now = NIODeadline.now()
+    invitationCodes.removeAll { $0.end.map { now >= $0 } ?? false }
+    return invitationCodes.map { CodeChoice(key: $0.key, label: $0.label) }
+  }
+
+  /// Checks that the session admits by codes and has room for one more code.
+  ///
+  /// The number is limited because an attacker who guesses has one guess for each code.
+  func checkRoomForCode() throws(SessionError) {
+    guard case .code = policy else {
+      throw SessionError(.notByCode, "This session does not admit by codes.")
+    }
+    guard codeChoices().count < Limits.invitationCodes else {
+      throw SessionError(.busy, "This session already has \(Limits.invitationCodes) codes.")
+    }
+  }
+
+  /// Adds a code that admits peers until it expires.
+  func add(_ code: InvitationCode) { invitationCodes.append(code) }
+
+  /// Replaces the code of the session, and ends all additional codes (MEM-12).
+  func replaceCode(with code: JoinCode, _ key: CodeKey?) {
+    policy = .code(code)
+    codeKey = key
+    invitationCodes = []
+    session.relaying.codeReplaced(with: code)
+  }
+
+  /// Replaces the policy: the host sends it to the relay of its session (RLY-2).
+  func replacePolicy(with policy: AdmissionPolicy, _ codeKey: CodeKey?) {
+    self.policy = policy
+    self.codeKey = codeKey
+  }
+
+  // MARK: Invitations
+
+  /// Remembers an invitation that a user must answer.
+  func invitationBegan(_ id: InvitationID, _ handshake: ListenerHandshake) {
+    invitations[id] = handshake
+  }
+
+  /// Forgets an invitation that needs no answer any more.
+  func invitationEnded(_ id: InvitationID) { invitations[id] = nil }
+
+  /// Answers an invitation with a user's decision.
+  func respond(to id: InvitationID, _ answer: InvitationAnswer) throws(SessionError) {
+    guard let handshake = invitations[id] else {
+      throw SessionError(.unknown, "No invitation \(id) waits for an answer.")
+    }
+    handshake.personAnswered(answer)
+  }
+
+  /// Ends all invitations: the session is over.
+  func end() {
+    for handshake in invitations.values { handshake.cancel(.shuttingDown) }
+    invitations = [:]
+  }
+
+  // MARK: Known peers
+
+  /// Stores a peer that admitted the local peer, or that the local peer admitted.
+  func remember(_ peer: PeerID, _ name: UntrustedText, _ verification: KnownPeer.Verification) {
+    let transport = session.transport
+    transport.known[peer] = name.raw
+    if verification != .anyone { transport.proved.insert(peer) }
+    guard let store = session.configuration.peerStore else { return }
+    let logger = session.logger
+    // No code waits for this task: a peer that could not be stored is asked for again next time.
+    Task {
+      do {
+        try await store.remember(peer, name: name.raw, how: verification)
+      } catch {
+        logger.info("Cannot store a known peer.", metadata: ["error": "\(error)"])
+      }
+    }
+  }
+
+  /// Admits a peer from now on without asking, wherever this program asks a user (ADM-10).
+  func alwaysAdmit(_ peer: PeerID) { session.transport.alwaysAdmitted.insert(peer) }
+
+  /// Forgets a peer that the user removed, so that `known` and `ask` do not admit it (MEM-12).
+  func forget(_ peer: PeerID) {
+    let transport = session.transport
+    transport.known[peer] = nil
+    transport.proved.remove(peer)
+    transport.alwaysAdmitted.remove(peer)
+  }
+}

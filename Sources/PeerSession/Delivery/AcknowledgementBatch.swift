@@ -1,0 +1,56 @@
+/// Counts the received parts that are not acknowledged yet, so that one ACK covers many (MSG-4).
+struct AcknowledgementBatch: Equatable, Sendable {
+  /// The time at which to send ACK.
+  enum Decision: Equatable {
+    /// No part waits for ACK, or a timer runs already.
+    case nothing
+    /// Send ACK now.
+    case send
+    /// Start the timer of 20 ms, and then call ``timerFired()``.
+    case startTimer
+  }
+
+  /// The number of parts after which ACK is sent at once.
+  static let maximumParts = 256
+  /// The number of bytes after which ACK is sent at once.
+  static let maximumBytes = 262_144
+
+  private var parts = 0
+  private var bytes = 0
+  private var isScheduled = false
+
+  /// Whether received parts wait for ACK.
+  var isOwed: Bool { parts > 0 }
+
+  /// Handles a received part.
+  ///
+  /// - Parameters:
+  ///   - byteCount: The number of its bytes.
+  ///   - atOnce: Whether the sender wants an acknowledgement at once.
+  mutating func received(_ byteCount: Int, atOnce: Bool) {
+    parts += atOnce ? 1 + Self.maximumParts : 1
+    bytes += byteCount
+  }
+
+  /// Handles that the bytes that were available on the link are read.
+  mutating func readCompleted() -> Decision {
+    if parts >= Self.maximumParts || bytes >= Self.maximumBytes { return .send }
+    guard isOwed, !isScheduled else { return .nothing }
+    isScheduled = true
+    return .startTimer
+  }
+
+  /// Handles the end of the timer.
+  ///
+  /// - Returns: Whether parts still wait for ACK.
+  mutating func timerFired() -> Bool {
+    isScheduled = false
+    return isOwed
+  }
+
+  /// Handles that ACK was sent, or that a new link replaces the one on which it was due.
+  mutating func cleared() {
+    parts = 0
+    bytes = 0
+  }
+}

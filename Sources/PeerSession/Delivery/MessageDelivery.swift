@@ -1,0 +1,141 @@
+import NIOCore
+import PeerDiscovery
+import PeerWire
+
+/// The reliable messages on the open links of a session: MESSAGE and ACK frames (6).
+///
+/// Confined to the session's event loop. ``Delivery`` holds the state of each peer.
+final class MessageDelivery {
+  private unowned let session: SessionCore
+  /// The number of times that a peer joined.
+  private var joinCount: UInt64 = 0
+
+  init(_ session: SessionCore) { self.session = session }
+
+  /// Returns the join generation of a peer that joins now.
+  func nextJoinGeneration() -> UInt64 {
+    joinCount += 1
+    return joinCount
+  }
+
+  /// Resumes the delivery state shared with a peer, or begins with a new one (RSM-2 to RSM-6).
+  func linkOpened(
+    _ entry: PeerEntry,
+    _ opening: SessionCore.Opening
+  ) throws(AcknowledgementError) {
+    let incarnation = opening.introduction.incarnation
+    if let delivery = entry.delivery, delivery.incarnation == incarnation {
+      if let received = opening.received {
+        return try delivery.outbox.resume(received: received)
+      }
+      // If the other side gave up its state, it may already have received queued messages (RSM-6).
+      if delivery.isUntouched, opening.ended == nil {
+        delivery.since = opening.number
+        return try delivery.outbox.resume(received: 0)
+      }
+    }
+    if let delivery = entry.delivery {
+      let isSame = delivery.incarnation == incarnation
+      session.drop(entry, isSame ? DepartureReason(ended: opening.ended) : .restarted)
+    }
+    if entry.gaveUp?.incarnation != incarnation { entry.gaveUp = nil }
+    let bound = NIOLoopBound(session, eventLoop: session.eventLoop)
+    let peer = entry.id
+    entry.delivery = Delivery(
+      incarnation: incarnation,
+      outbox: Outbox(
+        peer: peer,
+        joining: nextJoinGeneration(),
+        capacity: session.configuration.outboxCapacity,
+        eventLoop: session.eventLoop
+      ) {
+        bound.value.relaying.flushSoon(peer)
+      },
+      since: opening.number
+    )
+    session.peerJoined(entry)
+    session.relaying.began(entry, incarnation)
+  }
+
+  // MARK: Sending
+
+  /// Writes unsent messages while the link accepts them.
+  func flush(_ entry: PeerEntry) {
+    guard let link = entry.link, let outbox = entry.delivery?.outbox else { return }
+    var wrote = false
+    while link.isWritable, let frames = outbox.takeUnsent() {
+      link.write(frames)
+      wrote = true
+    }
+    guard wrote else { return }
+    if entry.acknowledgements.isOwed { writeAcknowledgement(entry, link) }
+    link.flush()
+  }
+
+  private func writeAcknowledgement(_ entry: PeerEntry, _ link: ControlLink) {
+    guard let delivery = entry.delivery, let channel = link.channel else { return }
+    var payload: [UInt8] = []
+    Acknowledgement.append(delivery.inbox.received, to: &payload)
+    var frame = channel.allocator.buffer(capacity: payload.count + 2)
+    frame.writeFrame(.ack, payload)
+    entry.acknowledgements.cleared()
+    link.write(frame)
+  }
+
+  // MARK: Receiving
+
+  /// Handles a MESSAGE frame.
+  func messageReceived(_ link: ControlLink, _ entry: PeerEntry, _ payload: ByteBuffer) {
+    guard let delivery = entry.delivery else { return }
+    let part: MessageInbox.Part
+    do throws(MessageInbox.Violation) {
+      part = try delivery.inbox.receive(payload)
+    } catch {
+      return session.fail(link, entry, error.code, error.message)
+    }
+    switch part.outcome {
+    case .incomplete: break
+    case .began(let total): session.largeMessageBegan(total, from: entry)
+    case .completed(let message, let isRelays, let isSplit):
+      if isSplit { session.reading.messageCompleted(by: entry.id) }
+      if isRelays {
+        session.relaying.received(message, entry, link)
+      } else {
+        session.emit(.message(message, from: entry.id), bytes: message.count)
+      }
+      if isSplit { session.largeMessageEnded(entry, isRelays: isRelays) }
+    }
+    entry.acknowledgements.received(part.byteCount, atOnce: part.wantsAcknowledgement)
+  }
+
+  /// Handles an ACK frame.
+  func acknowledgementReceived(_ link: ControlLink, _ entry: PeerEntry, _ payload: ByteBuffer) {
+    guard let sequence = try? Acknowledgement.read(payload: payload.readableBytesUInt8Span) else {
+      return session.fail(link, entry, .protocolError, "An ACK is malformed.")
+    }
+    do throws(AcknowledgementError) {
+      try entry.delivery?.outbox.acknowledge(sequence)
+      session.relaying.drain(entry.id)
+    } catch {
+      session.fail(link, entry, .protocolError, "An ACK is for a message that was not sent.")
+    }
+  }
+
+  /// Acknowledges the messages that were read, now or in a moment (MSG-4).
+  func readCompleted(_ link: ControlLink, _ entry: PeerEntry) {
+    switch entry.acknowledgements.readCompleted() {
+    case .nothing: break
+    case .send:
+      writeAcknowledgement(entry, link)
+      link.flush()
+    case .startTimer:
+      let bound = NIOLoopBound((session, entry), eventLoop: session.eventLoop)
+      session.eventLoop.scheduleTask(in: .milliseconds(20)) {
+        let (session, entry) = bound.value
+        guard entry.acknowledgements.timerFired(), let link = entry.link else { return }
+        session.messages.writeAcknowledgement(entry, link)
+        link.flush()
+      }
+    }
+  }
+}

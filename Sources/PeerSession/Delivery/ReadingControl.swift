@@ -1,0 +1,85 @@
+import NIOCore
+import PeerDiscovery
+
+/// Decides which links of a session are read (MSG-5, RLY-14).
+///
+/// It has no clock; the caller passes the time and pauses or resumes the links.
+struct ReadingControl {
+  /// Whether the application is so far behind that no link is read (MSG-5).
+  var isApplicationBehind = false
+  /// The peers that send more than this relay passes on (RLY-14).
+  private var throttled: Set<PeerID> = []
+  /// The peers that the application asked not to read for now (MSG-5).
+  private var stopped: Set<PeerID> = []
+  /// The memory for large messages.
+  private var room = MessageRoom()
+
+  /// Returns whether the link of a peer must be read.
+  func reads(_ peer: PeerID) -> Bool {
+    !isApplicationBehind && !throttled.contains(peer) && !stopped.contains(peer)
+      && !room.stops(peer)
+  }
+
+  // MARK: Throttling
+
+  /// Returns whether a peer is throttled.
+  func isThrottled(_ peer: PeerID) -> Bool { throttled.contains(peer) }
+
+  /// Throttles a peer.
+  mutating func throttle(_ peer: PeerID) { throttled.insert(peer) }
+
+  /// Ends the throttling of a peer.
+  mutating func endThrottle(_ peer: PeerID) { throttled.remove(peer) }
+
+  // MARK: The application
+
+  /// Stops reading a peer, as the application asks.
+  mutating func stop(_ peer: PeerID) { stopped.insert(peer) }
+
+  /// Reads a peer again, as the application asks.
+  mutating func start(_ peer: PeerID) { stopped.remove(peer) }
+
+  /// Handles that the application handled a large message of a peer that it is ready to read.
+  ///
+  /// If the application stopped the peer, the message waits in the application's own queue and
+  /// still needs its room.
+  ///
+  /// - Returns: The peers whose links may be read again.
+  mutating func messageHandled(of peer: PeerID, now: NIODeadline) -> [PeerID] {
+    stopped.contains(peer) ? [] : room.handled(peer, now: now)
+  }
+
+  // MARK: Large messages
+
+  /// Handles the first part of a message of `total` bytes.
+  mutating func messageBegan(_ total: Int, from peer: PeerID, now: NIODeadline) {
+    room.began(total, from: peer, now: now)
+  }
+
+  /// Handles the last part of a message.
+  mutating func messageCompleted(by peer: PeerID) { room.completed(by: peer) }
+
+  /// Handles that a relay handled one of its own large messages, even if the application stopped
+  /// the peer.
+  ///
+  /// - Returns: The peers whose links may be read again.
+  mutating func relayMessageHandled(of peer: PeerID, now: NIODeadline) -> [PeerID] {
+    room.handled(peer, now: now)
+  }
+
+  /// Handles that a peer left the session.
+  ///
+  /// - Returns: The peers whose links may be read again.
+  mutating func departed(_ peer: PeerID, now: NIODeadline) -> [PeerID] {
+    room.removed(peer, now: now)
+  }
+
+  /// Handles that a link was not read until now, so that its message could not arrive.
+  mutating func resumed(_ peer: PeerID, now: NIODeadline) { room.resumed(peer, now: now) }
+
+  /// When the first large message is overdue; nil if none can become overdue.
+  var nextDue: NIODeadline? { room.nextDue }
+
+  /// Returns the peers whose large messages arrive too slowly while others wait for room.
+  func overdue(_ now: NIODeadline) -> [PeerID] { room.overdue(now) }
+}

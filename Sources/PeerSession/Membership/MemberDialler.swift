@@ -1,0 +1,184 @@
+import NIOCore
+import PeerDiscovery
+import PeerWire
+
+/// Dials the members of a session when ``RedialPolicy`` says so.
+///
+/// Confined to the session's event loop.
+final class MemberDialler {
+  private unowned let session: SessionCore
+  /// The dials between TLS and ACCEPT.
+  private(set) var handshakes: [ObjectIdentifier: DiallerHandshake] = [:]
+  /// The decisions.
+  var policy: RedialPolicy
+
+  init(_ session: SessionCore) {
+    self.session = session
+    policy = RedialPolicy(lostAfter: TimeAmount(session.configuration.lostAfter))
+  }
+
+  /// Dials every peer that is due.
+  func dialDue(_ now: NIODeadline) {
+    for peer in policy.due(now: now) { dialIfDue(peer, now) }
+    if let peer = policy.lostPeerDue(now: now, standing: standing),
+      let entry = session.entries[peer]
+    {
+      dial(entry)
+    }
+  }
+
+  /// Dials a peer if that is due.
+  func dialIfDue(_ peer: PeerID, _ now: NIODeadline) {
+    guard policy.allowsDial(of: peer, now: now, standing: standing),
+      let entry = session.entries[peer]
+    else { return }
+    dial(entry)
+  }
+
+  /// Plans to dial a peer after the given wait.
+  func plan(_ entry: PeerEntry, after wait: TimeAmount) {
+    policy.plan(entry.id, after: wait, now: .now(), jitter: jitter())
+    session.planTick()
+  }
+
+  /// The fraction of the jitter of LIV-3 for the next dial.
+  func jitter() -> Double { .random(in: 0...1) }
+
+  /// The first message to a peer that is dialled: the delivery state, the local proof of
+  /// membership and, for a relay of this session, the terms.
+  func hello(to peer: PeerID) -> Control.DiallerHello {
+    let entry = session.entries[peer]
+    let resume = entry?.delivery.map { delivery in
+      Control.Resume(
+        incarnation: delivery.incarnation,
+        received: delivery.inbox.received,
+        since: delivery.since
+      )
+    }
+    let carry = session.relaying.carriers[peer].map { terms in
+      Control.Carry(
+        terms,
+        RelayGrant.make(by: session.configuration.identity, session: session.id, relay: peer)
+      )
+    }
+    return Control.DiallerHello(
+      introduction: session.introduction(for: entry),
+      resume: resume,
+      ended: entry?.unreportedEnd,
+      ticket: session.membership.ticket,
+      carry: carry
+    )
+  }
+
+  private func standing(_ peer: PeerID) -> RedialPolicy.Standing {
+    guard let entry = session.entries[peer] else { return .init() }
+    return .init(
+      hasLink: entry.link != nil,
+      isRemoved: session.membership.isRemoved(peer),
+      isLeftToRelays: session.relaying.sparesDial(entry),
+      isProven: entry.delivery != nil || session.membership.contains(peer)
+    )
+  }
+
+  /// Dials a member with everything that may admit the local peer: delivery state, ticket and code.
+  func dial(_ entry: PeerEntry) {
+    policy.dialBegan(entry.id)
+    let dial = LinkDial(session.transport, entry.addresses, expecting: entry.id) {
+      [unowned self] result in
+      switch result {
+      case .failure(let error): self.dialFailed(entry, error, redial: .later)
+      case .success(let link): self.connected(link, entry)
+      }
+    }
+    dial.start()
+  }
+
+  private func connected(_ link: ControlLink, _ entry: PeerEntry) {
+    guard !session.hasEnded, !session.membership.isRemoved(entry.id),
+      let exporter = link.facts.exporter
+    else {
+      policy.dialEnded(entry.id)
+      return link.abort()
+    }
+    var code: JoinCode?
+    if case .code(let own) = session.admission.policy, !entry.hasRefusedCode { code = own }
+    let handshake = DiallerHandshake(
+      session,
+      link,
+      facts: .init(
+        local: session.localPeer,
+        remote: entry.id,
+        binding: exporter.export(.binding),
+        trust: .pinnedByLink,
+        code: code,
+        codeKey: nil,
+        hello: hello(to: entry.id),
+        membership: MemberDial(
+          session.membership,
+          mustProve: !entry.isVouched,
+          admitters: session.admission.policy.admitters
+        )
+      ),
+      verify: nil
+    ) { [unowned self] result in
+      self.handshakes[ObjectIdentifier(link)] = nil
+      self.policy.dialEnded(entry.id)
+      if case .failure(let failure) = result {
+        // Even if another link exists, because that link may break again.
+        self.dialFailed(entry, failure.error, redial: failure.redial)
+      }
+    }
+    handshakes[ObjectIdentifier(link)] = handshake
+    handshake.start()
+  }
+
+  /// Plans the next attempt after a failed one (LIV-3, LIV-4).
+  func dialFailed(_ entry: PeerEntry, _ error: SessionError, redial: CloseCode.Redial) {
+    guard !session.hasEnded else { return }
+    policy.dialEnded(entry.id)
+    guard entry.link == nil else { return }
+    if error.code == .wrongCode { entry.hasRefusedCode = true }
+    let outcome = policy.dialFailed(
+      entry.id,
+      .init(
+        incarnation: entry.member.incarnation,
+        redial: redial,
+        code: error.code,
+        isJoined: entry.isJoined,
+        hasDelivery: entry.delivery != nil,
+        isRelayed: entry.relayed != nil,
+        isMember: session.membership.contains(entry.id),
+        isRelay: entry.member.role == .relay,
+        hasRelays: session.relaying.hasRelays
+      ),
+      now: .now(),
+      jitter: jitter()
+    )
+    switch outcome {
+    case .planned: session.planTick()
+    case .barred: refused(entry, error)
+    case .forgotten: session.directory.forget(entry.id)
+    }
+  }
+
+  /// Reports that a dialled peer refused the local peer.
+  private func refused(_ entry: PeerEntry, _ error: SessionError) {
+    if policy.plan(for: entry.id).isLost {
+      // Its departure was reported when it was given up.
+      session.emit(
+        .warning(
+          SessionWarning(
+            code: error.code.rawValue,
+            message: "\(entry.member.name) was lost before and now refuses the connection:"
+              + " \(error.message)",
+            peer: entry.id
+          )
+        )
+      )
+      session.deliverEvents()
+    } else {
+      session.depart(entry, .refused(error))
+    }
+    if error.code == .kicked && entry.id == session.host { session.end(.left, error) }
+  }
+}

@@ -1,0 +1,89 @@
+import PeerDiscovery
+import PeerWire
+
+// The removal of peers by the host, and its spread to all members (MEM-3, MEM-11).
+extension MemberDirectory {
+  /// Removes a peer from the session for all members, as its host (MEM-3).
+  func kick(_ peer: PeerID, reason: String) {
+    var kick = Control.Kick(peer: peer, reason: reason)
+    kick.signature = KickSignature(
+      by: session.configuration.identity,
+      session: membership.session,
+      peer: peer,
+      reason: kick.reason
+    )
+    remove(kick)
+  }
+
+  /// A peer reports a removal; it counts if the host signed it, or if the peer may speak for the host
+  /// (MEM-3, MEM-11).
+  func received(_ kick: Control.Kick, _ entry: PeerEntry, _ link: ControlLink) {
+    let host = membership.host
+    guard kick.peer != host else { return }
+    if let signature = kick.signature {
+      // Only the first of equal signatures costs a verification.
+      guard
+        membership.removed.signature(of: kick.peer) == signature
+          && membership.removed[kick.peer] == kick.reason
+          || signature.isValid(
+            session: membership.session,
+            host: host,
+            peer: kick.peer,
+            reason: kick.reason
+          )
+      else {
+        return session.fail(
+          link,
+          entry,
+          .protocolError,
+          "The signature of a KICK does not verify."
+        )
+      }
+      entry.knownRemovals.insert(kick.peer)
+    }
+    guard kick.signature != nil || entry.id == host || entry.isSessionRelay else { return }
+    if kick.peer == session.localPeer {
+      session.end(.left, SessionError(closeCode: .kicked, message: kick.reason.explanation))
+    } else {
+      remove(kick)
+    }
+  }
+
+  /// Stores a removal, passes it on and closes the link with the removed peer.
+  private func remove(_ kick: Control.Kick) {
+    let wasRemoved = membership.isRemoved(kick.peer)
+    let wasSigned = membership.removed.signature(of: kick.peer) != nil
+    if !wasRemoved || (!wasSigned && kick.signature != nil) || !kick.reason.isEmpty {
+      update { $0.remove(kick.peer, reason: kick.reason, signature: kick.signature) }
+    }
+    if kick.signature != nil {
+      if !wasSigned { for entry in entries.values { spreadRemovals(to: entry) } }
+    } else if session.relaying.isRelaying && !wasRemoved {
+      // The members behind this relay learn of it only here.
+      for entry in entries.values where entry.id != kick.peer {
+        entry.link?.send(.kick, kick.encoded())
+      }
+    }
+    session.disconnect(
+      kick.peer,
+      .kicked,
+      .kicked(reason: kick.reason),
+      message: kick.reason.raw
+    )
+  }
+
+  /// Sends the signed removals that a peer has not seen on its link, while the link accepts them
+  /// (MEM-11).
+  func spreadRemovals(to entry: PeerEntry) {
+    entry.owesRemovals = false
+    guard let link = entry.link, !membership.isRemoved(entry.id) else { return }
+    for kick in membership.removed.signed where !entry.knownRemovals.contains(kick.peer) {
+      guard link.isWritable else {
+        entry.owesRemovals = true
+        return
+      }
+      entry.knownRemovals.insert(kick.peer)
+      link.send(.kick, kick.encoded())
+    }
+  }
+}

@@ -1,0 +1,311 @@
+import NIOCore
+import PeerDiscovery
+import PeerWire
+
+/// The peers that a session knows, and the membership that they and the local peer proved (5).
+///
+/// Confined to the session's event loop.
+final class MemberDirectory {
+  unowned let session: SessionCore
+  /// Every known peer, whether it is in the session now or not.
+  private(set) var entries: [PeerID: PeerEntry] = [:]
+  /// The proven members, the removed peers, and the local proof of membership.
+  private(set) var membership: Membership
+  /// The source of ``Session/membership``.
+  let records: AsyncStream<MembershipRecord>
+  private let recordSource: AsyncStream<MembershipRecord>.Continuation
+  /// Whether a host admitted the local peer, or the local peer is the host or its relay.
+  var hasJoined = false
+  /// The stored membership of a session that the local peer is joining.
+  var storedMembership: MembershipRecord?
+
+  init(_ session: SessionCore) {
+    self.session = session
+    membership = Membership(local: session.localPeer, session: .unnamed, host: session.localPeer)
+    (records, recordSource) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+  }
+
+  /// Sets the session's identity as far as it is known at the beginning.
+  ///
+  /// - Parameters:
+  ///   - id: The session's id, or ``SessionID/unnamed``.
+  ///   - host: The host, or the peer that counts as the host until ACCEPT names it.
+  func begin(_ id: SessionID, host: PeerID) {
+    membership.session = id
+    membership.host = host
+  }
+
+  // MARK: Peers
+
+  /// The number of peers in the session, with the local peer.
+  var peerCount: Int { entries.values.count(where: \.isJoined) + 1 }
+
+  /// Returns the entry of a peer, which is created if the peer is new.
+  func entry(for peer: PeerID, _ introduction: Control.Introduction) -> PeerEntry {
+    if let entry = entries[peer] { return entry }
+    let entry = PeerEntry(id: peer, member: Control.Member(peer: peer, introduction))
+    entries[peer] = entry
+    return entry
+  }
+
+  /// Forgets a peer that is not in the session.
+  func forget(_ peer: PeerID) {
+    entries[peer] = nil
+    session.dialler.policy.forget(peer)
+  }
+
+  /// Whether a member announced this address, so that a connection from there has a reserved place
+  /// (LNK-6).
+  func hasMember(at host: String) -> Bool {
+    entries.values.contains { $0.addresses.contains { $0.host == host } }
+  }
+
+  /// Returns the peers in the session for ACCEPT (3.3).
+  func members(besides other: PeerID) -> [Control.Member] {
+    entries.values.filter { $0.isJoined && $0.id != other }.sorted { $0.id < $1.id }.map { entry in
+      var member = entry.member
+      // The address that the local peer reached comes first, because a peer may not know its own
+      // address as others see it.
+      let seen = entry.observed.first { $0.port == member.port && isIPLiteral($0.host) }
+      if let seen {
+        member.addresses.removeAll { $0 == seen.host }
+        member.addresses.insert(seen.host, at: 0)
+        member.addresses = Array(member.addresses.prefix(Limits.addresses))
+      }
+      return member
+    }
+  }
+
+  /// Announces a newcomer to all other members (MEM-1).
+  func announce(_ newcomer: PeerID) {
+    guard let member = entries[newcomer]?.member else { return }
+    for entry in entries.values where entry.id != newcomer {
+      entry.link?.send(.members, Control.Members(members: [member]).encoded())
+    }
+  }
+
+  /// Announces to the other members a peer that joined, or returned without its delivery state
+  /// (MEM-1).
+  func introduce(_ entry: PeerEntry, _ link: ControlLink) {
+    // A relay sends a more detailed message to all members (RLY-3).
+    if !session.relaying.isRelaying {
+      announce(entry.id)
+      if link.side == .dialler {
+        for members in Control.Members.split(members(besides: entry.id)) {
+          link.send(.members, members.encoded())
+        }
+      }
+    }
+    // If one peer returned, the network may have recovered for all.
+    session.dialler.policy.peerReturned(now: .now())
+    session.planTick()
+  }
+
+  // MARK: Named and discovered peers
+
+  /// Adds members that another peer named (MEM-1, MEM-2).
+  ///
+  /// They are dialled after a while if they do not dial the local peer.
+  ///
+  /// - Parameters:
+  ///   - members: The members.
+  ///   - source: The peer that named them; nil for the program itself.
+  ///   - delay: How long to wait for their own dials.
+  func learn(
+    _ members: [Control.Member],
+    from source: PeerID? = nil,
+    dialAfter delay: TimeAmount = .seconds(3)
+  ) {
+    // If members may not admit, naming a peer does not admit it either (TCK-5).
+    let isVouching =
+      switch session.admission.policy.admitters {
+      case .members: true
+      case .host: source.map(membership.maySpeakForHost) ?? true
+      }
+    for member in members
+    where member.peer != session.localPeer && !membership.isRemoved(member.peer) {
+      if let entry = entries[member.peer] {
+        if isVouching { entry.isVouched = true }
+        if let relayed = entry.relayed { dialIfMoved(member, entry, relayed) }
+        guard !entry.isJoined else { continue }
+        entry.member = member
+      } else if makeRoomForMember() {
+        let entry = PeerEntry(id: member.peer, member: member)
+        entry.isVouched = isVouching
+        entry.namedBy = source
+        entries[member.peer] = entry
+      } else {
+        continue
+      }
+      session.dialler.policy
+        .named(member.peer, as: member.incarnation, dialAt: .now() + delay)
+    }
+    session.planTick()
+  }
+
+  /// Dials a relayed peer that has new addresses, because it may be reachable there (RLY-6).
+  private func dialIfMoved(_ member: Control.Member, _ entry: PeerEntry, _ relayed: RelayedPresence)
+  {
+    guard member.incarnation == relayed.incarnation,
+      member.port != entry.member.port || member.addresses != entry.member.addresses
+    else { return }
+    entry.member.port = member.port
+    entry.member.addresses = member.addresses
+    session.dialler.plan(entry, after: .zero)
+  }
+
+  /// Makes room for one more peer by forgetting one that is out of the session (MEM-1).
+  ///
+  /// - Returns: Whether there is room.
+  private func makeRoomForMember() -> Bool {
+    if entries.count < Limits.members { return true }
+    let candidates = entries.values.filter { entry in
+      entry.id != membership.host && !membership.relays.contains(entry.id)
+        && !entry.isJoined && entry.link == nil && session.dialler.policy.isIdle(entry.id)
+    }
+    // A peer that this peer never met makes room first.
+    let unproven = candidates.first { !membership.contains($0.id) }
+    guard let forgotten = unproven ?? candidates.first else { return false }
+    forget(forgotten.id)
+    return true
+  }
+
+  /// Discovery shows a peer of this session (MEM-9).
+  func found(_ peer: PeerID, at addresses: [PeerAddress], as incarnation: SessionIncarnation) {
+    guard peer != session.localPeer, !session.hasEnded, !membership.isRemoved(peer) else { return }
+    let entry: PeerEntry
+    if let known = entries[peer] {
+      entry = known
+    } else if makeRoomForMember() {
+      entry = PeerEntry(
+        id: peer,
+        member: Control.Member(
+          peer: peer,
+          name: UntrustedText(""),
+          incarnation: incarnation,
+          port: 0,
+          addresses: [],
+          role: .member
+        )
+      )
+      entries[peer] = entry
+    } else {
+      return
+    }
+    let isMoved = addresses.contains { !entry.observed.contains($0) }
+    entry.observed = Array(
+      (addresses + entry.observed.filter { !addresses.contains($0) }).prefix(Limits.addresses)
+    )
+    session.dialler.policy
+      .discovered(peer, as: incarnation, isMoved: isMoved, hasLink: entry.link != nil, now: .now())
+    session.planTick()
+  }
+
+  /// Discovery does not show a peer any more.
+  func vanished(_ peer: PeerID) { session.dialler.policy.vanished(peer) }
+
+  // MARK: The membership record
+
+  /// Changes the membership, and publishes a new record if it differs.
+  @discardableResult
+  func update<Result>(_ change: (inout Membership) -> Result) -> Result {
+    let before = membership.record
+    let result = change(&membership)
+    let after = membership.record
+    if hasJoined, membership.session != .unnamed, after != before { recordSource.yield(after) }
+    return result
+  }
+
+  /// Ends the stream of records.
+  func finish() { recordSource.finish() }
+
+  /// Stores the session's identity, which the first ACCEPT states.
+  ///
+  /// - Returns: Whether the local peer joins the session with this ACCEPT.
+  func joined(as id: SessionID, host: PeerID) -> Bool {
+    membership.session = id
+    guard !hasJoined else { return false }
+    hasJoined = true
+    membership.host = host
+    return true
+  }
+
+  /// Restores the record that a program stored before a restart (MEM-7), and dials the members.
+  func restore(_ record: MembershipRecord) {
+    update {
+      $0.restore(record)
+      // An earlier release stored removals without a signature.
+      $0.signRemovals(by: session.configuration.identity)
+    }
+    // A relay is dialled by its members; it may have many sessions.
+    guard !session.configuration.isRelay else { return }
+    for member in membership.members where entries[member.peer] == nil {
+      let entry = PeerEntry(
+        id: member.peer,
+        member: Control.Member(
+          peer: member.peer,
+          name: member.name,
+          // No process has this incarnation, so any process of the peer lifts a bar.
+          incarnation: SessionIncarnation(0),
+          port: 0,
+          addresses: [],
+          role: member.isRelay ? .relay : .member
+        )
+      )
+      entry.observed = member.addresses
+      entry.isVouched = true
+      session.dialler.policy.named(member.peer, as: entry.member.incarnation, dialAt: .now())
+      entries[member.peer] = entry
+    }
+    session.planTick()
+  }
+
+  // MARK: Proofs of membership
+
+  /// A peer proved that it belongs to the session: on a link, or a relay vouches for it.
+  func met(_ entry: PeerEntry) {
+    guard hasJoined, membership.session != .unnamed else { return }
+    var member = entry.stored
+    member.admittedBy = admitter(of: entry)
+    let isNew = update { membership in
+      membership.met(member) { entries[$0]?.isJoined == true }
+    }
+    if isNew { proofChanged() }
+    guard let link = entry.link else { return }
+    // The dialler gets its ticket in ACCEPT.
+    guard link.side == .dialler,
+      let ticket = membership.renewed(
+        for: entry.id,
+        showing: entry.shownTicket,
+        by: session.configuration.identity
+      )
+    else { return }
+    entry.shownTicket = ticket
+    link.send(.members, Control.Members(members: [], ticket: ticket).encoded())
+  }
+
+  /// Returns the peer that admitted a member, as far as this peer knows.
+  private func admitter(of entry: PeerEntry) -> PeerID? {
+    switch entry.admission {
+    case .here: return session.localPeer
+    case .vouched(let admitter): return admitter
+    case nil:
+      // The local peer dialled it.
+      if let ticket = entry.shownTicket, (try? membership.check(ticket, of: entry.id)) != nil {
+        return ticket.admitter
+      }
+      return entry.namedBy
+    }
+  }
+
+  /// A member signed that this peer belongs to the session (TCK-4).
+  func received(_ ticket: Ticket) {
+    if update({ $0.received(ticket) }) { proofChanged() }
+  }
+
+  /// Allows dialling peers again that did not accept the local proof of membership, or gave none.
+  private func proofChanged() {
+    session.dialler.policy.proofChanged(now: .now())
+    session.planTick()
+  }
+}

@@ -1,0 +1,336 @@
+import NIOCore
+import PeerDiscovery
+import PeerWire
+
+/// Decides which peers of a session are dialled, and when (LIV-3, LIV-4, MEM-6, MEM-9, RLY-6).
+///
+/// The session reports what happens to its peers, and asks which dials are due. The policy does no
+/// I/O and has no clock or random source: the caller passes the time and the fraction of the jitter
+/// to add (from 0 to 1). ``DialPlan`` holds the decisions for a single peer.
+struct RedialPolicy: Sendable {
+  /// The facts about a peer that decide whether a planned dial starts.
+  struct Standing: Sendable, Equatable {
+    /// Whether there is an open link with the peer.
+    var hasLink = false
+    /// Whether the host removed the peer from the session (MEM-3).
+    var isRemoved = false
+    /// Whether a relay reaches the peer, so that no dial is needed (RLY-6).
+    var isLeftToRelays = false
+    /// Whether the peer is a proven member, or shares delivery state with the local peer.
+    ///
+    /// Any other peer may not exist. Only a few such peers are dialled at a time (MEM-6).
+    var isProven = false
+  }
+
+  /// The consequence of a CLOSE that the peer sent.
+  enum CloseConsequence: Sendable, Equatable {
+    /// The peer leaves the session for the reason in its CLOSE.
+    case departs
+    /// The peer leaves the session because it stopped waiting for a user's answer (3.2).
+    case withdrawn
+    /// The peer stays in the session, and is dialled again (LIV-3).
+    case reconnects
+  }
+
+  /// A dial that failed, and the peer's state at that time.
+  struct FailedDial: Sendable {
+    /// The peer's process according to the last report of it.
+    var incarnation: SessionIncarnation
+    /// The rule for the next dial in the peer's answer; `later` if it gave none.
+    var redial: CloseCode.Redial
+    /// The reason of the failure.
+    var code: SessionError.Code
+    /// Whether the peer is in the session.
+    var isJoined = false
+    /// Whether the peer and the local peer share delivery state.
+    var hasDelivery = false
+    /// Whether the peer is in the session through a relay.
+    var isRelayed = false
+    /// Whether the peer is a proven member.
+    var isMember = false
+    /// Whether the peer calls itself a relay.
+    var isRelay = false
+    /// Whether the session has a relay.
+    var hasRelays = false
+  }
+
+  private struct Contact {
+    var plan = DialPlan()
+    /// Whether the local peer dialled the last link; then it also dials first (LIV-3).
+    var dialledLast = true
+    /// When the link broke; nil while the peer is linked, relayed or out of the session.
+    var brokenAt: NIODeadline?
+  }
+
+  private var contacts: [PeerID: Contact] = [:]
+  private var hasEnded = false
+  private let lostAfter: TimeAmount
+
+  /// Creates the policy of a session without peers.
+  ///
+  /// - Parameter lostAfter: How long a peer with a broken link stays in the session.
+  init(lostAfter: TimeAmount) { self.lostAfter = lostAfter }
+
+  /// Returns the plan for a peer.
+  func plan(for peer: PeerID) -> DialPlan { contacts[peer]?.plan ?? DialPlan() }
+
+  /// Returns whether a peer can be forgotten to make room: it is not dialled now or soon.
+  func isIdle(_ peer: PeerID) -> Bool {
+    let plan = plan(for: peer)
+    return !plan.isDialling && (plan.next == nil || plan.isBarred || plan.isLost)
+  }
+
+  // MARK: Reports of peers
+
+  /// Handles that a member or the stored record named a peer, as this process.
+  mutating func named(
+    _ peer: PeerID,
+    as incarnation: SessionIncarnation,
+    dialAt due: NIODeadline
+  ) {
+    contacts[peer, default: Contact()].plan.heard(of: incarnation, dialAt: due)
+  }
+
+  /// Handles that discovery shows a peer, as this process.
+  ///
+  /// - Parameters:
+  ///   - peer: The peer.
+  ///   - incarnation: Its process.
+  ///   - isMoved: Whether it has an address that was not known before.
+  ///   - hasLink: Whether there is a link with it.
+  ///   - now: The time.
+  mutating func discovered(
+    _ peer: PeerID,
+    as incarnation: SessionIncarnation,
+    isMoved: Bool,
+    hasLink: Bool,
+    now: NIODeadline
+  ) {
+    contacts[peer, default: Contact()].plan
+      .found(incarnation, isMoved: isMoved, hasLink: hasLink, now: now)
+  }
+
+  /// Handles that discovery does not show a peer any more.
+  mutating func vanished(_ peer: PeerID) { contacts[peer]?.plan.vanished() }
+
+  /// Handles that one peer returned: the network may have recovered for all (LIV-4).
+  mutating func peerReturned(now: NIODeadline) {
+    for peer in contacts.keys { contacts[peer]?.plan.mayBeBack(now: now) }
+  }
+
+  /// Handles that either side may now prove what it could not prove before.
+  mutating func proofChanged(now: NIODeadline) {
+    for peer in contacts.keys { contacts[peer]?.plan.proofChanged(now: now) }
+  }
+
+  /// Forgets a peer.
+  mutating func forget(_ peer: PeerID) { contacts[peer] = nil }
+
+  // MARK: Links
+
+  /// Handles that a link with a peer opened.
+  mutating func linkOpened(_ peer: PeerID, dialledHere: Bool) {
+    contacts[peer, default: Contact()].plan.linkOpened()
+    contacts[peer]?.dialledLast = dialledHere
+    contacts[peer]?.brokenAt = nil
+  }
+
+  /// Handles that a relay reaches a peer (RLY-6).
+  mutating func routeOpened(_ peer: PeerID, now: NIODeadline, jitter: Double) {
+    contacts[peer, default: Contact()].plan.relayed(now: now, jitter: jitter)
+    contacts[peer]?.brokenAt = nil
+  }
+
+  /// Handles that a link broke, which ends nothing yet (LIV-3).
+  mutating func linkBroke(_ peer: PeerID, now: NIODeadline) {
+    let contact = contacts[peer] ?? Contact()
+    contacts[peer, default: Contact()].brokenAt = contact.brokenAt ?? now
+    contacts[peer]?.plan.linkBroke(dialledLast: contact.dialledLast, now: now)
+  }
+
+  /// Handles that the local peer replaces a link by a new one, which it dials itself.
+  mutating func linkRenewed(_ peer: PeerID) {
+    contacts[peer, default: Contact()].dialledLast = true
+  }
+
+  /// Handles that the other side closed a link (3.6).
+  ///
+  /// - Parameters:
+  ///   - peer: The peer.
+  ///   - code: The code in its CLOSE.
+  ///   - incarnation: Its process.
+  ///   - isRelay: Whether the peer is a relay of this session.
+  ///   - isAdmittedByPerson: Whether a user admitted the peer on this link.
+  ///   - now: The time.
+  ///   - jitter: How much jitter to add.
+  /// - Returns: The consequence for the peer.
+  mutating func linkClosed(
+    _ peer: PeerID,
+    _ code: CloseCode,
+    by incarnation: SessionIncarnation,
+    isRelay: Bool,
+    isAdmittedByPerson: Bool,
+    now: NIODeadline,
+    jitter: Double
+  ) -> CloseConsequence {
+    var plan = plan(for: peer)
+    defer { contacts[peer, default: Contact()].plan = plan }
+    switch code {
+    case .shuttingDown where isRelay:
+      // A relay will start again (RLY-7), so it is dialled like a peer that a member named.
+      plan.plan(after: .seconds(1), now: now, jitter: jitter)
+      return .departs
+    case .tooSlow, .tooFast:
+      // The peer discarded the delivery state, and admits the local peer again (CLS-2).
+      plan.plan(after: .seconds(5), now: now, jitter: jitter)
+      return .departs
+    case .timedOut where isAdmittedByPerson:
+      // The user's answer crossed the dialler's CLOSE, so the dialler never received it (3.2).
+      plan.bar(.untilRestart(of: incarnation))
+      return .withdrawn
+    default: return plan.closed(code.redial, by: incarnation) ? .departs : .reconnects
+    }
+  }
+
+  /// Handles that a peer left the session.
+  mutating func departed(_ peer: PeerID) { contacts[peer]?.brokenAt = nil }
+
+  /// Bars a peer from being dialled.
+  mutating func bar(_ peer: PeerID, _ reason: DialPlan.Bar) {
+    contacts[peer, default: Contact()].plan.bar(reason)
+  }
+
+  /// Bars all peers: the session is over.
+  mutating func end() {
+    hasEnded = true
+    for peer in contacts.keys { contacts[peer]?.plan.bar(.always) }
+  }
+
+  // MARK: Dials
+
+  /// Plans to dial a peer after the given wait.
+  mutating func plan(_ peer: PeerID, after wait: TimeAmount, now: NIODeadline, jitter: Double) {
+    contacts[peer, default: Contact()].plan.plan(after: wait, now: now, jitter: jitter)
+  }
+
+  /// Handles the start of a dial.
+  mutating func dialBegan(_ peer: PeerID) { contacts[peer, default: Contact()].plan.began() }
+
+  /// Handles the end of a dial, whether it succeeded or failed.
+  mutating func dialEnded(_ peer: PeerID) { contacts[peer]?.plan.ended() }
+
+  /// Plans the next attempt after a failed one (LIV-3, LIV-4).
+  ///
+  /// - Parameters:
+  ///   - peer: The peer.
+  ///   - dial: The dial that failed.
+  ///   - now: The time.
+  ///   - jitter: How much jitter to add.
+  /// - Returns: The consequence for the peer.
+  mutating func dialFailed(
+    _ peer: PeerID,
+    _ dial: FailedDial,
+    now: NIODeadline,
+    jitter: Double
+  ) -> DialPlan.Outcome {
+    // The address belongs to a peer of another network, or the peer accepts only relayed
+    // connections. Either way the peer may still be online (RLY-6).
+    let isBehindRelay =
+      dial.hasRelays && !dial.hasDelivery && dial.code != .kicked
+      && (dial.isRelayed || dial.code == .wrongPeer)
+    return contacts[peer, default: Contact()].plan
+      .failed(
+        isBehindRelay ? .later : dial.redial,
+        .init(
+          incarnation: dial.incarnation,
+          isAwaited: dial.isJoined,
+          isKept: dial.isMember || dial.hasRelays || dial.isRelay,
+          isRare: isBehindRelay || dial.code == .full
+        ),
+        now: now,
+        jitter: jitter
+      )
+  }
+
+  // MARK: Time
+
+  /// Does not count the time in which the program was stopped: no peer could be dialled (LIV-4).
+  mutating func excuse(_ delay: TimeAmount) {
+    for (peer, contact) in contacts {
+      if let brokenAt = contact.brokenAt { contacts[peer]?.brokenAt = brokenAt + delay }
+    }
+  }
+
+  /// Returns whether a peer with a broken link must be given up (LIV-4).
+  func isOverdue(_ peer: PeerID, now: NIODeadline) -> Bool {
+    contacts[peer]?.brokenAt.map { now - $0 >= lostAfter } ?? false
+  }
+
+  /// Handles that a peer was given up (LIV-4).
+  mutating func lost(_ peer: PeerID, now: NIODeadline, jitter: Double) {
+    contacts[peer, default: Contact()].plan.lost(now: now, jitter: jitter)
+  }
+
+  /// Returns when work for an unlinked peer is due next: a dial, or giving the peer up.
+  func nextDue(for peer: PeerID) -> NIODeadline? {
+    guard let contact = contacts[peer] else { return nil }
+    let isWaiting = !contact.plan.isDialling && !contact.plan.isBarred
+    return [isWaiting ? contact.plan.next : nil, contact.brokenAt.map { $0 + lostAfter }]
+      .compactMap(\.self).min()
+  }
+
+  /// Returns the peers whose dial is due, in no order, without the lost peers that discovery does
+  /// not show.
+  ///
+  /// The caller asks ``allowsDial(of:now:standing:)`` before each dial, because one dial can rule
+  /// out another.
+  func due(now: NIODeadline) -> [PeerID] {
+    contacts.keys.filter { peer in
+      let plan = plan(for: peer)
+      return isDue(plan, now) && (!plan.isLost || plan.announced != nil)
+    }
+  }
+
+  /// Returns whether the due dial of a peer may start now.
+  ///
+  /// - Parameters:
+  ///   - peer: The peer.
+  ///   - now: The time.
+  ///   - standing: Gives the standing of any peer of the session.
+  /// - Returns: Whether the caller may start the dial.
+  func allowsDial(
+    of peer: PeerID,
+    now: NIODeadline,
+    standing: (PeerID) -> Standing
+  ) -> Bool {
+    let state = standing(peer)
+    guard allows(peer, state, now), !state.isLeftToRelays else { return false }
+    // A peer that was only named may not exist: few such peers are dialled at a time (MEM-6).
+    guard isStranger(peer, state) else { return true }
+    let strangers = contacts.count { peer, contact in
+      contact.plan.isDialling && isStranger(peer, standing(peer))
+    }
+    return strangers < Limits.dialsToStrangers
+  }
+
+  /// Returns the lost peer to dial: only one at a time, because most of them left (LIV-4).
+  func lostPeerDue(now: NIODeadline, standing: (PeerID) -> Standing) -> PeerID? {
+    let lost = contacts.filter { $0.value.plan.isLost && $0.value.plan.announced == nil }
+    guard !lost.contains(where: \.value.plan.isDialling) else { return nil }
+    return lost.filter { allows($0.key, standing($0.key), now) }
+      .min { ($0.value.plan.next ?? .distantFuture) < ($1.value.plan.next ?? .distantFuture) }?.key
+  }
+
+  private func allows(_ peer: PeerID, _ standing: Standing, _ now: NIODeadline) -> Bool {
+    !standing.hasLink && !standing.isRemoved && isDue(plan(for: peer), now)
+  }
+
+  private func isDue(_ plan: DialPlan, _ now: NIODeadline) -> Bool {
+    guard !hasEnded, !plan.isDialling, !plan.isBarred, let due = plan.next else { return false }
+    return now >= due
+  }
+
+  private func isStranger(_ peer: PeerID, _ standing: Standing) -> Bool {
+    !standing.isProven && !plan(for: peer).isLost
+  }
+}

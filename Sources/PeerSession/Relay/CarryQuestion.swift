@@ -1,0 +1,37 @@
+import PeerWire
+
+/// A host's request to relay its session, which the application has not answered yet.
+struct CarryQuestion: Sendable {
+  var request: CarryRequest
+
+  /// Checks what a HELLO asks for.
+  ///
+  /// - Throws: Why the link is closed.
+  init(
+    _ carry: Control.Carry,
+    _ hello: Control.DiallerHello,
+    from host: PeerID,
+    address: AddressBlock,
+    at relay: PeerID
+  ) throws(Refusal) {
+    let session = hello.introduction.session
+    guard session != .unnamed,
+      carry.grant.isValid(session: session, host: host, relay: relay)
+    else { throw Refusal(code: .protocolError, reason: "The relay grant does not verify.") }
+    request = CarryRequest(
+      session: session,
+      host: host,
+      hostName: hello.introduction.name,
+      name: carry.name,
+      admission: carry.policy,
+      grant: carry.grant,
+      addressBlock: address.text
+    )
+  }
+
+  /// The reason for not sending the request.
+  struct Refusal: Error, Equatable {
+    var code: CloseCode
+    var reason: String
+  }
+}

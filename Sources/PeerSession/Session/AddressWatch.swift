@@ -1,0 +1,27 @@
+import NIOCore
+
+/// Decides when to send the local addresses to the peers again, because they changed (MEM-4).
+struct AddressWatch {
+  /// How often the addresses are compared.
+  static let interval = TimeAmount.milliseconds(2_500)
+
+  /// The addresses that the peers know.
+  private var announced: [String]?
+  private var nextCheck: NIODeadline?
+
+  /// Compares the addresses, if it is time.
+  ///
+  /// - Parameters:
+  ///   - now: The time.
+  ///   - addresses: Returns the present addresses.
+  /// - Returns: The addresses to send; nil if the peers know them.
+  mutating func changed(now: NIODeadline, addresses: () -> [String]) -> [String]? {
+    if let nextCheck, now < nextCheck { return nil }
+    nextCheck = now + Self.interval
+    let addresses = addresses()
+    guard addresses != announced else { return nil }
+    // Before the first check, each HELLO contained the addresses.
+    defer { announced = addresses }
+    return announced == nil ? nil : addresses
+  }
+}

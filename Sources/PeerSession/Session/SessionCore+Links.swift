@@ -1,0 +1,244 @@
+import NIOCore
+import PeerDiscovery
+import PeerWire
+
+// The open links of a session: their beginning, their frames and their end.
+extension SessionCore {
+  /// What both sides agreed when a link opens.
+  struct Opening {
+    var peer: PeerID
+    var introduction: Control.Introduction
+    /// The number of this link: 1 more than the greater `links`.
+    var number: Int
+    /// What the other side still holds of our messages; `nil` begins anew (RSM-2, RSM-3).
+    var received: UInt64?
+    /// The reason why the peer gave up the shared delivery state, if it sent one (CLS-3, RSM-6).
+    var ended: String?
+    /// On what ground it was let in, where that was decided now.
+    var admission: PeerAdmission?
+    /// The ticket with which the peer proved its membership.
+    var ticket: Ticket?
+  }
+
+  /// Takes a link into the session: from here on it carries messages.
+  func open(_ link: ControlLink, _ opening: Opening) {
+    let entry = directory.entry(for: opening.peer, opening.introduction)
+    entry.member = Control.Member(peer: opening.peer, opening.introduction)
+    entry.admission = opening.admission ?? entry.admission
+    entry.shownTicket = opening.ticket
+    entry.isVouched = true
+    if let remote = link.remote {
+      // Where we reached it works, whatever it says its port is; where it came from does not.
+      switch link.side {
+      case .dialler: entry.remember(remote)
+      case .listener where opening.introduction.port > 0:
+        entry.remember(PeerAddress(host: remote.host, port: opening.introduction.port))
+      case .listener: break
+      }
+    }
+    relaying.linkOpens(entry)
+    let previous = entry.link
+    let crossed =
+      previous != nil && previous?.side != link.side && entry.linkNumber == opening.number
+
+    entry.link = link
+    link.entry = entry
+    entry.linkNumber = max(entry.linkNumber, opening.number)
+    entry.passes = opening.introduction.passes ?? RelayRate()
+    dialler.policy.linkOpened(entry.id, dialledHere: link.side == .dialler)
+    entry.acknowledgements.cleared()
+    previous?.close(crossed ? .duplicateLink : .replaced)
+
+    let joinedBefore = entry.delivery?.outbox.joining
+    do throws(AcknowledgementError) {
+      try messages.linkOpened(entry, opening)
+    } catch {
+      entry.link = nil
+      return fail(link, entry, .protocolError, "The peer acknowledges more than was sent.")
+    }
+    if link.side == .dialler { entry.delivery?.lastDialled = opening.number }
+    link.frameLimit = Limits.framePayload
+    updateReading(entry)
+    setState(entry, .connected)
+    startDatagrams(entry, link)
+    bulk?.linkOpened(entry, link)
+    relaying.linkOpened(entry, link)
+    directory.met(entry)
+    entry.knownRemovals = []
+    directory.spreadRemovals(to: entry)
+    if entry.delivery?.outbox.joining != joinedBefore { directory.introduce(entry, link) }
+    publish()
+    deliverEvents()
+    messages.flush(entry)
+  }
+
+  /// Writes unsent messages to a peer while its link accepts them.
+  func flush(_ peer: PeerID) {
+    if let entry = entries[peer] { messages.flush(entry) }
+  }
+
+  /// Opens a new link with a peer in place of the present one; no message is lost (3.4).
+  func renewLink(_ entry: PeerEntry) {
+    entry.link.take()?.abort()
+    dialler.policy.linkRenewed(entry.id)
+    linkBroken(entry)
+  }
+
+  /// Keeps the delivery state of a peer and begins to dial it again (LIV-3).
+  func linkBroken(_ entry: PeerEntry) {
+    guard entry.isJoined else { return }
+    let now = NIODeadline.now()
+    entry.apartSince = now
+    dialler.policy.linkBroke(entry.id, now: now)
+    entry.datagrams?.close()
+    entry.datagrams = nil
+    setState(entry, .reconnecting)
+    publish()
+    deliverEvents()
+    dialler.dialIfDue(entry.id, now)
+  }
+}
+
+// MARK: - Frames of an open link
+
+extension SessionCore: LinkDelegate {
+  func linkSecured(_ link: ControlLink) {}
+
+  func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
+    guard let entry = link.entry, entry.link === link else { return }
+    switch type {
+    case .message: messages.messageReceived(link, entry, payload)
+    case .ack: messages.acknowledgementReceived(link, entry, payload)
+    case .ping:
+      guard payload.readableBytes == 8 else {
+        return fail(link, entry, .protocolError, "A PING has 8 bytes.")
+      }
+      // Answers to a peer that does not read them would fill the memory.
+      if link.isWritable { link.send(.pong, Array(payload.readableBytesView)) }
+    case .pong:
+      guard payload.readableBytes == 8 else {
+        return fail(link, entry, .protocolError, "A PONG has 8 bytes.")
+      }
+    case .datagram:
+      guard payload.readableBytes <= Limits.datagramMessage else {
+        return fail(link, entry, .tooLarge, "A datagram is longer than the limit.")
+      }
+      emit(
+        .datagram(Array(payload.readableBytesView), from: entry.id),
+        bytes: payload.readableBytes
+      )
+    case .relayDatagram: relaying.receivedDatagram(Array(payload.readableBytesView), entry.id)
+    case .members, .kick, .addresses, .bulkRequest, .relayGrant:
+      do throws(ControlMessageError) {
+        try receiveControl(link, entry, type, Array(payload.readableBytesView))
+      } catch {
+        fail(link, entry, .protocolError, CloseMessage.invalid(type, error))
+      }
+    default:
+      fail(link, entry, .protocolError, CloseMessage.unexpected(type))
+    }
+  }
+
+  func linkReadComplete(_ link: ControlLink) {
+    guard let entry = link.entry, entry.link === link else { return deliverEvents() }
+    messages.readCompleted(link, entry)
+    if entry.state == .suspect {
+      setState(entry, .connected)
+      publish()
+    }
+    deliverEvents()
+  }
+
+  func linkWritable(_ link: ControlLink) {
+    guard let entry = link.entry, entry.link === link else { return }
+    if entry.owesRemovals { directory.spreadRemovals(to: entry) }
+    messages.flush(entry)
+  }
+
+  func linkEnded(_ link: ControlLink, _ reason: LinkEnd) {
+    guard let entry = link.entry, entry.link === link else { return }
+    entry.link = nil
+    guard !hasEnded else { return }
+    guard case .closed(let code, let message) = reason else { return linkBroken(entry) }
+    let consequence = dialler.policy.linkClosed(
+      entry.id,
+      code,
+      by: entry.member.incarnation,
+      isRelay: entry.isSessionRelay,
+      isAdmittedByPerson: link.isAdmittedByPerson,
+      now: .now(),
+      jitter: dialler.jitter()
+    )
+    switch consequence {
+    case .reconnects: linkBroken(entry)
+    case .withdrawn:
+      let error = SessionError(.withdrawn, "The peer stopped waiting before it was admitted.")
+      depart(entry, .refused(error))
+    case .departs:
+      let speaksForHost = entry.id == host || entry.isSessionRelay
+      // Another member only repeats that the host removed the local peer: it refuses the local peer,
+      // and the session goes on.
+      let departure =
+        code == .kicked && !speaksForHost
+        ? .refused(SessionError(closeCode: code, message: message))
+        : DepartureReason(code, message: message)
+      depart(entry, departure)
+      planTick()
+      if code == .kicked && speaksForHost {
+        end(.left, SessionError(closeCode: .kicked, message: message))
+      }
+    }
+  }
+
+  private func receiveControl(
+    _ link: ControlLink,
+    _ entry: PeerEntry,
+    _ type: FrameType,
+    _ payload: [UInt8]
+  ) throws(ControlMessageError) {
+    switch type {
+    case .members:
+      let members = try Control.Members.decode(payload)
+      directory.learn(members.members, from: entry.id)
+      if let ticket = members.ticket { directory.received(ticket) }
+    case .kick:
+      directory.received(try Control.Kick.decode(payload), entry, link)
+    case .addresses:
+      let addresses = try Control.Addresses.decode(payload)
+      entry.member.port = addresses.port
+      entry.member.addresses = addresses.addresses
+      directory.met(entry)
+      if relaying.isRelaying { directory.announce(entry.id) }
+    case .relayGrant:
+      relaying.grantReceived(try RelayGrant.decode(payload), entry, link)
+    case .bulkRequest:
+      let request = try Control.BulkRequest.decode(payload)
+      guard link.side == .dialler else {
+        return fail(link, entry, .protocolError, "A BULK-REQUEST comes from the side that dials.")
+      }
+      bulk?.linksRequested(request, entry, link)
+    default: break
+    }
+  }
+}
+
+extension DepartureReason {
+  /// Creates a reason from the `ended` text of the other side (CLS-3, RSM-6).
+  init(ended: String?) {
+    switch ended.flatMap(CloseCode.init(rawValue:)) {
+    case .tooSlow: self = DepartureReason(.tooSlow, message: "")
+    case .tooFast: self = DepartureReason(.tooFast, message: "")
+    default: self = .reset
+    }
+  }
+
+  init(_ code: CloseCode, message: String) {
+    switch code {
+    case .left: self = .left
+    case .shuttingDown: self = .shuttingDown
+    case .kicked: self = .kicked(reason: UntrustedText(message))
+    case .disconnected: self = .disconnected
+    default: self = .refused(SessionError(closeCode: code, message: message))
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import PeerDiscovery
+import PeerWire
+
+// What two links between the same peers mean for the delivery state that they share (3.4, 3.5).
+extension SessionCore {
+  /// Whether the dialler comes back with the delivery state that we hold, too (RSM-2).
+  func canResume(_ hello: Control.DiallerHello, from peer: PeerID) -> Bool {
+    guard let delivery = entries[peer]?.delivery, !membership.isRemoved(peer) else { return false }
+    return hello.resumes(
+      deliveryOf: delivery.incarnation,
+      since: delivery.since,
+      at: incarnation
+    )
+  }
+
+  /// Whether the dialler began before a link that the local peer dialled was open (DUP-1).
+  ///
+  /// Even if that link broke again, the delivery state in the dialler's HELLO is outdated.
+  func isDuplicate(_ hello: Control.DiallerHello, from peer: PeerID) -> Bool {
+    guard let delivery = entries[peer]?.delivery,
+      delivery.incarnation == hello.introduction.incarnation
+    else { return false }
+    return hello.introduction.links < delivery.lastDialled
+  }
+
+  /// Whether the delivery state in the dialler's HELLO was outdated when ACCEPT arrived (DUP-5).
+  ///
+  /// - Parameters:
+  ///   - hello: The HELLO that the local peer sent.
+  ///   - accept: The answer.
+  ///   - theirs: The listener's introduction.
+  ///   - peer: The listener.
+  /// - Returns: Whether the link must be closed and the peer dialled again.
+  func isOutdated(
+    _ hello: Control.DiallerHello,
+    _ accept: Control.Accept,
+    _ theirs: Control.Introduction,
+    of peer: PeerID
+  ) -> Bool {
+    guard let entry = entries[peer] else { return hello.resume != nil && accept.resume != nil }
+    if entry.link == nil, entry.linkNumber > hello.introduction.links { return true }
+    let meant = hello.resume.flatMap { $0.incarnation == theirs.incarnation ? $0.since : nil }
+    let present = entry.delivery.flatMap { $0.incarnation == theirs.incarnation ? $0 : nil }
+    if meant == present?.since { return false }
+    return accept.resume != nil || present?.isUntouched == false
+  }
+
+  /// Whether the local dial must give way to a link that the peer dialled in the meantime (DUP-2).
+  func mustYield(to peer: PeerID, _ theirs: Control.Introduction) -> Bool {
+    guard let entry = entries[peer], let link = entry.link, link.side == .listener,
+      entry.delivery?.incarnation == theirs.incarnation
+    else { return false }
+    return peer < localPeer
+  }
+}

@@ -1,0 +1,42 @@
+import PeerDiscovery
+
+/// What any thread may read of a session; the session's event loop keeps it up to date.
+struct SessionSnapshot: Sendable {
+  /// The route to each peer in the session.
+  var routes: [PeerID: Route] = [:]
+  /// The routes to all peers, in `order`.
+  var everyone = Routes()
+  /// The send rates to the relays.
+  var paces: [PeerID: RelayPace] = [:]
+  /// The peers in the session, in the order of their ids.
+  var order: [PeerID] = []
+  /// The peers of `order` with their state.
+  var statuses: [PeerStatus] = []
+  /// The reason why the session is over; nil while it is not.
+  var end: SessionError?
+  var id: SessionID
+  var host: PeerID
+  var name = UntrustedText("")
+
+  /// Replaces the peers in the session.
+  ///
+  /// - Parameter peers: The peers in the order of their ids, each with the route to it; nil if
+  ///   messages cannot reach it now.
+  mutating func replacePeers(with peers: [(status: PeerStatus, route: Route?)]) {
+    order = peers.map(\.status.peer.id)
+    statuses = peers.map(\.status)
+    routes = [:]
+    everyone = Routes()
+    for (status, route) in peers {
+      guard let route else { continue }
+      routes[status.peer.id] = route
+      everyone.add(status.peer.id, route)
+    }
+  }
+
+  /// Records that the session is over.
+  mutating func end(_ error: SessionError) {
+    end = error
+    replacePeers(with: [])
+  }
+}
