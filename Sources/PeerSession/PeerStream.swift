@@ -44,7 +44,7 @@ public final class PeerStream: Sendable {
   ///   connection.
   public func write(_ bytes: [UInt8]) async throws(SessionError) {
     try await observed { () throws(SessionError) in try await core.write(bytes) }
-    observation.tell(.streamBytes(bytes, of: self, isSent: true))
+    observation.report(.streamBytes(bytes, of: self, isSent: true))
   }
 
   /// Says that no more bytes will be written; the peer's direction goes on.
@@ -53,7 +53,7 @@ public final class PeerStream: Sendable {
   ///   stream.
   public func finish() async throws(SessionError) {
     try await observed { () throws(SessionError) in try await core.finish() }
-    observation.tell(.streamFinished(self, isSent: true))
+    observation.report(.streamFinished(self, isSent: true))
   }
 
   /// Ends both directions at once; what was not delivered is dropped.
@@ -61,13 +61,13 @@ public final class PeerStream: Sendable {
   /// - Parameter code: For the peer's application; 1 is what a peer with too many streams answers.
   public func reset(code: UInt32) {
     core.reset(code: code)
-    observation.tell(.streamBroke(self, SessionError(.reset, "The stream was reset here.")))
+    observation.report(.streamBroke(self, SessionError(.reset, "The stream was reset here.")))
   }
 
   /// The next bytes of the peer, nil at their end.
   fileprivate func read() async throws(SessionError) -> [UInt8]? {
     let bytes = try await observed { () throws(SessionError) in try await core.read() }
-    observation.tell(
+    observation.report(
       bytes.map { .streamBytes($0, of: self, isSent: false) }
         ?? .streamFinished(self, isSent: false)
     )
@@ -81,7 +81,7 @@ public final class PeerStream: Sendable {
       return try await body()
     } catch {
       // A cancelled wait does not change the stream.
-      if error.code != .cancelled { observation.tell(.streamBroke(self, error)) }
+      if error.code != .cancelled { observation.report(.streamBroke(self, error)) }
       throw error
     }
   }

@@ -68,22 +68,6 @@ extension Session {
     of receipt: SendReceipt,
     by peer: PeerID
   ) async throws(SessionError) {
-    guard let track = receipt.tracks.first(where: { $0.peer == peer }) else {
-      throw .notInSession(peer)
-    }
-    switch track.means {
-    case .link(let outbox, let sequence): try await outbox.acknowledgement(of: sequence)
-    case .relay(let ledger, let number):
-      if ledger.isConfirmed(number) { return }
-      let route = published.withLockedValue { $0.routes[peer] }
-      guard let route, route.joining == track.joining, let relayed = route.relayed else {
-        throw .notInSession(peer)
-      }
-      let token = try await confirm(
-        Routes.Relayed(relay: relayed.relay, peers: [.init(peer: peer, joining: track.joining)])
-      )
-      defer { confirmations.abandon(token) }
-      try await confirmations.wait(for: token)
-    }
+    try await sender.confirmation(of: receipt, by: peer)
   }
 }

@@ -19,7 +19,8 @@ public final class Session: Sendable {
   let eventLoop: any EventLoop
   let published: NIOLockedValueBox<SessionSnapshot>
   private let endpoints: NIOLockedValueBox<[PeerID: BulkEndpoint]>
-  let confirmations: Confirmations
+  /// Sends reliable messages.
+  let sender: MessageSender
   private let datagrams = DatagramQueue()
   private let observation = TrafficObservation()
 
@@ -47,7 +48,7 @@ public final class Session: Sendable {
     self.core = NIOLoopBound(core, eventLoop: core.eventLoop)
     self.eventLoop = core.eventLoop
     self.published = core.published
-    self.confirmations = core.confirmations
+    self.sender = MessageSender(published: core.published, confirmations: core.confirmations)
     self.endpoints = core.bulk?.endpoints ?? NIOLockedValueBox([:])
     self.localPeer = core.localPeer
     self.incarnation = core.incarnation
@@ -110,34 +111,23 @@ public final class Session: Sendable {
     to peers: [PeerID]? = nil,
     mode: SendMode = .reliable
   ) async throws(SessionError) -> SendReceipt {
-    var receipt = SendReceipt(tracks: [])
     switch mode {
     case .reliable:
       try check(bytes.count, Limits.message)
-      let routes = try routes(peers)
-      for outbox in routes.direct {
-        if let sequence = try outbox.appendNow(bytes, acknowledgeAtOnce: false) {
-          receipt.tracks.append(outbox.track(sequence))
-        } else {
-          let sequence = try await outbox.append(bytes, acknowledgeAtOnce: false)
-          receipt.tracks.append(outbox.track(sequence))
-        }
-      }
-      for group in routes.relayed {
-        receipt.tracks += try await sendRelayed(bytes, group, isNamed: peers != nil)
-      }
-      observation.tell(.message(bytes, to: peers ?? connectedPeers()))
+      let receipt = try await sender.send(bytes, to: peers)
+      observation.report(.message(bytes, to: peers ?? connectedPeers()))
+      return receipt
     case .unreliable:
       try check(bytes.count, Limits.datagramMessage)
-      _ = try routes(peers)
-      observation.tell(.datagram(bytes, to: peers ?? connectedPeers()))
+      try sender.routes(to: peers)
+      observation.report(.datagram(bytes, to: peers ?? connectedPeers()))
       if datagrams.append(bytes, peers) {
         let core = core
         let datagrams = datagrams
         eventLoop.execute { core.value.sendDatagrams(datagrams.takeAll()) }
       }
+      return SendReceipt(tracks: [])
     }
-    return receipt
   }
 
   /// Sends a message to peers of the given join generations.
@@ -158,47 +148,9 @@ public final class Session: Sendable {
     to joinings: [PeerID: UInt64]
   ) async throws(SessionError) -> SendReceipt {
     try check(bytes.count, Limits.message)
-    let (routes, absent) = try routes(of: joinings)
-    var failure = absent.map { SessionError.notInSession($0) }
-    var receipt = SendReceipt(tracks: [])
-    for outbox in routes.direct {
-      do throws(SessionError) {
-        let sequence = try await outbox.append(bytes, acknowledgeAtOnce: false)
-        receipt.tracks.append(outbox.track(sequence))
-      } catch {
-        guard error.code != .cancelled else { throw error }
-        failure = error
-      }
-    }
-    for group in routes.relayed {
-      do throws(SessionError) {
-        receipt.tracks += try await sendRelayed(bytes, group, isNamed: false)
-      } catch {
-        guard error.code != .cancelled else { throw error }
-        failure = error
-      }
-    }
-    if let failure, receipt.tracks.isEmpty { throw failure }
-    observation.tell(.message(bytes, to: joinings.keys.sorted()))
+    let receipt = try await sender.send(bytes, toGenerations: joinings)
+    observation.report(.message(bytes, to: joinings.keys.sorted()))
     return receipt
-  }
-
-  /// The ways to those who are here as they came in then, and one who is not.
-  private func routes(
-    of joinings: [PeerID: UInt64]
-  ) throws(SessionError) -> (routes: Routes, absent: PeerID?) {
-    let (end, present) = published.withLockedValue { ($0.end, $0.routes) }
-    if let end { throw end }
-    var routes = Routes()
-    var absent: PeerID?
-    for (peer, joining) in joinings {
-      if let route = present[peer], route.joining == joining {
-        routes.add(peer, route)
-      } else {
-        absent = peer
-      }
-    }
-    return (routes, absent)
   }
 
   /// Sends a message and waits until every peer's process holds it (MSG-4).
@@ -212,20 +164,9 @@ public final class Session: Sendable {
     to peers: [PeerID]? = nil
   ) async throws(SessionError) {
     try check(bytes.count, Limits.message)
-    var waits: [(Outbox, UInt64)] = []
-    let routes = try routes(peers)
-    for outbox in routes.direct {
-      waits.append((outbox, try await outbox.append(bytes, acknowledgeAtOnce: true)))
+    try await sender.sendConfirmed(bytes, to: peers) {
+      observation.report(.message(bytes, to: peers ?? connectedPeers()))
     }
-    var tokens: [UInt64] = []
-    for group in routes.relayed {
-      try await sendRelayed(bytes, group, isNamed: true)
-      tokens.append(try await confirm(group))
-    }
-    defer { for token in tokens { confirmations.abandon(token) } }
-    observation.tell(.message(bytes, to: peers ?? connectedPeers()))
-    for (outbox, sequence) in waits { try await outbox.acknowledgement(of: sequence) }
-    for token in tokens { try await confirmations.wait(for: token) }
   }
 
   private func check(_ count: Int, _ limit: Int) throws(SessionError) {
@@ -239,20 +180,6 @@ public final class Session: Sendable {
 
   /// Why the session is over, nil while it is not.
   package var endReason: SessionError? { published.withLockedValue { $0.end } }
-
-  private func routes(_ peers: [PeerID]?) throws(SessionError) -> Routes {
-    let result: Result<Routes, SessionError> = published.withLockedValue { published in
-      if let end = published.end { return .failure(end) }
-      guard let peers, peers != published.order else { return .success(published.everyone) }
-      var routes = Routes()
-      for peer in peers {
-        guard let route = published.routes[peer] else { return .failure(.notInSession(peer)) }
-        routes.add(peer, route)
-      }
-      return .success(routes)
-    }
-    return try result.get()
-  }
 
   // MARK: Resources and streams
 
@@ -301,7 +228,7 @@ public final class Session: Sendable {
     to peer: PeerID
   ) async throws(SessionError) -> PeerStream {
     let stream = try await endpoint(peer).openStream(named: name)
-    observation.tell(.openedStream(stream))
+    observation.report(.openedStream(stream))
     return stream
   }
 
@@ -328,154 +255,7 @@ public final class Session: Sendable {
     return endpoint
   }
 
-  // MARK: Membership
-
-  /// Answers an invitation of ``events``, once.
-  ///
-  /// - Throws: `unknown` when it is not, or no longer, waiting for an answer.
-  public func respond(
-    to invitation: InvitationID,
-    _ answer: InvitationAnswer
-  ) async throws(SessionError) {
-    try await onLoop { try $0.admission.respond(to: invitation, answer) }
-  }
-
-  /// Admits a peer from now on without asking, wherever this program asks a person (ADM-10).
-  ///
-  /// The choice holds for every session of this transport, and is stored with the known peers.
-  ///
-  /// - Parameters:
-  ///   - peer: The peer.
-  ///   - name: Its display name.
-  /// - Throws: ``PeerStoreError`` if it cannot be stored; it then holds until the program ends.
-  public func alwaysAdmit(_ peer: PeerID, name: String) async throws {
-    let store = try await onLoop { core in
-      core.admission.alwaysAdmit(peer)
-      return core.configuration.peerStore
-    }
-    try await store?.alwaysAdmit(peer, name: name)
-  }
-
-  /// Gives the session a name, which peers receive when they join.
-  ///
-  /// - Parameter name: The name; cut to 128 bytes.
-  package func setName(_ name: String) async {
-    try? await onLoop { $0.name = .sessionName(name) }
-  }
-
-  /// Ends the connection with one peer alone; it is not dialled again, and may come back by itself.
-  ///
-  /// - Parameters:
-  ///   - peer: Whose connection ends.
-  ///   - cause: What the peer is told (MSG-5).
-  /// - Throws: `notConnected` when the peer is not in the session.
-  public func disconnect(
-    _ peer: PeerID,
-    because cause: DisconnectionCause = .choice
-  ) async throws(SessionError) {
-    try await onLoop { core in
-      guard core.entries[peer]?.isJoined == true else { throw SessionError.notInSession(peer) }
-      core.disconnect(peer, cause.code, .disconnected, message: "")
-    }
-  }
-
-  /// Stops or resumes reading the link of one peer, so that TCP slows down only that peer (MSG-5).
-  ///
-  /// Lasts until the session is left or the peer joins again. Calls take effect in their order, soon
-  /// after they return. What was read before still arrives as events. Does nothing for a relayed peer,
-  /// which has no link of its own, and for a peer that is not in the session.
-  ///
-  /// - Parameters:
-  ///   - reads: Whether its link is to be read.
-  ///   - peer: Whose link.
-  package func setReading(_ reads: Bool, from peer: PeerID) {
-    let core = core
-    eventLoop.execute { core.value.setReading(reads, from: peer) }
-  }
-
-  /// Ends the connection with a peer whose messages break the application's own rules.
-  ///
-  /// - Parameters:
-  ///   - peer: Whose connection ends.
-  ///   - rule: The rule that was broken, in a sentence; the peer receives it with `protocol-error`.
-  /// - Throws: `notConnected` when the peer is not in the session.
-  public func reject(_ peer: PeerID, breaking rule: String) async throws(SessionError) {
-    try await onLoop { core in
-      guard core.entries[peer]?.isJoined == true else { throw SessionError.notInSession(peer) }
-      core.disconnect(
-        peer,
-        .protocolError,
-        .refused(SessionError(.protocolError, "The peer broke a rule. \(rule)")),
-        message: rule
-      )
-    }
-  }
-
-  /// Removes a peer from the session for all members, also after restarts (MEM-3).
-  ///
-  /// The peer is also forgotten as a known peer (MEM-12).
-  ///
-  /// - Parameters:
-  ///   - peer: The peer to remove.
-  ///   - reason: The reason, shown to the peer and the others; truncated to 512 bytes.
-  /// - Throws: `notHost` if another peer is the host; `notConnected` if the peer is not a member.
-  public func kick(_ peer: PeerID, reason: String) async throws(SessionError) {
-    let (store, logger) = try await onLoop { core in
-      guard core.host == core.localPeer else {
-        throw SessionError(.notHost, "Only the host of the session can remove a peer.")
-      }
-      guard core.entries[peer]?.isJoined == true || core.membership.contains(peer) else {
-        throw SessionError.notInSession(peer)
-      }
-      core.admission.forget(peer)
-      core.directory.kick(peer, reason: reason)
-      return (core.configuration.peerStore, core.logger)
-    }
-    do {
-      _ = try await store?.forget(peer)
-    } catch {
-      // This board refuses the peer all the same.
-      logger.info("Cannot forget a known peer.", metadata: ["error": "\(error)"])
-    }
-  }
-
-  /// Reports that discovery shows a peer of this session (MEM-9).
-  ///
-  /// Unless the peer has a link, it is dialled soon, and again while discovery shows it. A peer
-  /// that only discovery reported must prove its membership (MEM-8), so a false announcement does
-  /// no harm.
-  ///
-  /// - Parameters:
-  ///   - peer: The peer.
-  ///   - addresses: Its addresses, best first; the latest 16 are kept.
-  ///   - incarnation: Its process in this session; a new process is dialled even if the one before
-  ///     left.
-  public func found(
-    _ peer: PeerID,
-    at addresses: [PeerAddress],
-    as incarnation: SessionIncarnation
-  ) {
-    let core = core
-    eventLoop.execute { core.value.directory.found(peer, at: addresses, as: incarnation) }
-  }
-
-  /// Returns the membership as it is now (MEM-7).
-  package func membershipRecord() async throws(SessionError) -> MembershipRecord {
-    try await onLoop { $0.membership.record }
-  }
-
-  /// Restores a stored membership into a session that is already open (MEM-7).
-  package func restore(_ record: MembershipRecord) async {
-    try? await onLoop { $0.directory.restore(record) }
-  }
-
-  /// Reports that discovery does not show a peer any more.
-  ///
-  /// This ends nothing (LIV-5).
-  public func vanished(_ peer: PeerID) {
-    let core = core
-    eventLoop.execute { core.value.directory.vanished(peer) }
-  }
+  // MARK: The end
 
   /// Says goodbye to everyone and ends the session; ``events`` ends once it was read to its end.
   ///

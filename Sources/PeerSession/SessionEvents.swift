@@ -37,7 +37,7 @@ public struct SessionEvents: AsyncSequence, Sendable {
       if let sender = sender.take() { queue.handled(sender) }
       if batch.isEmpty { batch = await queue.takeAll().reversed() }
       guard let event = batch.popLast() else { return nil }
-      observation.tell(event)
+      observation.report(event)
       if case .message(let bytes, from: let peer) = event, bytes.count > MessageRoom.threshold {
         sender = peer
       }

@@ -26,8 +26,8 @@ final class TrafficObservation: Sendable {
     self.observer.withLockedValue { $0 = observer }
   }
 
-  /// Tells of something, where somebody is told.
-  func tell(_ traffic: @autoclosure () -> SessionTraffic) {
+  /// Passes traffic to the observer, if there is one.
+  func report(_ traffic: @autoclosure () -> SessionTraffic) {
     guard let observer = observer.withLockedValue({ $0 }) else { return }
     let traffic = traffic()
     switch traffic {
@@ -38,6 +38,6 @@ final class TrafficObservation: Sendable {
     observer(traffic)
   }
 
-  /// Tells of an event that was taken.
-  func tell(_ event: SessionEvent) { tell(.event(event)) }
+  /// Reports an event that the application took.
+  func report(_ event: SessionEvent) { report(.event(event)) }
 }

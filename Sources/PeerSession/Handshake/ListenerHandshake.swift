@@ -6,20 +6,21 @@ import PeerWire
 ///
 /// Confined to the control event loop; the decisions are ``ListenerAdmission``'s.
 final class ListenerHandshake: LinkDelegate {
-  private let transport: TransportCore
+  let transport: TransportCore
   /// The dialler's IP address, for limits.
   let host: String
-  private var link: ControlLink?
+  private(set) var link: ControlLink?
   private var session: SessionCore?
   private var admission: ListenerAdmission?
   private var hello: Control.DiallerHello?
   private var number = 0
   private var timer: Scheduled<Void>?
   private var invitation: InvitationID?
-  /// Whether the application thinks about carrying the dialler's session, or has said yes.
-  private var carriage = RelayHosting.none
+  /// Whether the application was asked to relay the dialler's session, and agreed.
+  var relayRequest = RelayRequest.none
 
-  private enum RelayHosting {
+  /// The state of the dialler's request to relay its session (RLY-2).
+  enum RelayRequest {
     case none
     case asked
     case granted
@@ -59,7 +60,7 @@ final class ListenerHandshake: LinkDelegate {
     transport.handshakeEnded(self)
   }
 
-  private func rearm(in delay: TimeAmount, _ action: @escaping (ControlLink) -> Void) {
+  func rearm(in delay: TimeAmount, _ action: @escaping (ControlLink) -> Void) {
     timer?.cancel()
     let bound = NIOLoopBound((self, action), eventLoop: transport.eventLoop)
     timer = transport.eventLoop.scheduleTask(in: delay) {
@@ -88,7 +89,7 @@ final class ListenerHandshake: LinkDelegate {
       self.admission = admission
       return perform(actions)
     }
-    guard carriage == .none else {
+    guard relayRequest == .none else {
       return link.close(.protocolError, "A frame came before the answer to HELLO.")
     }
     do throws(ControlMessageError) {
@@ -128,14 +129,16 @@ final class ListenerHandshake: LinkDelegate {
 
   // MARK: Admission
 
-  private func helloReceived(_ link: ControlLink, _ hello: Control.DiallerHello) {
+  func helloReceived(_ link: ControlLink, _ hello: Control.DiallerHello) {
     guard let peer = link.facts.peer, let exporter = link.facts.exporter else {
       return link.abort()
     }
     guard hello.introduction.versions.common(with: Control.versions) != nil else {
       return link.close(.versionMismatch, "This peer speaks version 1.")
     }
-    if let carry = hello.carry, carriage == .none { return ask(link, peer, hello, carry) }
+    if let carry = hello.carry, relayRequest == .none {
+      return askApplication(link, peer, hello, carry)
+    }
     guard let session = transport.session(for: hello.introduction.session), !session.hasEnded else {
       // The session may be the one that this peer is just joining (HEL-2).
       return link.close(transport.joining.isEmpty ? .noSuchSession : .busy)
@@ -196,83 +199,6 @@ final class ListenerHandshake: LinkDelegate {
       if let evicted { transport.handshake(evicted)?.advance { $0.placeLost() } }
     }
     perform(actions)
-  }
-
-  /// Asks the application whether we carry the session of the dialler (RLY-2).
-  private func ask(
-    _ link: ControlLink,
-    _ peer: PeerID,
-    _ hello: Control.DiallerHello,
-    _ carry: Control.Carry
-  ) {
-    guard transport.configuration.isRelay, let carries = transport.configuration.carries else {
-      return link.close(.notCarried, "This peer is no relay.")
-    }
-    let question: CarryQuestion
-    do throws(CarryQuestion.Refusal) {
-      question = try CarryQuestion(
-        carry,
-        hello,
-        from: peer,
-        address: AddressBlock(host: host),
-        at: transport.localPeer
-      )
-    } catch {
-      return link.close(error.code, error.reason)
-    }
-    let request = question.request
-    if let session = transport.sessions[request.session], session.host != peer {
-      return link.close(.notCarried, "Another peer is the host of that session here.")
-    }
-    carriage = .asked
-    rearm(in: TimeAmount(AdmissionTimes.carry)) {
-      $0.close(.timedOut, "The relay did not decide in time.")
-    }
-    let bound = NIOLoopBound((self, hello), eventLoop: transport.eventLoop)
-    let (eventLoop, threads) = (transport.eventLoop, transport.threads)
-    let local = transport.localPeer
-    // Nobody waits: an answer to a link that is gone meanwhile changes nothing.
-    Task {
-      let answer = await carries(request)
-      var key: CodeKey?
-      if case .code(let code) = request.admission, answer == .carry {
-        key = try? await threads.runIfActive {
-          CodeKey(code: code, session: request.session, listener: local)
-        }
-      }
-      eventLoop.execute { [key] in
-        let (handshake, hello) = bound.value
-        handshake.answered(answer, request, key, hello)
-      }
-    }
-  }
-
-  private func answered(
-    _ answer: CarryAnswer,
-    _ request: CarryRequest,
-    _ key: CodeKey?,
-    _ hello: Control.DiallerHello
-  ) {
-    guard let link, link.isOpen, !transport.isClosing else { return }
-    if case .refuse(let reason) = answer { return link.close(.notCarried, reason) }
-    carriage = .granted
-    if let session = transport.sessions[request.session] {
-      guard session.host == request.host else { return link.close(.notCarried) }
-      session.relaying.carried(request.admission, key, request.grant)
-    } else {
-      let session = transport.makeCarried(
-        request.session,
-        host: request.host,
-        request.admission,
-        key,
-        request.grant
-      )
-      transport.carriedSessions.yield(
-        CarriedSession(session: Session(session), request: request)
-      )
-    }
-    rearm(in: .seconds(5)) { $0.close(.timedOut) }
-    helloReceived(link, hello)
   }
 
   private func advance(_ event: (inout ListenerAdmission) -> [ListenerAction]) {

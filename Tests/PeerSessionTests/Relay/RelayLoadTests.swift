@@ -138,11 +138,11 @@ struct RelayLoadTests {
       await world.logs.bob.waitForMessages(2)
       #expect(await world.logs.bob.messages == [[1], [2]])
       // What bob was asked is not answered: it is as if it were still on its way.
-      let token = world.hosted.confirmations.begin([bob])
+      let token = world.hosted.sender.confirmations.begin([bob])
       await withTaskGroup(of: SessionError?.self) { group in
         group.addTask {
           do throws(SessionError) {
-            try await world.hosted.confirmations.wait(for: token)
+            try await world.hosted.sender.confirmations.wait(for: token)
             return nil
           } catch {
             return error

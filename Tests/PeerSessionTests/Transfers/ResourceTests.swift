@@ -621,8 +621,9 @@ struct ResourceTests {
       }
     }
     var throttle = ProgressThrottle()
-    let allowed = (0..<1_000).filter { throttle.allows(.milliseconds($0)) }
+    let allowed = (0..<1_000).filter { throttle.reports($0, now: .milliseconds($0)) }
     #expect(allowed == Array(stride(from: 0, to: 1_000, by: 100)))
+    #expect([999, 999].map { throttle.reportsEnd($0) } == [true, false])
   }
 
   @Test(

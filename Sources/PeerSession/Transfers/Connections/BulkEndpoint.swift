@@ -9,31 +9,12 @@ import PeerWire
 /// It lives from the peer's admission until the peer is lost or leaves, across control links
 /// (BLK-3). ``run()`` is its lifetime: everything that happens is a child of it.
 final class BulkEndpoint: Sendable {
-  /// An incoming transfer that was accepted and whose end was not reported.
-  private struct Begun {
-    var info: ResourceInfo
-    /// Whether its beginning was reported.
-    var isReported = false
-  }
-
   private struct State {
-    /// Ours that run, and ours that wait for their turn (RES-6).
-    var running: [TransferID: ResourceSender] = [:]
-    var waiting: [ResourceSender] = []
-    var receivers: [TransferID: ResourceReceiver] = [:]
-    /// Incoming transfers that were accepted and whose end was not reported.
-    var begun: [TransferID: Begun] = [:]
-    /// Those of them whose link broke, the oldest first.
-    var interrupted: [TransferID] = []
+    var transfers = TransferTable()
     var incomingStreams = 0
     var outgoingStreams = 0
     var acceptedLinks = 0
     var endError: SessionError?
-
-    /// Whether another transfer of ours may run: requested ones are counted by themselves (RES-6).
-    func hasRoom(forRequested isRequested: Bool) -> Bool {
-      running.values.count { $0.isRequested == isRequested } < Limits.resources
-    }
   }
 
   let peer: PeerID
@@ -74,11 +55,7 @@ final class BulkEndpoint: Sendable {
       close(SessionError(.sessionEnded, "The session is over."))
     }
     let (error, left): (SessionError, [ResourceInfo]) = state.withLockedValue { state in
-      defer {
-        state.begun = [:]
-        state.interrupted = []
-      }
-      return (state.endError ?? pool.endError, state.begun.values.map(\.info))
+      (state.endError ?? pool.endError, state.transfers.endIncoming())
     }
     for info in left { await context.events.resourceFinished(info, .failure(error)) }
   }
@@ -87,8 +64,7 @@ final class BulkEndpoint: Sendable {
   func close(_ error: SessionError) {
     let waiting = state.withLockedValue { state in
       state.endError = state.endError ?? error
-      defer { state.waiting = [] }
-      return state.waiting
+      return state.transfers.removeWaiting()
     }
     pool.end(error)
     // These find themselves cancelled and report it.
@@ -125,7 +101,7 @@ final class BulkEndpoint: Sendable {
   /// over a new link.
   func reconnected() {
     pool.dropIdle()
-    let running = state.withLockedValue { Array($0.running.values) }
+    let running = state.withLockedValue { $0.transfers.runningSenders }
     for sender in running {
       let before = sender.position
       guard let link = before.link else { continue }
@@ -140,7 +116,7 @@ final class BulkEndpoint: Sendable {
 
   /// The number of bytes of an outgoing transfer that were passed to its link.
   func sentBytes(of id: TransferID) -> Int? {
-    state.withLockedValue { $0.running[id] }?.position.bytes
+    state.withLockedValue { $0.transfers.runningSender(id) }?.position.bytes
   }
 
   /// Sends a file to the peer; more than eight wait for each other (RES-6).
@@ -173,12 +149,7 @@ final class BulkEndpoint: Sendable {
     }
     let (failure, isRunning): (SessionError?, Bool) = state.withLockedValue { state in
       if let error = state.endError { return (error, false) }
-      if state.hasRoom(forRequested: isRequested) {
-        state.running[sender.id] = sender
-        return (nil, true)
-      }
-      state.waiting.append(sender)
-      return (nil, false)
+      return (nil, state.transfers.add(sender))
     }
     if let failure { throw failure }
     if isRunning { start(sender) }
@@ -190,16 +161,7 @@ final class BulkEndpoint: Sendable {
   /// - Returns: Whether there is one of that id.
   @discardableResult
   func cancelResource(_ id: TransferID, reason: String = "") -> Bool {
-    let (sender, receiver, interrupted): (ResourceSender?, ResourceReceiver?, ResourceInfo?) =
-      state.withLockedValue { state in
-        let sender = state.running[id] ?? state.waiting.first { $0.id == id }
-        let receiver = state.receivers[id]
-        guard receiver == nil, state.interrupted.contains(id) else {
-          return (sender, receiver, nil)
-        }
-        state.interrupted.removeAll { $0 == id }
-        return (sender, nil, state.begun.removeValue(forKey: id)?.info)
-      }
+    let (sender, receiver, interrupted) = state.withLockedValue { $0.transfers.cancel(id) }
     sender?.cancel(reason: reason)
     if let receiver {
       receiver.willCancel(reason: reason)
@@ -220,27 +182,15 @@ final class BulkEndpoint: Sendable {
   private func start(_ sender: ResourceSender) {
     let isRunning = scope.submit { [self] in
       await sender.run(pool)
-      let next = state.withLockedValue { state in
-        state.running[sender.id] = nil
-        let index = state.waiting.firstIndex { state.hasRoom(forRequested: $0.isRequested) }
-        guard let index else { return nil as ResourceSender? }
-        let next = state.waiting.remove(at: index)
-        state.running[next.id] = next
-        return next
-      }
+      let next = state.withLockedValue { $0.transfers.senderEnded(sender) }
       if let next { start(next) }
     }
     if !isRunning { sender.refuse(pool.endError) }
   }
 
   private func senderCancelled(_ sender: ResourceSender) {
-    let wasWaiting = state.withLockedValue { state in
-      guard let index = state.waiting.firstIndex(where: { $0 === sender }) else { return false }
-      state.waiting.remove(at: index)
-      return true
-    }
-    // It has nothing to do but to report.
-    if wasWaiting { start(sender) }
+    // The canceled sender only reports its end.
+    if state.withLockedValue({ $0.transfers.removeWaiting(sender) }) { start(sender) }
   }
 
   // MARK: Streams
@@ -317,7 +267,7 @@ final class BulkEndpoint: Sendable {
       // Cancelled with the endpoint, which closes all links.
       try? await context.time.sleep(TransferPace.interval)
       let now = context.time.now()
-      for receiver in state.withLockedValue({ Array($0.receivers.values) }) {
+      for receiver in state.withLockedValue({ $0.transfers.receivers }) {
         await receiver.checkPace(now: now)
       }
     }
@@ -340,7 +290,7 @@ final class BulkEndpoint: Sendable {
     for offer: Control.ResourceOffer,
     on link: BulkLinkRunner
   ) async -> ResourceReceiver? {
-    if let old = state.withLockedValue({ $0.receivers[offer.id] }) {
+    if let old = state.withLockedValue({ $0.transfers.receiver(of: offer.id) }) {
       // The sender knows that link to be broken before we do (RES-5).
       await old.interrupt(.broken)
       old.link.abandon()
@@ -364,32 +314,22 @@ final class BulkEndpoint: Sendable {
       endpoint: self,
       isRequested: isRequested
     )
-    return state.withLockedValue { state in
-      let others = state.receivers.values.count { $0.isRequested == isRequested }
-      guard others < Limits.resources, state.receivers[offer.id] == nil else { return nil }
-      state.receivers[offer.id] = receiver
-      state.interrupted.removeAll { $0 == offer.id }
-      return receiver
-    }
+    return state.withLockedValue { $0.transfers.add(receiver) } ? receiver : nil
   }
 
   /// Whether a transfer was accepted, and its end was not reported.
-  func hasAccepted(_ id: TransferID) -> Bool { state.withLockedValue { $0.begun[id] != nil } }
+  func hasAccepted(_ id: TransferID) -> Bool {
+    state.withLockedValue { $0.transfers.hasAccepted(id) }
+  }
 
   /// Records that an offer was accepted: from now on the end of the transfer is reported.
   func receiverAccepted(_ info: ResourceInfo) {
-    state.withLockedValue { state in
-      if state.begun[info.id] == nil { state.begun[info.id] = Begun(info: info) }
-    }
+    state.withLockedValue { $0.transfers.accepted(info) }
   }
 
   /// Reports that bytes of an offer come, the first time.
   func receiverStarted(_ info: ResourceInfo) async {
-    let isFirst = state.withLockedValue { state in
-      guard state.begun[info.id]?.isReported != true else { return false }
-      state.begun[info.id] = Begun(info: info, isReported: true)
-      return true
-    }
+    let isFirst = state.withLockedValue { $0.transfers.started(info) }
     if isFirst { await context.events.resourceStarted(info) }
   }
 
@@ -400,22 +340,8 @@ final class BulkEndpoint: Sendable {
     _ info: ResourceInfo,
     _ result: Result<ReceivedResource, SessionError>?
   ) async {
-    typealias Report = (ResourceInfo, Result<ReceivedResource, SessionError>)
-    let reports: [Report] = state.withLockedValue { state in
-      if state.receivers[info.id] === receiver { state.receivers[info.id] = nil }
-      guard let begun = state.begun[info.id]?.info else { return [] }
-      if let result {
-        state.begun[info.id] = nil
-        return [(begun, result)]
-      }
-      state.interrupted.append(info.id)
-      // A peer that only ever begins is not remembered for ever.
-      guard state.interrupted.count > Limits.resources else { return [] }
-      let oldest = state.interrupted.removeFirst()
-      guard let info = state.begun.removeValue(forKey: oldest)?.info else { return [] }
-      return [(info, .failure(.bulkLinkLost))]
-    }
+    let end = state.withLockedValue { $0.transfers.receiverEnded(receiver, info, result) }
     receiver.ended.set(.success(()))
-    for (info, result) in reports { await context.events.resourceFinished(info, result) }
+    if let end { await context.events.resourceFinished(end.info, end.result) }
   }
 }

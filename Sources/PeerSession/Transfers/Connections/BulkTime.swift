@@ -22,21 +22,6 @@ struct BulkTime: Sendable {
   }
 }
 
-/// Lets something through at most ten times a second.
-struct ProgressThrottle {
-  /// The least time between two reports.
-  static let interval = Duration.milliseconds(100)
-
-  private var last: Duration?
-
-  /// Whether a report may go out at `now`; it then counts as sent.
-  mutating func allows(_ now: Duration) -> Bool {
-    if let last, now - last < Self.interval { return false }
-    last = now
-    return true
-  }
-}
-
 /// The system's words for an error number.
 func systemMessage(_ number: Int32) -> String { String(cString: strerror(number)) }
 

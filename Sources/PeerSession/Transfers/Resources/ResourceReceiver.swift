@@ -11,10 +11,7 @@ import PeerWire
 /// at most two batches are held. Nothing is delivered before it is whole and verified (RES-3). When
 /// the link breaks, what there is stays on the disk for the sender to go on with (RES-1, RES-5).
 actor ResourceReceiver {
-  /// Bytes gathered for one write.
-  private static let batchSize = 8 * Limits.framePayload
-
-  private enum Phase {
+  enum Phase {
     /// The application decides; the offer holds no room in the inbox (RES-8).
     case deciding
     /// The inbox looks at the offer.
@@ -42,32 +39,27 @@ actor ResourceReceiver {
   nonisolated let isRequested: Bool
   /// Set once nothing of the transfer touches the inbox any more.
   nonisolated let ended = Outcome<Void>()
-  private nonisolated let peer: PeerID
-  private nonisolated let inbox: ResourceInbox
-  private nonisolated let endpoint: BulkEndpoint
+  nonisolated let peer: PeerID
+  nonisolated let inbox: ResourceInbox
+  nonisolated let endpoint: BulkEndpoint
   /// Why our side ends the transfer, for the sender; set before this actor gets to it.
-  private nonisolated let cancelReason = NIOLockedValueBox<String?>(nil)
+  nonisolated let cancelReason = NIOLockedValueBox<String?>(nil)
   /// Set if the offer ends before the application has decided.
-  private nonisolated let withdrawn = Outcome<Void>()
+  nonisolated let withdrawn = Outcome<Void>()
   /// Set once ACCEPT or CANCEL was sent.
-  private nonisolated let answered = Outcome<Void>()
+  nonisolated let answered = Outcome<Void>()
   /// Whether a batch is being written.
   private nonisolated let isWriting = NIOLockedValueBox(false)
 
-  private var phase = Phase.deciding
-  private var isInterrupted = false
-  private var admission: ResourceInbox.Admission?
+  var phase = Phase.deciding
+  var isInterrupted = false
+  var admission: ResourceInbox.Admission?
   private var received = 0
-  private var written = 0
-  private var hash = SHA256()
-  private var pending: [ByteBuffer] = []
-  private var pendingBytes = 0
+  private var writes = WriteBatches()
   private var batch: EventLoopFuture<SHA256>?
   private var throttle = ProgressThrottle()
-  /// The bytes of the last report.
-  private var reported: Int?
-  private var info: ResourceInfo
-  private var pace: TransferPace
+  var info: ResourceInfo
+  var pace: TransferPace
 
   init(
     _ offer: Control.ResourceOffer,
@@ -85,101 +77,6 @@ actor ResourceReceiver {
     self.endpoint = endpoint
     self.isRequested = isRequested
     pace = TransferPace(now: endpoint.context.time.now())
-  }
-
-  /// Answers the offer once the application and the inbox have decided.
-  ///
-  /// The link is read meanwhile, so that the sender can withdraw its offer.
-  ///
-  /// - Parameter release: Makes the link idle; called before a CANCEL goes out, since the sender may
-  ///   use the link again when it has that.
-  func begin(_ release: @Sendable () -> Void) async {
-    defer { answered.set(.success(())) }
-    do throws(SessionError) {
-      if try await !inbox.hasDelivered(offer, from: peer) {
-        let isWanted = await isWanted()
-        guard phase == .deciding else { return }
-        guard isWanted else {
-          if endpoint.hasAccepted(offer.id) { await inbox.discard(offer.id) }
-          guard phase == .deciding else { return }
-          throw refusal
-        }
-        endpoint.receiverAccepted(info)
-      }
-      guard phase == .deciding else { return }
-      phase = .admitting
-      let cancelReason = cancelReason
-      let claim = ResourceInbox.Claim(
-        peer: peer,
-        session: endpoint.session,
-        isRequested: isRequested
-      )
-      let admission = try await inbox.admit(offer, claim) {
-        cancelReason.withLockedValue { $0 != nil }
-      }
-      self.admission = admission
-      if isInterrupted {
-        phase = .over
-        await inbox.keep(offer.id, written: admission.offset, hash: admission.hash)
-        await endpoint.receiverEnded(self, info, nil)
-        return
-      }
-      if cancelReason.withLockedValue({ $0 != nil }) {
-        if admission.file != nil { await inbox.discard(offer.id) }
-        throw SessionError(.transferCancelled, "The transfer was cancelled here.")
-      }
-      phase = .accepted
-      pace.restart(now: endpoint.context.time.now(), bytes: admission.offset)
-      let accept = Control.ResourceAccept(
-        id: offer.id,
-        offset: admission.offset,
-        prefix: admission.offset > 0 ? admission.hash.text : nil
-      )
-      do {
-        try await link.writer.write(accept.bulkFrame())
-      } catch {
-        // The link is gone, which its reader learns in a moment.
-      }
-    } catch {
-      // The offer ended meanwhile, and that was reported.
-      guard phase == .deciding || phase == .admitting else { return }
-      phase = .over
-      if !isInterrupted { release() }
-      await endpoint.receiverEnded(self, info, isInterrupted ? nil : .failure(error))
-      // The sender learns which limit its file exceeds.
-      let isAboutSpace = error.code == .quota || error.code == .diskFull
-      if !isInterrupted { await tell(error, saying: isAboutSpace ? error.message : "") }
-    }
-  }
-
-  /// Why an offer is refused that the application did not accept.
-  private var refusal: SessionError {
-    cancelReason.withLockedValue { $0 != nil }
-      ? SessionError(.transferCancelled, "The transfer was cancelled here.")
-      : SessionError(.declined, "The resource was not accepted here.")
-  }
-
-  /// Asks the application, for as long as an offer waits (RES-8).
-  private func isWanted() async -> Bool {
-    if isRequested { return true }
-    let (events, time, info, withdrawn) = (
-      endpoint.context.events, endpoint.context.time, info, withdrawn
-    )
-    return await withTaskGroup(of: Bool.self) { group in
-      group.addTask { await events.wants(info) }
-      group.addTask {
-        // Cancelled when the application has decided.
-        try? await time.sleep(BulkTime.offerLimit)
-        return false
-      }
-      group.addTask {
-        _ = try? await withdrawn.value()
-        return false
-      }
-      let isWanted = await group.next() ?? false
-      group.cancelAll()
-      return isWanted
-    }
   }
 
   /// Takes a frame of the transfer.
@@ -276,13 +173,6 @@ actor ResourceReceiver {
     }
   }
 
-  /// Ends the offer before the application has decided.
-  private func withdraw(_ result: Result<ReceivedResource, SessionError>?) async {
-    phase = .over
-    withdrawn.set(.success(()))
-    await endpoint.receiverEnded(self, info, result)
-  }
-
   // MARK: Frames
 
   private func check(_ id: TransferID) throws(BulkViolation) {
@@ -301,8 +191,8 @@ actor ResourceReceiver {
     }
     phase = .receiving
     received = offset
-    written = offset
-    hash = offset > 0 || admission.delivered != nil ? admission.hash : SHA256()
+    let isResumed = offset > 0 || admission.delivered != nil
+    writes = WriteBatches(at: offset, after: isResumed ? admission.hash : SHA256())
     if let file = admission.file, offset < admission.offset {
       do {
         try await endpoint.context.work { () throws(SessionError) in
@@ -330,10 +220,9 @@ actor ResourceReceiver {
       return true
     }
     received += frame.count
-    pending += frame.pieces
-    pendingBytes += frame.count
-    report()
-    if pendingBytes >= Self.batchSize { await submit() }
+    writes.append(frame.pieces, byteCount: frame.count)
+    if throttle.reports(received, now: endpoint.context.time.now()) { reportProgress() }
+    if writes.isBatchFull { await submit() }
     return true
   }
 
@@ -350,15 +239,15 @@ actor ResourceReceiver {
     await submit()
     await settle()
     guard phase == .receiving else { return phase != .over }
-    guard hash.text == sha256 else {
+    guard writes.hash.text == sha256 else {
       await fail(SessionError(.hashMismatch, "What arrived is not what was sent."))
       return true
     }
     phase = .delivering
     do {
       if let file = admission.file {
-        let resource = try await inbox.deliver(offer, from: peer, file, hash: hash)
-        if reported != received { emitProgress() }
+        let resource = try await inbox.deliver(offer, from: peer, file, hash: writes.hash)
+        if throttle.reportsEnd(received) { reportProgress() }
         await endpoint.receiverEnded(self, info, .success(resource))
       } else {
         await endpoint.receiverEnded(self, info, nil)
@@ -398,16 +287,12 @@ actor ResourceReceiver {
   /// Hands what was gathered to the thread pool, once the batch before is done.
   private func submit() async {
     await settle()
-    guard phase == .receiving, batch == nil, !pending.isEmpty, let file = admission?.file else {
-      return
-    }
-    let (pieces, offset, hash) = (pending, written, hash)
-    written += pendingBytes
-    pending = []
-    pendingBytes = 0
+    guard phase == .receiving, batch == nil, let file = admission?.file,
+      let next = writes.nextBatch()
+    else { return }
     isWriting.withLockedValue { $0 = true }
     let batch = endpoint.context.threads.runIfActive(eventLoop: link.writer.channel.eventLoop) {
-      try file.write(pieces, at: offset, after: hash)
+      try file.write(next.pieces, at: next.offset, after: next.hash)
     }
     batch.whenComplete { [isWriting] _ in isWriting.withLockedValue { $0 = false } }
     self.batch = batch
@@ -420,7 +305,7 @@ actor ResourceReceiver {
       let hash = try await batch.get()
       guard self.batch === batch else { return }
       self.batch = nil
-      self.hash = hash
+      writes.hash = hash
     } catch {
       guard self.batch === batch else { return }
       self.batch = nil
@@ -428,12 +313,7 @@ actor ResourceReceiver {
     }
   }
 
-  private func report() {
-    if throttle.allows(endpoint.context.time.now()) { emitProgress() }
-  }
-
-  private func emitProgress() {
-    reported = received
+  private func reportProgress() {
     endpoint.context.events.resourceProgress(offer.id, bytes: received, of: offer.size)
   }
 
@@ -452,7 +332,7 @@ actor ResourceReceiver {
     await close(.failed(error))
   }
 
-  private func tell(
+  func tell(
     _ error: SessionError,
     as code: Control.ResourceCode? = nil,
     saying words: String = ""
@@ -473,14 +353,11 @@ actor ResourceReceiver {
   private func close(_ close: Close) async {
     guard let admission else { return }
     self.admission = nil
-    let last = pending
-    pending = []
-    pendingBytes = 0
     var isIntact = true
     if let batch {
       self.batch = nil
       do {
-        hash = try await batch.get()
+        writes.hash = try await batch.get()
       } catch {
         isIntact = false
       }
@@ -492,29 +369,23 @@ actor ResourceReceiver {
     case .interrupted:
       if let file = admission.file {
         // After a failed write the sender begins anew, and hears of the disk then.
-        if isIntact { await keep(file, last, admission) } else { await inbox.discard(offer.id) }
+        if isIntact { await keep(file, admission) } else { await inbox.discard(offer.id) }
       }
       await endpoint.receiverEnded(self, info, nil)
     }
   }
 
-  private func keep(
-    _ file: StagingFile,
-    _ last: [ByteBuffer],
-    _ admission: ResourceInbox.Admission
-  ) async {
-    let hasStarted = received > 0 || written > 0
-    guard hasStarted else {
+  private func keep(_ file: StagingFile, _ admission: ResourceInbox.Admission) async {
+    guard received > 0 else {
       return await inbox.keep(offer.id, written: admission.offset, hash: admission.hash)
     }
-    let (offset, before) = (written, hash)
+    let last = writes.nextBatch() ?? writes.emptyBatch
     do {
       // Not cancelled with the link's task: these bytes came, and save the sender sending them.
       let hash = try await endpoint.context.threads.runIfActive(
         eventLoop: link.writer.channel.eventLoop
-      ) { try file.write(last, at: offset, after: before) }.get()
-      let count = last.reduce(0) { $0 + $1.readableBytes }
-      await inbox.keep(offer.id, written: offset + count, hash: hash)
+      ) { try file.write(last.pieces, at: last.offset, after: last.hash) }.get()
+      await inbox.keep(offer.id, written: writes.submittedBytes, hash: hash)
     } catch {
       await inbox.discard(offer.id)
     }

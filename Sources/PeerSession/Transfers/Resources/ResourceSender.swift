@@ -10,8 +10,6 @@ import PeerWire
 /// Reading and hashing happen on a thread pool, one block ahead of the link; nothing is read that
 /// the peer does not make room for, so memory does not grow with the file.
 final class ResourceSender: Sendable {
-  /// Links in a row that break before anything is across.
-  private static let attemptLimit = 20
   /// How long the answer to our CANCEL is waited for.
   private static let withdrawalLimit = Duration.seconds(10)
 
@@ -42,8 +40,6 @@ final class ResourceSender: Sendable {
     var info: ResourceInfo
     var hasStarted = false
     var sentBytes = 0
-    /// The bytes of the last report.
-    var reportedBytes: Int?
     var throttle = ProgressThrottle()
     var link: BulkLinkRunner?
   }
@@ -171,14 +167,13 @@ final class ResourceSender: Sendable {
       return Ending(result: .failure(error))
     }
     state.withLockedValue { $0.info.size = source.size }
-    var failures = 0
+    var retry = TransferRetry()
     while true {
       let link: BulkLinkRunner
       do {
         link = try await pool.acquire()
       } catch {
-        failures += 1
-        guard error.mayTryLater, failures < Self.attemptLimit, await pause(failures) else {
+        guard error.mayTryLater, let wait = retry.failed(), await pause(wait) else {
           return Ending(result: .failure(Task.isCancelled ? .cancelled : error))
         }
         continue
@@ -204,25 +199,23 @@ final class ResourceSender: Sendable {
       case .interrupted:
         return Ending(result: .failure(.cancelled), withdrawal: attempt)
       case .broken(let end, let hasProgressed):
-        failures = hasProgressed ? 0 : failures + 1
-        guard end.mayRetry, failures < Self.attemptLimit else {
-          return Ending(result: .failure(end.error))
+        guard end.mayRetry else { return Ending(result: .failure(end.error)) }
+        if hasProgressed {
+          retry.progressed()
+          continue
         }
-        if failures > 0, !(await pause(failures)) {
-          return Ending(result: .failure(.cancelled))
-        }
+        guard let wait = retry.failed() else { return Ending(result: .failure(end.error)) }
+        guard await pause(wait) else { return Ending(result: .failure(.cancelled)) }
       }
     }
   }
 
-  /// Waits a while before the next try, longer each time.
+  /// Waits before the next try.
   ///
-  /// - Returns: `false` when the task was cancelled.
-  private func pause(_ failures: Int) async -> Bool {
-    let steps = [200, 500, 1_000, 2_000]
-    let wait = failures <= steps.count ? steps[failures - 1] : 5_000
+  /// - Returns: `false` if the task was canceled.
+  private func pause(_ wait: Duration) async -> Bool {
     do {
-      try await context.time.sleep(.milliseconds(wait))
+      try await context.time.sleep(wait)
       return true
     } catch {
       return false
@@ -360,20 +353,14 @@ final class ResourceSender: Sendable {
     let now = context.time.now()
     let isDue = state.withLockedValue { state in
       state.sentBytes = bytes
-      guard state.throttle.allows(now) else { return false }
-      state.reportedBytes = bytes
-      return true
+      return state.throttle.reports(bytes, now: now)
     }
     if isDue { emitProgress(bytes, of: total) }
   }
 
   /// Reports that all bytes arrived, unless the last report had all of them.
   private func reportWhole(_ total: Int) {
-    let isDue = state.withLockedValue { state in
-      defer { state.reportedBytes = total }
-      return state.reportedBytes != total
-    }
-    if isDue { emitProgress(total, of: total) }
+    if state.withLockedValue({ $0.throttle.reportsEnd(total) }) { emitProgress(total, of: total) }
   }
 
   private func emitProgress(_ bytes: Int, of total: Int) {

@@ -1,0 +1,277 @@
+import NIOConcurrencyHelpers
+import PeerDiscovery
+import PeerWire
+
+/// Puts the reliable messages of an application into the outboxes that lead to the recipients.
+///
+/// It may be used from any task. The session's event loop writes the outboxes to the links.
+final class MessageSender: Sendable {
+  private let published: NIOLockedValueBox<SessionSnapshot>
+  let confirmations: Confirmations
+
+  init(published: NIOLockedValueBox<SessionSnapshot>, confirmations: Confirmations) {
+    self.published = published
+    self.confirmations = confirmations
+  }
+
+  // MARK: Sending
+
+  /// Sends a message to the given peers, or to all if `peers` is nil.
+  ///
+  /// - Throws: The errors of ``Session/send(_:to:mode:)``.
+  nonisolated(nonsending) func send(
+    _ bytes: [UInt8],
+    to peers: [PeerID]?
+  ) async throws(SessionError) -> SendReceipt {
+    var receipt = SendReceipt(tracks: [])
+    let routes = try routes(to: peers)
+    for outbox in routes.direct {
+      if let sequence = try outbox.appendNow(bytes, acknowledgeAtOnce: false) {
+        receipt.tracks.append(outbox.track(sequence))
+      } else {
+        let sequence = try await outbox.append(bytes, acknowledgeAtOnce: false)
+        receipt.tracks.append(outbox.track(sequence))
+      }
+    }
+    for group in routes.relayed {
+      receipt.tracks += try await sendRelayed(bytes, group, isNamed: peers != nil)
+    }
+    return receipt
+  }
+
+  /// Sends a message to peers of the given join generations.
+  ///
+  /// - Throws: `sessionEnded`, `cancelled`; the error of the last recipient if no outbox accepted
+  ///   the message.
+  nonisolated(nonsending) func send(
+    _ bytes: [UInt8],
+    toGenerations generations: [PeerID: UInt64]
+  ) async throws(SessionError) -> SendReceipt {
+    let (routes, absent) = try routes(toGenerations: generations)
+    var failure = absent.map { SessionError.notInSession($0) }
+    var receipt = SendReceipt(tracks: [])
+    for outbox in routes.direct {
+      do throws(SessionError) {
+        let sequence = try await outbox.append(bytes, acknowledgeAtOnce: false)
+        receipt.tracks.append(outbox.track(sequence))
+      } catch {
+        guard error.code != .cancelled else { throw error }
+        failure = error
+      }
+    }
+    for group in routes.relayed {
+      do throws(SessionError) {
+        receipt.tracks += try await sendRelayed(bytes, group, isNamed: false)
+      } catch {
+        guard error.code != .cancelled else { throw error }
+        failure = error
+      }
+    }
+    if let failure, receipt.tracks.isEmpty { throw failure }
+    return receipt
+  }
+
+  /// Sends a message, and waits until the process of every recipient has it (MSG-4).
+  ///
+  /// - Parameters:
+  ///   - bytes: The message.
+  ///   - peers: The recipients; nil for all.
+  ///   - sent: Called when the outboxes accepted the message.
+  /// - Throws: The errors of ``Session/send(_:to:mode:)``.
+  nonisolated(nonsending) func sendConfirmed(
+    _ bytes: [UInt8],
+    to peers: [PeerID]?,
+    sent: () -> Void
+  ) async throws(SessionError) {
+    var waits: [(Outbox, UInt64)] = []
+    let routes = try routes(to: peers)
+    for outbox in routes.direct {
+      waits.append((outbox, try await outbox.append(bytes, acknowledgeAtOnce: true)))
+    }
+    var tokens: [UInt64] = []
+    for group in routes.relayed {
+      try await sendRelayed(bytes, group, isNamed: true)
+      tokens.append(try await confirm(group))
+    }
+    defer { for token in tokens { confirmations.abandon(token) } }
+    sent()
+    for (outbox, sequence) in waits { try await outbox.acknowledgement(of: sequence) }
+    for token in tokens { try await confirmations.wait(for: token) }
+  }
+
+  /// Waits until the process of a peer has a message that was sent earlier (RLY-9).
+  ///
+  /// - Throws: The errors of ``Session/confirmation(of:by:)``.
+  func confirmation(of receipt: SendReceipt, by peer: PeerID) async throws(SessionError) {
+    guard let track = receipt.tracks.first(where: { $0.peer == peer }) else {
+      throw .notInSession(peer)
+    }
+    switch track.means {
+    case .link(let outbox, let sequence): try await outbox.acknowledgement(of: sequence)
+    case .relay(let ledger, let number):
+      if ledger.isConfirmed(number) { return }
+      let route = published.withLockedValue { $0.routes[peer] }
+      guard let route, route.joining == track.joining, let relayed = route.relayed else {
+        throw .notInSession(peer)
+      }
+      let token = try await confirm(
+        Routes.Relayed(relay: relayed.relay, peers: [.init(peer: peer, joining: track.joining)])
+      )
+      defer { confirmations.abandon(token) }
+      try await confirmations.wait(for: token)
+    }
+  }
+
+  // MARK: Routes
+
+  /// Returns the routes to the given peers, or to all if `peers` is nil.
+  ///
+  /// - Throws: `notConnected` if a peer is not in the session; the reason why the session is over.
+  @discardableResult
+  func routes(to peers: [PeerID]?) throws(SessionError) -> Routes {
+    let result: Result<Routes, SessionError> = published.withLockedValue { published in
+      if let end = published.end { return .failure(end) }
+      guard let peers, peers != published.order else { return .success(published.everyone) }
+      var routes = Routes()
+      for peer in peers {
+        guard let route = published.routes[peer] else { return .failure(.notInSession(peer)) }
+        routes.add(peer, route)
+      }
+      return .success(routes)
+    }
+    return try result.get()
+  }
+
+  /// Returns the routes to the peers whose join generation is still the given one, and a peer for
+  /// which it is not.
+  private func routes(
+    toGenerations generations: [PeerID: UInt64]
+  ) throws(SessionError) -> (routes: Routes, absent: PeerID?) {
+    let (end, present) = published.withLockedValue { ($0.end, $0.routes) }
+    if let end { throw end }
+    var routes = Routes()
+    var absent: PeerID?
+    for (peer, joining) in generations {
+      if let route = present[peer], route.joining == joining {
+        routes.add(peer, route)
+      } else {
+        absent = peer
+      }
+    }
+    return (routes, absent)
+  }
+
+  // MARK: Relayed peers
+
+  /// Asks the peers of a group to confirm the messages that were sent to them before.
+  ///
+  /// - Returns: A token for ``Confirmations/wait(for:)``.
+  /// - Throws: What ``Session/send(_:to:mode:)`` throws.
+  private nonisolated(nonsending) func confirm(
+    _ group: Routes.Relayed
+  ) async throws(SessionError) -> UInt64 {
+    let token = confirmations.begin(group.peers.map(\.peer))
+    do throws(SessionError) {
+      try await sendRelayed([], group, isNamed: true, confirming: token)
+      return token
+    } catch {
+      confirmations.abandon(token)
+      throw error
+    }
+  }
+
+  /// Sends one copy of a message to a relay for all recipients behind it, and then waits for as
+  /// long as the relay needs to forward that many copies (RLY-14).
+  ///
+  /// - Parameters:
+  ///   - bytes: The message.
+  ///   - group: The recipients; those that left or joined again in the meantime are skipped.
+  ///   - isNamed: Whether it is an error if a recipient is skipped.
+  ///   - token: If present, CONFIRM is sent instead of a message.
+  /// - Returns: The track of the message to each recipient.
+  /// - Throws: The errors of ``Session/send(_:to:mode:)``.
+  @discardableResult
+  private nonisolated(nonsending) func sendRelayed(
+    _ bytes: [UInt8],
+    _ group: Routes.Relayed,
+    isNamed: Bool,
+    confirming token: UInt64? = nil
+  ) async throws(SessionError) -> [SendReceipt.Track] {
+    var hasWaited = false
+    while true {
+      switch try appendRelayed(bytes, group, token, hasWaited: hasWaited) {
+      case .taken(let tracks, let passedOver, let pause):
+        // The message is sent; the pause delays only the next one.
+        if pause > .zero { try? await Task.sleep(for: pause) }
+        if let peer = passedOver, isNamed { throw .notInSession(peer) }
+        return tracks
+      case .full(let outbox):
+        try await outbox.waitForRoom(bytes.count, first: hasWaited)
+        hasWaited = true
+      }
+    }
+  }
+
+  private enum Attempt {
+    /// The outbox accepted the message. A recipient may have been skipped, and the caller must
+    /// pause (RLY-14).
+    case taken([SendReceipt.Track], passedOver: PeerID?, pause: Duration)
+    case full(Outbox)
+  }
+
+  /// Appends a message while holding the lock for both the look-up and the outbox.
+  ///
+  /// So if the event loop retires a number, the relay learns of it only after all messages that use
+  /// the number (RLY-5).
+  private func appendRelayed(
+    _ bytes: [UInt8],
+    _ group: Routes.Relayed,
+    _ token: UInt64?,
+    hasWaited: Bool
+  ) throws(SessionError) -> Attempt {
+    let result: Result<Attempt, SessionError> = published.withLockedValue { published in
+      if let end = published.end { return .failure(end) }
+      var numbers = RouteSet()
+      var outbox: Outbox?
+      var ledgers: [(carried: Routes.Carried, ledger: RouteLedger)] = []
+      var passedOver: PeerID?
+      for carried in group.peers {
+        guard let route = published.routes[carried.peer], route.joining == carried.joining,
+          let relayed = route.relayed, let ledger = route.ledger, relayed.relay == group.relay
+        else {
+          passedOver = carried.peer
+          continue
+        }
+        numbers.insert(relayed.number)
+        ledgers.append((carried, ledger))
+        outbox = route.outbox
+      }
+      guard let outbox else { return .success(.taken([], passedOver: passedOver, pause: .zero)) }
+      do throws(SessionError) {
+        let head = token.map { RelayMessage.confirm(numbers, token: $0) } ?? .send(numbers)
+        let message = head.encoded(bytes)
+        let sequence = try outbox.appendNow(
+          message,
+          acknowledgeAtOnce: token != nil,
+          isRelays: true,
+          hasWaited: hasWaited
+        )
+        guard sequence != nil else { return .success(.full(outbox)) }
+        var tracks: [SendReceipt.Track] = []
+        for (carried, ledger) in ledgers {
+          if let token {
+            ledger.asked(token)
+          } else {
+            tracks.append(.init(carried, .relay(ledger, ledger.countMessage())))
+          }
+        }
+        let pause = published.paces[group.relay]?
+          .take(bytes.count + RateLimiter.overhead, copies: numbers.routes.count, now: .uptime)
+        return .success(.taken(tracks, passedOver: passedOver, pause: pause ?? .zero))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+}

@@ -1,0 +1,82 @@
+import NIOCore
+import PeerWire
+
+// A host's request to relay its session, which the application answers (RLY-2).
+extension ListenerHandshake {
+  /// Asks the application whether we carry the session of the dialler (RLY-2).
+  func askApplication(
+    _ link: ControlLink,
+    _ peer: PeerID,
+    _ hello: Control.DiallerHello,
+    _ carry: Control.Carry
+  ) {
+    guard transport.configuration.isRelay, let carries = transport.configuration.carries else {
+      return link.close(.notCarried, "This peer is no relay.")
+    }
+    let question: CarryQuestion
+    do throws(CarryQuestion.Refusal) {
+      question = try CarryQuestion(
+        carry,
+        hello,
+        from: peer,
+        address: AddressBlock(host: host),
+        at: transport.localPeer
+      )
+    } catch {
+      return link.close(error.code, error.reason)
+    }
+    let request = question.request
+    if let session = transport.sessions[request.session], session.host != peer {
+      return link.close(.notCarried, "Another peer is the host of that session here.")
+    }
+    relayRequest = .asked
+    rearm(in: TimeAmount(AdmissionTimes.carry)) {
+      $0.close(.timedOut, "The relay did not decide in time.")
+    }
+    let bound = NIOLoopBound((self, hello), eventLoop: transport.eventLoop)
+    let (eventLoop, threads) = (transport.eventLoop, transport.threads)
+    let local = transport.localPeer
+    // Nobody waits: an answer to a link that is gone meanwhile changes nothing.
+    Task {
+      let answer = await carries(request)
+      var key: CodeKey?
+      if case .code(let code) = request.admission, answer == .carry {
+        key = try? await threads.runIfActive {
+          CodeKey(code: code, session: request.session, listener: local)
+        }
+      }
+      eventLoop.execute { [key] in
+        let (handshake, hello) = bound.value
+        handshake.answered(answer, request, key, hello)
+      }
+    }
+  }
+
+  private func answered(
+    _ answer: CarryAnswer,
+    _ request: CarryRequest,
+    _ key: CodeKey?,
+    _ hello: Control.DiallerHello
+  ) {
+    guard let link, link.isOpen, !transport.isClosing else { return }
+    if case .refuse(let reason) = answer { return link.close(.notCarried, reason) }
+    relayRequest = .granted
+    if let session = transport.sessions[request.session] {
+      guard session.host == request.host else { return link.close(.notCarried) }
+      session.relaying.carried(request.admission, key, request.grant)
+    } else {
+      let session = transport.makeCarried(
+        request.session,
+        host: request.host,
+        request.admission,
+        key,
+        request.grant
+      )
+      transport.carriedSessions.yield(
+        CarriedSession(session: Session(session), request: request)
+      )
+    }
+    rearm(in: .seconds(5)) { $0.close(.timedOut) }
+    helloReceived(link, hello)
+  }
+}

@@ -1,0 +1,135 @@
+import PeerDiscovery
+import PeerWire
+
+// The messages that admit a dialler: proofs, short words and ACCEPT (3.3, 4).
+
+extension Control {
+  /// The admitted dialler's first news: the link is open (3.3).
+  struct Accept: ControlPayload {
+    static let frameType = FrameType.accept
+
+    /// What the listener still holds of the dialler's deliveries (RSM-2).
+    struct Received: Codable, Equatable, Sendable {
+      var received: UInt64
+
+      init(received: UInt64) { self.received = received }
+
+      init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        received = UInt64(try container.integer(.received, in: 0...maximumControlInteger))
+      }
+    }
+
+    /// Who made the session.
+    var host: PeerID
+    /// How many peers it holds, both ends counted.
+    var maximum: Int
+    /// At most 256; see ``fitting(_:)``.
+    var members: [Member]
+    var ticket: Ticket?
+    var resume: Received?
+    /// The listener's proof in admission by code (4.2).
+    var proof: Bytes32?
+    /// The reason why the listener gave up the delivery state that the dialler wants to resume
+    /// (CLS-3, RSM-6).
+    var ended: String?
+    /// The name of the session, as the listener knows it (3.3).
+    var name: UntrustedText?
+
+    init(
+      host: PeerID,
+      maximum: Int,
+      members: [Member],
+      ticket: Ticket? = nil,
+      resume: Received? = nil,
+      proof: Bytes32? = nil
+    ) {
+      self.host = host
+      self.maximum = maximum
+      self.members = members
+      self.ticket = ticket
+      self.resume = resume
+      self.proof = proof
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      host = try container.decode(PeerID.self, forKey: .host)
+      maximum = try container.integer(.maximum, in: 1...maximumControlInteger)
+      members = try container.array(.members, of: Member.self, maximum: Limits.members)
+      ticket = try container.decodeIfPresent(Ticket.self, forKey: .ticket)
+      resume = try container.decodeIfPresent(Received.self, forKey: .resume)
+      proof = try container.decodeIfPresent(Bytes32.self, forKey: .proof)
+      ended = try container.isPresent(.ended) ? container.text(.ended, bytes: 0...64) : nil
+      name =
+        try container.isPresent(.name)
+        ? UntrustedText(container.text(.name, bytes: 0...Limits.sessionName)) : nil
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case host
+      case maximum
+      case members
+      case ticket
+      case resume
+      case proof
+      case ended
+      case name
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(host, forKey: .host)
+      try container.encode(maximum, forKey: .maximum)
+      try container.encode(members, forKey: .members)
+      try container.encodeIfPresent(ticket, forKey: .ticket)
+      try container.encodeIfPresent(resume, forKey: .resume)
+      try container.encodeIfPresent(proof, forKey: .proof)
+      try container.encodeIfPresent(ended, forKey: .ended)
+      try container.encodeIfPresent(name?.raw, forKey: .name)
+    }
+  }
+
+  /// The dialler's proof that it knows the code (4.2).
+  struct CodeProof: ControlPayload {
+    static let frameType = FrameType.codeProof
+    var proof: Bytes32
+  }
+
+  /// The dialler's commitment to its nonce (4.3).
+  struct ShortWordsCommit: ControlPayload {
+    static let frameType = FrameType.sasCommit
+    var commit: Bytes32
+  }
+
+  /// The listener's nonce (4.3).
+  struct ShortWordsNonce: ControlPayload {
+    static let frameType = FrameType.sasNonce
+    var nonce: Bytes32
+  }
+
+  /// The nonce that the dialler had committed to (4.3).
+  struct ShortWordsReveal: ControlPayload {
+    static let frameType = FrameType.sasReveal
+    var nonce: Bytes32
+  }
+}
+
+extension Control.Accept {
+  /// This payload with as many members as fit in `limit` bytes, and the members that do not.
+  ///
+  /// The sender tells the rest in MEMBERS right after (``Control/Members/split(_:)``).
+  func fitting(_ limit: Int) -> (accept: Control.Accept, rest: [Control.Member]) {
+    var bare = self
+    bare.members = []
+    var room = limit - bare.encoded().count
+    var count = 0
+    for member in members.prefix(Limits.members) {
+      room -= Control.Members(members: [member]).encoded().count
+      guard room >= 0 else { break }
+      count += 1
+    }
+    bare.members = Array(members.prefix(count))
+    return (bare, Array(members.dropFirst(count)))
+  }
+}

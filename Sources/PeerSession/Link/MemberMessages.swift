@@ -1,0 +1,174 @@
+import PeerDiscovery
+import PeerWire
+
+// The messages about the members of a session (5).
+
+extension Control {
+  /// One peer of a session, as another tells of it (5.1); alone, what follows ROUTE (11.2).
+  struct Member: ControlPayload {
+    static let frameType = FrameType.message
+
+    var peer: PeerID
+    /// 1 to 64 bytes; proves nothing.
+    var name: UntrustedText
+    var incarnation: SessionIncarnation
+    var port: Int
+    var addresses: [String]
+    var role: Role
+
+    init(
+      peer: PeerID,
+      name: UntrustedText,
+      incarnation: SessionIncarnation,
+      port: Int,
+      addresses: [String],
+      role: Role
+    ) {
+      self.peer = peer
+      self.name = name
+      self.incarnation = incarnation
+      self.port = port
+      self.addresses = addresses
+      self.role = role
+    }
+
+    /// The member that `peer`'s own HELLO describes.
+    init(peer: PeerID, _ introduction: Introduction) {
+      self.init(
+        peer: peer,
+        name: introduction.name,
+        incarnation: introduction.incarnation,
+        port: introduction.port,
+        addresses: introduction.addresses,
+        role: introduction.role
+      )
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case peer
+      case name
+      case incarnation
+      case port
+      case addresses
+      case role
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      peer = try container.decode(PeerID.self, forKey: .peer)
+      name = UntrustedText(try container.text(.name, bytes: 1...Limits.displayName))
+      incarnation = try container.decode(SessionIncarnation.self, forKey: .incarnation)
+      port = try container.integer(.port, in: 0...65_535)
+      addresses = try container.addresses(.addresses)
+      role = try container.decode(Role.self, forKey: .role)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(peer, forKey: .peer)
+      try container.encode(name.raw, forKey: .name)
+      try container.encode(incarnation, forKey: .incarnation)
+      try container.encode(port, forKey: .port)
+      try container.encode(addresses, forKey: .addresses)
+      try container.encode(role, forKey: .role)
+    }
+  }
+
+  /// Members the receiver may not know yet (MEM-1).
+  struct Members: ControlPayload {
+    static let frameType = FrameType.members
+
+    /// At most 256; see ``split(_:)``.
+    var members: [Member]
+    /// A ticket for the receiver (TCK-4).
+    var ticket: Ticket?
+
+    init(members: [Member], ticket: Ticket? = nil) {
+      self.members = members
+      self.ticket = ticket
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      members = try container.array(.members, of: Member.self, maximum: Limits.members)
+      ticket = try container.decodeIfPresent(Ticket.self, forKey: .ticket)
+    }
+  }
+
+  /// The host's order to drop a peer (MEM-3).
+  struct Kick: ControlPayload, Equatable {
+    static let frameType = FrameType.kick
+
+    var peer: PeerID
+    var reason: UntrustedText
+    /// The host's signature, with which the order counts on every link (MEM-11).
+    var signature: KickSignature?
+
+    /// Creates an order, cutting `reason` to 512 bytes between characters.
+    init(peer: PeerID, reason: String, signature: KickSignature? = nil) {
+      self.peer = peer
+      self.reason = .explanation(reason)
+      self.signature = signature
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case peer
+      case reason
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      peer = try container.decode(PeerID.self, forKey: .peer)
+      reason = UntrustedText(try container.text(.reason, bytes: 0...Control.explanation))
+      let signed = try decoder.container(keyedBy: KickSignature.CodingKeys.self)
+      if try signed.isPresent(.key) || signed.isPresent(.signature) {
+        signature = try KickSignature(from: decoder)
+      }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(peer, forKey: .peer)
+      try container.encode(reason.raw, forKey: .reason)
+      try signature?.encode(to: encoder)
+    }
+  }
+
+  /// Where the sender can be reached from now on (MEM-4).
+  struct Addresses: ControlPayload {
+    static let frameType = FrameType.addresses
+
+    var port: Int
+    var addresses: [String]
+
+    init(port: Int, addresses: [String]) {
+      self.port = port
+      self.addresses = addresses
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      port = try container.integer(.port, in: 0...65_535)
+      addresses = try container.addresses(.addresses)
+    }
+  }
+}
+
+extension Control.Members {
+  /// As many payloads as it takes for each to fit in a frame.
+  static func split(_ members: [Control.Member]) -> [Control.Members] {
+    var result: [Control.Members] = []
+    var room = 0
+    for member in members {
+      // Counts the braces again for each member: an upper bound, and simple.
+      let size = Control.Members(members: [member]).encoded().count
+      if room < size || result.last?.members.count == Limits.members {
+        result.append(Control.Members(members: []))
+        room = Limits.framePayload - 16
+      }
+      result[result.count - 1].members.append(member)
+      room -= size
+    }
+    return result
+  }
+}

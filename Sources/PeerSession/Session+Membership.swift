@@ -1,0 +1,152 @@
+import PeerDiscovery
+import PeerWire
+
+// The members of the session: admitting, disconnecting and removing peers.
+extension Session {
+  /// Answers an invitation of ``events``, once.
+  ///
+  /// - Throws: `unknown` when it is not, or no longer, waiting for an answer.
+  public func respond(
+    to invitation: InvitationID,
+    _ answer: InvitationAnswer
+  ) async throws(SessionError) {
+    try await onLoop { try $0.admission.respond(to: invitation, answer) }
+  }
+
+  /// Admits a peer from now on without asking, wherever this program asks a person (ADM-10).
+  ///
+  /// The choice holds for every session of this transport, and is stored with the known peers.
+  ///
+  /// - Parameters:
+  ///   - peer: The peer.
+  ///   - name: Its display name.
+  /// - Throws: ``PeerStoreError`` if it cannot be stored; it then holds until the program ends.
+  public func alwaysAdmit(_ peer: PeerID, name: String) async throws {
+    let store = try await onLoop { core in
+      core.admission.alwaysAdmit(peer)
+      return core.configuration.peerStore
+    }
+    try await store?.alwaysAdmit(peer, name: name)
+  }
+
+  /// Gives the session a name, which peers receive when they join.
+  ///
+  /// - Parameter name: The name; cut to 128 bytes.
+  package func setName(_ name: String) async {
+    try? await onLoop { $0.name = .sessionName(name) }
+  }
+
+  /// Ends the connection with one peer alone; it is not dialled again, and may come back by itself.
+  ///
+  /// - Parameters:
+  ///   - peer: Whose connection ends.
+  ///   - cause: What the peer is told (MSG-5).
+  /// - Throws: `notConnected` when the peer is not in the session.
+  public func disconnect(
+    _ peer: PeerID,
+    because cause: DisconnectionCause = .choice
+  ) async throws(SessionError) {
+    try await onLoop { core in
+      guard core.entries[peer]?.isJoined == true else { throw SessionError.notInSession(peer) }
+      core.disconnect(peer, cause.code, .disconnected, message: "")
+    }
+  }
+
+  /// Stops or resumes reading the link of one peer, so that TCP slows down only that peer (MSG-5).
+  ///
+  /// Lasts until the session is left or the peer joins again. Calls take effect in their order, soon
+  /// after they return. What was read before still arrives as events. Does nothing for a relayed peer,
+  /// which has no link of its own, and for a peer that is not in the session.
+  ///
+  /// - Parameters:
+  ///   - reads: Whether its link is to be read.
+  ///   - peer: Whose link.
+  package func setReading(_ reads: Bool, from peer: PeerID) {
+    let core = core
+    eventLoop.execute { core.value.setReading(reads, from: peer) }
+  }
+
+  /// Ends the connection with a peer whose messages break the application's own rules.
+  ///
+  /// - Parameters:
+  ///   - peer: Whose connection ends.
+  ///   - rule: The rule that was broken, in a sentence; the peer receives it with `protocol-error`.
+  /// - Throws: `notConnected` when the peer is not in the session.
+  public func reject(_ peer: PeerID, breaking rule: String) async throws(SessionError) {
+    try await onLoop { core in
+      guard core.entries[peer]?.isJoined == true else { throw SessionError.notInSession(peer) }
+      core.disconnect(
+        peer,
+        .protocolError,
+        .refused(SessionError(.protocolError, "The peer broke a rule. \(rule)")),
+        message: rule
+      )
+    }
+  }
+
+  /// Removes a peer from the session for all members, also after restarts (MEM-3).
+  ///
+  /// The peer is also forgotten as a known peer (MEM-12).
+  ///
+  /// - Parameters:
+  ///   - peer: The peer to remove.
+  ///   - reason: The reason, shown to the peer and the others; truncated to 512 bytes.
+  /// - Throws: `notHost` if another peer is the host; `notConnected` if the peer is not a member.
+  public func kick(_ peer: PeerID, reason: String) async throws(SessionError) {
+    let (store, logger) = try await onLoop { core in
+      guard core.host == core.localPeer else {
+        throw SessionError(.notHost, "Only the host of the session can remove a peer.")
+      }
+      guard core.entries[peer]?.isJoined == true || core.membership.contains(peer) else {
+        throw SessionError.notInSession(peer)
+      }
+      core.admission.forget(peer)
+      core.directory.kick(peer, reason: reason)
+      return (core.configuration.peerStore, core.logger)
+    }
+    do {
+      _ = try await store?.forget(peer)
+    } catch {
+      // This board refuses the peer all the same.
+      logger.info("Cannot forget a known peer.", metadata: ["error": "\(error)"])
+    }
+  }
+
+  /// Reports that discovery shows a peer of this session (MEM-9).
+  ///
+  /// Unless the peer has a link, it is dialled soon, and again while discovery shows it. A peer
+  /// that only discovery reported must prove its membership (MEM-8), so a false announcement does
+  /// no harm.
+  ///
+  /// - Parameters:
+  ///   - peer: The peer.
+  ///   - addresses: Its addresses, best first; the latest 16 are kept.
+  ///   - incarnation: Its process in this session; a new process is dialled even if the one before
+  ///     left.
+  public func found(
+    _ peer: PeerID,
+    at addresses: [PeerAddress],
+    as incarnation: SessionIncarnation
+  ) {
+    let core = core
+    eventLoop.execute { core.value.directory.found(peer, at: addresses, as: incarnation) }
+  }
+
+  /// Returns the membership as it is now (MEM-7).
+  package func membershipRecord() async throws(SessionError) -> MembershipRecord {
+    try await onLoop { $0.membership.record }
+  }
+
+  /// Restores a stored membership into a session that is already open (MEM-7).
+  package func restore(_ record: MembershipRecord) async {
+    try? await onLoop { $0.directory.restore(record) }
+  }
+
+  /// Reports that discovery does not show a peer any more.
+  ///
+  /// This ends nothing (LIV-5).
+  public func vanished(_ peer: PeerID) {
+    let core = core
+    eventLoop.execute { core.value.directory.vanished(peer) }
+  }
+}

@@ -1,0 +1,23 @@
+/// Decides which progress of a transfer is reported: at most one report in 100 ms, and the last
+/// byte in any case.
+struct ProgressThrottle {
+  /// The minimum time between two reports.
+  static let interval = Duration.milliseconds(100)
+
+  private var last: Duration?
+  private var reported: Int?
+
+  /// Returns whether to report `bytes` now; they then count as reported.
+  mutating func reports(_ bytes: Int, now: Duration) -> Bool {
+    if let last, now - last < Self.interval { return false }
+    last = now
+    reported = bytes
+    return true
+  }
+
+  /// Returns whether to report that all bytes arrived: unless the last report stated it.
+  mutating func reportsEnd(_ total: Int) -> Bool {
+    defer { reported = total }
+    return reported != total
+  }
+}

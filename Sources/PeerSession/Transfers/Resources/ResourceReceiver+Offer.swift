@@ -1,0 +1,107 @@
+import PeerDiscovery
+import PeerWire
+
+// The time between an offer and its answer: the application and the inbox decide (RES-8).
+extension ResourceReceiver {
+  /// Answers the offer once the application and the inbox have decided.
+  ///
+  /// The link is read meanwhile, so that the sender can withdraw its offer.
+  ///
+  /// - Parameter release: Makes the link idle; called before a CANCEL goes out, since the sender may
+  ///   use the link again when it has that.
+  func begin(_ release: @Sendable () -> Void) async {
+    defer { answered.set(.success(())) }
+    do throws(SessionError) {
+      if try await !inbox.hasDelivered(offer, from: peer) {
+        let isWanted = await isWanted()
+        guard phase == .deciding else { return }
+        guard isWanted else {
+          if endpoint.hasAccepted(offer.id) { await inbox.discard(offer.id) }
+          guard phase == .deciding else { return }
+          throw refusal
+        }
+        endpoint.receiverAccepted(info)
+      }
+      guard phase == .deciding else { return }
+      phase = .admitting
+      let cancelReason = cancelReason
+      let claim = ResourceInbox.Claim(
+        peer: peer,
+        session: endpoint.session,
+        isRequested: isRequested
+      )
+      let admission = try await inbox.admit(offer, claim) {
+        cancelReason.withLockedValue { $0 != nil }
+      }
+      self.admission = admission
+      if isInterrupted {
+        phase = .over
+        await inbox.keep(offer.id, written: admission.offset, hash: admission.hash)
+        await endpoint.receiverEnded(self, info, nil)
+        return
+      }
+      if cancelReason.withLockedValue({ $0 != nil }) {
+        if admission.file != nil { await inbox.discard(offer.id) }
+        throw SessionError(.transferCancelled, "The transfer was cancelled here.")
+      }
+      phase = .accepted
+      pace.restart(now: endpoint.context.time.now(), bytes: admission.offset)
+      let accept = Control.ResourceAccept(
+        id: offer.id,
+        offset: admission.offset,
+        prefix: admission.offset > 0 ? admission.hash.text : nil
+      )
+      do {
+        try await link.writer.write(accept.bulkFrame())
+      } catch {
+        // The link is gone, which its reader learns in a moment.
+      }
+    } catch {
+      // The offer ended meanwhile, and that was reported.
+      guard phase == .deciding || phase == .admitting else { return }
+      phase = .over
+      if !isInterrupted { release() }
+      await endpoint.receiverEnded(self, info, isInterrupted ? nil : .failure(error))
+      // The sender learns which limit its file exceeds.
+      let isAboutSpace = error.code == .quota || error.code == .diskFull
+      if !isInterrupted { await tell(error, saying: isAboutSpace ? error.message : "") }
+    }
+  }
+
+  /// Why an offer is refused that the application did not accept.
+  private var refusal: SessionError {
+    cancelReason.withLockedValue { $0 != nil }
+      ? SessionError(.transferCancelled, "The transfer was cancelled here.")
+      : SessionError(.declined, "The resource was not accepted here.")
+  }
+
+  /// Asks the application, for as long as an offer waits (RES-8).
+  private func isWanted() async -> Bool {
+    if isRequested { return true }
+    let (events, time, info, withdrawn) = (
+      endpoint.context.events, endpoint.context.time, info, withdrawn
+    )
+    return await withTaskGroup(of: Bool.self) { group in
+      group.addTask { await events.wants(info) }
+      group.addTask {
+        // Cancelled when the application has decided.
+        try? await time.sleep(BulkTime.offerLimit)
+        return false
+      }
+      group.addTask {
+        _ = try? await withdrawn.value()
+        return false
+      }
+      let isWanted = await group.next() ?? false
+      group.cancelAll()
+      return isWanted
+    }
+  }
+
+  /// Ends the offer before the application has decided.
+  func withdraw(_ result: Result<ReceivedResource, SessionError>?) async {
+    phase = .over
+    withdrawn.set(.success(()))
+    await endpoint.receiverEnded(self, info, result)
+  }
+}

@@ -1,0 +1,295 @@
+import FoundationEssentials
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// What is remembered of an unfinished transfer beside its bytes (RES-1).
+struct StagingRecord: Codable, Equatable, Sendable {
+  /// Who sends.
+  var sender: PeerID
+  /// Hex SHA-256 of the name, which is not needed itself.
+  var name: String
+  /// The bytes there will be.
+  var size: Int
+  /// The sender's modification time, if it said one.
+  var modified: Int?
+  /// Whether the file is useful only to the process that began the transfer.
+  var isTemporary: Bool?
+
+  /// Whether a file that is offered under another id is the same file.
+  func isSameFile(as other: StagingRecord) -> Bool { modified != nil && self == other }
+}
+
+/// The directory of finished resources and, in `.partial`, of unfinished ones.
+///
+/// All calls block. Files are named by transfer ids alone and reached through open directories, so
+/// that nothing a peer says, and no link in the file system, leads elsewhere.
+final class StagingDirectory: Sendable {
+  /// How long the bytes of a transfer that nobody goes on with are kept.
+  static let maximumAge = 7 * 24 * 3_600
+
+  /// An unfinished transfer on the disk.
+  struct Partial: Sendable {
+    var id: TransferID
+    var size: Int
+    /// Seconds since 1970.
+    var modified: Int
+    var record: StagingRecord?
+    /// Whether a process is using it.
+    var isInUse: Bool
+  }
+
+  /// What lies in the inbox.
+  struct Survey: Sendable {
+    var deliveredBytes = 0
+    var delivered: Set<TransferID> = []
+    var partials: [Partial] = []
+    var freeBytes: Int?
+    var diskBytes: Int?
+  }
+
+  let path: String
+  private let inbox: Int32
+  private let partial: Int32
+  private let calls: DiskCalls
+
+  /// Opens the directories, making those that are missing with mode 0700.
+  ///
+  /// - Throws: `system`.
+  init(path: String, calls: DiskCalls) throws(SessionError) {
+    self.path = path
+    self.calls = calls
+    try Self.makeDirectories(path)
+    let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
+    let inbox = open(path, flags)
+    guard inbox >= 0 else { throw .system("Cannot open \(path)", errno: errno) }
+    guard mkdirat(inbox, ".partial", 0o700) == 0 || errno == EEXIST else {
+      let error = SessionError.system("Cannot make \(path)/.partial", errno: errno)
+      close(inbox)
+      throw error
+    }
+    let partial = openat(inbox, ".partial", flags | O_NOFOLLOW)
+    guard partial >= 0 else {
+      let error = SessionError.system("Cannot open \(path)/.partial", errno: errno)
+      close(inbox)
+      throw error
+    }
+    self.inbox = inbox
+    self.partial = partial
+    var status = stat()
+    guard fstat(partial, &status) == 0 else {
+      throw .system("Cannot read \(path)/.partial", errno: errno)
+    }
+    guard status.st_uid == geteuid() else {
+      throw SessionError(
+        .system,
+        "Another user owns \(path)/.partial. Choose another directory with --data-dir."
+      )
+    }
+    // A read-only disk refuses even a change that changes nothing.
+    guard status.st_mode & 0o7777 == 0o700 || fchmod(partial, 0o700) == 0 else {
+      throw .system("Cannot restrict access to \(path)/.partial", errno: errno)
+    }
+  }
+
+  deinit {
+    close(partial)
+    close(inbox)
+  }
+
+  /// Looks at everything there is.
+  func survey() throws(SessionError) -> Survey {
+    var survey = Survey()
+    for name in try Self.names(in: inbox) {
+      guard let status = Self.status(inbox, name), status.st_mode & S_IFMT == S_IFREG else {
+        continue
+      }
+      survey.deliveredBytes += Int(status.st_size)
+      if let id = TransferID(text: name) { survey.delivered.insert(id) }
+    }
+    for name in try Self.names(in: partial) {
+      guard let id = TransferID(text: name), let status = Self.status(partial, name),
+        status.st_mode & S_IFMT == S_IFREG
+      else { continue }
+      survey.partials.append(
+        Partial(
+          id: id,
+          size: Int(status.st_size),
+          modified: Int(status.st_mtim.tv_sec),
+          record: readRecord(id),
+          isInUse: isInUse(id)
+        )
+      )
+    }
+    survey.freeBytes = calls.freeBytes(partial)
+    survey.diskBytes = calls.diskBytes(partial)
+    return survey
+  }
+
+  /// Removes partial transfers that are older than seven days or cannot be resumed.
+  ///
+  /// Transfers that another process is using stay.
+  ///
+  /// - Parameter now: Seconds since 1970.
+  /// - Throws: `system`.
+  func sweep(now: Int) throws(SessionError) {
+    for partial in try survey().partials where !partial.isInUse {
+      let isUseful = partial.record.map { $0.isTemporary != true } ?? false
+      if !isUseful || now - partial.modified > Self.maximumAge { remove(partial.id) }
+    }
+    for name in try Self.names(in: partial) where name.hasSuffix(".json") {
+      guard Self.status(partial, String(name.dropLast(5))) == nil else { continue }
+      unlinkat(partial, name, 0)
+    }
+  }
+
+  /// Makes the empty file of a new transfer, and its record.
+  ///
+  /// - Throws: `diskFull` or `system`; nothing is left then.
+  func create(_ id: TransferID, _ record: StagingRecord) throws(SessionError) -> StagingFile {
+    remove(id)
+    let descriptor = openat(
+      partial,
+      id.text,
+      O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+      0o600
+    )
+    guard descriptor >= 0 else { throw .system("Cannot make a file in \(path)", errno: errno) }
+    let file = StagingFile(descriptor: descriptor, calls: calls)
+    _ = file.lock()
+    do {
+      try writeRecord(id, record)
+    } catch {
+      remove(id)
+      throw error
+    }
+    return file
+  }
+
+  /// Opens what there is of a transfer, under a new id if the sender has chosen one.
+  func reopen(
+    _ old: TransferID,
+    as id: TransferID,
+    _ record: StagingRecord
+  ) throws(SessionError) -> StagingFile {
+    let descriptor = openat(partial, old.text, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw .system("Cannot open an unfinished transfer", errno: errno)
+    }
+    let file = StagingFile(descriptor: descriptor, calls: calls)
+    guard file.lock() else {
+      throw SessionError(.declined, "Another program is receiving this transfer.")
+    }
+    if old != id {
+      guard renameat(partial, old.text, partial, id.text) == 0 else {
+        throw .system("Cannot rename an unfinished transfer", errno: errno)
+      }
+      unlinkat(partial, old.text + ".json", 0)
+      try writeRecord(id, record)
+    }
+    return file
+  }
+
+  private func isInUse(_ id: TransferID) -> Bool {
+    let descriptor = openat(partial, id.text, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    return flock(descriptor, LOCK_SH | LOCK_NB) != 0
+  }
+
+  /// Moves a whole file to where the application finds it.
+  ///
+  /// - Returns: Its path.
+  /// - Throws: `declined` when there is such a file already.
+  func deliver(_ id: TransferID, _ file: StagingFile) throws(SessionError) -> String {
+    try file.synchronize()
+    guard Self.status(inbox, id.text) == nil else {
+      throw SessionError(.declined, "There is a resource of that id already.")
+    }
+    guard renameat(partial, id.text, inbox, id.text) == 0 else {
+      throw .system("Cannot deliver a resource", errno: errno)
+    }
+    unlinkat(partial, id.text + ".json", 0)
+    _ = fsync(inbox)
+    return path + "/" + id.text
+  }
+
+  /// Removes what there is of a transfer.
+  func remove(_ id: TransferID) {
+    unlinkat(partial, id.text, 0)
+    unlinkat(partial, id.text + ".json", 0)
+  }
+
+  private func writeRecord(_ id: TransferID, _ record: StagingRecord) throws(SessionError) {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    guard let bytes = try? encoder.encode(record) else {
+      preconditionFailure("a record holds only text and integers")
+    }
+    let name = id.text + ".json"
+    unlinkat(partial, name, 0)
+    let descriptor = openat(
+      partial,
+      name,
+      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+      0o600
+    )
+    guard descriptor >= 0 else { throw .system("Cannot make a file in \(path)", errno: errno) }
+    defer { close(descriptor) }
+    let written = bytes.withUnsafeBytes { calls.write(descriptor, $0, 0) }
+    guard written == bytes.count else {
+      throw .system("Cannot write a file in \(path)", errno: written < 0 ? errno : ENOSPC)
+    }
+  }
+
+  private func readRecord(_ id: TransferID) -> StagingRecord? {
+    let descriptor = openat(
+      partial,
+      id.text + ".json",
+      O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
+    )
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 1_024)
+    let count = pread(descriptor, &bytes, bytes.count, 0)
+    guard count > 0 else { return nil }
+    return try? JSONDecoder().decode(StagingRecord.self, from: Data(bytes[..<count]))
+  }
+
+  private static func makeDirectories(_ path: String) throws(SessionError) {
+    if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+    let error = errno
+    guard error == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+      throw .system("Cannot make \(path)", errno: error)
+    }
+    try makeDirectories(String(path[..<slash]))
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+      throw .system("Cannot make \(path)", errno: errno)
+    }
+  }
+
+  private static func names(in directory: Int32) throws(SessionError) -> [String] {
+    // The stream closes its own descriptor, and two of them do not share a position.
+    let descriptor = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0, let stream = fdopendir(descriptor) else {
+      throw .system("Cannot list the inbox", errno: errno)
+    }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  private static func status(_ directory: Int32, _ name: String) -> stat? {
+    var status = stat()
+    return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
+  }
+}

@@ -1,0 +1,21 @@
+/// Decides how long a sender waits before it tries another link, and when it gives up.
+struct TransferRetry {
+  /// The number of failures in a row after which the sender gives up.
+  static let attemptLimit = 20
+  /// The waits after failures in a row, in milliseconds; the last one repeats.
+  static let waits = [200, 500, 1_000, 2_000, 5_000]
+
+  private var failures = 0
+
+  /// Handles that no link could be opened, or that a link broke before any byte was sent.
+  ///
+  /// - Returns: How long to wait before the next try; nil to give up.
+  mutating func failed() -> Duration? {
+    failures += 1
+    guard failures < Self.attemptLimit else { return nil }
+    return .milliseconds(Self.waits[min(failures, Self.waits.count) - 1])
+  }
+
+  /// Handles that a link broke after bytes were sent: the next try follows at once.
+  mutating func progressed() { failures = 0 }
+}

@@ -1,0 +1,61 @@
+import Crypto
+import NIOCore
+import PeerWire
+
+/// Gathers the received bytes of a resource into batches for the disk.
+///
+/// The owner writes one batch at a time, and stores its hash before it takes the next one. So at
+/// most two batches are in memory: the one that is written and the one that is gathered.
+struct WriteBatches {
+  /// The bytes to write and hash in one step.
+  struct Batch: Sendable {
+    var pieces: [ByteBuffer]
+    /// The position of the first byte in the file.
+    var offset: Int
+    /// The hash of all bytes before it.
+    var hash: SHA256
+  }
+
+  /// The size of a full batch in bytes.
+  static let batchSize = 8 * Limits.framePayload
+
+  /// The hash of the bytes that were written.
+  var hash: SHA256
+  /// The number of bytes of the file that are written or being written.
+  private(set) var submittedBytes: Int
+  private var pending: [ByteBuffer] = []
+  private var pendingBytes = 0
+
+  /// Begins at the given position of the file.
+  ///
+  /// - Parameters:
+  ///   - offset: The number of bytes that the file has already.
+  ///   - hash: Their hash.
+  init(at offset: Int = 0, after hash: SHA256 = SHA256()) {
+    submittedBytes = offset
+    self.hash = hash
+  }
+
+  /// Whether the gathered bytes fill a batch.
+  var isBatchFull: Bool { pendingBytes >= Self.batchSize }
+
+  /// A batch without bytes at the present position, with which a write only returns the hash.
+  var emptyBatch: Batch { Batch(pieces: [], offset: submittedBytes, hash: hash) }
+
+  /// Adds received bytes.
+  mutating func append(_ pieces: [ByteBuffer], byteCount: Int) {
+    pending += pieces
+    pendingBytes += byteCount
+  }
+
+  /// Removes and returns the gathered bytes; nil if there are none.
+  mutating func nextBatch() -> Batch? {
+    guard !pending.isEmpty else { return nil }
+    defer {
+      submittedBytes += pendingBytes
+      pending = []
+      pendingBytes = 0
+    }
+    return Batch(pieces: pending, offset: submittedBytes, hash: hash)
+  }
+}
