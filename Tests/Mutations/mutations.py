@@ -99,7 +99,7 @@ MUTATIONS = [
     ),
     # There is no log to cover a gap from: what a floor would decide here is that nothing is lacking.
     Mutation(
-        "floor-of-the-context", SYNC + "Replica/Replica+CatchUp.swift",
+        "floor-of-the-context", SYNC + "CatchUp/AnswerSender.swift",
         "request.context.isSuperset(of: board.state.context)",
         "board.state.context.incarnations.allSatisfy({ author in\n"
         "      board.state.context[author].ranges.last?.upperBound ?? 0\n"
@@ -132,7 +132,7 @@ MUTATIONS = [
         "worlds", 100,
     ),
     Mutation(
-        "repair-does-not-compare", SYNC + "Replica/Replica+CatchUp.swift",
+        "repair-does-not-compare", SYNC + "CatchUp/AnswerReceiver.swift",
         "comparesAll: merging.comparesAll,",
         "comparesAll: merging.comparesAll && difference.entries.isEmpty,",
         "replicas", 300,
@@ -168,7 +168,7 @@ MUTATIONS = [
         "replicas", 300,
     ),
     Mutation(
-        "author-of-another-link", SYNC + "Authorship/Replica+Authors.swift",
+        "author-of-another-link", SYNC + "Authorship/BatchReceiver.swift",
         "guard record.member == member else { throw .forgedAuthor }",
         "",
         "replicas", 300,
@@ -180,7 +180,7 @@ MUTATIONS = [
         "replicas", 300,
     ),
     Mutation(
-        "answer-merged-unchecked", SYNC + "Replica/Replica+CatchUp.swift",
+        "answer-merged-unchecked", SYNC + "CatchUp/AnswerReceiver.swift",
         "try answer.verify(by: record, with: verifier)",
         "_ = answer",
         "replicas", 300,
@@ -216,25 +216,25 @@ MUTATIONS = [
         "RolesTests",
     ),
     Mutation(
-        "newcomers-hear-of-no-revocation", SYNC + "Replica/Replica+Members.swift",
-        "    sendRevocations(to: member, now)\n",
+        "newcomers-hear-of-no-revocation", SYNC + "Replica/Replica.swift",
+        "    permissions.sendRevocations(to: member, now)\n",
         "",
         "owned", 300,
     ),
     Mutation(
-        "revocations-are-not-passed-on", SYNC + "Permissions/Replica+Roles.swift",
-        "send(.revocation(revocation.bytes), to: members.filter { $0 != member })",
-        "if member == nil { send(.revocation(revocation.bytes), to: members) }",
+        "revocations-are-not-passed-on", SYNC + "Permissions/Permissions.swift",
+        "outbox.send(.revocation(revocation.bytes), to: peers.members.filter { $0 != member })",
+        "if member == nil { outbox.send(.revocation(revocation.bytes), to: peers.members) }",
         "owned", 300,
     ),
     Mutation(
-        "claims-of-the-revoked-stay", SYNC + "Replica/Replica+CatchUp.swift",
-        "      !hasTakenBack(anyOf: request.context)\n",
+        "claims-of-the-revoked-stay", SYNC + "CatchUp/AnswerSender.swift",
+        "      !containsRevokedChanges(request.context)\n",
         "      true\n",
         "RolesTests",
     ),
     Mutation(
-        "viewers-keep-what-they-alone-have", SYNC + "Replica/Replica+CatchUp.swift",
+        "viewers-keep-what-they-alone-have", SYNC + "CatchUp/AnswerMerging.swift",
         "replacing = role.mayWrite ? 0 : buckets",
         "replacing = 0",
         "owned", 600,

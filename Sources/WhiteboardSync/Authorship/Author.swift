@@ -82,7 +82,7 @@ public final class Author {
   /// Writes under a record that was made elsewhere, as when a recording is acted again.
   package func adopt(_ record: AuthorRecord) {
     records[record.incarnation] = record
-    if let grant = record.grant { take(grant) }
+    if let grant = record.grant { adopt(grant) }
   }
 
   /// Signs where a chain of ours stands (AUT-7).
@@ -97,10 +97,10 @@ public final class Author {
   /// Whether it may make others editors.
   var mayGrant: Bool { grant?.rights(of: publicKey)?.mayGrant ?? false }
 
-  /// Sets the author's grant, or what remains of it.
-  func take(_ grant: Grant?) { self.grant = grant }
+  /// Replaces the author's grant.
+  func adopt(_ grant: Grant) { self.grant = grant }
 
-  /// Whether a grant is its own, and gives it anything.
+  /// The rights that a grant gives the author, if any.
   func rights(in grant: Grant) -> Rights? { grant.rights(of: publicKey) }
 
   /// Grants something to the owner of a key.

@@ -1,25 +1,25 @@
 import Whiteboard
 
-/// The changes of very large objects that nobody was told of yet.
+/// The changes of very large objects that have not been reported yet.
 ///
-/// To tell of a change is to read the whole object. Where an object has thousands of cells, that would
-/// make each small batch about it cost as much as all of them; so such changes are told one at a time,
-/// the latest state of one object in each interval.
+/// A report contains a snapshot of the whole object. If an object has thousands of cells, each small batch
+/// would cost as much as all of them. Such changes are therefore reported one at a time, and each report
+/// contains the latest state of one object.
 struct DeferredChanges {
   /// Milliseconds between two of them.
   static let interval: UInt64 = 250
   /// The maximum number of cells of an object whose changes are reported at once.
   static let cells = 4096
-  /// The most bytes of values of an object whose changes are told at once.
+  /// The maximum number of bytes of values of an object whose changes are reported at once.
   static let bytes = 1 << 20
 
   private var changes: [ObjectID: (change: ObjectChange, member: MemberID?)] = [:]
   private var order: [ObjectID] = []
   private var due: UInt64 = 0
 
-  /// Takes a change that is to be told later.
-  /// - Returns: whether it did; else the change is to be told now.
-  mutating func keep(
+  /// Adds a change, if it is to be reported later or not at all.
+  /// - Returns: Whether the change was added; otherwise the caller reports it now.
+  mutating func append(
     _ change: ObjectChange,
     of state: BoardState,
     from member: MemberID?
@@ -27,10 +27,10 @@ struct DeferredChanges {
     switch change {
     case .selected: return false
     case .removed(let id):
-      guard let untold = changes.removeValue(forKey: id) else { return false }
+      guard let pending = changes.removeValue(forKey: id) else { return false }
       order.removeAll { $0 == id }
-      // What nobody was told of needs no telling that it went.
-      if case .added = untold.change { return true }
+      // If the object was never reported, neither is its removal.
+      if case .added = pending.change { return true }
       return false
     case .added(let id), .changed(let id):
       if changes[id] != nil { return true }
@@ -43,11 +43,11 @@ struct DeferredChanges {
     }
   }
 
-  /// When the next change is to be told, if any.
+  /// When the next change is reported, if any.
   var nextDeadline: UInt64? { order.isEmpty ? nil : due }
 
-  /// The change to tell now, if any.
-  mutating func next(_ now: UInt64) -> (change: ObjectChange, member: MemberID?)? {
+  /// Removes and returns the next change, if it is due.
+  mutating func removeNext(_ now: UInt64) -> (change: ObjectChange, member: MemberID?)? {
     guard !order.isEmpty, now >= due else { return nil }
     due = now + Self.interval
     return changes.removeValue(forKey: order.removeFirst())

@@ -1,200 +1,148 @@
 import Whiteboard
 
-/// One replica of a board among others: what it must send to whom, and when.
+/// One replica of a board among others: decides what to send to which member, and when.
 ///
-/// Sans-I/O: events go in with the time they happened at, and `takeActions()` gives what to do about
-/// them. Not `Sendable`; one owner drives it. After each input, take the actions and carry them out
-/// in order; and call `tick(now:)` when `nextDeadline` has come. Messages to a member must arrive in
-/// order and exactly once while it is joined; a member whose link was lost for good has left and joins
-/// anew.
+/// A replica is sans-I/O: its owner passes in events together with their time, and carries out the actions
+/// that it gets from ``takeActions()`` in order. The owner also calls ``tick(now:)`` when ``nextDeadline``
+/// has come. A replica is not `Sendable`; one owner drives it. While a member is joined, its messages must
+/// arrive in order and exactly once. If a link is lost for good, its member has left and joins again.
+///
+/// The work is done by parts, each of which owns its state: see the properties below.
 public final class Replica {
   /// The board; edit it inside `change(now:_:)` only.
   public let board: Board
 
   let author: Author
-  let verifier: any SignatureVerifier
-  var actions: [ReplicaAction] = []
-  var peers: [MemberID: PeerState] = [:]
-  /// The records of the incarnations in our context, and of our own.
-  var records: [Incarnation: AuthorRecord] = [:]
-  /// What was taken back of what was granted on this board.
-  var revocations = Revocations()
-  /// Whom we admitted, and what for.
-  var admissions: [MemberID: Admission] = [:]
-  /// What was kept of a grant, whosever it is.
-  var keptGrant: Grant?
-  /// Until when boards may differ because something was taken back.
-  var mendingUntil: UInt64 = 0
-  /// What was refused since this replica began.
-  public internal(set) var refusals = Refusals()
-  /// The head of the local chain.
-  var chain: BatchChain
-  var heads: OwnHeads
-  /// Writes our batches, which have the same bytes for all members.
-  var writer = LinkBatchWriter()
-  /// The incarnations whose records all members were sent ahead of purges (SYN-48).
-  var sentAhead: Set<Incarnation> = []
-  /// What opening found of incarnations that no record names (BRD-37).
+  let outbox = Outbox()
+  let peers = PeerTable()
+  /// The records of authors.
+  let registry: AuthorRegistry
+  /// Publishes local batches.
+  let publisher: BatchPublisher
+  /// Applies the batches of members.
+  let receiver: BatchReceiver
+  /// Detects false claims about changes.
+  let claims: ClaimCheck
+  /// Grants and revocations.
+  let permissions: Permissions
+  /// The members that will be asked for missing changes.
+  let requests: RequestQueue
+  /// Reports of contexts, and comparisons.
+  let reports: ContextReports
+  /// Answers requests.
+  let answerSender: AnswerSender
+  /// Merges answers.
+  let answerReceiver: AnswerReceiver
+  let strokes: StrokeSharing
+  let photos: PhotoSharing
+  let changes: ChangeReporter
+  let presence: PresenceTracker
+  private var profile: MemberProfile?
+  /// The incarnations without a record that the restored board named (BRD-37).
   public internal(set) var unrecorded = UnrecordedAuthors()
-  /// Whether a member came to whom less was said than the writer takes as said.
-  var hasNewcomer = false
-  var profile: MemberProfile?
 
-  var requestQueue: [MemberID] = []
-  var contextHash: UInt64?
-  /// When everyone is told what we have.
-  var reportToAllDue: UInt64?
-  var selfCheck = DivergenceCheck()
-  var nextComparison: UInt64
-  /// Whose turn it is to be told what we hold, and to be asked for what we lack.
-  var toldSums: Turn
-  var asked: Turn
-  var activity = Activity()
-  /// Whether members with an equal context get the local sums at once.
-  var isProvingEquality = false
-
-  var strokes: [ObjectID: LiveStroke] = [:]
-  var tails = StrokeTails()
-  var exchange = AssetExchange()
-  var photoBudget = PhotoBudget()
-  /// Whether photos were left out at the last look.
-  var leavesOutPhotos = false
-  /// The authors of whom photos were left out, as users were told.
-  var photosLeftOut: Set<MemberID> = []
-  /// When to look again whether photos that were left out have room.
-  var nextPhotoLook: UInt64 = 0
-  var sendingAssets: [MemberID: Set<AssetID>] = [:]
-  var assetObjects: [AssetID: ObjectID] = [:]
-  var ownSelections: Set<ObjectID> = []
-  var shownSelections: [ObjectID: MemberID] = [:]
-  var presence = PresenceState()
-  var clocks: ClockComparison
-  /// Until when those are here who are, as far as was heard; nil where it is to be seen anew.
-  var presentUntil: UInt64?
-  var untold = DeferredChanges()
-  /// When this replica may next begin an incarnation because of false claims (BRD-39).
-  var nextRenewal: UInt64 = 0
-  /// The claims about connected authors that are being left out.
-  var doubts: [Incarnation: Doubt] = [:]
-
-  /// Milliseconds after which what was received is reported to its author: the longer the more members
-  /// there are, for each of them reports too (SYN-14).
-  var reportDelay: UInt64 { min(50 * UInt64(max(peers.count, 8)) / 8, 1000) }
-  /// Milliseconds after which what was received is reported to the others.
-  var gossipDelay: UInt64 { min(10 * reportDelay, Self.comparisonInterval) }
-  /// Milliseconds between two heads, each of which all members check (AUT-7).
-  var headInterval: UInt64 { 1000 * UInt64(max(peers.count, 8)) / 8 }
-  /// Milliseconds between comparisons of contexts, and of boards.
-  static let comparisonInterval: UInt64 = 5000
-  /// How many members are told, and how many asked, at each comparison.
-  static let comparisonsAtOnce = 8
-  /// Milliseconds after something was taken back in which boards are expected to differ (AUT-15).
-  static let mendingTime: UInt64 = 60_000
-  /// Milliseconds after a member left until contexts are compared.
-  static let departureDelay: UInt64 = 1000
-  /// Milliseconds without progress of an answer after which another member is asked.
-  static let requestPatience: UInt64 = 5000
-  /// Milliseconds after which an answer that still comes keeps nobody else from being asked.
-  static let slowAnswer: UInt64 = 30_000
-  /// Milliseconds between two repairs by one member.
-  static let repairInterval: UInt64 = 5000
-  /// Milliseconds after which a member is asked again whose answer had no room here, and between two
-  /// times that users are told.
-  static let fullPatience: UInt64 = 60_000
-  /// Milliseconds between two incarnations that are begun because of false claims.
-  static let renewalInterval: UInt64 = 30_000
-  /// Milliseconds for which a connected author can contradict the same claim.
-  static let doubtPatience: UInt64 = 30_000
-  /// Milliseconds between two answers to one member.
-  static let answerInterval: UInt64 = 1000
-  /// Milliseconds of silence after which a member's selections no longer hold.
-  static let presencePatience: UInt64 = 10_000
-  /// Milliseconds between two presence datagrams while nothing moves.
-  static let presenceInterval: UInt64 = 1000
-  /// Milliseconds between two presence datagrams while what they say changes.
-  static let cursorInterval: UInt64 = 33
-  /// The same two, however many members there are.
-  static let slowPresenceInterval: UInt64 = 2000
-  static let slowCursorInterval: UInt64 = 250
-  /// Milliseconds between two looks whether photos that were left out have room.
-  static let photoLookInterval: UInt64 = 60_000
-  /// Assets under way to one member.
-  static let assetsPerMember = 64
-
-  /// A replica of an empty board that knows nobody, under a new incarnation of `author`'s.
+  /// Creates a replica of an empty board without other members, under a new incarnation of `author`.
   ///
-  /// An author belongs to one replica. What was kept of the board is given to `restore(_:now:)`.
+  /// An author belongs to one replica. Use ``restore(_:now:isWhole:)`` to load a stored board.
   public init(
     author: Author,
     now: Moment,
     verifier: any SignatureVerifier = P256SignatureVerifier()
   ) {
     self.author = author
-    self.verifier = verifier
-    let incarnation = author.makeIncarnation()
     board = Board(
-      incarnation: incarnation,
+      incarnation: author.makeIncarnation(),
       member: author.member,
       wallClock: now.wall,
       newIncarnation: { author.makeIncarnation() }
     )
     board.isReadOnly = !author.role.mayWrite
-    chain = BatchChain(incarnation)
-    records[incarnation] = author.record(of: incarnation)
-    heads = OwnHeads(now: now.uptime, of: author.member)
-    clocks = ClockComparison(own: author.member)
-    nextComparison = now.uptime + Self.comparisonInterval
-    toldSums = Turn(after: author.member)
-    asked = Turn(after: author.member)
+    registry = AuthorRegistry(board, peers, outbox)
+    publisher = BatchPublisher(board, author, peers, registry, outbox, now: now.uptime)
+    claims = ClaimCheck(board, peers, publisher)
+    requests = RequestQueue(board, peers, outbox)
+    reports = ContextReports(board, peers, outbox, requests, now: now.uptime)
+    strokes = StrokeSharing(board, peers, outbox)
+    photos = PhotoSharing(board, outbox)
+    changes = ChangeReporter(board, strokes, photos, outbox)
+    presence = PresenceTracker(board, peers, changes, outbox)
+    permissions = Permissions(
+      board,
+      author,
+      verifier,
+      peers,
+      registry,
+      publisher,
+      reports,
+      requests,
+      strokes,
+      outbox
+    )
+    receiver = BatchReceiver(
+      board,
+      author,
+      verifier,
+      peers,
+      registry,
+      claims,
+      permissions,
+      outbox
+    )
+    answerSender = AnswerSender(board, author, peers, registry, publisher, outbox)
+    answerReceiver = AnswerReceiver(
+      board,
+      author,
+      verifier,
+      peers,
+      registry,
+      publisher,
+      claims,
+      permissions,
+      outbox
+    )
   }
 
-  /// The actions since the last call, in order.
-  public func takeActions() -> [ReplicaAction] {
-    defer { actions = [] }
-    return actions
-  }
-
-  /// The members who are joined, in order.
-  public var members: [MemberID] { peers.keys.sorted() }
+  /// Returns the actions since the last call, in order.
+  public func takeActions() -> [ReplicaAction] { outbox.removeAll() }
 
   /// The digest of the board.
   public var digest: Bytes32 { BoardDigest.digest(of: board.state) }
 
   // MARK: - Local changes
 
-  /// Makes local edits, which apply at once and are sent to every member.
+  /// Applies local edits at once, and sends them to every member.
   ///
   /// They form one batch, or several if they overwrite times far ahead of the wall clock (BRD-32).
   ///
-  /// - Throws: what `body` throws; then nothing is applied.
+  /// - Throws: The error of `body`; then no edit is applied.
   public func change<Result, Failure: Error>(
     now: Moment,
     _ body: (Board) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     begin(now)
     let result = try board.gesture { () throws(Failure) in try body(board) }
-    finish(from: nil, now)
+    finish(now)
     return result
   }
 
-  /// Makes local edits that are several batches or none, such as an undo.
+  /// Applies local edits that form several batches or none, such as an undo.
   ///
-  /// - Throws: what `body` throws; what it had applied before stays.
+  /// - Throws: The error of `body`; edits that it applied before remain.
   public func step<Result, Failure: Error>(
     now: Moment,
     _ body: (Board) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     begin(now)
-    defer { finish(from: nil, now) }
+    defer { finish(now) }
     return try body(board)
   }
 
-  /// Sends bytes of the application's.
+  /// Sends bytes of the application.
   /// - Parameters:
-  ///   - bytes: the bytes.
-  ///   - members: to whom; nil means everyone.
-  ///   - isReliable: whether as a message or as a datagram.
-  ///   - now: the time.
+  ///   - bytes: The bytes.
+  ///   - members: The recipients; nil for everyone.
+  ///   - isReliable: Whether to send a message or a datagram.
+  ///   - now: The time.
   public func sendData(
     _ bytes: [UInt8],
     to members: [MemberID]? = nil,
@@ -202,50 +150,155 @@ public final class Replica {
     now: Moment
   ) {
     let recipients = members ?? self.members
-    guard !recipients.isEmpty else { return }
-    actions.append(
-      isReliable
-        ? .send(SyncMessage.application(bytes).encode(), to: recipients)
-        : .sendDatagram(SyncDatagram.application(bytes).encode(), to: recipients)
-    )
+    if isReliable {
+      outbox.send(SyncMessage.application(bytes), to: recipients)
+    } else {
+      outbox.send(SyncDatagram.application(bytes), to: recipients)
+    }
+  }
+
+  /// Signs and sends the head of the local chain; carry out the actions before leaving the session.
+  public func prepareToLeave(now: Moment) {
+    begin(now)
+    finish(now)
+    publisher.sendHead(now)
+  }
+
+  /// Writes a batch of a recording again, as its author did (REC-10).
+  ///
+  /// - Parameters:
+  ///   - batch: The batch; those of each incarnation follow in order and without gaps.
+  ///   - record: The record of its incarnation, which has the key of this author.
+  ///   - earlier: The head of the chain of that incarnation when another replica of this author last wrote.
+  ///   - now: The time.
+  /// - Throws: `boardFull`; then nothing is written.
+  package func reenact(
+    _ batch: Batch,
+    under record: AuthorRecord,
+    after earlier: BatchChain?,
+    now: Moment
+  ) throws(BoardError) {
+    begin(now)
+    publisher.continueChain(of: batch, under: record, after: earlier)
+    try board.reenact(batch)
+    finish(now)
+  }
+
+  /// The head of the local chain.
+  package var ownChain: BatchChain { publisher.chain }
+
+  // MARK: - Time
+
+  /// Does the work that is due: heads, reports, comparisons, answers, strokes, presence and timeouts.
+  ///
+  /// Before ``nextDeadline`` it does nothing.
+  public func tick(now: Moment) {
+    begin(now)
+    strokes.advanceAll(now)
+    if reports.compareIfDue(now) { photos.retryIfNeeded(now) }
+    for member in members {
+      requests.giveUpRequest(to: member, now)
+      answerSender.answerIfDue(member, now)
+    }
+    requests.sendNext(now)
+    changes.reportDeferredChange(now)
+    photos.tick(now)
+    presence.sendIfDue(now)
+    finish(now)
+    releaseHeldMessages(now)
+    publisher.sendHeadIfDue(now)
+    reports.sendReports(now)
+  }
+
+  /// When ``tick(now:)`` has something to do next, as ``Moment/uptime``; nil if nothing is due before the
+  /// next input.
+  ///
+  /// Any input can make it earlier, including those about assets, answers and backlogs.
+  /// - Complexity: O(members).
+  public var nextDeadline: UInt64? {
+    var earliest = Earliest()
+    earliest.include(changes.nextDeadline)
+    earliest.include(photos.nextDeadline)
+    earliest.include(publisher.nextDeadline)
+    earliest.include(requests.nextDeadline)
+    earliest.include(strokes.nextDeadline)
+    guard !peers.isEmpty else { return earliest.time }
+    earliest.include(reports.nextDeadline)
+    earliest.include(presence.nextDeadline)
+    for peer in peers.states { earliest.include(peer.nextDeadline) }
+    return earliest.time
   }
 
   // MARK: - Before and after each input
 
   func begin(_ now: Moment) {
     board.wallClock = now.wall
-    refreshPresence(now)
+    presence.refresh(now)
   }
 
-  /// Sends what was written, and tells what changed.
-  func finish(from member: MemberID?, _ now: Moment) {
-    refreshPresence(now)
-    for batch in board.takeBatches() { publish(batch) }
-    if board.incarnation != chain.incarnation { introduceIncarnation(board.incarnation) }
-    for change in board.takeChanges() {
-      if untold.keep(change, of: board.state, from: member) { continue }
-      tell(change, from: member, now)
-    }
-    noteContext(now)
+  /// Publishes the local batches, and reports the changes; `member` is the one whose message was handled.
+  func finish(from member: MemberID? = nil, _ now: Moment) {
+    presence.refresh(now)
+    publisher.publishBatches()
+    changes.reportChanges(from: member, now)
+    reports.boardMayHaveChanged(now)
+  }
+}
+
+// MARK: - Members
+
+extension Replica {
+  /// The joined members, in ascending order.
+  public var members: [MemberID] { peers.members }
+
+  /// A member has joined.
+  ///
+  /// If it was joined already, it has left in between.
+  public func peerJoined(_ member: MemberID, now: Moment) {
+    guard member != board.member else { return }
+    if peers[member] != nil { peerLeft(member, now: now) }
+    begin(now)
+    if peers.isEmpty { reports.firstMemberJoined(now) }
+    peers.insert(member, now: now.uptime)
+    presence.membersChanged()
+    peers[member]?.report(by: now.uptime + peers.reportDelay)
+    publisher.introduceIncarnation(to: member)
+    permissions.sendRevocations(to: member, now)
+    if let profile { outbox.send(.profile(profile), to: member) }
+    photos.memberJoined(member, now)
+    presence.send(to: member, now)
+    finish(now)
   }
 
-  func noteContext(_ now: Moment) {
-    guard board.state.revision != activity.revision else { return }
-    activity.changed(board.state.revision, now.uptime)
-    contextHash = nil
-    reportToAll(by: now.uptime + gossipDelay)
+  /// A member has left, or its link is lost for good.
+  public func peerLeft(_ member: MemberID, now: Moment) {
+    guard peers.remove(member) else { return }
+    presence.membersChanged()
+    begin(now)
+    requests.remove(member)
+    strokes.memberLeft(member)
+    photos.memberLeft(member, now)
+    reports.memberLeft(now)
+    requests.sendNext(now)
+    finish(now)
+    // Messages that wait for its batches wait no longer.
+    releaseHeldMessages(now)
   }
 
-  func send(_ message: SyncMessage, to member: MemberID) { send(message, to: [member]) }
-
-  /// Has the same bytes sent to some members, if any.
-  func send(_ message: SyncMessage, to members: [MemberID]) {
-    guard !members.isEmpty else { return }
-    actions.append(.send(message.encode(), to: members))
+  /// Sets the display name and the icon that present and later members receive.
+  /// - Throws: `tooLong`.
+  public func setProfile(name: String, icon: String, now: Moment) throws(BoardError) {
+    guard name.utf8.count <= BoardLimits.nameBytes else { throw .tooLong("name") }
+    guard icon.utf8.count <= MemberProfile.iconBytes else { throw .tooLong("icon") }
+    let profile = MemberProfile(name: name, icon: icon)
+    guard profile != self.profile else { return }
+    self.profile = profile
+    outbox.send(.profile(profile), to: members)
   }
 
-  func datagram(_ datagram: SyncDatagram) {
-    guard !peers.isEmpty else { return }
-    actions.append(.sendDatagram(datagram.encode(), to: members))
-  }
+  /// The local presence, as other members see it.
+  public var shownPresence: Presence { presence.shown }
+
+  /// Changes the local presence.
+  public func show(_ shown: Presence, now: Moment) { presence.show(shown, now) }
 }

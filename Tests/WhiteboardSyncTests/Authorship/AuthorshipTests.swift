@@ -308,7 +308,7 @@ import Testing
     receive(bo.hello())
     for _ in 0..<500 { receive(bo.beginIncarnation()) }
     // Who never wrote is not remembered once the link is gone.
-    #expect(anna.replica.records.count == 1)
+    #expect(anna.replica.registry.count == 1)
     #expect(refusals().isEmpty)
   }
 }

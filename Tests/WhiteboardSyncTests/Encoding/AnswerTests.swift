@@ -93,7 +93,7 @@ import Testing
         receive(damaged, request: request)
         #expect(refusals().count == 1, "byte \(index), cut \(isCut)")
         #expect(anna.replica.board.state.context.isEmpty, "byte \(index), cut \(isCut)")
-        #expect(anna.replica.records.count == 1)
+        #expect(anna.replica.registry.count == 1)
       }
     }
   }
@@ -161,8 +161,8 @@ import Testing
     receive(Answer.encode(sorted, try difference(), by: bo.author, as: bo.incarnation))
     #expect(refusals().isEmpty)
     // What nobody has seen anything of is not remembered.
-    #expect(anna.replica.records[bo.incarnation] != nil)
-    for other in others.dropLast() { #expect(anna.replica.records[other.incarnation] == nil) }
+    #expect(anna.replica.registry[bo.incarnation] != nil)
+    for other in others.dropLast() { #expect(anna.replica.registry[other.incarnation] == nil) }
   }
 
   @Test("[SYN-29] a move of whom nobody knows is refused: games would differ for good")

@@ -374,11 +374,11 @@ import Testing
     pass()
     #expect(revoke(1))
     pass()
-    let last = try #require(bo.replica.revocations.all.first)
+    let last = try #require(bo.replica.permissions.revocations.all.first)
     for document in [bo.document, [.keyframe(bo.replica.snapshotForKeeping())]] {
       let again = world.replica(bo.key, world.now(2))
       try again.restore(document, now: world.now(2))
-      #expect(again.revocations.contains(last))
+      #expect(again.permissions.revocations.contains(last))
       #expect(again.board.state.context == bo.replica.board.state.context)
       #expect(again.digest == bo.replica.digest)
     }

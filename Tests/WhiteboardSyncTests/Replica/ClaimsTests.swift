@@ -99,7 +99,7 @@ import Testing
   @Test("[BRD-39] an author that is not connected, or silent, does not contradict claims")
   func silent() throws {
     join()
-    wait(Replica.presencePatience)
+    wait(PeerState.silenceTimeout)
     // Bo is heard; Cleo is not.
     #expect(receive(bo.head(), from: bo) == [])
     #expect(claim([Dot(cleo.incarnation, 3)]) == [])
@@ -110,16 +110,16 @@ import Testing
   func author() throws {
     join()
     let first = anna.replica.board.incarnation
-    introduced = [try #require(anna.replica.records[first])]
+    introduced = [try #require(anna.replica.registry[first])]
     #expect(claim([Dot(first, 9)]) == [])
     #expect(!context.contains(first))
     let second = anna.replica.board.incarnation
-    introduced.append(try #require(anna.replica.records[second]))
+    introduced.append(try #require(anna.replica.registry[second]))
     #expect(second != first)
     // Now the claim does no harm, and the boards become equal.
     func claimAgain(_ dot: Dot) -> [String] {
       for _ in 0..<10 where inFlight == nil {
-        wait(Replica.comparisonInterval)
+        wait(ContextReports.interval)
         _ = receive(SyncMessage.state(ReplicaReport(contextHash: 1)).encode(), from: bo)
         _ = tick()
       }
@@ -128,7 +128,7 @@ import Testing
     #expect(claimAgain(Dot(second, 9)) == [])
     #expect(context.contains(Dot(first, 9)) && !context.contains(second))
     #expect(anna.replica.board.incarnation == second)
-    wait(Replica.renewalInterval)
+    wait(ClaimCheck.renewalInterval)
     _ = receive(bo.head(), from: bo)
     #expect(claimAgain(Dot(second, 9)) == [])
     #expect(anna.replica.board.incarnation != second)
@@ -145,7 +145,7 @@ import Testing
     #expect(context.contains(cleo.incarnation) && !context.contains(bo.incarnation))
     #expect(receive(try cleo.sendText(), from: cleo) == [])
     #expect(!hasText(of: cleo, 3) && hasText(of: cleo, 1) && hasText(of: bo, 2))
-    wait(2 * HeldMessages.patience)
+    wait(2 * HeldMessages.timeout)
     #expect(tick() == [])
     let replica = try reopened()
     #expect(replica.digest == anna.replica.digest)
@@ -160,8 +160,8 @@ import Testing
     #expect(receive(SyncMessage.record(cleo.record.bytes).encode(), from: bo) == [])
     #expect(receive(try purge(Dot(cleo.incarnation, 1 << 40)), from: bo) == [])
     #expect(receive(try bo.sendText(), from: bo) == [])
-    #expect(anna.replica.nextDeadline ?? .max <= now.uptime + HeldMessages.patience)
-    wait(HeldMessages.patience - 1)
+    #expect(anna.replica.nextDeadline ?? .max <= now.uptime + HeldMessages.timeout)
+    wait(HeldMessages.timeout - 1)
     #expect(tick() == [])
     #expect(!hasText(of: bo, 2))
     wait(1)
@@ -176,7 +176,7 @@ import Testing
     join()
     let incarnation = anna.replica.board.incarnation
     #expect(receive(try purge(Dot(incarnation, 1 << 40)), from: bo) == [])
-    wait(HeldMessages.patience)
+    wait(HeldMessages.timeout)
     #expect(tick() == [])
     try anna.replica.change(now: now) { board in
       _ = try board.createText("mine", at: Point(x: 0, y: 0))
@@ -194,7 +194,7 @@ import Testing
     seen.context.insert(1...4, of: cleo.incarnation)
     func answerAgain() -> [String] {
       for _ in 0..<10 where inFlight == nil {
-        wait(Replica.comparisonInterval)
+        wait(ContextReports.interval)
         _ = receive(SyncMessage.state(ReplicaReport(contextHash: 1)).encode(), from: bo)
         _ = receive(cleo.head(), from: cleo)
         _ = tick()
@@ -206,7 +206,7 @@ import Testing
     let first = now.uptime
     for _ in 0..<10 where !context.contains(cleo.incarnation) { #expect(answerAgain() == []) }
     #expect(context.contains(Dot(cleo.incarnation, 4)))
-    #expect(now.uptime >= first + Replica.doubtPatience)
+    #expect(now.uptime >= first + ClaimCheck.doubtTimeout)
   }
 
   @Test("[BRD-39] a purge waits no longer when the author leaves")

@@ -38,7 +38,7 @@ struct ClockSamples {
   /// The minimum interval between two samples, in milliseconds.
   static let interval: UInt64 = 900
   /// How long after a member joined the comparison waits for its samples, in milliseconds.
-  static let patience: UInt64 = 15_000
+  static let timeout: UInt64 = 15_000
   /// The maximum number of samples.
   private static let limit = 8
   /// The minimum number of samples, since datagrams that waited in a queue arrive together.
@@ -76,7 +76,7 @@ struct ClockComparison {
 
   private let own: MemberID
   /// The last reported finding of each member whose clock is not right.
-  private var said: [MemberID: ClockReport.Finding] = [:]
+  private var reported: [MemberID: ClockReport.Finding] = [:]
 
   init(own: MemberID) { self.own = own }
 
@@ -94,7 +94,7 @@ struct ClockComparison {
     for member in all.keys.sorted() {
       guard let ahead = all[member] else { continue }
       let difference = member != own && isOwnRight ? ahead : ahead - (majority ?? 0)
-      let before = said[member]
+      let before = reported[member]
       var finding: ClockReport.Finding?
       if difference.magnitude > BoardLimits.clockDifference {
         finding = majority == nil ? .differs : .isOff
@@ -105,14 +105,14 @@ struct ClockComparison {
       // Without a majority the local clock cannot be judged.
       if member == own, majority == nil { finding = before }
       guard finding != before else { continue }
-      said[member] = finding
+      reported[member] = finding
       if let finding {
         reports.append(ClockReport(member: member, finding: finding, difference: difference))
       } else if ahead.magnitude <= BoardLimits.clockDifference {
         reports.append(ClockReport(member: member, finding: .isRight, difference: difference))
       }
     }
-    if said.count > Self.remembered { said = said.filter { all[$0.key] != nil } }
+    if reported.count > Self.remembered { reported = reported.filter { all[$0.key] != nil } }
     return reports
   }
 
@@ -122,23 +122,5 @@ struct ClockComparison {
     let middle = sorted[sorted.count / 2]
     let agreeing = sorted.count { ($0 - middle).magnitude <= BoardLimits.clockDifference }
     return agreeing * 2 > sorted.count ? middle : nil
-  }
-}
-
-extension Replica {
-  /// Handles a wall clock reading of a member.
-  func takeClock(_ wall: UInt64, _ counter: UInt64, of member: MemberID, _ now: Moment) {
-    // A datagram that arrives late was delayed on the way, so its reading is too old.
-    guard let peer = peers[member], peer.presenceCounter == counter,
-      peer.clock.note(wall: wall, at: now.uptime)
-    else { return }
-    let differences = peers.compactMapValues { $0.clock.difference(now) }
-    // Wait for the reading of a member that just joined, since it may decide the majority. After
-    // `patience`, a member without readings no longer holds up the comparison.
-    let isEarly = peers.contains {
-      differences[$0.key] == nil && now.uptime < $0.value.joinedAt + ClockSamples.patience
-    }
-    guard !isEarly else { return }
-    actions += clocks.judge(differences).map { .clock($0) }
   }
 }

@@ -1,0 +1,190 @@
+import Whiteboard
+
+/// The bytes of photos: which to request from whom, and which to send (SYN-35 to SYN-37, BRD-38).
+final class PhotoSharing {
+  /// Milliseconds between two checks whether photos that were left out have room.
+  private static let checkInterval: UInt64 = 60_000
+  /// The maximum number of assets that are being sent to one member.
+  static let assetsPerMember = 64
+
+  private let board: Board
+  private let outbox: Outbox
+  private var exchange = AssetExchange()
+  private var budget = PhotoBudget()
+  /// Whether photos were left out since the last check.
+  private var leavesOutPhotos = false
+  /// The authors whose left-out photos were reported.
+  private var reportedAuthors: Set<MemberID> = []
+  /// When to check again whether photos that were left out have room.
+  private var nextCheck: UInt64 = 0
+  /// The assets that are being sent to each member.
+  private var sending: [MemberID: Set<AssetID>] = [:]
+  /// The first object seen with each asset.
+  private var objects: [AssetID: ObjectID] = [:]
+
+  init(_ board: Board, _ outbox: Outbox) {
+    self.board = board
+    self.outbox = outbox
+  }
+
+  // MARK: - Requesting
+
+  /// Requests a photo whose object was added or changed, if its bytes are missing and within the budget.
+  func request(
+    _ asset: AssetReference,
+    of object: ObjectID,
+    preferring member: MemberID?,
+    _ now: Moment
+  ) {
+    if objects[asset.id] == nil { objects[asset.id] = object }
+    guard !board.assets.contains(asset.id) else { return }
+    if hasRoom(for: asset.id, bytes: asset.byteCount) {
+      perform(exchange.want(asset, preferring: member, now: now.uptime))
+    } else {
+      leaveOut(asset.id)
+    }
+  }
+
+  /// Requests missing photos again, if some were left out earlier.
+  func retryIfNeeded(_ now: Moment) {
+    guard exchange.hasOverflowed || (leavesOutPhotos && now.uptime >= nextCheck) else { return }
+    nextCheck = now.uptime + Self.checkInterval
+    exchange.beginAgain()
+    leavesOutPhotos = false
+    budget.removeAll(except: Set(board.state.records.compactMap { $0.1.asset?.id }))
+    for id in board.objectIDs {
+      guard let asset = (board.object(id) as? PhotoObject)?.asset else { continue }
+      request(asset, of: id, preferring: nil, now)
+    }
+  }
+
+  /// Whether a photo of this size is within the budget of its author and of the board; local photos always
+  /// are.
+  func hasRoom(for id: AssetID, bytes: Int) -> Bool {
+    let author = author(of: id)
+    return author == board.member || budget.hasRoom(for: bytes, of: author)
+  }
+
+  /// A requested photo has no room.
+  func leaveOut(_ id: AssetID, _ now: Moment) {
+    leaveOut(id)
+    perform(exchange.arrived(id, now: now.uptime))
+  }
+
+  private func leaveOut(_ id: AssetID) {
+    leavesOutPhotos = true
+    guard let author = author(of: id), reportedAuthors.insert(author).inserted else { return }
+    outbox.append(.photosLeftOut(author))
+  }
+
+  private func author(of id: AssetID) -> MemberID? {
+    objects[id].flatMap { board.member(of: $0.dot.incarnation) }
+  }
+
+  /// Whether an asset was requested from this member.
+  func isRequesting(_ id: AssetID, from member: MemberID) -> Bool {
+    exchange.isAsking(id, from: member)
+  }
+
+  /// The properties of a requested asset.
+  func requestedReference(of id: AssetID) -> AssetReference? { exchange.reference(of: id) }
+
+  /// A part of a requested asset arrived.
+  func progressed(_ id: AssetID, _ now: Moment) { exchange.progressed(id, now: now.uptime) }
+
+  /// A member cannot send a requested asset, or sent wrong bytes.
+  func unavailable(_ id: AssetID, from member: MemberID, _ now: Moment) {
+    perform(exchange.unavailable(id, from: member, now: now.uptime))
+  }
+
+  /// When ``tick(_:)`` has something to do.
+  var nextDeadline: UInt64? { exchange.nextDeadline }
+
+  /// Requests assets from other members if a member does not send them.
+  func tick(_ now: Moment) { perform(exchange.tick(now.uptime)) }
+
+  private func perform(_ effects: [AssetExchange.Effect]) {
+    for case .ask(let id, let member) in effects {
+      guard let reference = exchange.reference(of: id) else { continue }
+      outbox.append(.wantAsset(reference, from: member))
+      outbox.send(.assetRequest(id), to: member)
+    }
+  }
+
+  // MARK: - Stored bytes
+
+  /// The bytes of an asset were stored.
+  func stored(_ id: AssetID, bytes: Int?, _ now: Moment) {
+    budget.count(id, bytes ?? reference(of: id)?.byteCount ?? 0, of: author(of: id))
+    guard board.assets.insert(id).inserted else { return }
+    perform(exchange.arrived(id, now: now.uptime))
+    for object in board.objectIDs where board.state.record(object)?.asset?.id == id {
+      if let snapshot = board.snapshot(object), snapshot.asset?.id == id {
+        outbox.append(.objectChanged(snapshot, from: nil))
+      }
+    }
+  }
+
+  /// The stored bytes of an asset are damaged or missing.
+  func lost(_ id: AssetID, _ now: Moment) {
+    guard board.assets.remove(id) != nil, let object = objects[id], let asset = reference(of: id)
+    else { return }
+    request(asset, of: object, preferring: nil, now)
+  }
+
+  /// Returns the properties of an asset, as one of its objects states them.
+  func reference(of id: AssetID) -> AssetReference? {
+    if let asset = objects[id].flatMap({ board.state.record($0)?.asset }), asset.id == id {
+      return asset
+    }
+    // The first object was purged.
+    guard let (object, record) = board.state.records.first(where: { $0.1.asset?.id == id }) else {
+      return nil
+    }
+    objects[id] = object
+    return record.asset
+  }
+
+  // MARK: - Sending
+
+  /// A member requested an asset.
+  func serve(_ id: AssetID, to member: MemberID) {
+    let underway = sending[member] ?? []
+    // The member requested it twice.
+    guard !underway.contains(id) else { return }
+    guard board.assets.contains(id), reference(of: id) != nil, let object = objects[id],
+      underway.count < Self.assetsPerMember
+    else {
+      outbox.send(.assetUnavailable(id), to: member)
+      return
+    }
+    sending[member, default: []].insert(id)
+    let name = ResourceDTO(id: object.description, type: .imageData, sha256: id)
+    outbox.append(.sendAsset(id, name, to: member))
+  }
+
+  /// Sending an asset has ended.
+  func sent(_ id: AssetID, to member: MemberID) { sending[member]?.remove(id) }
+
+  // MARK: - Members
+
+  /// A member has joined.
+  func memberJoined(_ member: MemberID, _ now: Moment) {
+    perform(exchange.memberJoined(member, now: now.uptime))
+  }
+
+  /// A member has left.
+  func memberLeft(_ member: MemberID, _ now: Moment) {
+    sending[member] = nil
+    perform(exchange.memberLeft(member, now: now.uptime))
+  }
+
+  /// Whether a requested asset is on its way here, or may still arrive.
+  var isReceiving: Bool { exchange.isBusy }
+
+  /// Whether assets are being sent to a member.
+  func isSending(to member: MemberID) -> Bool { sending[member]?.isEmpty == false }
+
+  /// Whether assets are being sent to any member.
+  var isSending: Bool { !sending.values.allSatisfy(\.isEmpty) }
+}

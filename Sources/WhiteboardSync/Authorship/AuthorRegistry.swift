@@ -1,0 +1,171 @@
+import Whiteboard
+
+/// The incarnations in a context that have no record (BRD-37).
+public struct UnrecordedAuthors: Error, Hashable, Sendable {
+  /// The number of incarnations that were removed because nothing of them was on the board.
+  public var forgotten = 0
+  /// The number of incarnations that stay because something of them is on the board.
+  ///
+  /// Other replicas refuse them.
+  public var kept = 0
+}
+
+/// The author records of the incarnations in the local context, and of the local incarnations.
+///
+/// A context may name only incarnations with a record, and only a limited number of them (BRD-37, SYN-48).
+final class AuthorRegistry {
+  private let board: Board
+  private let peers: PeerTable
+  private let outbox: Outbox
+  private var records: [Incarnation: AuthorRecord] = [:]
+
+  init(_ board: Board, _ peers: PeerTable, _ outbox: Outbox) {
+    self.board = board
+    self.peers = peers
+    self.outbox = outbox
+  }
+
+  /// The record of an incarnation.
+  subscript(incarnation: Incarnation) -> AuthorRecord? { records[incarnation] }
+
+  /// The number of records.
+  var count: Int { records.count }
+
+  /// All records, in no particular order.
+  var all: some Collection<AuthorRecord> { records.values }
+
+  /// All incarnations with a record.
+  var incarnations: Set<Incarnation> { Set(records.keys) }
+
+  // MARK: - Adding and removing
+
+  /// Adds the record of a local incarnation, whose author the board knows already.
+  func insertOwn(_ record: AuthorRecord) { records[record.incarnation] = record }
+
+  /// Removes the record of a local incarnation if it is not in the context.
+  func removeUnusedOwn(_ incarnation: Incarnation) {
+    if !board.state.context.contains(incarnation) { records[incarnation] = nil }
+  }
+
+  /// Adds the record of another incarnation, unless it is known.
+  func insert(_ record: AuthorRecord) {
+    guard records[record.incarnation] == nil else { return }
+    records[record.incarnation] = record
+    board.authors[record.incarnation] = record.member
+  }
+
+  /// Adds the record of an incarnation whose first batch was just applied, and stores it.
+  func insertAndStore(_ record: AuthorRecord) {
+    records[record.incarnation] = record
+    board.authors[record.incarnation] = record.member
+    store(record)
+  }
+
+  /// Stores a record in the document.
+  func store(_ record: AuthorRecord) {
+    outbox.record(.author(record.bytes, record.incarnation))
+  }
+
+  /// Removes restored records whose batches were lost.
+  func removeUnused(except own: Incarnation) {
+    for incarnation in records.keys
+    where incarnation != own && !board.state.context.contains(incarnation)
+      && board.state.limits[incarnation] == nil
+    {
+      records[incarnation] = nil
+      board.authors[incarnation] = nil
+    }
+  }
+
+  // MARK: - Sending
+
+  /// Returns the records for a keyframe, by ascending incarnation.
+  func recordsForKeyframe() -> ArraySlice<AuthorRecord> {
+    let context = board.state.context
+    let limits = board.state.limits
+    return sorted { context.contains($0.incarnation) || limits[$0.incarnation] != nil }
+  }
+
+  /// Returns the records of the incarnations of which a replica with that context lacks something, by
+  /// ascending incarnation.
+  func records(lackingIn context: Context, isRepair: Bool) -> ArraySlice<AuthorRecord> {
+    let seen = board.state.context
+    return sorted { record in
+      if let limit = board.state.limits[record.incarnation] {
+        // The other replica may not know the author of these revoked changes yet.
+        if context.last(of: record.incarnation) ?? 0 > limit { return true }
+        guard seen.contains(record.incarnation) else { return false }
+      }
+      let theirs = context[record.incarnation]
+      return isRepair || theirs.ranges.isEmpty
+        || !theirs.isSuperset(of: seen[record.incarnation])
+    }
+  }
+
+  private func sorted(where isIncluded: (AuthorRecord) -> Bool) -> ArraySlice<AuthorRecord> {
+    records.values.filter(isIncluded).sorted { $0.incarnation < $1.incarnation }
+      .prefix(Answer.recordLimit)
+  }
+
+  // MARK: - Receiving
+
+  /// Returns the records that a batch would add to the registry.
+  ///
+  /// - Throws: `noAuthor` if it purges an object of an incarnation that no record names, and
+  ///   `BoardError.boardFull` if there is no room for one of them.
+  func newRecords(for batch: Batch, from link: LinkChainVerifier) throws -> [AuthorRecord] {
+    var new: [AuthorRecord] = []
+    if records[batch.author] == nil, let record = link.record { new.append(record) }
+    for operation in batch.operations where operation.property.isPurge {
+      let incarnation = operation.object.dot.incarnation
+      guard incarnation != batch.author, records[incarnation] == nil,
+        !board.state.context.contains(incarnation),
+        !new.contains(where: { $0.incarnation == incarnation })
+      else { continue }
+      guard let record = link.recordAhead(of: incarnation) else { throw ReplicaError.noAuthor }
+      new.append(record)
+    }
+    try requireRoom(for: new)
+    return new
+  }
+
+  /// Checks the incarnations that an answer would bring into the context; signatures are checked afterwards.
+  ///
+  /// - Throws: ``UnrecordedAuthors`` if one has no record, `BoardError.boardFull` if there is no room for
+  ///   one of them.
+  func requireRecords(in answer: Answer) throws {
+    let context = board.state.context
+    let new = answer.difference.context.incarnations.filter {
+      !context.contains($0) && records[$0] == nil
+    }
+    guard !new.isEmpty else { return }
+    let brought = Dictionary(
+      answer.records.map { ($0.incarnation, $0) },
+      uniquingKeysWith: { first, _ in first }
+    )
+    let found = new.compactMap { brought[$0] }
+    guard found.count == new.count else { throw UnrecordedAuthors() }
+    try requireRoom(for: found)
+  }
+
+  /// - Throws: `boardFull` if one author would have too many incarnations, or if authors that are not
+  ///   joined would occupy the room that is reserved for joined members.
+  private func requireRoom(for new: [AuthorRecord]) throws(BoardError) {
+    guard !new.isEmpty else { return }
+    var counts: [MemberID: Int] = [:]
+    for record in new { counts[record.member, default: 0] += 1 }
+    for (incarnation, record) in records where counts[record.member] != nil {
+      if board.state.context.contains(incarnation) { counts[record.member, default: 0] += 1 }
+    }
+    guard counts.values.allSatisfy({ $0 <= BoardLimits.incarnationsPerAuthor }) else {
+      throw .boardFull
+    }
+    let context = board.state.context
+    let limit =
+      context.isEmpty
+      ? BoardLimits.incarnationsOfStrangersAtFirst : BoardLimits.incarnationsOfStrangers
+    guard context.incarnationCount + new.count > limit else { return }
+    let strangers = new.contains { $0.member != board.member && peers[$0.member] == nil }
+    if strangers { throw .boardFull }
+  }
+}

@@ -1,0 +1,213 @@
+import Whiteboard
+
+/// Publishes the local changes: chains, stores and sends batches, and signs heads (AUT-1 to AUT-8).
+final class BatchPublisher {
+  private let board: Board
+  private let author: Author
+  private let peers: PeerTable
+  private let registry: AuthorRegistry
+  private let outbox: Outbox
+
+  /// The head of the chain of the current incarnation.
+  private(set) var chain: BatchChain
+  private var heads: OwnHeads
+  /// Encodes the batches, which have the same bytes for all members.
+  private var writer = LinkBatchWriter()
+  /// Whether a member has joined that does not know the names that `writer` assumes to be known.
+  private var hasNewcomer = false
+  /// The incarnations whose records all members received ahead of purges (SYN-48).
+  private var sentAhead: Set<Incarnation> = []
+
+  init(
+    _ board: Board,
+    _ author: Author,
+    _ peers: PeerTable,
+    _ registry: AuthorRegistry,
+    _ outbox: Outbox,
+    now: UInt64
+  ) {
+    self.board = board
+    self.author = author
+    self.peers = peers
+    self.registry = registry
+    self.outbox = outbox
+    chain = BatchChain(board.incarnation)
+    registry.insertOwn(author.record(of: board.incarnation))
+    heads = OwnHeads(now: now, of: author.member)
+  }
+
+  // MARK: - Batches
+
+  /// Chains and stores the new batches of the board, and sends them to every member (SYN-10).
+  func publishBatches() {
+    for batch in board.takeBatches() { publish(batch) }
+    if isBehindBoard { introduceIncarnation(board.incarnation) }
+  }
+
+  /// Whether the board has begun an incarnation that no member knows yet.
+  var isBehindBoard: Bool { board.incarnation != chain.incarnation }
+
+  private func publish(_ batch: Batch) {
+    if batch.author != chain.incarnation { introduceIncarnation(batch.author) }
+    if chain.sequence == 0 { registry.store(author.record(of: batch.author)) }
+    let encoded = EncodedBatch(batch)
+    if hasNewcomer || !writer.hasNames(for: encoded) { introduceIncarnation() }
+    chain.append(encoded.bytes, through: batch.sequences.upperBound)
+    outbox.record(.batch(encoded))
+    sendRecords(ofPurgesIn: batch)
+    if !peers.isEmpty { outbox.send(.batch(writer.encode(encoded)), to: peers.members) }
+  }
+
+  /// Sends all members the records of the incarnations whose objects a batch purges.
+  ///
+  /// A purge adds the id of an object to contexts, even if no member knows the author of the object.
+  private func sendRecords(ofPurgesIn batch: Batch) {
+    guard !peers.isEmpty else { return }
+    for operation in batch.operations where operation.property.isPurge {
+      let incarnation = operation.object.dot.incarnation
+      guard incarnation != batch.author, !sentAhead.contains(incarnation),
+        let record = registry[incarnation]
+      else { continue }
+      sentAhead.insert(incarnation)
+      outbox.send(.record(record.bytes), to: peers.members)
+    }
+  }
+
+  // MARK: - Incarnations
+
+  /// Continues under a new incarnation, and introduces it to all members (BRD-25).
+  func introduceIncarnation(_ incarnation: Incarnation) {
+    continueChain(BatchChain(incarnation))
+  }
+
+  private func continueChain(_ next: BatchChain) {
+    if chain.sequence == 0 { registry.removeUnusedOwn(chain.incarnation) }
+    chain = next
+    registry.insertOwn(author.record(of: chain.incarnation))
+    introduceIncarnation()
+  }
+
+  /// Continues the chain of a replayed batch, if it is another one (REC-10).
+  ///
+  /// - Parameters:
+  ///   - batch: The next batch.
+  ///   - record: The record of its incarnation, which has the key of this author.
+  ///   - earlier: The head of the chain of that incarnation when another replica of this author last wrote.
+  func continueChain(
+    of batch: Batch,
+    under record: AuthorRecord,
+    after earlier: BatchChain?
+  ) {
+    guard chain.incarnation != batch.author || chain.sequence + 1 != batch.firstSequence else {
+      return
+    }
+    author.adopt(record)
+    let before = batch.firstSequence - 1
+    if let earlier, earlier.incarnation == batch.author, earlier.sequence == before {
+      continueChain(earlier)
+    } else if before == 0 {
+      continueChain(BatchChain(batch.author))
+    } else {
+      // The earlier batches are not here. Any hash works if all members receive the same.
+      let hash = Bytes32.sha256(record.bytes)
+      continueChain(BatchChain(batch.author, sequence: before, hash: hash))
+    }
+  }
+
+  /// Sends all members the record of the current incarnation and the head of its chain.
+  ///
+  /// On each link, this replaces the names and the author that earlier messages established.
+  private func introduceIncarnation() {
+    writer.beginAuthor()
+    hasNewcomer = false
+    outbox.send(.author(introduction()), to: peers.members)
+  }
+
+  /// Sends a newcomer the record of the current incarnation and the head of its chain.
+  func introduceIncarnation(to member: MemberID) {
+    sentAhead = []
+    if peers.count == 1 { writer.beginAuthor() }
+    hasNewcomer = !writer.isFresh
+    outbox.send(.author(introduction()), to: member)
+  }
+
+  private func introduction() -> AuthorMessage {
+    AuthorMessage(
+      record: author.record(of: chain.incarnation).bytes,
+      head: heads.head(of: chain, by: author)
+    )
+  }
+
+  // MARK: - Heads
+
+  /// When the next head is due; nil if nothing was written since the last one.
+  var nextDeadline: UInt64? {
+    isBehindBoard ? 0 : heads.nextDeadline(chain, peers.headInterval)
+  }
+
+  /// Signs and sends the head of the chain if something was written since the last head, at most once in
+  /// each interval.
+  func sendHeadIfDue(_ now: Moment) {
+    guard let due = heads.nextDeadline(chain, peers.headInterval), now.uptime >= due else { return }
+    sendHead(now)
+  }
+
+  /// Signs and sends the head of the chain if something was written since the last head.
+  func sendHead(_ now: Moment) {
+    guard heads.isNew(chain) else { return }
+    let head = heads.nextHead(of: chain, by: author, now: now.uptime)
+    outbox.record(StoredChange(head, of: chain.incarnation))
+    outbox.send(.head(head), to: peers.members)
+  }
+}
+
+extension StoredChange {
+  /// The stored form of a signed head.
+  init(_ head: SignedHead, of incarnation: Incarnation) {
+    var writer = ByteWriter()
+    head.write(to: &writer)
+    self = .head(writer.bytes, incarnation, sequence: head.sequence)
+  }
+}
+
+/// The signed heads of the local chain, and the time of the last one sent.
+struct OwnHeads {
+  private var last: (chain: BatchChain, head: SignedHead)?
+  private var sent: BatchChain?
+  private var sentAt: UInt64
+  /// The fraction of an interval that the first head waits, in 256ths.
+  ///
+  /// Without it, members that join together would always sign at the same moment, and each of them would
+  /// have to verify the heads of all others at once.
+  private let phase: UInt64
+  private var isFirst = true
+
+  init(now: UInt64, of member: MemberID) {
+    sentAt = now
+    phase = UInt64(member.bytes[0]) + 1
+  }
+
+  /// When the next head is sent; nil if nothing was written since the last one.
+  func nextDeadline(_ chain: BatchChain, _ interval: UInt64) -> UInt64? {
+    isNew(chain) ? sentAt + (isFirst ? interval * phase / 256 : interval) : nil
+  }
+
+  /// Whether something was written since the last head.
+  func isNew(_ chain: BatchChain) -> Bool { chain.sequence > 0 && sent != chain }
+
+  /// Returns the signed head of the chain; each head is signed only once.
+  mutating func head(of chain: BatchChain, by author: Author) -> SignedHead {
+    if let last, last.chain == chain { return last.head }
+    let head = author.sign(chain)
+    last = (chain, head)
+    return head
+  }
+
+  /// Returns the signed head of the chain, and notes that it is sent now.
+  mutating func nextHead(of chain: BatchChain, by author: Author, now: UInt64) -> SignedHead {
+    sent = chain
+    sentAt = now
+    isFirst = false
+    return head(of: chain, by: author)
+  }
+}

@@ -1,0 +1,121 @@
+import Whiteboard
+
+/// Checks the answers of members, and merges them into the board (SYN-13, SYN-29).
+final class AnswerReceiver {
+  private let board: Board
+  private let author: Author
+  private let verifier: any SignatureVerifier
+  private let peers: PeerTable
+  private let registry: AuthorRegistry
+  private let publisher: BatchPublisher
+  private let claims: ClaimCheck
+  private let permissions: Permissions
+  private let outbox: Outbox
+
+  init(
+    _ board: Board,
+    _ author: Author,
+    _ verifier: any SignatureVerifier,
+    _ peers: PeerTable,
+    _ registry: AuthorRegistry,
+    _ publisher: BatchPublisher,
+    _ claims: ClaimCheck,
+    _ permissions: Permissions,
+    _ outbox: Outbox
+  ) {
+    self.board = board
+    self.author = author
+    self.verifier = verifier
+    self.peers = peers
+    self.registry = registry
+    self.publisher = publisher
+    self.claims = claims
+    self.permissions = permissions
+    self.outbox = outbox
+  }
+
+  /// Whether a resource that a member offers is the answer to the request to it (SYN-13).
+  func expectsAnswer(_ name: ResourceDTO, from member: MemberID) -> Bool {
+    guard let peer = peers[member], let request = peer.requestInFlight else { return false }
+    return name.type == .whiteboard && !name.isDeleted && name.request == request
+      && name.id == author.board.description
+      && name.byteCount.map { $0 <= Answer.byteLimit } ?? false
+  }
+
+  /// Checks an answer, and merges all of it or nothing.
+  ///
+  /// - Parameters:
+  ///   - bytes: The answer.
+  ///   - buckets: The buckets that the request asked for, if it was a repair.
+  ///   - member: The member that answered.
+  ///   - now: The time.
+  /// - Returns: Whether the answer counts; it does not if the rights of its author were revoked.
+  /// - Throws: `CodecError` and `ReplicaError` for a breach, ``UnrecordedAuthors``, and `BoardError` if there is
+  ///   no room for it.
+  func merge(
+    _ bytes: [UInt8],
+    repairing buckets: UInt16,
+    from member: MemberID,
+    _ now: Moment
+  ) throws -> Bool {
+    let merging = AnswerMerging(repairing: buckets, by: author.role)
+    guard let (records, claimed) = try check(bytes, from: member) else { return false }
+    let difference = claims.removingContradictedClaims(from: claimed, by: member, now)
+    let (revision, known) = (board.state.revision, registry.count)
+    // The records of incarnations of which anything was seen, or claimed.
+    let seen = records.filter { record in
+      difference.context.contains(record.incarnation)
+        || board.state.context.contains(record.incarnation)
+    }
+    permissions.limitBoard(for: seen)
+    try board.receive(
+      difference,
+      comparesAll: merging.comparesAll,
+      replacing: merging.replacing
+    )
+    for record in seen { registry.insert(record) }
+    if board.state.revision != revision || registry.count != known {
+      // If a part was left out, the document must not contain it either. The local author signs the rest.
+      let isWhole = difference.context == claimed.context
+      let answer =
+        isWhole
+        ? bytes
+        : Answer.encode(records, difference, by: author, as: publisher.chain.incarnation)
+      outbox.record(.answer(merging.bytes + answer))
+    }
+    return true
+  }
+
+  /// Checks everything that an answer must be, before any of it counts.
+  /// - Returns: The records and the difference; nil if the rights of the author were revoked.
+  private func check(
+    _ bytes: [UInt8],
+    from member: MemberID
+  ) throws -> (records: [AuthorRecord], difference: Difference)? {
+    let answer = try Answer(bytes)
+    let record =
+      answer.records.first { $0.incarnation == answer.incarnation }
+      ?? registry[answer.incarnation]
+      ?? peers[member]?.link.record.flatMap { $0.incarnation == answer.incarnation ? $0 : nil }
+    guard let record else { throw ReplicaError.noAuthor }
+    try record.verify(board: author.board, with: verifier)
+    guard record.member == member else { throw ReplicaError.forgedAuthor }
+    guard record.role.mayWrite else { throw ReplicaError.viewer }
+    try answer.verify(by: record, with: verifier)
+    guard permissions.allowsAnswer(by: record) else { return nil }
+    try registry.requireRecords(in: answer)
+    var known = registry.incarnations
+    for record in answer.records where registry[record.incarnation]?.bytes != record.bytes {
+      try record.verify(board: author.board, with: verifier)
+      known.insert(record.incarnation)
+    }
+    // The author of a move affects the game, so it must not depend on the sender. On an owned board, only
+    // the changes of known authors count.
+    for entry in answer.difference.entries {
+      for new in entry.cells where permissions.isOwned || new.property.isMove {
+        guard known.contains(new.cell.dot.incarnation) else { throw ReplicaError.noAuthor }
+      }
+    }
+    return (answer.records, answer.difference)
+  }
+}

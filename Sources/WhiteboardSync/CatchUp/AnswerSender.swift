@@ -1,0 +1,66 @@
+import Whiteboard
+
+/// Answers the requests of members for changes that they lack (SYN-12, SYN-29).
+final class AnswerSender {
+  private let board: Board
+  private let author: Author
+  private let peers: PeerTable
+  private let registry: AuthorRegistry
+  private let publisher: BatchPublisher
+  private let outbox: Outbox
+
+  init(
+    _ board: Board,
+    _ author: Author,
+    _ peers: PeerTable,
+    _ registry: AuthorRegistry,
+    _ publisher: BatchPublisher,
+    _ outbox: Outbox
+  ) {
+    self.board = board
+    self.author = author
+    self.peers = peers
+    self.registry = registry
+    self.publisher = publisher
+    self.outbox = outbox
+  }
+
+  /// A member sent a request, which replaces an earlier one; a viewer does not answer.
+  func receive(_ request: CatchUpRequest, from member: MemberID, _ now: Moment) {
+    guard author.role.mayWrite else { return }
+    peers[member]?.pendingRequest = request
+    answerIfDue(member, now)
+  }
+
+  /// Answers the pending request of a member, if that is due.
+  func answerIfDue(_ member: MemberID, _ now: Moment) {
+    guard let request = peers[member]?.removeDueRequest(now.uptime) else { return }
+    if request.buckets == 0, request.context.isSuperset(of: board.state.context),
+      !containsRevokedChanges(request.context)
+    {
+      outbox.send(.nothingLacking(request.number), to: member)
+      return
+    }
+    let answer = Answer.encode(
+      registry.records(lackingIn: request.context, isRepair: request.buckets != 0),
+      board.state.difference(since: request.context, buckets: request.buckets),
+      by: author,
+      as: publisher.chain.incarnation
+    )
+    // A board within its limits can be too large for one answer. Its batches still reach the member.
+    guard answer.count <= Answer.byteLimit else { return }
+    peers[member]?.answerInFlight = request.number
+    let name = ResourceDTO(
+      id: author.board.description,
+      type: .whiteboard,
+      request: request.number,
+      byteCount: answer.count
+    )
+    outbox.append(.sendAnswer(answer, name, to: member))
+  }
+
+  /// Whether a context contains changes that were revoked here.
+  private func containsRevokedChanges(_ context: Context) -> Bool {
+    board.state.limits.contains { context.last(of: $0.key) ?? 0 > $0.value }
+  }
+}

@@ -1,0 +1,147 @@
+import Whiteboard
+
+/// Strokes that are being drawn: the local ones, and the previews of those of members (SYN-31 to SYN-33).
+final class StrokeSharing {
+  private let board: Board
+  private let peers: PeerTable
+  private let outbox: Outbox
+  /// The local strokes.
+  private var strokes: [ObjectID: LiveStroke] = [:]
+  /// The previewed points of other members' strokes.
+  private var tails = StrokeTails()
+
+  init(_ board: Board, _ peers: PeerTable, _ outbox: Outbox) {
+    self.board = board
+    self.peers = peers
+    self.outbox = outbox
+  }
+
+  // MARK: - Local strokes
+
+  /// Adds a stroke that has just been created.
+  func begin(_ id: ObjectID, _ now: Moment) { strokes[id] = LiveStroke(now: now.uptime) }
+
+  /// Returns the stroke to which points will be added.
+  /// - Throws: `unknownObject` if no such stroke is being drawn here, `outOfRange`, `tooLong`.
+  func extend(
+    _ id: ObjectID,
+    with points: [Point]
+  ) throws(BoardError) {
+    guard var stroke = strokes[id] else { throw .unknownObject(id) }
+    guard stroke.count + points.count <= BoardLimits.pointsPerStroke else {
+      throw .tooLong("stroke")
+    }
+    var ink: [InkPoint] = []
+    for point in points { ink.append(try InkPoint(point)) }
+    stroke.append(ink)
+    strokes[id] = stroke
+  }
+
+  /// Returns a stroke that can be finished.
+  /// - Throws: `unknownObject` if no such stroke is being drawn here, `empty` if it has no points.
+  func finishableStroke(_ id: ObjectID) throws(BoardError) -> LiveStroke {
+    guard let stroke = strokes[id] else { throw .unknownObject(id) }
+    guard stroke.count > 0 else { throw .empty }
+    return stroke
+  }
+
+  /// Removes a stroke that was finished.
+  func end(_ id: ObjectID) { strokes[id] = nil }
+
+  /// Removes all local strokes, because the local role changed.
+  func discardAll() { strokes = [:] }
+
+  /// Previews and commits the points of all local strokes for which that is due.
+  func advanceAll(_ now: Moment) {
+    for id in strokes.keys.sorted() { advance(id, now) }
+  }
+
+  /// Previews and commits the points of a local stroke, if that is due.
+  func advance(_ id: ObjectID, _ now: Moment) {
+    guard var stroke = strokes[id] else { return }
+    if let preview = stroke.preview(now.uptime) {
+      outbox.send(
+        .preview(stroke: id, first: preview.first, points: preview.points),
+        to: peers.members
+      )
+    }
+    if stroke.isCommitDue(now.uptime) {
+      do {
+        try board.gesture { () throws(BoardError) in
+          try board.appendInk(stroke.pending, to: id, first: stroke.committed)
+        }
+        stroke.didCommit(now.uptime)
+      } catch {
+        // The stroke was purged, or the board is full.
+        strokes[id] = nil
+        return
+      }
+    }
+    strokes[id] = stroke
+  }
+
+  /// When ``advanceAll(_:)`` has something to do; nil if no stroke has pending points.
+  var nextDeadline: UInt64? { strokes.values.compactMap(\.nextDeadline).min() }
+
+  /// The visible points of a stroke: the committed ones, then the previewed ones.
+  func visibleInk(of id: ObjectID) -> [InkPoint] {
+    guard let ink = board.snapshot(id)?.ink else { return [] }
+    if let stroke = strokes[id] { return ink + stroke.pending }
+    return ink + tails.tail(of: id, committed: ink.count)
+  }
+
+  // MARK: - Strokes of members
+
+  /// A member sent points of a stroke that it is drawing.
+  func receivePreview(
+    of stroke: ObjectID,
+    first: Int,
+    _ points: [InkPoint],
+    from member: MemberID
+  ) {
+    // Only the author of a stroke previews it, and only until it is finished or purged.
+    guard stroke.dot.incarnation == peers[member]?.link.record?.incarnation else { return }
+    let isVisible = board.state.isVisible(stroke)
+    var committed = 0
+    if isVisible {
+      guard let record = board.state.record(stroke), record.kind == .drawing,
+        !record.isFinished
+      else { return }
+      committed = record.points.count
+    } else {
+      guard !board.state.context.contains(stroke.dot) else { return }
+    }
+    guard
+      tails.received(stroke, first: first, points, from: member, committed: committed), isVisible
+    else { return }
+    reportTail(of: stroke, committed: committed, member)
+  }
+
+  /// A stroke was added or changed.
+  func strokeChanged(_ snapshot: ObjectSnapshot, from member: MemberID?) {
+    guard let ink = snapshot.ink else { return }
+    tails.committed(snapshot.id, count: ink.count, isFinished: snapshot.isFinished ?? false)
+    if let member { reportTail(of: snapshot.id, committed: ink.count, member) }
+  }
+
+  /// An object was removed.
+  func objectRemoved(_ id: ObjectID) { tails.removed(id) }
+
+  /// A member has left; its strokes lose their previewed points.
+  func memberLeft(_ member: MemberID) {
+    for stroke in tails.memberLeft(member) {
+      guard let ink = board.snapshot(stroke)?.ink else { continue }
+      outbox.append(
+        .preview(StrokePreview(stroke: stroke, member: member, first: ink.count, points: []))
+      )
+    }
+  }
+
+  private func reportTail(of stroke: ObjectID, committed: Int, _ member: MemberID) {
+    let tail = tails.tail(of: stroke, committed: committed)
+    guard !tail.isEmpty else { return }
+    outbox.append(
+      .preview(StrokePreview(stroke: stroke, member: member, first: committed, points: tail))
+    )
+  }
+}

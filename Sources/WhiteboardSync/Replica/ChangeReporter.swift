@@ -1,0 +1,105 @@
+import Whiteboard
+
+/// Reports the changes of the board as actions.
+final class ChangeReporter {
+  private let board: Board
+  private let strokes: StrokeSharing
+  private let photos: PhotoSharing
+  private let outbox: Outbox
+  private var deferred = DeferredChanges()
+  /// The objects that the local member has selected.
+  private var ownSelections: Set<ObjectID> = []
+  /// The reported holder of each selected object.
+  private var reportedHolders: [ObjectID: MemberID] = [:]
+
+  init(_ board: Board, _ strokes: StrokeSharing, _ photos: PhotoSharing, _ outbox: Outbox) {
+    self.board = board
+    self.strokes = strokes
+    self.photos = photos
+    self.outbox = outbox
+  }
+
+  /// Reports the new changes of the board, except for those that are deferred.
+  func reportChanges(from member: MemberID?, _ now: Moment) {
+    for change in board.takeChanges() {
+      if deferred.append(change, of: board.state, from: member) { continue }
+      report(change, from: member, now)
+    }
+  }
+
+  /// Reports the next deferred change, if it is due.
+  func reportDeferredChange(_ now: Moment) {
+    if let next = deferred.removeNext(now.uptime) { report(next.change, from: next.member, now) }
+  }
+
+  /// When the next deferred change is reported, if any.
+  var nextDeadline: UInt64? { deferred.nextDeadline }
+
+  /// Reports the holders of all selected objects that have changed.
+  func reportSelections() {
+    for id in board.objectIDs where board.state.record(id)?.selection != nil {
+      reportSelection(of: id)
+    }
+  }
+
+  /// Discards the changes of a restored board, but notes its photos and selections.
+  func discardChanges(_ now: Moment) {
+    _ = board.takeChanges()
+    for id in board.objectIDs {
+      let record = board.state.record(id)
+      // Making a snapshot costs more than restoring the object.
+      if record?.kind == .photo, let photo = board.snapshot(id) {
+        objectChanged(photo, from: nil, now)
+      }
+      if record?.selection != nil, board.holder(of: id) == board.member {
+        ownSelections.insert(id)
+        reportedHolders[id] = board.member
+      }
+    }
+  }
+
+  private func report(_ change: ObjectChange, from member: MemberID?, _ now: Moment) {
+    switch change {
+    case .added(let id):
+      if let line = board.chatLine(id) {
+        outbox.append(.chat(line, from: member))
+      } else if let snapshot = board.snapshot(id) {
+        outbox.append(.objectAdded(snapshot, from: member))
+        objectChanged(snapshot, from: member, now)
+        if board.state.record(id)?.selection != nil { reportSelection(of: id) }
+      }
+    case .changed(let id):
+      if let snapshot = board.snapshot(id) {
+        outbox.append(.objectChanged(snapshot, from: member))
+        objectChanged(snapshot, from: member, now)
+      }
+    case .removed(let id):
+      strokes.objectRemoved(id)
+      ownSelections.remove(id)
+      reportedHolders[id] = nil
+      outbox.append(.objectRemoved(id, from: member))
+    case .selected(let id):
+      reportSelection(of: id)
+    }
+  }
+
+  private func objectChanged(_ snapshot: ObjectSnapshot, from member: MemberID?, _ now: Moment) {
+    strokes.strokeChanged(snapshot, from: member)
+    if let asset = snapshot.asset {
+      photos.request(asset, of: snapshot.id, preferring: member, now)
+    }
+  }
+
+  private func reportSelection(of id: ObjectID) {
+    let winner = board.selection(of: id)
+    let holder = board.holder(of: id)
+    if winner == board.member {
+      ownSelections.insert(id)
+    } else if ownSelections.remove(id) != nil, let winner {
+      outbox.append(.selectionLost(id, to: winner))
+    }
+    guard reportedHolders[id] != holder else { return }
+    reportedHolders[id] = holder
+    outbox.append(.selected(id, by: holder))
+  }
+}

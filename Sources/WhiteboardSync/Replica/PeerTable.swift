@@ -1,0 +1,41 @@
+import Whiteboard
+
+/// The joined members, with the state of the link to each.
+final class PeerTable {
+  private var peers: [MemberID: PeerState] = [:]
+
+  /// The state of the link to a member; nil if it is not joined.
+  subscript(member: MemberID) -> PeerState? { peers[member] }
+
+  /// Whether nobody else is joined.
+  var isEmpty: Bool { peers.isEmpty }
+
+  /// The number of joined members.
+  var count: Int { peers.count }
+
+  /// The joined members, in ascending order.
+  var members: [MemberID] { peers.keys.sorted() }
+
+  /// The states of all links, in no particular order.
+  var states: some Collection<PeerState> { peers.values }
+
+  /// The joined members and the states of their links, in no particular order.
+  var entries: some Sequence<(key: MemberID, value: PeerState)> { peers }
+
+  /// Adds a member that has just joined.
+  func insert(_ member: MemberID, now: UInt64) { peers[member] = PeerState(now: now) }
+
+  /// Removes a member that has left.
+  /// - Returns: Whether it was joined.
+  func remove(_ member: MemberID) -> Bool { peers.removeValue(forKey: member) != nil }
+
+  /// Milliseconds after which the author of a change receives a report about it; they grow with the
+  /// number of members, because every member sends reports (SYN-14).
+  var reportDelay: UInt64 { min(50 * UInt64(max(count, 8)) / 8, 1000) }
+
+  /// Milliseconds after which the other members receive a report about a change.
+  var gossipDelay: UInt64 { min(10 * reportDelay, ContextReports.interval) }
+
+  /// Milliseconds between two heads, each of which every member verifies (AUT-7).
+  var headInterval: UInt64 { 1000 * UInt64(max(count, 8)) / 8 }
+}

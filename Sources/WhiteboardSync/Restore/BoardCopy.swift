@@ -1,0 +1,57 @@
+import Whiteboard
+
+/// The content of a board in a form for another board.
+///
+/// Records belong to one board (AUT-1), so an author of the other board becomes the author of everything. It
+/// makes one incarnation there for each incarnation that the content names, in the same order. The context of
+/// the copy contains nothing else, whatever was claimed on the original (BRD-37). Games begin again, because a
+/// move counts only for the member that made it.
+struct BoardCopy {
+  /// The content, as a keyframe for a replica of the other board.
+  let keyframe: [UInt8]
+  /// The digest of the content.
+  let digest: Bytes32
+  /// The photos in the content.
+  let assets: Set<AssetID>
+
+  /// Copies a board.
+  /// - Throws: `boardFull` if more incarnations wrote on it than one author may have.
+  init(of original: BoardState, by author: Author) throws(BoardError) {
+    var found = original.difference(since: Context())
+    for index in found.entries.indices {
+      found.entries[index].cells.removeAll(where: \.property.isMove)
+    }
+    let created = found.living
+    found.entries.removeAll { $0.cells.isEmpty || !created.contains($0.object.dot) }
+    found.living = DotSet(ascending: found.entries.map(\.object.dot))
+    found.context = Self.context(of: found.entries)
+    let named = found.context.incarnations
+    guard named.count < BoardLimits.incarnationsPerAuthor else { throw .boardFull }
+    let made = named.map { _ in author.makeIncarnation() }.sorted()
+    let renamed = Dictionary(uniqueKeysWithValues: zip(named, made))
+    let renaming = IncarnationRenaming { renamed[$0] ?? $0 }
+    let difference = renaming.difference(found) { property, value, time in
+      // A chat line is shown only if its author wrote it; the display name in it remains.
+      (property == .chatAuthor ? .bytes(author.member.bytes) : value, time)
+    }
+    var state = BoardState()
+    var changes = ChangeLog()
+    try state.merge(difference, changes: &changes)
+    assets = Set(state.records.compactMap { _, record in record.asset?.id })
+    digest = BoardDigest.digest(of: state)
+    keyframe = KeptState.encode(made.map { author.record(of: $0) }, difference)
+  }
+
+  /// The context of a replica that has seen the dots in these entries and all earlier ones.
+  private static func context(of entries: [Difference.Entry]) -> Context {
+    var last: [Incarnation: UInt64] = [:]
+    func note(_ dot: Dot) { last[dot.incarnation] = max(last[dot.incarnation] ?? 0, dot.sequence) }
+    for entry in entries {
+      note(entry.object.dot)
+      for known in entry.cells { note(known.cell.dot) }
+    }
+    var context = Context()
+    for (incarnation, sequence) in last { context.insert(1...sequence, of: incarnation) }
+    return context
+  }
+}

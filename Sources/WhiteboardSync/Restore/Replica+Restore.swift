@@ -1,0 +1,109 @@
+import Whiteboard
+
+/// Storing a board in a document, and restoring a replica from it.
+extension Replica {
+  /// Restores stored changes in the order in which they were recorded, before any member joins.
+  ///
+  /// Only the board id is checked, and nothing is reported: read the board afterwards. The replica keeps its
+  /// new incarnation, so that no dot is used twice even if the end of the document was lost (BRD-1).
+  ///
+  /// - Parameters:
+  ///   - changes: The stored changes.
+  ///   - now: The time.
+  ///   - isWhole: Whether these are the last changes. Until then, records remain whose batches may follow.
+  /// - Throws: ``RestoreError``; changes before the invalid one are on the board.
+  public func restore(
+    _ changes: some Sequence<StoredChange>,
+    now: Moment,
+    isWhole: Bool = true
+  ) throws(RestoreError) {
+    precondition(peers.isEmpty, "a board is restored before any member joins")
+    begin(now)
+    defer { if isWhole { finishRestore(now) } }
+    for change in changes { try restore(change) }
+  }
+
+  /// Returns the whole content of the replica as a keyframe for ``restore(_:now:isWhole:)``.
+  public func snapshotForKeeping() -> [UInt8] {
+    KeptState.encode(
+      registry.recordsForKeyframe(),
+      board.state.difference(since: Context()),
+      permissions.grantForKeyframe,
+      permissions.revocations.all
+    )
+  }
+
+  /// Returns the content of the board as a keyframe for another board, and the photos in it.
+  ///
+  /// - Parameter author: An author of the other board, which becomes the author of the content.
+  /// - Returns: The keyframe, its digest and the photos.
+  /// - Throws: `boardFull` if more incarnations wrote here than one author may have.
+  public func snapshotForAnotherBoard(
+    by author: Author
+  ) throws(BoardError) -> (keyframe: [UInt8], digest: Bytes32, assets: Set<AssetID>) {
+    let copy = try BoardCopy(of: board.state, by: author)
+    return (copy.keyframe, copy.digest, copy.assets)
+  }
+
+  private func restore(_ change: StoredChange) throws(RestoreError) {
+    do {
+      switch change {
+      case .author(let bytes, _): try restore(AuthorRecord(bytes))
+      case .batch(let encoded): try board.receive(encoded.batch)
+      case .answer(let bytes): try restoreAnswer(bytes)
+      case .keyframe(let bytes):
+        let state = try KeptState(bytes)
+        for record in state.records { try restore(record) }
+        for revocation in state.revocations { try restore(revocation) }
+        try board.receive(state.difference)
+        if let grant = state.grant { permissions.restore(grant) }
+      case .head: break
+      }
+    } catch let error as CodecError {
+      throw .damaged(error)
+    } catch let error as RestoreError {
+      throw error
+    } catch {
+      throw .boardFull
+    }
+  }
+
+  private func restoreAnswer(_ bytes: [UInt8]) throws {
+    let content = Array(bytes.dropFirst())
+    switch bytes.first {
+    case AnswerMerging.grant: permissions.restore(try Grant(for: author.publicKey, content))
+    case AnswerMerging.revocation: try restore(try Revocation(content))
+    default:
+      var reader = ByteReader(bytes)
+      let merging = try AnswerMerging(&reader)
+      let answer = try Answer(reader.rest())
+      for record in answer.records { try restore(record) }
+      try board.receive(
+        answer.difference,
+        comparesAll: merging.comparesAll,
+        replacing: merging.replacing
+      )
+    }
+  }
+
+  private func restore(_ record: AuthorRecord) throws(RestoreError) {
+    guard record.board == author.board else { throw .wrongBoard }
+    guard registry[record.incarnation] == nil, registry.count <= Answer.recordLimit else { return }
+    registry.insert(record)
+    permissions.limitBoard(for: [record])
+  }
+
+  private func restore(_ revocation: Revocation) throws(RestoreError) {
+    guard revocation.board == author.board else { throw .wrongBoard }
+    permissions.restore(revocation)
+  }
+
+  private func finishRestore(_ now: Moment) {
+    permissions.applyRestoredRole()
+    let (forgotten, kept) = board.forgetEmptyIncarnations { registry[$0] != nil }
+    unrecorded = UnrecordedAuthors(forgotten: forgotten, kept: kept)
+    registry.removeUnused(except: publisher.chain.incarnation)
+    reports.boardRestored(now)
+    changes.discardChanges(now)
+  }
+}
