@@ -173,7 +173,7 @@ import WhiteboardDocument
       "\(told)"
     )
     let patience = replay.patience
-    replay.patience = .milliseconds(200)
+    replay.patience = .seconds(1)
     let silent = try await Self.hosting(Program { _ in nil }, directory) { [replay] request in
       try await replay.play(against: request)
     }

@@ -52,7 +52,7 @@ import WhiteboardDocument
     let content = try await without(states[1], document).load()
     #expect(content.keyframe?.bytes == states[0])
     #expect(content.notes.count == 2)
-    #expect(content.notes.last?.contains("is missing") == true)
+    #expect(content.notes.last?.contains("are missing") == true)
   }
 
   @Test("an earlier keyframe that no rows follow is another board, and is refused")
