@@ -15,12 +15,12 @@ struct AvahiDiscoveryTests {
   private let world = AvahiDiscoveryWorld()
   private let service = AvahiDiscoveryWorld.randomService()
 
-  @Test("Avahi keeps the contract", arguments: DiscoveryContract.all)
+  @Test("Avahi fulfills the contract of discovery", arguments: DiscoveryContract.all)
   func keepsContract(_ contract: DiscoveryContract) async throws {
     try await contract.check(in: world)
   }
 
-  @Test("[DSC-20] a daemon that restarts is reported, and nobody is lost or found anew")
+  @Test("[DSC-20] a restart of the daemon is reported; no peer is lost or found again")
   func survivesDaemonRestart() async throws {
     try await check { discovery in
       let announcement = DiscoverySamples.announcement(peer: 1)
@@ -49,7 +49,7 @@ struct AvahiDiscoveryTests {
     }
   }
 
-  @Test("[DSC-20] a daemon that is killed, and its bus with it, are reported and come back")
+  @Test("[DSC-20] if the daemon and its bus are killed, both are reported, and discovery recovers")
   func survivesBusRestart() async throws {
     try await check { discovery in
       let announcement = DiscoverySamples.announcement(peer: 2)
@@ -98,7 +98,9 @@ struct AvahiDiscoveryTests {
     }
   }
 
-  @Test("[DSC-20] a machine without Avahi or without a bus is told apart")
+  @Test(
+    "[DSC-20] a missing Avahi installation and a missing bus are reported as different problems"
+  )
   func tellsWhatIsMissing() async throws {
     try await AvahiSandbox.control("bus-stop")
     try await check(restoring: ["bus-start", "start"]) { discovery in
@@ -129,7 +131,7 @@ struct AvahiDiscoveryTests {
   }
 
   @Test(
-    "[DSC-20] a daemon that forbids publishing is reported, and browsing works beside it",
+    "[DSC-20] a daemon that forbids publishing is reported, and browsing still works",
     arguments: ["disable-user-service-publishing", "disable-publishing"]
   )
   func reportsForbiddenPublishing(_ setting: String) async throws {
@@ -153,7 +155,7 @@ struct AvahiDiscoveryTests {
     }
   }
 
-  @Test("[DSC-7] what others publish under our service type is passed over unless it is legal")
+  @Test("[DSC-7] illegal records that other programs publish under our service type are ignored")
   func passesOverForeignRecords() async throws {
     let id = DiscoverySamples.peer(5).text
     let session = DiscoverySamples.session(5).text
@@ -227,7 +229,7 @@ struct AvahiDiscoveryTests {
     }
   }
 
-  @Test("[DSC-22] an interface that does not exist is reported; one that does is kept to")
+  @Test("[DSC-22] a missing interface is reported; only the chosen interface is used")
   func keepsToInterface() async throws {
     try await check { _ in
       let announcement = DiscoverySamples.announcement(peer: 6)
@@ -249,7 +251,7 @@ struct AvahiDiscoveryTests {
     }
   }
 
-  @Test("[DSC-21] scopes leave no thread, descriptor or daemon's client behind")
+  @Test("[DSC-21] a scope that ended leaves no thread, no descriptor and no client of the daemon")
   func leavesNothing() async throws {
     @Sendable func descriptors() throws -> Int {
       try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
@@ -283,7 +285,7 @@ struct AvahiDiscoveryTests {
     }
   }
 
-  @Test("[DSC-21] a daemon that hangs holds up the end of a scope for 3 seconds and no more")
+  @Test("[DSC-21] a daemon that hangs delays the end of a scope by at most 3 seconds")
   func boundsFarewell() async throws {
     try await check(restoring: ["resume"]) { discovery in
       var announcement = DiscoverySamples.announcement(peer: 8)

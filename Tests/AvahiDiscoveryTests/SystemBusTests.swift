@@ -6,7 +6,7 @@ import Testing
 @testable import AvahiDiscovery
 
 struct SystemBusTests {
-  @Test("the socket is found in an address of the bus")
+  @Test("the path of the socket is read from the address of the bus")
   func findsSocket() {
     #expect(SystemBus.socketPath(inAddress: "unix:path=/run/bus") == "/run/bus")
     #expect(
@@ -17,7 +17,7 @@ struct SystemBusTests {
     #expect(SystemBus.socketPath(inAddress: "") == nil)
   }
 
-  @Test("[DSC-20] a bus that is not there, or has gone, is told from one that answers")
+  @Test("[DSC-20] a bus that is missing or was closed is reported; one that answers is not")
   func probesBus() throws {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
@@ -40,7 +40,7 @@ struct SystemBusTests {
     #expect(SystemBus.problem(socket: path) == .busNotRunning)
   }
 
-  @Test("[DSC-20] errors of the daemon become problems that a person can mend")
+  @Test("[DSC-20] errors of the daemon become problems that a user can fix")
   func translatesErrors() {
     #expect(AvahiConfiguration.problem(Int32(AVAHI_ERR_ACCESS_DENIED)) == .busRefused)
     #expect(AvahiConfiguration.problem(Int32(AVAHI_ERR_NOT_PERMITTED)) == .publishingDisabled)

@@ -4,7 +4,7 @@ import Testing
 
 struct AnnouncementTests {
   @Test(
-    "[DSC-7] each legal record is read as it should be",
+    "[DSC-7] each legal record is decoded correctly",
     arguments: DiscoveryVectors.all.txt.valid
   )
   func readsLegal(_ vector: DiscoveryVectors.ValidRecord) throws {
@@ -31,7 +31,7 @@ struct AnnouncementTests {
   }
 
   @Test(
-    "[DSC-8] each illegal record is refused for its reason",
+    "[DSC-8] each illegal record is rejected with the right error",
     arguments: DiscoveryVectors.all.txt.invalid
   )
   func refusesIllegal(_ vector: DiscoveryVectors.InvalidRecord) throws {
@@ -47,7 +47,7 @@ struct AnnouncementTests {
     #expect(reason == vector.error)
   }
 
-  @Test("[DSC-6] every record that is cut short is refused or legal, and never a trap")
+  @Test("[DSC-6] a truncated record is rejected or legal, and never traps")
   func readsEveryPrefix() throws {
     var legal = 0
     for vector in DiscoveryVectors.all.txt.valid {
@@ -59,7 +59,7 @@ struct AnnouncementTests {
     #expect(legal > 0)
   }
 
-  @Test("[DSC-6] no bytes at all make the reader trap", arguments: [UInt64(1), 2, 3])
+  @Test("[DSC-6] no sequence of bytes makes the reader trap", arguments: [UInt64(1), 2, 3])
   func readsNoise(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let legal = try DiscoveryVectors.all.txt.valid.map { try bytes(hex: $0.hex) }
@@ -96,7 +96,7 @@ struct AnnouncementTests {
     #expect(announcement.boardName.raw.utf8.count == 128)
   }
 
-  @Test("[DSC-5] 52 bytes are free for a program's own pairs, whatever the names")
+  @Test("[DSC-5] 52 bytes are free for a program's own pairs, however long the names are")
   func keepsRoom() throws {
     var announcement = DiscoverySamples.announcement(
       peer: 1,

@@ -2,7 +2,7 @@ import PeerDiscovery
 import Testing
 
 struct DiscoveryInfoTests {
-  @Test("[DSC-3] keys are printable ASCII without an equals sign, and there once")
+  @Test("[DSC-3] keys are printable ASCII without an equals sign, and unique")
   func checksKeys() throws {
     var info = DiscoveryInfo()
     #expect(throws: DiscoveryInfoError.emptyKey) { try info.append("", nil) }
@@ -15,7 +15,7 @@ struct DiscoveryInfoTests {
     #expect(info.pairs.count == 1)
   }
 
-  @Test("[DSC-4] a pair has 255 bytes at most")
+  @Test("[DSC-4] a pair has at most 255 bytes")
   func limitsPairs() throws {
     var info = DiscoveryInfo()
     try info.append("k", [UInt8](repeating: 0, count: 253))
@@ -29,7 +29,7 @@ struct DiscoveryInfoTests {
     #expect(other.pairs.isEmpty)
   }
 
-  @Test("[DSC-5] the whole has 400 bytes at most")
+  @Test("[DSC-5] all pairs together have at most 400 bytes")
   func limitsWhole() throws {
     var info = DiscoveryInfo()
     try info.append("a", [UInt8](repeating: 0, count: 196))
@@ -43,7 +43,7 @@ struct DiscoveryInfoTests {
     #expect(try DiscoveryInfo(wireBytes: [UInt8](repeating: 0, count: 400)).pairs.isEmpty)
   }
 
-  @Test("a record is written and read as the same")
+  @Test("a record decodes to what was encoded")
   func roundTrips() throws {
     var info = try DiscoveryInfo(["one": "1", "empty": "", "equals": "a=b"])
     try info.append("flag", nil)

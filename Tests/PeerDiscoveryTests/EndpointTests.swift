@@ -3,7 +3,7 @@ import Testing
 
 struct EndpointTests {
   @Test(
-    "an address is written as RFC 5952 has it",
+    "the text of an address follows RFC 5952",
     arguments: [
       ([0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], "2001:db8::1"),
       ([0xfe, 0x80, 0, 0, 0, 0, 0, 0, 2, 0x77, 0, 0xff, 0xfe, 0, 0, 1], "fe80::277:ff:fe00:1"),
@@ -19,7 +19,7 @@ struct EndpointTests {
     #expect(try #require(NetworkAddress(bytes: bytes)).description == text)
   }
 
-  @Test("a link-local address carries its interface, others do not")
+  @Test("only a link-local address contains its interface")
   func scopes() throws {
     let link = try #require(
       NetworkAddress(bytes: [0xfe, 0x80] + [UInt8](repeating: 0, count: 13) + [1])
@@ -34,7 +34,7 @@ struct EndpointTests {
     #expect(plain.description == "10.0.0.1:1")
   }
 
-  @Test("addresses where no peer can be are not usable")
+  @Test("addresses at which no peer can listen are not usable")
   func usable() throws {
     let addresses: [([UInt8], Bool)] = [
       ([0, 0, 0, 0], false), ([255, 255, 255, 255], false), ([224, 0, 0, 251], false),

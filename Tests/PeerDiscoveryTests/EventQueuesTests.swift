@@ -27,7 +27,7 @@ struct EventQueuesTests {
     ),
   ]
 
-  @Test("[DSC-19] what waits about one peer merges into one event")
+  @Test("[DSC-19] unread events about one peer are merged into one event")
   func merges() {
     for (events, told) in Self.merges {
       var queue = BrowserQueue()
@@ -39,7 +39,10 @@ struct EventQueuesTests {
     }
   }
 
-  @Test("[DSC-19] whatever is merged, the reader ends up knowing what there is", arguments: 1...20)
+  @Test(
+    "[DSC-19] after any merging, a reader that reads all events knows the current peers",
+    arguments: 1...20
+  )
   func converges(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var queue = BrowserQueue()
@@ -83,7 +86,7 @@ struct EventQueuesTests {
     #expect(reads > 100)
   }
 
-  @Test("[DSC-19] an advertiser keeps the last 16 events")
+  @Test("[DSC-19] an advertiser keeps the latest 16 events")
   func limitsAdvertiser() {
     var queue = AdvertiserQueue()
     for number in 0..<20 { queue.push(.unavailable(.failed(code: Int32(number), reason: ""))) }

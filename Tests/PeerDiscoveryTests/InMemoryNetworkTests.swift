@@ -4,7 +4,7 @@ import Testing
 
 struct InMemoryNetworkTests {
   @Test(
-    "the network in memory keeps the contract, heard at once or late",
+    "the network in memory fulfills the contract of discovery, with and without delay",
     arguments: DiscoveryContract.all,
     [Duration.zero, .milliseconds(250)]
   )
@@ -13,7 +13,7 @@ struct InMemoryNetworkTests {
   }
 
   @Test(
-    "[DSC-17] a peer whose cable is pulled is lost after 130 seconds, and found when it is back"
+    "[DSC-17] an unplugged peer is lost after 130 seconds, and found when it is plugged in again"
   )
   func losesSilentPeer() async throws {
     let world = InMemoryDiscoveryWorld(seed: 1, latency: .milliseconds(10))
@@ -40,7 +40,7 @@ struct InMemoryNetworkTests {
     }
   }
 
-  @Test("[DSC-20] a host without a daemon is told so, and finds and is found when it has one")
+  @Test("[DSC-20] a host without a daemon reports that, and discovery works once it has one")
   func comesBack() async throws {
     let world = InMemoryDiscoveryWorld(seed: 1, latency: .zero)
     let network = world.network
@@ -85,7 +85,7 @@ struct InMemoryNetworkTests {
     }
   }
 
-  @Test("[DSC-12] of two that took one name apart, one is renamed when they meet")
+  @Test("[DSC-12] if two separated hosts that took the same name meet, one of them is renamed")
   func renamesWhenMerged() async throws {
     let world = InMemoryDiscoveryWorld(seed: 1, latency: .zero)
     let network = world.network
@@ -108,7 +108,7 @@ struct InMemoryNetworkTests {
     }
   }
 
-  @Test("one seed is one world: the same names are taken")
+  @Test("the same seed gives the same names; another seed gives others")
   func isDeterministic() async throws {
     @Sendable func names(_ seed: UInt64) async throws -> [InstanceName] {
       let network = InMemoryNetwork(seed: seed)

@@ -3,7 +3,7 @@ import PeerTestKit
 import Testing
 
 struct ServiceTypeTests {
-  @Test("[DSC-1] legal names are taken and written as DNS-SD has them")
+  @Test("[DSC-1] legal service types are accepted and written as DNS-SD demands")
   func takesLegal() throws {
     for vector in DiscoveryVectors.all.serviceTypes.valid {
       let type = try ServiceType(vector.name)
@@ -14,7 +14,7 @@ struct ServiceTypeTests {
   }
 
   @Test(
-    "[DSC-1] illegal names are refused for their reason",
+    "[DSC-1] illegal service types are rejected with the right error",
     arguments: DiscoveryVectors.all.serviceTypes.invalid
   )
   func refusesIllegal(_ vector: DiscoveryVectors.InvalidName) {
@@ -24,7 +24,7 @@ struct ServiceTypeTests {
 }
 
 struct InstanceNameTests {
-  @Test("[DSC-2] the name comes from the peer and the session alone")
+  @Test("[DSC-2] an instance name depends only on the peer and the session")
   func makesNames() throws {
     for vector in DiscoveryVectors.all.instanceNames.made {
       let peer = try #require(AnnouncedPeerID(bytes: bytes(hex: vector.peer)))
@@ -33,13 +33,16 @@ struct InstanceNameTests {
     }
   }
 
-  @Test("[DSC-2] legal names are taken", arguments: DiscoveryVectors.all.instanceNames.valid)
+  @Test(
+    "[DSC-2] legal instance names are accepted",
+    arguments: DiscoveryVectors.all.instanceNames.valid
+  )
   func takesLegal(_ name: String) throws {
     #expect(try InstanceName(name).text == name)
   }
 
   @Test(
-    "[DSC-2] illegal names are refused for their reason",
+    "[DSC-2] illegal instance names are rejected with the right error",
     arguments: DiscoveryVectors.all.instanceNames.invalid
   )
   func refusesIllegal(_ vector: DiscoveryVectors.InvalidName) {
@@ -48,7 +51,7 @@ struct InstanceNameTests {
   }
 
   @Test(
-    "[DSC-12] a name taken on a collision is legal, begins like the first, and is another each time"
+    "[DSC-12] a name chosen after a collision is legal, starts like the first, and is new each time"
   )
   func renames() throws {
     var random = SeededGenerator(seed: 1)
@@ -67,7 +70,7 @@ struct InstanceNameTests {
 }
 
 struct AnnouncedIdentifierTests {
-  @Test("identifiers and their texts stand for one another")
+  @Test("identifiers convert to text and back")
   func roundTrips() throws {
     var random = SeededGenerator(seed: 2)
     for _ in 0..<200 {
@@ -87,7 +90,7 @@ struct AnnouncedIdentifierTests {
     #expect(AnnouncedSessionID(text: "") == nil)
   }
 
-  @Test("an incarnation and its integer stand for one another", arguments: [0, 1, 300, UInt64.max])
+  @Test("an incarnation converts to an integer and back", arguments: [0, 1, 300, UInt64.max])
   func incarnations(_ value: UInt64) {
     let incarnation = AnnouncedIncarnation(value)
     #expect(incarnation.value == value)
@@ -95,7 +98,7 @@ struct AnnouncedIdentifierTests {
     #expect(AnnouncedIncarnation(text: incarnation.text) == incarnation)
   }
 
-  @Test("base32 is that of RFC 4648, section 10, and one value has one text")
+  @Test("base32 follows RFC 4648, section 10, and each value has exactly one text")
   func base32() {
     let known = AnnouncedIncarnation(0x666f_6f62_6172_6f6f)
     #expect(known.text == "mzxw6ytbojxw6")

@@ -27,7 +27,7 @@ struct PeerTableTests {
     )
   }
 
-  @Test("[DSC-13] every interface and protocol is a way to reach one peer, best first")
+  @Test("[DSC-13] every interface and protocol adds a route to a peer; the best route comes first")
   func groups() {
     var table = PeerTable(excluding: nil)
     let announcement = DiscoverySamples.announcement(peer: 1)
@@ -53,7 +53,7 @@ struct PeerTableTests {
     #expect(table.peers.isEmpty)
   }
 
-  @Test("[DSC-13] what an earlier run said is no way to reach the later one")
+  @Test("[DSC-13] endpoints of an earlier run are not used for the current run")
   func prefersNewIncarnation() {
     var table = PeerTable(excluding: nil)
     let old = DiscoverySamples.announcement(peer: 1, incarnation: 1)
@@ -67,7 +67,7 @@ struct PeerTableTests {
     #expect(table.takeEvents().count == 3)
   }
 
-  @Test("[DSC-13] an instance that becomes another peer is another peer")
+  @Test("[DSC-13] if an instance names another peer, the former peer is lost")
   func followsInstance() {
     var table = PeerTable(excluding: nil)
     table.resolved(Self.key(), DiscoverySamples.announcement(peer: 1), at: Self.endpoint(1))
@@ -76,7 +76,7 @@ struct PeerTableTests {
     #expect(table.takeEvents().count == 3)
   }
 
-  @Test("[DSC-14] what claims to be us, or gives no place to connect to, is passed over")
+  @Test("[DSC-14] instances of the local peer, and those without a usable endpoint, are ignored")
   func passesOver() {
     var table = PeerTable(excluding: DiscoverySamples.peer(1))
     table.resolved(Self.key("a"), DiscoverySamples.announcement(peer: 1), at: Self.endpoint(1))
@@ -91,7 +91,7 @@ struct PeerTableTests {
     #expect(table.takeEvents().isEmpty && table.peers.isEmpty)
   }
 
-  @Test("[DSC-18] of more than 256 peers the one not heard for longest goes")
+  @Test("[DSC-18] with more than 256 peers, the one not heard for the longest time is dropped")
   func limitsPeers() {
     var table = PeerTable(excluding: nil)
     func announce(_ number: Int) {
@@ -117,7 +117,7 @@ struct PeerTableTests {
     #expect(peer.id.session == DiscoverySamples.session(1))
   }
 
-  @Test("[DSC-18] an advertiser at one address pushes out only its own instances")
+  @Test("[DSC-18] an advertiser at one address displaces only its own instances")
   func limitsAddresses() {
     var table = PeerTable(excluding: nil)
     let honest = DiscoverySamples.announcement(peer: 200)
@@ -134,7 +134,7 @@ struct PeerTableTests {
     #expect(!table.contains(Self.key("0")))
   }
 
-  @Test("[DSC-26] known peers are resolved first, then the newest, then what gave way")
+  @Test("[DSC-26] known peers are resolved first, then the newest, then those that were displaced")
   func ordersResolution() {
     let (peer, session) = (DiscoverySamples.peer(7), DiscoverySamples.session(8))
     let names = [
@@ -152,7 +152,7 @@ struct PeerTableTests {
     #expect(order == [names[0], names[1], "other", "p-a-b", "gave way"])
   }
 
-  @Test("[DSC-18] of more than 16 ways to reach one peer the oldest goes")
+  @Test("[DSC-18] with more than 16 routes to one peer, the oldest is dropped")
   func limitsSightings() {
     var table = PeerTable(excluding: nil)
     let announcement = DiscoverySamples.announcement(peer: 1)
@@ -167,7 +167,7 @@ struct PeerTableTests {
     #expect(table.takeEvictions().count == 24)
   }
 
-  @Test("[DSC-17] peers outlive a short absence of the daemon, and not a long one")
+  @Test("[DSC-17] peers survive a short absence of the daemon, but not a long one")
   func outlivesAbsence() {
     var table = PeerTable(excluding: nil)
     let one = DiscoverySamples.announcement(peer: 1)

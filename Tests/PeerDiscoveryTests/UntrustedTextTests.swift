@@ -2,7 +2,10 @@ import PeerDiscovery
 import Testing
 
 struct UntrustedTextTests {
-  @Test("[DSC-15] text is displayed harmless", arguments: DiscoveryVectors.all.displayed)
+  @Test(
+    "[DSC-15] text is displayed without its dangerous characters",
+    arguments: DiscoveryVectors.all.displayed
+  )
   func displays(_ vector: DiscoveryVectors.Displayed) {
     let text = UntrustedText(vector.text).displayed(width: vector.width)
     #expect(
@@ -11,7 +14,7 @@ struct UntrustedTextTests {
     )
   }
 
-  @Test("[DSC-15] no way of printing shows the text as it was sent")
+  @Test("[DSC-15] no way of printing shows the dangerous characters of a text")
   func printsHarmless() {
     let text = UntrustedText("\u{1b}[2J\u{7}\u{202e}evil")
     struct Holder {
@@ -31,13 +34,13 @@ struct UntrustedTextTests {
     #expect(text.raw == "\u{1b}[2J\u{7}\u{202e}evil")
   }
 
-  @Test("[DSC-15] a very long text is cut, and looked at no further than needed")
+  @Test("[DSC-15] a very long text is cut, and read only as far as needed")
   func cutsLong() {
     let text = UntrustedText(String(repeating: "ab ", count: 100_000)).displayed
     #expect((60...64).contains(text.count) && text.hasSuffix("…"))
   }
 
-  @Test("[DSC-15] of all characters, only harmless ones are displayed")
+  @Test("[DSC-15] of all Unicode scalars, only harmless ones are displayed")
   func displaysNoControl() {
     var shown = 0
     for value in UInt32(0)...0x10ffff {

@@ -2,7 +2,7 @@ import PeerWire
 import Testing
 
 struct Base32Tests {
-  @Test("a valid text is written and read as the vector says")
+  @Test("a valid text is encoded and decoded as in its vector")
   func valid() throws {
     for vector in SessionVectors.all.base32.valid {
       let bytes = unhex(vector.hex)
@@ -13,7 +13,7 @@ struct Base32Tests {
     }
   }
 
-  @Test("an invalid text is refused", arguments: SessionVectors.all.base32.invalid)
+  @Test("an invalid text is rejected", arguments: SessionVectors.all.base32.invalid)
   func invalid(_ vector: SessionVectors.Invalid) {
     do {
       let bytes = try Base32.decode(vector.text ?? "")
@@ -23,7 +23,7 @@ struct Base32Tests {
     }
   }
 
-  @Test("another number of bytes than asked for is refused before it is read")
+  @Test("a text for another number of bytes than requested is rejected before it is decoded")
   func otherLength() {
     #expect(throws: Base32.DecodingError.length(8)) {
       try Base32.decode("!!!!!!!!", byteCount: 16)
@@ -33,7 +33,7 @@ struct Base32Tests {
     }
   }
 
-  @Test("of all texts of two characters, just those that a byte has are read")
+  @Test("of all texts of two characters, only the 256 that encode a byte are decoded")
   func allShortTexts() {
     var read: Set<UInt8> = []
     for first in UInt8.min...UInt8.max {

@@ -2,7 +2,7 @@ import PeerWire
 import Testing
 
 struct CloseCodeTests {
-  @Test("every code of the table is known with its policy, and others are internal-error")
+  @Test("every code of the table has its policy, and unknown codes count as internal-error")
   func table() {
     var known: Set<CloseCode> = []
     for vector in SessionVectors.all.closeCodes {

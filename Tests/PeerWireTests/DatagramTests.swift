@@ -4,7 +4,7 @@ import Testing
 
 struct PacketHeaderTests {
   @Test(
-    "a head is written and read as the vector says",
+    "a header is encoded and decoded as in its vector",
     arguments: SessionVectors.all.datagrams.packets.valid
   )
   func valid(_ vector: SessionVectors.Datagrams.Packet) throws {
@@ -18,7 +18,7 @@ struct PacketHeaderTests {
     #expect(written.count == PacketHeader.length)
   }
 
-  @Test("[DGM-2] a packet of another length or version is refused")
+  @Test("[DGM-2] a packet with another length or version is rejected")
   func invalid() {
     var refused = 0
     for vector in SessionVectors.all.datagrams.packets.invalid {
@@ -35,7 +35,7 @@ struct PacketHeaderTests {
 }
 
 struct ReplayWindowTests {
-  @Test("[DGM-3] a counter is taken once", arguments: SessionVectors.all.datagrams.replay)
+  @Test("[DGM-3] a counter is accepted once", arguments: SessionVectors.all.datagrams.replay)
   func vectors(_ vector: SessionVectors.Datagrams.Replay) throws {
     var window = ReplayWindow()
     for step in vector.steps {
@@ -45,7 +45,7 @@ struct ReplayWindowTests {
     }
   }
 
-  @Test("[DGM-3] the window agrees with a set of everything seen")
+  @Test("[DGM-3] the window agrees with a set of all counters that were seen")
   func model() {
     let seed = UInt64.random(in: 0 ... .max)
     var random = SeededGenerator(seed: seed)
@@ -76,7 +76,7 @@ struct ReplayWindowTests {
 
 struct DatagramContentTests {
   @Test(
-    "a content is written and read as the vector says",
+    "a content is encoded and decoded as in its vector",
     arguments: SessionVectors.all.datagrams.contents.valid
   )
   func valid(_ vector: SessionVectors.Datagrams.Content) throws {
@@ -113,7 +113,7 @@ struct DatagramContentTests {
   }
 
   @Test(
-    "[DGM-6] an invalid content is refused",
+    "[DGM-6] an invalid content is rejected",
     arguments: SessionVectors.all.datagrams.contents.invalid
   )
   func invalid(_ vector: SessionVectors.Invalid) {
@@ -126,7 +126,7 @@ struct DatagramContentTests {
     }
   }
 
-  @Test("[DGM-6] a message is cut as the vector says and comes together again in any order")
+  @Test("[DGM-6] a message is split as in its vector, and assembled from pieces in any order")
   func cuts() throws {
     for vector in SessionVectors.all.datagrams.cuts.valid {
       let message = (0..<vector.length).map { UInt8($0 % 251) }
@@ -170,7 +170,7 @@ private func receive(
 
 struct DatagramAssemblerTests {
   @Test(
-    "[DGM-7] pieces come together within the bounds",
+    "[DGM-7] pieces are assembled within the limits",
     arguments: SessionVectors.all.datagrams.assembly
   )
   func vectors(_ vector: SessionVectors.Datagrams.Assembly) throws {
@@ -188,7 +188,7 @@ struct DatagramAssemblerTests {
     }
   }
 
-  @Test("[DGM-7] a stranger's pieces never hold more than 32 messages")
+  @Test("[DGM-7] a stranger's pieces never occupy more than 32 messages")
   func bounded() {
     let seed = UInt64.random(in: 0 ... .max)
     var random = SeededGenerator(seed: seed)
@@ -210,7 +210,7 @@ struct DatagramAssemblerTests {
     #expect(assembler.count == 0 && assembler.heldBytes == 0)
   }
 
-  @Test("time that goes back keeps what is held and does not trap")
+  @Test("a clock that goes back neither drops pieces nor traps")
   func timeGoesBack() {
     var assembler = DatagramAssembler()
     let piece = DatagramPiece(id: 1, index: 1, count: 2)

@@ -45,7 +45,7 @@ struct FrameTests {
     return text
   }
 
-  @Test("every type has the number of the table, and no other number is known")
+  @Test("every frame type has the number of the table, and no other number is known")
   func types() {
     let vectors = SessionVectors.all.frames.types
     for vector in vectors {
@@ -55,7 +55,10 @@ struct FrameTests {
     for type in FrameType.allCases { #expect(type.isControl == (type.rawValue <= 0x3F)) }
   }
 
-  @Test("[FRM-1] a head within the limit is read", arguments: SessionVectors.all.frames.heads.valid)
+  @Test(
+    "[FRM-1] a header within the limit is decoded",
+    arguments: SessionVectors.all.frames.heads.valid
+  )
   func heads(_ vector: SessionVectors.FrameHead) throws {
     let bytes = unhex(vector.hex)
     var offset = 0
@@ -75,7 +78,7 @@ struct FrameTests {
   }
 
   @Test(
-    "[FRM-1] [FRM-2] [FRM-3] a bad head is refused before its payload comes",
+    "[FRM-1] [FRM-2] [FRM-3] a bad header is rejected before its payload arrives",
     arguments: SessionVectors.all.frames.heads.invalid
   )
   func badHeads(_ vector: SessionVectors.Invalid) {
@@ -93,7 +96,7 @@ struct FrameTests {
   }
 
   @Test(
-    "a stream gives the same frames in pieces of any size",
+    "a byte stream gives the same frames in pieces of any size",
     arguments: SessionVectors.all.frames.streams
   )
   func streams(_ vector: SessionVectors.FrameStream) {

@@ -15,7 +15,7 @@ struct JSONBoundsTests {
     }
   }
 
-  @Test("[FRM-5] a payload within the bounds passes", arguments: SessionVectors.all.control.valid)
+  @Test("[FRM-5] a payload within the limits is valid", arguments: SessionVectors.all.control.valid)
   func valid(_ vector: SessionVectors.Control) throws {
     let bytes = unhex(vector.hex)
     #expect(fault(of: bytes) == nil)
@@ -27,7 +27,7 @@ struct JSONBoundsTests {
   }
 
   @Test(
-    "[FRM-5] a payload outside the bounds is refused",
+    "[FRM-5] a payload outside the limits is rejected",
     arguments: SessionVectors.all.control.invalid
   )
   func invalid(_ vector: SessionVectors.Invalid) {
@@ -35,7 +35,7 @@ struct JSONBoundsTests {
     #expect(found.map(name) == vector.error)
   }
 
-  @Test("the depth is what the caller says, the outermost object counted, and at most 16")
+  @Test("the caller chooses the maximum depth, at most 16, which includes the outermost object")
   func depth() {
     #expect(fault(of: Array(#"{}"#.utf8), depth: 1) == nil)
     #expect(fault(of: Array(#"{"a":[]}"#.utf8), depth: 1) == .tooDeep(at: 5))
@@ -44,7 +44,7 @@ struct JSONBoundsTests {
     #expect(fault(of: deep, depth: 1_000) == .tooDeep(at: 20))
   }
 
-  @Test("the offset is that of the first bad byte")
+  @Test("the offset in an error is that of the first bad byte")
   func offsets() {
     #expect(fault(of: Array(#"{"a":1,"b":2,"a":3}"#.utf8)) == .duplicateKey(at: 13))
     #expect(fault(of: Array(#"{"a":"\q"}"#.utf8)) == .malformedString(at: 6))
@@ -53,7 +53,7 @@ struct JSONBoundsTests {
     #expect(fault(of: Array(#"{"a":""#.utf8) + [0xC0, 0x80]) == .invalidUTF8(at: 6))
   }
 
-  @Test("what passes is what Foundation reads too, on mutations of valid payloads")
+  @Test("Foundation also decodes each mutated payload that is valid here")
   func agreesWithFoundation() {
     let seed = UInt64.random(in: 0 ... .max)
     var random = SeededGenerator(seed: seed)
@@ -78,7 +78,7 @@ struct JSONBoundsTests {
     #expect(passed > 100, "seed \(seed)")
   }
 
-  @Test("a payload of nothing but keys takes time in proportion to its length")
+  @Test("the time for a payload with only keys is proportional to its length")
   func manyKeys() {
     let text = "{" + (0..<8_000).map { #""\#($0)":0"# }.joined(separator: ",") + "}"
     #expect(text.utf8.count > 64_000)

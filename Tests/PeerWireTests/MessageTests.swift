@@ -2,7 +2,7 @@ import PeerWire
 import Testing
 
 struct MessagePartTests {
-  @Test("a valid head is written and read", arguments: SessionVectors.all.messageParts.valid)
+  @Test("a valid header is encoded and decoded", arguments: SessionVectors.all.messageParts.valid)
   func valid(_ vector: SessionVectors.Part) throws {
     let bytes = unhex(vector.hex)
     var offset = 0
@@ -29,7 +29,7 @@ struct MessagePartTests {
   }
 
   @Test(
-    "[MSG-1] [MSG-2] an invalid head is refused",
+    "[MSG-1] [MSG-2] an invalid header is rejected",
     arguments: SessionVectors.all.messageParts.invalid
   )
   func invalid(_ vector: SessionVectors.Invalid) {
@@ -45,7 +45,7 @@ struct MessagePartTests {
 
 struct MessageAssemblerTests {
   @Test(
-    "[MSG-1] [MSG-2] [MSG-3] parts become messages or errors",
+    "[MSG-1] [MSG-2] [MSG-3] parts are assembled to messages, or give errors",
     arguments: SessionVectors.all.messageSequences
   )
   func sequences(_ vector: SessionVectors.Sequence) throws {
@@ -78,7 +78,7 @@ struct MessageAssemblerTests {
     }
   }
 
-  @Test("[MSG-1] the greatest message passes in parts, and one byte more does not")
+  @Test("[MSG-1] a message of the maximum length is accepted in parts, and one byte more is not")
   func greatest() throws {
     var assembler = MessageAssembler()
     let total = Limits.message
@@ -113,7 +113,7 @@ struct MessageAssemblerTests {
 }
 
 struct AcknowledgementTests {
-  @Test("an acknowledgement is one integer and nothing else")
+  @Test("an acknowledgment is exactly one integer")
   func vectors() throws {
     for vector in SessionVectors.all.acknowledgements.valid {
       let bytes = unhex(vector.hex)

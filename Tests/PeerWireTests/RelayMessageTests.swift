@@ -3,7 +3,10 @@ import Testing
 
 @Suite("RelayMessage")
 struct RelayMessageTests {
-  @Test("[RLY-5] a message is written and read", arguments: SessionVectors.all.relayMessages.valid)
+  @Test(
+    "[RLY-5] a valid message is encoded and decoded",
+    arguments: SessionVectors.all.relayMessages.valid
+  )
   func valid(_ vector: SessionVectors.Relayed) throws {
     let bytes = unhex(vector.hex)
     var offset = 0
@@ -41,7 +44,10 @@ struct RelayMessageTests {
     }
   }
 
-  @Test("[RLY-5] another is refused", arguments: SessionVectors.all.relayMessages.invalid)
+  @Test(
+    "[RLY-5] an invalid message is rejected",
+    arguments: SessionVectors.all.relayMessages.invalid
+  )
   func invalid(_ vector: SessionVectors.Invalid) {
     var offset = 0
     do {
@@ -55,14 +61,14 @@ struct RelayMessageTests {
     }
   }
 
-  @Test("[RLY-7] a route that ends for an unknown reason ends as lost")
+  @Test("[RLY-7] an unknown reason for the end of a route counts as lost")
   func unknownEnd() throws {
     var offset = 0
     let message = try RelayMessage.read(from: [17, 3, 200].span, payloadAt: &offset)
     #expect(message == .unroute(3, .lost))
   }
 
-  @Test("a set of routes holds what was put in, rising")
+  @Test("a set of routes contains the inserted numbers in ascending order")
   func routeSet() {
     for routes in [[0], [255], [0, 63, 64, 127, 128, 191, 192, 255], Array(UInt8.min...UInt8.max)]
       as [[UInt8]]

@@ -2,7 +2,7 @@ import PeerWire
 import Testing
 
 struct VarintTests {
-  @Test("a valid integer is written and read as the vector says")
+  @Test("a valid integer is encoded and decoded as in its vector")
   func valid() throws {
     for vector in SessionVectors.all.vint.valid {
       let value = try #require(UInt64(vector.value))
@@ -17,7 +17,7 @@ struct VarintTests {
     }
   }
 
-  @Test("[FRM-2] an invalid integer is refused", arguments: SessionVectors.all.vint.invalid)
+  @Test("[FRM-2] an invalid integer is rejected", arguments: SessionVectors.all.vint.invalid)
   func invalid(_ vector: SessionVectors.Invalid) {
     var offset = 0
     do {
@@ -29,7 +29,7 @@ struct VarintTests {
     #expect(offset == 0)
   }
 
-  @Test("each length's least and greatest value survive, byte by byte")
+  @Test("the smallest and the largest value of each length are decoded byte by byte")
   func edges() throws {
     var values: [UInt64] = [0, .max]
     for bits in 1..<64 { values += [1 << bits, 1 << bits - 1, 1 << bits + 1] }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 struct WordsTests {
-  @Test("the word list has 2,048 words that their first four letters tell apart")
+  @Test("the word list has 2,048 words, each with its own first four letters")
   func list() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()

@@ -27,7 +27,7 @@ import Testing
     #expect(!symbol.isDark(-1, 0) && !symbol.isDark(0, symbol.size))
   }
 
-  @Test("lines show every module, with a margin of two, in both polarities")
+  @Test("the text of a symbol shows every module, with a margin of two, in both polarities")
   func lines() throws {
     let symbol = try QRSymbol("whiteboard")
     #expect(symbol.size == 21)
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("what cannot be encoded is refused")
+  @Test("data that cannot be encoded is rejected")
   func refused() throws {
     #expect(throws: QRCodeError.empty) { _ = try QRSymbol("") }
     #expect(throws: QRCodeError.tooLong(2_954)) {

@@ -3,7 +3,7 @@ import Testing
 @testable import RelayOperations
 
 struct StringCleanedTests {
-  @Test("what a terminal would obey becomes visible, and what it would not is kept")
+  @Test("characters that control a terminal are replaced, and all others stay")
   func cleans() {
     let cases = [
       ("plain ~", "plain ~"), ("", ""), ("tab\tand\r\nend", "tab and  end"),
@@ -14,7 +14,7 @@ struct StringCleanedTests {
     for (text, expected) in cases { #expect(text.cleaned(limit: 100) == expected) }
   }
 
-  @Test("a text as long as the limit is whole, and one longer is cut")
+  @Test("a text up to the limit is whole, and a longer one is cut")
   func cuts() {
     #expect("abc".cleaned(limit: 3) == "abc")
     #expect("abcd".cleaned(limit: 3) == "abc…")

@@ -7,7 +7,7 @@ struct AddressBlockTests {
     AddressBlock(host: first) == AddressBlock(host: second)
   }
 
-  @Test("an IPv4 address counts as itself, however it is written")
+  @Test("all spellings of an IPv4 address count as one address")
   func version4() {
     #expect(isOne("127.0.0.2", "127.0.0.2"))
     #expect(!isOne("127.0.0.2", "127.0.0.3"))
@@ -16,7 +16,7 @@ struct AddressBlockTests {
     #expect(!isOne("::ffff:192.0.2.7", "::ffff:192.0.2.8"))
   }
 
-  @Test("the addresses of an IPv6 /64 count as one, but for link-local ones")
+  @Test("the addresses of one IPv6 /64 count as one, except link-local ones")
   func version6() {
     #expect(isOne("2001:db8:0:1::1", "2001:db8:0:1:ffff:ffff:ffff:ffff"))
     #expect(!isOne("2001:db8:0:1::1", "2001:db8:0:2::1"))
@@ -25,7 +25,7 @@ struct AddressBlockTests {
     #expect(!isOne("fe80::1%eth0", "fe80::1%eth1"))
   }
 
-  @Test("text that is no address counts as itself")
+  @Test("text that is not an address counts as itself")
   func other() {
     #expect(isOne("", ""))
     #expect(!isOne("a", "b"))

@@ -8,7 +8,7 @@ import Testing
 private typealias World = AdmissionWorld
 
 struct AdmissionByPolicyTests {
-  @Test("anyone is let in at once, and the dialler knows that nothing was proved")
+  @Test("in the mode `anyone`, a dialler is admitted at once and knows that nothing was proved")
   func anyone() {
     var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.anyone))
     world.run()
@@ -20,7 +20,7 @@ struct AdmissionByPolicyTests {
     #expect(world.listener.deadline == nil)
   }
 
-  @Test("known peers are let in, others are told why not")
+  @Test("known peers are admitted; others are refused with the reason")
   func known() {
     var world = World(
       dialler: World.diallerFacts(trust: .pinnedByLink),
@@ -43,7 +43,7 @@ struct AdmissionByPolicyTests {
     )
   }
 
-  @Test("[HEL-4] a dialler that insists on a proof refuses a listener that asks for none")
+  @Test("[HEL-4] a dialler that requires a proof refuses a listener that asks for none")
   func insists() {
     let cases: [(JoinTrust, JoinCode?, isRefused: Bool)] = [
       (.unverified, nil, true), (.unverified, World.code, true), (.discovered, World.code, true),
@@ -60,9 +60,7 @@ struct AdmissionByPolicyTests {
     }
   }
 
-  @Test(
-    "[HEL-7] a dialler that holds a code never falls back to words, unless a link names the key"
-  )
+  @Test("[HEL-7] a dialler with a code accepts no comparison of words, unless a link names the key")
   func neverFallsBack() {
     for trust in [JoinTrust.discovered, .unverified, .pinnedByLink] {
       var world = World(
@@ -75,7 +73,7 @@ struct AdmissionByPolicyTests {
     }
   }
 
-  @Test("[HEL-1] peers without a version in common part with version-mismatch")
+  @Test("[HEL-1] peers without a common version close with version-mismatch")
   func versions() {
     var facts = World.diallerFacts()
     facts.hello.introduction.versions = Control.VersionRange(lowest: 2, highest: 9)
@@ -89,7 +87,7 @@ struct AdmissionByPolicyTests {
     #expect(world.opening != nil)
   }
 
-  @Test("[HEL-2] another session is refused, and the session that has no name is the only one")
+  @Test("[HEL-2] another session is refused; a request without a name means the only session")
   func sessions() {
     var facts = World.diallerFacts()
     facts.hello.introduction.session = .random()
@@ -110,7 +108,7 @@ struct AdmissionByPolicyTests {
     #expect(world.shownWords?.words == world.invitation?.words)
   }
 
-  @Test("[HEL-5] full sessions, kicked peers and too many invitations are told apart")
+  @Test("[HEL-5] full sessions, kicked peers and too many invitations have different errors")
   func refusals() {
     func closed(_ change: (inout ListenerAdmission.Facts) -> Void) -> CloseCode? {
       var facts = World.listenerFacts(.ask)
@@ -129,7 +127,7 @@ struct AdmissionByPolicyTests {
     #expect(closed { $0.remote = $0.local } == .`self`)
   }
 
-  @Test("[HEL-5] an invitation that loses its place ends for the dialler and for the person")
+  @Test("[HEL-5] an invitation that loses its place ends for the dialler and for the user")
   func placeLost() {
     var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
     #expect(world.listener.placeLost() == [])
@@ -144,7 +142,7 @@ struct AdmissionByPolicyTests {
     #expect(world.listener.personAnswered(.accept, now: world.now) == [])
   }
 
-  @Test("[HEL-3] who resumes is asked for nothing, whatever the mode, even when it is full")
+  @Test("[HEL-3] a dialler that resumes is asked for nothing, in any mode, even by a full session")
   func resuming() {
     for mode in [
       ListenerAdmission.Mode.anyone, .known(isKnown: false), .code(World.codeKey), .ask,
@@ -159,7 +157,9 @@ struct AdmissionByPolicyTests {
     }
   }
 
-  @Test("[HEL-3] [TCK-2] a ticket admits, or else the mode decides as without a ticket")
+  @Test(
+    "[HEL-3] [TCK-2] a valid ticket admits; with any other the mode decides as without a ticket"
+  )
   func tickets() {
     let good = Ticket.make(
       by: World.middle,
@@ -202,7 +202,9 @@ struct AdmissionByPolicyTests {
     }
   }
 
-  @Test("[TCK-3] a ticket that leads to the host admits even if its signers are unknown")
+  @Test(
+    "[TCK-3] a ticket with a chain to the host admits even if its signers are unknown"
+  )
   func chain() throws {
     let identities = (0..<7).map { _ in PeerIdentity.ephemeral() }
     var ticket: Ticket?
@@ -231,7 +233,9 @@ struct AdmissionByPolicyTests {
     }
   }
 
-  @Test("[TCK-5] in the modes `ask` and `known` the host, a relay and the listener itself admit")
+  @Test(
+    "[TCK-5] in the modes `ask` and `known`, only the host, a relay or the listener itself admits"
+  )
   func admittersForHost() {
     let host = PeerIdentity.ephemeral()
     let relay = PeerIdentity.ephemeral()
@@ -261,7 +265,9 @@ struct AdmissionByPolicyTests {
     }
   }
 
-  @Test("[TCK-5] a member of an `ask` session admits none of its invented keys without a person")
+  @Test(
+    "[TCK-5] a member of an `ask` session cannot admit invented keys without the listener's user"
+  )
   func sockPuppets() {
     let host = World.listener
     let member = World.middle
@@ -377,7 +383,7 @@ struct AdmissionByPolicyTests {
     #expect(world.diallerClosed == .notVerified)
   }
 
-  @Test("[LNK-5] a dialler that meets itself closes")
+  @Test("[LNK-5] a dialler that reaches itself closes the link")
   func meetsItself() {
     var facts = World.diallerFacts()
     facts.remote = facts.local
@@ -389,7 +395,7 @@ struct AdmissionByPolicyTests {
 }
 
 struct AdmissionByCodeTests {
-  @Test("[ADM-1] both prove that they know the code, the dialler first")
+  @Test("[ADM-1] both sides prove that they know the code; the dialler is first")
   func right() {
     for trust in [JoinTrust.pinnedByLink, .discovered, .unverified] {
       var world = World(
@@ -411,7 +417,7 @@ struct AdmissionByCodeTests {
     }
   }
 
-  @Test("a key made before is used, unless it is for another listener or session")
+  @Test("a derived code key is reused only for the same listener and session")
   func madeBefore() {
     var facts = World.diallerFacts(code: World.code)
     facts.codeKey = World.codeKey
@@ -431,7 +437,7 @@ struct AdmissionByCodeTests {
     #expect(world.opening?.basis == .code)
   }
 
-  @Test("[ADM-2] a wrong code is told as that alone, and the listener proves nothing")
+  @Test("[ADM-2] after a wrong code, the listener closes with wrong-code and proves nothing")
   func wrong() throws {
     var world = World(
       dialler: World.diallerFacts(code: try JoinCode(words: "zoo zoo zoo zone")),
@@ -443,9 +449,7 @@ struct AdmissionByCodeTests {
     #expect(world.types == [-1, 1, -4])
   }
 
-  @Test(
-    "[ADM-9] each of several codes lets in, as what it was made for, and the listener proves that one"
-  )
+  @Test("[ADM-9] each of several codes admits with its own role, and the listener proves that code")
   func several() throws {
     let other = try JoinCode(words: "zoo zoo zoo zone")
     let key = CodeKey(code: other, session: World.sessionID, listener: World.listener.peerID)
@@ -469,7 +473,7 @@ struct AdmissionByCodeTests {
     #expect(world.listener.admission == nil)
   }
 
-  @Test("without a code the dialler takes its invitation back, and says what is missing")
+  @Test("without a code, the dialler withdraws its invitation and reports that the code is missing")
   func none() {
     var world = World(
       dialler: World.diallerFacts(trust: .unverified),
@@ -484,7 +488,7 @@ struct AdmissionByCodeTests {
     )
   }
 
-  @Test("a host that cannot prove the code back is not believed")
+  @Test("a host that cannot prove the code is not trusted")
   func falseHost() {
     for proof in [
       nil, Bytes32([UInt8](repeating: 0, count: 32)),
@@ -510,7 +514,7 @@ struct AdmissionByCodeTests {
     }
   }
 
-  @Test("[ADM-3] after three wrong proofs the right one is not looked at for a minute")
+  @Test("[ADM-3] after three wrong proofs, even the right one is refused for a minute")
   func lockedOut() throws {
     let wrong = try JoinCode(words: "zoo zoo zoo zone")
     let wrongKey = CodeKey(
@@ -540,7 +544,7 @@ struct AdmissionByCodeTests {
 }
 
 struct AdmissionByPeopleTests {
-  @Test("[ADM-7] both see the same words, and the listener's person lets in")
+  @Test("[ADM-7] both users see the same words, and the listener's user admits")
   func accepted() throws {
     var world = World(
       dialler: World.diallerFacts(trust: .pinnedByLink),
@@ -565,7 +569,7 @@ struct AdmissionByPeopleTests {
     #expect(!world.listener.isPendingInvitation)
   }
 
-  @Test("a person who says no is quoted")
+  @Test("if a user declines, the dialler gets the reason")
   func declined() {
     var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
     world.run()
@@ -576,7 +580,7 @@ struct AdmissionByPeopleTests {
     #expect(world.opening == nil)
   }
 
-  @Test("[ADM-8] a dialler without a proved key waits for its own person, in either order")
+  @Test("[ADM-8] a dialler without a proved key also waits for its own user, in either order")
   func bothPeople() {
     for trust in [JoinTrust.discovered, .unverified] {
       for ownFirst in [true, false] {
@@ -601,7 +605,7 @@ struct AdmissionByPeopleTests {
     }
   }
 
-  @Test("[ADM-8] when our person sees other words nothing is given, even after ACCEPT")
+  @Test("[ADM-8] if our user sees other words, the link ends, even after ACCEPT")
   func otherWords() {
     for acceptedBefore in [true, false] {
       var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
@@ -625,7 +629,7 @@ struct AdmissionByPeopleTests {
     }
   }
 
-  @Test("frames that come while our person compares are held, but PING is answered")
+  @Test("frames that arrive while our user compares words are buffered, but PING is answered")
   func held() {
     var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
     world.run()
@@ -646,7 +650,7 @@ struct AdmissionByPeopleTests {
     #expect(opening.held.map(\.payload) == [[1, 3, 9], [5]])
   }
 
-  @Test("reading stops when much is held for a person")
+  @Test("reading stops when many frames are buffered for a user's answer")
   func holdsNoMore() {
     var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
     world.run()
@@ -686,7 +690,7 @@ struct AdmissionByPeopleTests {
     )
   }
 
-  @Test("an invitation that is taken back is withdrawn from the person who was asked")
+  @Test("an invitation that its dialler withdraws also ends for the user who was asked")
   func withdrawn() {
     var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
     world.run()
@@ -702,7 +706,7 @@ struct AdmissionByPeopleTests {
     #expect(world.dialler.withdraw() == [])
   }
 
-  @Test("a link that breaks takes the question back")
+  @Test("if a link breaks, the question to the user ends")
   func lost() {
     var world = World(dialler: World.diallerFacts(), listener: World.listenerFacts(.ask))
     world.run()
@@ -717,7 +721,7 @@ struct AdmissionByPeopleTests {
 }
 
 struct AdmissionTimesTests {
-  @Test("[LNK-6] each step by a machine has 5 s, on both sides")
+  @Test("[LNK-6] each step without a user has a limit of 5 s, on both sides")
   func steps() {
     for mode in [ListenerAdmission.Mode.code(World.codeKey), .ask] {
       var listener = ListenerAdmission(facts: World.listenerFacts(mode))
@@ -750,7 +754,7 @@ struct AdmissionTimesTests {
     #expect(!dialler.hasAskedPerson)
   }
 
-  @Test("people have as long as the invitation says, and then are asked no more")
+  @Test("a user has the time that the invitation states; then the question ends")
   func people() {
     var world = World(
       dialler: World.diallerFacts(timeout: .seconds(30)),
@@ -772,7 +776,7 @@ struct AdmissionTimesTests {
     )
   }
 
-  @Test("a yes that comes when the time is over lets nobody in")
+  @Test("an answer that comes after the time limit admits no peer")
   func late() {
     var world = World(
       dialler: World.diallerFacts(timeout: .seconds(30)),
@@ -783,7 +787,7 @@ struct AdmissionTimesTests {
     #expect(actions.last == .close(.timedOut, "The time for this step is over."))
   }
 
-  @Test("a dialler whose own person never answers gives up the link it was let into")
+  @Test("a dialler whose own user never answers gives up a link to which it was admitted")
   func ownPerson() {
     var world = World(
       dialler: World.diallerFacts(timeout: .seconds(30)),
@@ -815,7 +819,7 @@ struct ManInTheMiddleTests {
     return AdmissionWorld(dialler: dialler, listener: listener)
   }
 
-  @Test("by code: the carried proof does not verify, and nobody is let in")
+  @Test("mode `code`: a proof that a middle relays does not verify, and no peer is admitted")
   func code() {
     for trust in [JoinTrust.discovered, .unverified] {
       var world = relay(trust: trust, code: World.code, .code(World.codeKey))
@@ -826,7 +830,7 @@ struct ManInTheMiddleTests {
     }
   }
 
-  @Test("by code: a middle that lets the dialler in itself cannot prove the code")
+  @Test("mode `code`: a middle that admits the dialler itself cannot prove the code")
   func falseHost() {
     var facts = World.diallerFacts(trust: .unverified, code: World.code)
     facts.remote = World.middle.peerID
@@ -853,7 +857,7 @@ struct ManInTheMiddleTests {
     )
   }
 
-  @Test("by people: carried frames break the commitment, since each side has its own exporter")
+  @Test("mode `ask`: relayed frames break the commitment, because each link has its own exporter")
   func carried() {
     var world = relay(trust: .discovered, code: nil, .ask)
     world.run()
@@ -862,7 +866,9 @@ struct ManInTheMiddleTests {
     #expect(world.opening == nil)
   }
 
-  @Test("by people: a middle that speaks with each on its own shows them different words")
+  @Test(
+    "mode `ask`: a middle with a separate exchange on each link shows different words to the users"
+  )
   func ownNonces() throws {
     // The dialler with the middle as listener.
     var left = World.listenerFacts(.ask)
@@ -892,7 +898,9 @@ struct ManInTheMiddleTests {
     #expect(one.diallerClosed == .notVerified)
   }
 
-  @Test("[HEL-4] a middle that asks for nothing is refused by who was told no key")
+  @Test(
+    "[HEL-4] a middle that asks for nothing is refused by a dialler that has no key from a link"
+  )
   func none() {
     for code in [nil, World.code] {
       var world = relay(trust: .unverified, code: code, .anyone)
@@ -902,7 +910,7 @@ struct ManInTheMiddleTests {
     }
   }
 
-  @Test("known: the middle's key is not the one that is stored")
+  @Test("mode `known`: the middle's key is not the stored one")
   func known() {
     var world = relay(trust: .discovered, code: nil, .known(isKnown: false))
     world.run()
@@ -910,7 +918,7 @@ struct ManInTheMiddleTests {
     #expect(world.opening == nil)
   }
 
-  @Test("a ticket carried by the middle is not the middle's")
+  @Test("a ticket that a middle relays is not valid for the middle")
   func ticket() {
     var dialler = World.diallerFacts(trust: .discovered)
     dialler.hello.ticket = Ticket.make(
@@ -1032,7 +1040,10 @@ struct AdmissionWrongOrderTests {
     }
   }
 
-  @Test("[FRM-4] a listener takes each frame in its place only", arguments: ListenerState.allCases)
+  @Test(
+    "[FRM-4] a listener accepts each frame only in its state",
+    arguments: ListenerState.allCases
+  )
   func listener(_ state: ListenerState) {
     for type in FrameType.allCases where type != state.expected && type != .close {
       var listener = state.make()
@@ -1048,7 +1059,7 @@ struct AdmissionWrongOrderTests {
     }
   }
 
-  @Test("[FRM-4] a dialler takes each frame in its place only", arguments: DiallerState.allCases)
+  @Test("[FRM-4] a dialler accepts each frame only in its state", arguments: DiallerState.allCases)
   func dialler(_ state: DiallerState) {
     for type in FrameType.allCases where type != state.expected && type != .close {
       var dialler = state.make()
@@ -1062,7 +1073,7 @@ struct AdmissionWrongOrderTests {
     }
   }
 
-  @Test("CLOSE ends either side in any state, and one that does not decode is a protocol-error")
+  @Test("CLOSE ends either side in any state; a malformed CLOSE is a protocol-error")
   func close() {
     let good = Control.Close(.declined, "no").encoded()
     for state in ListenerState.allCases {
@@ -1087,7 +1098,7 @@ struct AdmissionWrongOrderTests {
     }
   }
 
-  @Test("answers and keys that nobody waits for do nothing")
+  @Test("unexpected answers and keys have no effect")
   func unexpectedAnswers() {
     for state in ListenerState.allCases where state != .person {
       var listener = state.make()
@@ -1103,7 +1114,7 @@ struct AdmissionWrongOrderTests {
     }
   }
 
-  @Test("random frames end both sides, never trap, and never let anybody in")
+  @Test("random frames end both sides, never trap, and never admit a peer")
   func random() {
     let seed: UInt64 = 20_261_121
     var generator = SeededGenerator(seed: seed)

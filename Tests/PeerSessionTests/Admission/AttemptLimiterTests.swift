@@ -6,7 +6,7 @@ struct AttemptLimiterTests {
   private let mallory = PeerIdentity.ephemeral().peerID
   private let other = PeerIdentity.ephemeral().peerID
 
-  @Test("[ADM-3] three wrong proofs lock the address and the key, each wherever it turns up")
+  @Test("[ADM-3] three wrong proofs lock both the address and the key, in any combination")
   func locks() {
     var limiter = AttemptLimiter()
     for second in 0..<3 {
@@ -21,7 +21,7 @@ struct AttemptLimiterTests {
     #expect(!limiter.isLocked(address: "a", peer: mallory, now: .seconds(62)))
   }
 
-  @Test("[ADM-3] one address with many keys, and one key at many addresses, are both caught")
+  @Test("[ADM-3] one address with many keys, and one key at many addresses, are both locked")
   func spread() {
     var limiter = AttemptLimiter()
     for _ in 0..<3 {
@@ -46,7 +46,7 @@ struct AttemptLimiterTests {
     #expect(!limiter.isLocked(address: "2001:db8:0:2::1", peer: other, now: .zero))
   }
 
-  @Test("wrong proofs that are more than a minute apart do not add up")
+  @Test("wrong proofs that are more than a minute apart are not added up")
   func slow() {
     var limiter = AttemptLimiter()
     for number in 0..<20 {
@@ -55,7 +55,7 @@ struct AttemptLimiterTests {
     }
   }
 
-  @Test("a guesser may try on after the lock, at the same rate")
+  @Test("after a lock, three more wrong proofs lock again")
   func again() {
     var limiter = AttemptLimiter()
     for _ in 0..<3 { limiter.proofWasWrong(address: "a", peer: mallory, now: .zero) }
@@ -67,7 +67,7 @@ struct AttemptLimiterTests {
     #expect(limiter.isLocked(address: "a", peer: mallory, now: .seconds(119)))
   }
 
-  @Test("memory is bounded, and those who were wrong last are remembered")
+  @Test("memory is bounded, and the latest wrong proofs are remembered")
   func bounded() {
     var limiter = AttemptLimiter()
     for _ in 0..<3 { limiter.proofWasWrong(address: "a", peer: mallory, now: .seconds(100)) }

@@ -98,14 +98,14 @@ struct ControlMessageTests {
     }
   }
 
-  @Test("every payload is read, and written in one form")
+  @Test("every payload is decoded, and encoded in one form")
   func roundTrips() throws {
     for (type, text) in Self.valid { #expect(try roundTrip(type, text) == text) }
     let types = Set(Self.valid.map { $0.0.frameType })
     #expect(types == Set(FrameType.allCases.filter(\.isControl)))
   }
 
-  @Test("[FRM-5] unknown keys are ignored, everywhere")
+  @Test("[FRM-5] unknown keys are ignored at every level")
   func unknownKeys() throws {
     for (type, text) in Self.valid {
       let more = text.replacing("{", with: "{\"zz\":[{\"\":null}],")
@@ -114,7 +114,7 @@ struct ControlMessageTests {
     }
   }
 
-  @Test("[FRM-5] every required key that is missing, and every wrong type, is named")
+  @Test("[FRM-5] the error names a required key that is missing, and a value of the wrong type")
   func keys() throws {
     let optional: Set = ["resume", "ticket", "invitation", "proof", "modified"]
     var tried = 0
@@ -153,7 +153,7 @@ struct ControlMessageTests {
     #expect(tried > 200)
   }
 
-  @Test("values just outside their range are refused, just inside taken")
+  @Test("values just inside their range are accepted, and those just outside are rejected")
   func ranges() throws {
     func name(_ count: Int) -> String { String(repeating: "n", count: count) }
     func hello(_ old: String, _ new: String) -> (any ControlPayload.Type, String) {
@@ -258,7 +258,7 @@ struct ControlMessageTests {
     )
   }
 
-  @Test("[FRM-5] what is not one JSON object within bounds is refused")
+  @Test("[FRM-5] a payload that is not one JSON object within the limits is rejected")
   func notJSON() {
     for text in [
       "", " ", "[]", "1", "null", "{", "{}x", "{} {}", "\u{FEFF}{}", "{\"a\":1,\"a\":2}",
@@ -278,7 +278,7 @@ struct ControlMessageTests {
     #expect(error(Control.Attached.self, "{\"a\":\"\\ud83d\\ude00\"}") == nil)
   }
 
-  @Test("random damage is refused or read, and what is read is legal")
+  @Test("a randomly damaged payload is rejected or decodes to legal values")
   func damage() throws {
     let seed: UInt64 = 99
     var generator = SeededGenerator(seed: seed)

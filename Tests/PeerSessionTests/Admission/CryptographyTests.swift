@@ -16,7 +16,7 @@ struct WordListTests {
     #expect(Set(WordList.words).count == 2_048)
   }
 
-  @Test("bytes become words as the vectors say", arguments: AdmissionVectors.all.words.indices)
+  @Test("bytes become words as in the vectors", arguments: AdmissionVectors.all.words.indices)
   func vectors(_ index: Int) {
     let vector = AdmissionVectors.all.words[index]
     #expect(WordList.words(vector.bytes.bytes, count: vector.words.count) == vector.words)
@@ -30,14 +30,14 @@ struct WordListTests {
 }
 
 struct JoinCodeTests {
-  @Test("what people type is brought to one form")
+  @Test("typed codes are normalized")
   func valid() throws {
     for vector in AdmissionVectors.all.typedCodes.valid {
       #expect(try JoinCode(words: vector.typed).text == vector.code)
     }
   }
 
-  @Test("what is not a code is refused by name")
+  @Test("text that is not a join code is rejected with its own error")
   func invalid() {
     for vector in AdmissionVectors.all.typedCodes.invalid {
       let error = #expect(throws: JoinCodeError.self) { try JoinCode(words: vector.typed) }
@@ -53,7 +53,7 @@ struct JoinCodeTests {
     }
   }
 
-  @Test("hostile text is refused without being echoed")
+  @Test("hostile text is rejected and not repeated in the error")
   func hostile() {
     let error = #expect(throws: JoinCodeError.self) { try JoinCode(words: "\u{1B}[2J zoo zoo zoo") }
     #expect(error?.description.unicodeScalars.contains { $0.value < 0x20 } == false)
@@ -62,14 +62,14 @@ struct JoinCodeTests {
     }
   }
 
-  @Test("a new code is four words of the list and reads back")
+  @Test("a new code has four words of the list and is read back")
   func random() throws {
     let codes = Set((0..<50).map { _ in JoinCode.random() })
     #expect(codes.count == 50)
     for code in codes { #expect(try JoinCode(words: code.text.uppercased()) == code) }
   }
 
-  @Test("a code does not show itself")
+  @Test("the description of a code does not contain its words")
   func silent() throws {
     let code = try JoinCode(words: "abandon-ability-zone-zoo")
     var dumped = ""
@@ -105,7 +105,7 @@ struct CodeProofTests {
     }
   }
 
-  @Test("comparing in constant time is comparing")
+  @Test("a comparison in constant time gives the same result as `==`")
   func constantTime() {
     #expect(isEqualInConstantTime([], []))
     #expect(isEqualInConstantTime([1, 2, 3], [1, 2, 3]))
@@ -147,7 +147,7 @@ struct ShortWordsTests {
 }
 
 struct TicketTests {
-  @Test("[TCK-1] tickets are judged as the vectors say")
+  @Test("[TCK-1] tickets are verified as in the vectors")
   func vectors() throws {
     for vector in AdmissionVectors.all.tickets {
       let session = try #require(SessionID(bytes: vector.session.bytes))
@@ -171,7 +171,7 @@ struct TicketTests {
     }
   }
 
-  @Test("a ticket that is made verifies, and survives being written and read")
+  @Test("a new ticket verifies, also after it was encoded and decoded")
   func made() throws {
     let admitter = PeerIdentity.ephemeral()
     let member = PeerIdentity.ephemeral().peerID
@@ -185,7 +185,7 @@ struct TicketTests {
     }
   }
 
-  @Test("keys and signatures of any shape are refused, not trapped on")
+  @Test("keys and signatures of any shape are rejected without a trap")
   func hostile() throws {
     let admitter = PeerIdentity.ephemeral()
     let member = PeerIdentity.ephemeral().peerID

@@ -9,7 +9,7 @@ struct FairPlacesTests {
     FairPlaces(maximum: 64, maximumPerBlock: 16, reserved: 8, eviction: .oldest)
   }
 
-  @Test("[LNK-6] five addresses with 16 connections each do not keep out a sixth")
+  @Test("[LNK-6] five addresses with 16 connections each do not block a sixth")
   func flood() {
     var places = connections()
     for number in 0..<80 {
@@ -34,7 +34,7 @@ struct FairPlacesTests {
     #expect(places.enter(17, from: block(1), isKnown: true) == .place(evicting: nil))
   }
 
-  @Test("the oldest or the newest entry of the address with most of them loses its place")
+  @Test("the oldest or the newest entry of the address with the most entries loses its place")
   func evicted() {
     for (eviction, expected) in [(FairPlaces<Int>.Eviction.oldest, 1), (.newest, 3)] {
       var places = FairPlaces<Int>(
@@ -51,14 +51,14 @@ struct FairPlacesTests {
     }
   }
 
-  @Test("an address with as many as any other takes no place")
+  @Test("an address with as many entries as any other gets no place")
   func equal() {
     var places = FairPlaces<Int>(maximum: 4, maximumPerBlock: 4, reserved: 0, eviction: .oldest)
     for id in 0..<4 { _ = places.enter(id, from: block(id / 2), isKnown: false) }
     #expect(places.enter(4, from: block(0), isKnown: false) == .refused)
   }
 
-  @Test("the reserved places are for known newcomers, and no stranger takes a known one's place")
+  @Test("reserved places are for known newcomers, and no stranger gets a known peer's place")
   func reserved() {
     var places = FairPlaces<Int>(maximum: 4, maximumPerBlock: 2, reserved: 2, eviction: .newest)
     #expect(places.enter(0, from: block(0), isKnown: false) == .place(evicting: nil))

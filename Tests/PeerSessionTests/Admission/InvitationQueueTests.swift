@@ -15,7 +15,7 @@ struct InvitationQueueTests {
     #expect(queue.reception(of: stranger(), from: block(2), isExpected: false, now: .zero) == .ask)
   }
 
-  @Test("[HEL-5] a newcomer takes the newest place of an address with more, once all are taken")
+  @Test("[HEL-5] if all places are taken, a newcomer gets the newest place of an address with more")
   func evicted() {
     var queue = InvitationQueue<Int>()
     for id in 0..<12 {
@@ -27,7 +27,7 @@ struct InvitationQueueTests {
     #expect(queue.count == 12)
   }
 
-  @Test("[HEL-5] [HEL-9] four places are left for known peers and for holders of the join link")
+  @Test("[HEL-5] [HEL-9] four places are reserved for known peers and for holders of the join link")
   func reserved() {
     var queue = InvitationQueue<Int>()
     for id in 0..<12 { _ = queue.enter(id, peer: stranger(), from: block(id), isExpected: false) }
@@ -48,7 +48,7 @@ struct InvitationQueueTests {
     #expect(queue.count == 0)
   }
 
-  @Test("[ADM-11] a person's refusal silences the address for a minute, and no other")
+  @Test("[ADM-11] a user's refusal silences only that address, for a minute")
   func silence() {
     var queue = InvitationQueue<Int>()
     queue.declined(block(1), now: .seconds(5))
@@ -60,7 +60,7 @@ struct InvitationQueueTests {
     #expect(received(1, .seconds(65)) == .ask)
   }
 
-  @Test("the silenced addresses are bounded, and the latest are remembered")
+  @Test("the number of silenced addresses is bounded, and the latest are remembered")
   func bounded() {
     var queue = InvitationQueue<Int>()
     for number in 0..<1_000 {

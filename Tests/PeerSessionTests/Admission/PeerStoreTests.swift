@@ -8,7 +8,7 @@ struct PeerStoreTests {
   private let anna = PeerIdentity.ephemeral().peerID
   private let bert = PeerIdentity.ephemeral().peerID
 
-  @Test("peers are remembered across runs, in a file of their own user")
+  @Test("peers are stored across runs, in a file that only its user can read")
   func remembered() async throws {
     try await withPrivateDirectory { directory in
       let file = directory + "/data/peers.json"
@@ -27,7 +27,7 @@ struct PeerStoreTests {
     }
   }
 
-  @Test("what was proved better is kept, and what is seen later is noted")
+  @Test("the stronger verification stays, and the latest name and time are stored")
   func updated() async throws {
     try await withPrivateDirectory { directory in
       let store = try PeerStore(file: directory + "/peers.json")
@@ -43,7 +43,7 @@ struct PeerStoreTests {
     }
   }
 
-  @Test("a name that comes with another key is warned of")
+  @Test("the program warns of a known name with another key")
   func changedKey() async throws {
     try await withPrivateDirectory { directory in
       let store = try PeerStore(file: directory + "/peers.json")
@@ -56,7 +56,7 @@ struct PeerStoreTests {
     }
   }
 
-  @Test("two processes with one file lose nothing of each other")
+  @Test("two processes with one file do not lose each other's changes")
   func shared() async throws {
     try await withPrivateDirectory { directory in
       let file = directory + "/peers.json"
@@ -75,7 +75,7 @@ struct PeerStoreTests {
     }
   }
 
-  @Test("damaged and open files are refused by name and left as they are")
+  @Test("a damaged file, or one that others may read, is refused with an error and not changed")
   func damaged() async throws {
     let id = anna.text
     let entry =
@@ -109,7 +109,9 @@ struct PeerStoreTests {
     }
   }
 
-  @Test("beyond the limit the unverified go first, then those not seen longest")
+  @Test(
+    "above the limit, unverified peers are removed first, then those not seen for the longest time"
+  )
   func bounded() async throws {
     try await withPrivateDirectory { directory in
       let file = directory + "/peers.json"

@@ -5,7 +5,7 @@ import Testing
 struct DatagramPathStateTests {
   private typealias Action = DatagramPathState.Action
 
-  @Test("[DGM-9] the first probe goes at once and one every 200 ms until it is answered")
+  @Test("[DGM-9] the first probe is sent at once, then one every 200 ms until one is answered")
   func opening() {
     var path = DatagramPathState(firstProbe: 7, now: 1_000)
     #expect(!path.usesPackets && path.wakeAt == 1_000)
@@ -16,7 +16,7 @@ struct DatagramPathStateTests {
     #expect(path.usesPackets && path.wakeAt == 6_210)
   }
 
-  @Test("[DGM-9] after five unanswered probes they go every 5 s, and an answer still counts")
+  @Test("[DGM-9] after five unanswered probes one is sent every 5 s, and an answer still counts")
   func fallBackAtOnce() {
     var path = DatagramPathState(firstProbe: 0, now: 0)
     for number in 0..<5 {
@@ -29,7 +29,7 @@ struct DatagramPathStateTests {
     #expect(path.answered(6, now: 6_010) == Action(usesPackets: true))
   }
 
-  @Test("[DGM-10] while packets pass a probe goes every 5 s, and two unanswered fall back")
+  @Test("[DGM-10] while packets pass, a probe is sent every 5 s; two unanswered ones end their use")
   func passing() {
     var path = DatagramPathState(firstProbe: 0, now: 0)
     _ = path.timePassed(now: 0)
@@ -45,7 +45,7 @@ struct DatagramPathStateTests {
     #expect(path.wakeAt == 25_020)
   }
 
-  @Test("an answer that comes after further probes counts, on a path of 700 ms")
+  @Test("on a path of 700 ms, an answer that comes after further probes counts")
   func slowPath() {
     var path = DatagramPathState(firstProbe: .max, now: 0)
     for number in 0..<4 { _ = path.timePassed(now: UInt64(number) * 200) }
@@ -54,7 +54,7 @@ struct DatagramPathStateTests {
     #expect(path.usesPackets)
   }
 
-  @Test("an answer to nothing, or twice the same, changes nothing")
+  @Test("an answer to no probe, or a repeated one, changes nothing")
   func strangeAnswers() {
     var path = DatagramPathState(firstProbe: 100, now: 0)
     #expect(path.answered(100, now: 0) == Action())
@@ -69,7 +69,7 @@ struct DatagramPathStateTests {
     #expect(path.timePassed(now: 15_001).usesPackets == false)
   }
 
-  @Test("a machine that slept through many probes has missed one")
+  @Test("a machine that was suspended during many probes counts only one as missed")
   func sleptThrough() {
     var path = DatagramPathState(firstProbe: 0, now: 0)
     _ = path.timePassed(now: 0)

@@ -7,7 +7,7 @@ import Testing
 private let secret = [UInt8](0..<32)
 
 struct DatagramKeysTests {
-  @Test("keys are those of the vectors, with what they are derived from")
+  @Test("keys are those of the vectors, with all intermediate values")
   func vectors() throws {
     #expect(DatagramVectors.all.keys.count >= 12)
     for vector in DatagramVectors.all.keys {
@@ -43,7 +43,7 @@ struct DatagramKeysTests {
 }
 
 struct DatagramSealingTests {
-  @Test("the sealer writes the vectors' packets")
+  @Test("the sealer produces the packets of the vectors")
   func sealedVectors() throws {
     var written = 0
     for vector in DatagramVectors.all.packets.valid {
@@ -64,7 +64,7 @@ struct DatagramSealingTests {
     #expect(written >= 9)
   }
 
-  @Test("the opener reads the vectors' packets of epochs 0 and 1")
+  @Test("the opener opens the packets of the vectors in epochs 0 and 1")
   func openedVectors() throws {
     var read = 0
     for vector in DatagramVectors.all.packets.valid where vector.epoch < 2 {
@@ -95,7 +95,7 @@ struct DatagramSealingTests {
     }
   }
 
-  @Test("a packet with any bit changed or any byte missing does not open, and changes nothing")
+  @Test("a packet with any bit changed or any byte missing is rejected and changes nothing")
   func everyBit() throws {
     var sealer = DatagramSealer(secret: secret, sender: .listener)
     let packet = try sealer.seal(message: Array("hello".utf8))[0]
@@ -114,7 +114,7 @@ struct DatagramSealingTests {
     #expect(throws: DatagramOpener.OpenError.replay) { try opener.open(packet, now: 0) }
   }
 
-  @Test("[DGM-3] a packet of each age opens once")
+  @Test("[DGM-3] a packet of any age opens only once")
   func replay() throws {
     var sealer = DatagramSealer(secret: secret, sender: .dialler)
     let packets = try (0..<2_100).map { _ in try sealer.seal(.probe(1)) }
@@ -126,7 +126,7 @@ struct DatagramSealingTests {
     #expect(throws: DatagramOpener.OpenError.replay) { try opener.open(packets[52], now: 0) }
   }
 
-  @Test("[DGM-1] the sealer goes on to the next epoch when one is used up, and ends after 255")
+  @Test("[DGM-1] the sealer begins the next epoch when one is used up, and ends after epoch 255")
   func epochs() throws {
     var sealer = DatagramSealer(secret: secret, sender: .dialler, packetsPerEpoch: 2)
     var opener = DatagramOpener(secret: secret, sender: .dialler)
@@ -143,7 +143,7 @@ struct DatagramSealingTests {
     #expect(throws: DatagramSealer.SealError.exhausted) { try sealer.beginNextEpoch() }
   }
 
-  @Test("[DGM-1] the epoch before is kept for 10 s and no packet of it is the newest")
+  @Test("[DGM-1] the previous epoch is valid for 10 s, and no packet of it counts as the newest")
   func previousEpoch() throws {
     var sealer = DatagramSealer(secret: secret, sender: .dialler)
     let old = try (0..<4).map { _ in try sealer.seal(.probe(0)) }
@@ -160,7 +160,7 @@ struct DatagramSealingTests {
     #expect(try opener.open(new[1], now: 11_000).isNewest)
   }
 
-  @Test("[DGM-1] a forged packet of the next epoch does not end the present one")
+  @Test("[DGM-1] a forged packet of the next epoch does not end the current one")
   func forgedEpoch() throws {
     var sealer = DatagramSealer(secret: secret, sender: .dialler)
     var opener = DatagramOpener(secret: secret, sender: .dialler)
@@ -171,7 +171,7 @@ struct DatagramSealingTests {
     #expect(try opener.open(sealer.seal(.probe(0)), now: 20_000).isNewest)
   }
 
-  @Test("[DGM-4] only a packet later than all before says where the other end is")
+  @Test("[DGM-4] only a packet newer than all before it updates the address of the peer")
   func newest() throws {
     var sealer = DatagramSealer(secret: secret, sender: .dialler)
     let packets = try (0..<4).map { _ in try sealer.seal(.probe(0)) }
@@ -180,7 +180,7 @@ struct DatagramSealingTests {
     #expect(newest == [true, false, true, false])
   }
 
-  @Test("a content that is not known opens and is dropped")
+  @Test("a packet with unknown content opens and is dropped")
   func unknownKind() throws {
     let keys = DatagramKeys(secret: secret, sender: .dialler)
     let epoch = keys.epoch(0)
@@ -201,7 +201,7 @@ struct DatagramSealingTests {
   }
 
   @Test(
-    "[DGM-6] a message of each size arrives whole in packets of at most 1,200 bytes",
+    "[DGM-6] a message of any size arrives whole in packets of at most 1,200 bytes",
     arguments: [0, 1, 1_165, 1_166, 2_200, 2_201, 65_536]
   )
   func messages(_ count: Int) throws {
@@ -231,7 +231,7 @@ struct DatagramSealingTests {
     }
   }
 
-  @Test("[DGM-6] a message of 65,537 bytes is refused and takes no counter")
+  @Test("[DGM-6] a message of 65,537 bytes is refused and uses no counter")
   func tooLong() {
     var sealer = DatagramSealer(secret: secret, sender: .dialler)
     #expect(throws: DatagramSealer.SealError.tooLong) {

@@ -24,7 +24,7 @@ struct MessageRoomTests {
     }
   }
 
-  @Test("[MSG-5] large messages get room in their order, and the next one when one was handled")
+  @Test("[MSG-5] large messages get room in order; the next one gets it when one was handled")
   func order() {
     var room = MessageRoom()
     for peer in peers { room.began(largest, from: peer, now: start) }
@@ -37,7 +37,7 @@ struct MessageRoomTests {
     #expect(peers.map { room.stops($0) } == [false, false, false, true])
   }
 
-  @Test("[MSG-5] a small large message does not overtake one that waits")
+  @Test("[MSG-5] a smaller message that needs room does not overtake one that waits")
   func noOvertaking() {
     var room = MessageRoom()
     room.began(largest, from: peers[0], now: start)
@@ -47,7 +47,7 @@ struct MessageRoomTests {
     #expect(peers.map { room.stops($0) } == [false, false, true, true])
   }
 
-  @Test("[MSG-5] a peer that left gives its room to others, whether it had it or waited")
+  @Test("[MSG-5] if a peer leaves, its room, or its place among those that wait, goes to others")
   func departure() {
     var room = MessageRoom()
     for peer in peers { room.began(largest, from: peer, now: start) }
@@ -76,7 +76,7 @@ struct MessageRoomTests {
   }
 
   @Test(
-    "[MSG-5] whatever the sizes and the order, the room is not exceeded and all get it",
+    "[MSG-5] with any sizes in any order, the room is not exceeded and all messages get it",
     arguments: 1...20
   )
   func random(seed: UInt64) {
@@ -109,7 +109,7 @@ struct MessageRoomTests {
     #expect(!room.stops(peers[0]) && !room.stops(peers[1]))
   }
 
-  @Test("[MSG-5] times in which the receiver does not read a link do not count")
+  @Test("[MSG-5] the time in which the receiver does not read a link does not count")
   func resumed() {
     var room = MessageRoom()
     for peer in peers.prefix(3) { room.began(largest, from: peer, now: start) }
@@ -118,7 +118,7 @@ struct MessageRoomTests {
     #expect(room.overdue(start + .seconds(12)) == [peers[0], peers[1]])
   }
 
-  @Test("[MSG-5] the greatest message has room if there is no other")
+  @Test("[MSG-5] a message of the maximum size has room if there is no other")
   func greatest() {
     var room = MessageRoom()
     // With its envelope, as a relay passes it on.

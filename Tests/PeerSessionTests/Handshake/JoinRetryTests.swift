@@ -9,7 +9,7 @@ struct JoinRetryTests {
     SessionError(closeCode: code, message: "")
   }
 
-  @Test("what may pass is tried again with the waits of LIV-3, up to the limit")
+  @Test("temporary errors are retried with the delays of LIV-3, up to the limit")
   func waits() {
     for code in [CloseCode.busy, .timedOut, .internalError, .unknownAdmitter, .duplicateLink] {
       var retry = JoinRetry(limit: .seconds(30), start: .zero)
@@ -33,7 +33,7 @@ struct JoinRetryTests {
     #expect(retry.wait(after: error(.busy), now: .zero, jitter: 1) == .milliseconds(260))
   }
 
-  @Test("a listener that takes no codes for a minute is dialed for longer than that")
+  @Test("a listener that accepts no codes for a minute is dialed for longer than that")
   func lockedOut() {
     var retry = JoinRetry(limit: .seconds(30), start: .seconds(100))
     #expect(retry.wait(after: error(.lockedOut), now: .seconds(165), jitter: 0) != nil)
@@ -41,14 +41,14 @@ struct JoinRetryTests {
     #expect(retry.wait(after: error(.busy), now: .seconds(131), jitter: 0) == nil)
   }
 
-  @Test("an unknown code is an internal error, and is tried again")
+  @Test("an unknown close code counts as internal-error and is retried")
   func unknown() {
     var retry = JoinRetry(limit: .seconds(30), start: .zero)
     let unknown = error(CloseCode(received: "no-such-code"))
     #expect(retry.wait(after: unknown, now: .zero, jitter: 0) != nil)
   }
 
-  @Test("a definite answer, an error of this side and a limit of zero are final")
+  @Test("a refusal, a local error and a limit of zero are final")
   func final() {
     let codes: [CloseCode] = [
       .declined, .kicked, .wrongCode, .notKnown, .notVerified, .withdrawn, .versionMismatch, .left,
@@ -67,7 +67,7 @@ struct JoinRetryTests {
     #expect(never.wait(after: error(.busy), now: .zero, jitter: 0) == nil)
   }
 
-  @Test("no error of a peer that does not answer speaks of an invitation")
+  @Test("the error for a peer that does not answer does not mention an invitation")
   func words() {
     #expect(!error(.timedOut).message.contains("invitation"))
   }

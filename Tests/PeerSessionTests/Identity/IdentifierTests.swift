@@ -5,7 +5,7 @@ import Testing
 @testable import PeerSession
 
 struct IdentifierTests {
-  @Test("identifiers have one text, of the length the protocol says")
+  @Test("each identifier has one text, of the specified length")
   func texts() throws {
     let peer = PeerIdentity.ephemeral().peerID
     #expect(peer.text.utf8.count == 52)
@@ -31,7 +31,7 @@ struct IdentifierTests {
     }
   }
 
-  @Test("bytes come back as they went in, and other lengths do not")
+  @Test("identifiers give back their bytes, and reject other lengths")
   func bytes() {
     var generator = SeededGenerator(seed: 1)
     for _ in 0..<50 {
@@ -47,7 +47,7 @@ struct IdentifierTests {
     }
   }
 
-  @Test("[DUP-1] peers compare byte by byte from the first on")
+  @Test("[DUP-1] peers compare byte by byte, beginning with the first byte")
   func order() {
     var generator = SeededGenerator(seed: 2)
     let ids = (0..<200).compactMap { _ in
@@ -60,7 +60,7 @@ struct IdentifierTests {
     }
   }
 
-  @Test("identifiers in JSON are their text, and nothing else is read")
+  @Test("identifiers in JSON are their text, and any other value is rejected")
   func json() throws {
     let session = SessionID.random()
     let data = try JSONEncoder().encode([session])

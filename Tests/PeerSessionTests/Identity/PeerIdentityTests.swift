@@ -21,7 +21,7 @@ struct PeerIdentityTests {
     }
   }
 
-  @Test("the first run makes a private file in a private directory, the next ones read it")
+  @Test("the first run creates a private file in a private directory; the next runs read it")
   func created() async throws {
     try await withPrivateDirectory { root in
       let directory = root + "/data/whiteboard"
@@ -37,7 +37,7 @@ struct PeerIdentityTests {
     }
   }
 
-  @Test("of many first runs at once all end with one identity")
+  @Test("many concurrent first runs get the same identity")
   func concurrent() async throws {
     try await withPrivateDirectory { root in
       let directory = root + "/data"
@@ -52,7 +52,7 @@ struct PeerIdentityTests {
     }
   }
 
-  @Test("[LNK-2] the certificate holds the key whose hash is the PeerID, and names nobody")
+  @Test("[LNK-2] the certificate contains the key whose hash is the PeerID, and no name")
   func certificate() throws {
     let identity = PeerIdentity.ephemeral()
     let certificate = try Certificate(derEncoded: identity.certificateDER)
@@ -75,7 +75,7 @@ struct PeerIdentityTests {
     #expect(!key.isValidSignature(signature, for: [1, 2, 4] as [UInt8]))
   }
 
-  @Test("a file that others may read is refused, with the command that mends it")
+  @Test("a file that others may read is refused, with the command that corrects it")
   func tooOpen() async throws {
     try await withPrivateDirectory { directory in
       let file = directory + "/identity.pem"
@@ -92,7 +92,7 @@ struct PeerIdentityTests {
     }
   }
 
-  @Test("a directory that others may write in is refused")
+  @Test("a directory in which others may write is refused")
   func openDirectory() async throws {
     try await withPrivateDirectory { directory in
       try setPermissions(0o777, directory)
@@ -104,7 +104,7 @@ struct PeerIdentityTests {
     }
   }
 
-  @Test("damaged files and other keys are refused by name and left as they are")
+  @Test("damaged files and unsupported keys are refused with an error and not changed")
   func damaged() async throws {
     let good = PeerIdentity.ephemeral()
     let other = PeerIdentity.ephemeral()
@@ -141,7 +141,7 @@ struct PeerIdentityTests {
     }
   }
 
-  @Test("what is not a plain file is refused, and not waited for")
+  @Test("anything but a regular file is refused at once")
   func notAFile() async throws {
     try await withPrivateDirectory { directory in
       #expect(mkfifo(directory + "/identity.pem", 0o600) == 0)
@@ -165,7 +165,7 @@ struct PeerIdentityTests {
     }
   }
 
-  @Test("paths in commands are one word for a shell")
+  @Test("a path in a suggested command is quoted as one shell word")
   func quoting() {
     #expect(shellQuoted("/home/a-b_c.d/x") == "/home/a-b_c.d/x")
     #expect(shellQuoted("/home/my board") == "'/home/my board'")
@@ -175,7 +175,7 @@ struct PeerIdentityTests {
 }
 
 struct PeerCertificateTests {
-  @Test("[LNK-1] keys that are not on P-256 are refused")
+  @Test("[LNK-1] keys that are not on P-256 are rejected")
   func otherKeys() throws {
     for key in [
       Certificate.PrivateKey(P384.Signing.PrivateKey()),
@@ -188,7 +188,7 @@ struct PeerCertificateTests {
     #expect(throws: Never.self) { try PeerID(certificateDER: der) }
   }
 
-  @Test("hostile bytes are refused, not trapped on")
+  @Test("hostile bytes are rejected without a trap")
   func hostile() {
     let good = PeerIdentity.ephemeral().certificateDER
     for end in good.indices {

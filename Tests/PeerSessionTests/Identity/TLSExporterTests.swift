@@ -4,7 +4,7 @@ import Testing
 @testable import PeerSession
 
 struct TLSExporterTests {
-  @Test("key log lines export what the vectors and OpenSSL say")
+  @Test("key log lines give the exporter values of the vectors and of OpenSSL")
   func vectors() throws {
     for vector in AdmissionVectors.all.exporter {
       for ending in ["", "\n", "\r\n"] {
@@ -22,7 +22,7 @@ struct TLSExporterTests {
     }
   }
 
-  @Test("every other line is no exporter")
+  @Test("every other key log line is rejected")
   func otherLines() {
     let random = String(repeating: "ab", count: 32)
     for line in [
@@ -47,7 +47,7 @@ struct TLSExporterTests {
   }
 
   // RFC 8448, 3: the server handshake traffic secret and its key.
-  @Test("HKDF-Expand-Label makes the keys of RFC 8448")
+  @Test("HKDF-Expand-Label gives the keys of RFC 8448")
   func published() {
     let secret: [UInt8] = [
       0xb6, 0x7b, 0x7d, 0x69, 0x0c, 0xc1, 0x6c, 0x4e, 0x75, 0xe5, 0x42, 0x13, 0xcb, 0x2d, 0x37,

@@ -52,7 +52,7 @@ struct MembershipModelTests {
   }
 
   @Test(
-    "[MEM-9] five members, joined through each other in every way, connect after every three steps",
+    "[MEM-9] five members, joined through each other in any order, connect after every three steps",
     arguments: MembershipWorld.Mode.allCases
   )
   func everyOrderOfFive(_ mode: MembershipWorld.Mode) {

@@ -98,7 +98,7 @@ struct RemovalSessionTests {
     }
   }
 
-  @Test("[MEM-11] a removal reaches the members that are there, and is stored with its signature")
+  @Test("[MEM-11] a removal reaches the connected members, and is stored with its signature")
   func spreads() async throws {
     try await withPair { pair in
       try await withPeer("carol") { carol in
@@ -198,7 +198,7 @@ struct RemovalSessionTests {
     }
   }
 
-  @Test("[MEM-12] a removed peer is forgotten as a known peer")
+  @Test("[MEM-12] a removed peer is no longer a known peer")
   func forgotten() async throws {
     try await withScratchDirectory { directory in
       let store = try PeerStore(file: directory + "/peers.json")
@@ -217,7 +217,7 @@ struct RemovalSessionTests {
     }
   }
 
-  @Test("[MEM-12] a new code ends the former one and the additional ones, also at a relay")
+  @Test("[MEM-12] a new code replaces the former one and the additional ones, also at a relay")
   func newCode() async throws {
     let (former, additional, code) = (JoinCode.random(), JoinCode.random(), JoinCode.random())
     try await withPeer("relay", configure: RelayWorld.makeRelay) { relay in

@@ -23,7 +23,7 @@ struct RemovalTests {
     KickSignature(by: Self.host, session: Self.session, peer: peer, reason: UntrustedText(reason))
   }
 
-  @Test("[MEM-11] a signature below a removal holds for its session, peer, reason and host alone")
+  @Test("[MEM-11] the signature of a removal is valid only for its session, peer, reason and host")
   func signatures() {
     let (peer, reason) = (PeerID.numbered(7), UntrustedText("spam"))
     let good = signature(peer, "spam")
@@ -60,7 +60,7 @@ struct RemovalTests {
     #expect(signed == expected)
   }
 
-  @Test("[MEM-11] KICK carries a signature or none; one of its two keys alone is malformed")
+  @Test("[MEM-11] KICK contains a whole signature or none; one of its two keys alone is malformed")
   func payload() throws {
     let peer = PeerID.numbered(7)
     let kick = Control.Kick(peer: peer, reason: "x", signature: signature(peer, "x"))
@@ -73,7 +73,7 @@ struct RemovalTests {
     }
   }
 
-  @Test("[MEM-3] a new removal takes the place of the earliest one if there are 1,024")
+  @Test("[MEM-3] if there are 1,024 removals, a new one replaces the earliest")
   func full() {
     var membership = membership()
     for number in 0...Limits.removedPeers { membership.remove(.numbered(number + 2)) }
@@ -101,7 +101,7 @@ struct RemovalTests {
     #expect(removals.peers == [peer])
   }
 
-  @Test("[MEM-7] a record keeps admitters, relays and signed removals; older records are read")
+  @Test("[MEM-7] a record stores admitters, relays and signed removals; older records are read")
   func stored() throws {
     var membership = membership()
     for number in 0..<Limits.removedPeers {

@@ -41,7 +41,7 @@ func visit(_ session: Session) async throws {
 // example ends
 
 @Suite(.timeLimit(.minutes(2))) struct OverviewExampleTests {
-  @Test("the example of the overview does what it says")
+  @Test("the example of the overview runs as described")
   func runs() async throws {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
@@ -57,7 +57,7 @@ func visit(_ session: Session) async throws {
     }
   }
 
-  @Test("the overview shows the example as it is compiled here")
+  @Test("the overview contains the example that is compiled here")
   func sameText() throws {
     let here = try String(contentsOfFile: #filePath, encoding: .utf8)
     let root = URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).joined(separator: "/")

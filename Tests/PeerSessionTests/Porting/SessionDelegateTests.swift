@@ -70,7 +70,7 @@ import Testing
   /// Has every method of the protocol from its defaults.
   private final class Deaf: SessionDelegate {}
 
-  @Test("a delegate is told everything that the old framework told, in order")
+  @Test("a delegate receives all callbacks of the old framework, in order")
   func order() async throws {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in

@@ -25,7 +25,7 @@ struct HostileRelayTests {
   private static let id = PeerID.numbered(77).bytes
 
   @Test(
-    "[RLY-5] a relay closes with who sends it what is no message of a member",
+    "[RLY-5] a relay disconnects a member that sends an invalid relay message",
     arguments: toRelay.indices
   )
   func malformedToRelay(_ index: Int) async throws {
@@ -48,7 +48,7 @@ struct HostileRelayTests {
     }
   }
 
-  @Test("[RLY-4] a relay closes with who asks for more peers than a session has")
+  @Test("[RLY-4] a relay disconnects a member that asks for more peers than a session has")
   func reachFlood() async throws {
     try await RelayWorld.run { world in
       try await world.joined.onLoop { core in
@@ -67,7 +67,7 @@ struct HostileRelayTests {
     }
   }
 
-  @Test("[RLY-5] a member closes with who plays the relay and is none, or asks it to be one")
+  @Test("[RLY-5] a member disconnects a peer that sends relay messages and is not a relay")
   func noRelay() async throws {
     for message in [
       RelayMessage.from(0).encoded([1]), RelayMessage.route(0).encoded(Array("{}".utf8)),
@@ -131,7 +131,7 @@ struct HostileRelayTests {
     }
   }
 
-  @Test("[RLY-5] what comes on a route that does not exist is dropped, at a relay and at a member")
+  @Test("[RLY-5] messages on an unknown route are dropped, at a relay and at a member")
   func unknownRoutes() async throws {
     try await RelayWorld.run { world in
       let (alice, bob, relay) = (world.alice.peerID, world.bob.peerID, world.relay.peerID)
@@ -147,7 +147,7 @@ struct HostileRelayTests {
   }
 
   @Test(
-    "[RLY-5] a member closes with a relay that takes back what it did not give, or gives nonsense"
+    "[RLY-5] a member disconnects a relay that ends an unknown route or sends malformed messages"
   )
   func hostileRelay() async throws {
     for message in [

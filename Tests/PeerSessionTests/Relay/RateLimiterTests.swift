@@ -15,7 +15,7 @@ struct RateLimiterTests {
     }
   }
 
-  @Test("[RLY-14] two seconds' worth passes at once, and what is beyond is waited for")
+  @Test("[RLY-14] the volume of two seconds passes at once, and anything above it is delayed")
   func burst() {
     let gate = Gate()
     for _ in 0..<18 { #expect(gate.take(100, now: .zero) == .pass) }
@@ -24,7 +24,7 @@ struct RateLimiterTests {
     #expect(gate.take(0, now: .seconds(1)) == .pass)
   }
 
-  @Test("[RLY-14] copies count as well as bytes, one for each member that a message goes to")
+  @Test("[RLY-14] bytes count, and copies count, one for each recipient of a message")
   func copies() {
     let gate = Gate()
     for _ in 0..<20 { #expect(gate.take(0, copies: 10, now: .zero) == .pass) }
@@ -33,7 +33,7 @@ struct RateLimiterTests {
     #expect(!Gate().takeDatagram(0, copies: 201, now: .zero))
   }
 
-  @Test("[RLY-14] who keeps its pace is never read more slowly, however much it has to say")
+  @Test("[RLY-14] a member within its rate is never read more slowly, however much it sends")
   func paced() {
     let rate = RelayRate(copies: 1_000, bytes: 100_000)
     let pace = RelayPace(rate, now: .zero)
@@ -49,7 +49,9 @@ struct RateLimiterTests {
     #expect((55_000...57_000).contains(sent))
   }
 
-  @Test("[RLY-14] who never lets up is closed after 10 s, and who pauses is not")
+  @Test(
+    "[RLY-14] a member that floods without a pause is closed after 10 s; one that pauses is not"
+  )
   func patience() {
     let gate = Gate()
     var now = Duration.zero
@@ -73,7 +75,7 @@ struct RateLimiterTests {
     #expect(now > .seconds(30))
   }
 
-  @Test("[RLY-10] a datagram passes as long as the buckets hold it, and makes no debt")
+  @Test("[RLY-10] a datagram passes only if the buckets have enough for it, and leaves no debt")
   func datagrams() {
     let gate = Gate()
     for _ in 0..<2 { #expect(gate.takeDatagram(1_000, now: .zero)) }

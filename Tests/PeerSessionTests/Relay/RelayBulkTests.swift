@@ -9,7 +9,7 @@ import Testing
 @Suite("Relayed resources, streams and datagrams", .timeLimit(.minutes(2)))
 struct RelayBulkTests {
   @Test(
-    "[RLY-11] a stream passes a relay both ways, whoever dialled the links",
+    "[RLY-11] a stream passes a relay in both directions, whichever side dialed the links",
     arguments: [false, true]
   )
   func streams(_ isRelayDialler: Bool) async throws {
@@ -41,7 +41,7 @@ struct RelayBulkTests {
     }
   }
 
-  @Test("[RLY-11] a resource passes a relay whole and verified, and the relay keeps nothing of it")
+  @Test("[RLY-11] a resource passes a relay whole and verified, and the relay stores nothing of it")
   func resource() async throws {
     try await withScratchDirectory { directory in
       try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -68,7 +68,7 @@ struct RelayBulkTests {
     }
   }
 
-  @Test("[RLY-11] a tunnel to who is not carried is refused")
+  @Test("[RLY-11] a tunnel to a peer without a route is refused")
   func noRoute() async throws {
     try await RelayWorld.run { world in
       let stranger = PeerID.numbered(5)
@@ -109,7 +109,7 @@ struct RelayBulkTests {
     }
   }
 
-  @Test("[RLY-10] a datagram that is wrong is dropped, and costs nobody the link")
+  @Test("[RLY-10] an invalid datagram is dropped, and no link is closed for it")
   func wrongDatagrams() async throws {
     try await RelayWorld.run { world in
       for bytes in [

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Delivery through a relay", .timeLimit(.minutes(2)))
 struct RelayDeliveryTests {
-  @Test("[RLY-4] a relayed peer that was killed and starts again has restarted, and is not lost")
+  @Test("[RLY-4] a relayed peer that was killed and starts again counts as restarted, not as lost")
   func restarted() async throws {
     let identity = PeerIdentity.ephemeral()
     let hide: @Sendable (inout TransportConfiguration) -> Void = { $0.isDiallable = false }

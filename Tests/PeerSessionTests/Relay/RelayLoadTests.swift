@@ -7,7 +7,9 @@ import Testing
 
 @Suite("Relay under load", .timeLimit(.minutes(2)))
 struct RelayLoadTests {
-  @Test("[RLY-12] who does not read is overrun, told so and closed, and the others get everything")
+  @Test(
+    "[RLY-12] a member that does not read is disconnected with a reason; the others get everything"
+  )
   func overrun() async throws {
     let limits: @Sendable (inout TransportConfiguration) -> Void = {
       $0.relayLimits.queuedBytes = 4 << 20
@@ -69,7 +71,7 @@ struct RelayLoadTests {
   }
 
   @Test(
-    "[RLY-14] who sends more than is passed on is slowed down, and loses nothing",
+    "[RLY-14] a member that sends faster than its rate is slowed down, and loses nothing",
     arguments: [true, false]
   )
   func slowed(bySelf: Bool) async throws {
@@ -89,7 +91,7 @@ struct RelayLoadTests {
     }
   }
 
-  @Test("[CLS-3] who could not read why it was closed is told when it comes back")
+  @Test("[CLS-3] a peer that could not read the reason of a close gets it when it returns")
   func toldLater() async throws {
     try await RelayWorld.run { world in
       let bob = world.bob.peerID
@@ -112,7 +114,7 @@ struct RelayLoadTests {
     }
   }
 
-  @Test("[RLY-13] what a relay gathers arrives complete and in order")
+  @Test("[RLY-13] messages that a relay sends together arrive complete and in order")
   func gathered() async throws {
     let gathers: @Sendable (inout TransportConfiguration) -> Void = {
       $0.gathers = .milliseconds(16)
@@ -129,7 +131,7 @@ struct RelayLoadTests {
     }
   }
 
-  @Test("[RLY-9] a confirmation by way of a relay is the peer's own, and fails when it leaves")
+  @Test("[RLY-9] the peer itself confirms a relayed message; the confirmation fails if it leaves")
   func confirmed() async throws {
     try await RelayWorld.run { world in
       let bob = world.bob.peerID
@@ -154,7 +156,7 @@ struct RelayLoadTests {
     }
   }
 
-  @Test("[RLY-6] above the mesh size who has a relay dials nobody else")
+  @Test("[RLY-6] above the mesh size, a peer with a relay dials no other peer")
   func star() async throws {
     try await withPeer("relay", configure: RelayWorld.makeRelay) { relay in
       await relay.startAccepting()

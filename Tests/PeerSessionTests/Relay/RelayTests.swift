@@ -7,9 +7,7 @@ import Testing
 
 @Suite("Relay", .timeLimit(.minutes(2)))
 struct RelayTests {
-  @Test(
-    "[RLY-4] two peers that cannot dial each other exchange messages by way of a relay, in order"
-  )
+  @Test("[RLY-4] two peers that cannot dial each other exchange messages through a relay, in order")
   func messages() async throws {
     try await RelayWorld.run { world in
       let (alice, bob, relay) = (world.alice.peerID, world.bob.peerID, world.relay.peerID)
@@ -32,7 +30,7 @@ struct RelayTests {
     }
   }
 
-  @Test("[RLY-4] a message of the greatest length passes a relay")
+  @Test("[RLY-4] a message of the maximum length passes a relay")
   func greatestMessage() async throws {
     try await RelayWorld.run { world in
       let message = (0..<16_777_216).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -43,7 +41,7 @@ struct RelayTests {
     }
   }
 
-  @Test("[RLY-4] what goes to several by one relay is one message up")
+  @Test("[RLY-4] a message for several recipients behind one relay is sent once to the relay")
   func oneCopy() async throws {
     try await RelayWorld.run { world in
       try await withPeer("carol", configure: { $0.isDiallable = false }) { carol in
@@ -69,7 +67,9 @@ struct RelayTests {
     }
   }
 
-  @Test("[RLY-8] who gets a link with a peer behind a relay begins anew on it")
+  @Test(
+    "[RLY-8] after a direct link to a relayed peer opens, both report `rerouted` and join again"
+  )
   func reroute() async throws {
     try await RelayWorld.run { world in
       let (alice, bob) = (world.alice.peerID, world.bob.peerID)
@@ -86,9 +86,7 @@ struct RelayTests {
     }
   }
 
-  @Test(
-    "[RLY-7] a relay that is away is dialled rarely after a while, and at once where it is seen"
-  )
+  @Test("[RLY-7] a relay that stays away is dialed rarely, and at once when it is seen")
   func away() async throws {
     try await withPeer("alice") { alice in
       let hosted = try await alice.host(.random(), admission: .anyone)
@@ -110,7 +108,7 @@ struct RelayTests {
     }
   }
 
-  @Test("[RLY-7] a relay that begins anew has lost its routes, and gives them again")
+  @Test("[RLY-7] a restarted relay has lost its routes, and opens them again")
   func restart() async throws {
     let identity = PeerIdentity.ephemeral()
     let hide: @Sendable (inout TransportConfiguration) -> Void = { $0.isDiallable = false }
@@ -165,7 +163,7 @@ struct RelayTests {
     }
   }
 
-  @Test("[RLY-3] a kick by the host passes a relay, and the relay keeps to it")
+  @Test("[RLY-3] a kick by the host passes a relay, and the relay refuses that peer too")
   func kick() async throws {
     try await RelayWorld.run { world in
       try await withPeer("carol", configure: { $0.isDiallable = false }) { carol in
@@ -187,7 +185,9 @@ struct RelayTests {
     }
   }
 
-  @Test("[RLY-2] a carried session lets newcomers in while its host is away, and the host again")
+  @Test(
+    "[RLY-2] a relayed session admits newcomers while its host is away, and then the host again"
+  )
   func hostAway() async throws {
     try await withPeer("relay", configure: RelayWorld.makeRelay) { relay in
       await relay.startAccepting()
@@ -227,7 +227,7 @@ struct RelayTests {
     }
   }
 
-  @Test("[RLY-2] who is no relay, or does not want to, carries no session and says why")
+  @Test("[RLY-2] a peer that is no relay, or that declines, refuses to relay and gives the reason")
   func notCarried() async throws {
     try await withPeer("alice") { alice in
       let id = SessionID.random()

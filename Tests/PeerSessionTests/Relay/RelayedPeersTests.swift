@@ -23,7 +23,7 @@ struct RelayedPeersTests {
     return peers
   }
 
-  @Test("[RLY-6] every relay is asked once for a peer, and again for another incarnation of it")
+  @Test("[RLY-6] each relay is asked once for a peer, and again for a new incarnation of it")
   func asks() {
     var peers = asking()
     #expect(peers.want(far, now).isEmpty)
@@ -32,7 +32,9 @@ struct RelayedPeersTests {
     #expect(peers.want(r, now).map(\.relay) == [s])
   }
 
-  @Test("[RLY-6] of several routes the one by the smallest relay counts, and the other stands by")
+  @Test(
+    "[RLY-6] of several routes, the one through the smallest relay is used; the others stand by"
+  )
   func severalRelays() throws {
     var peers = asking()
     try peers.opened(4, of: s, to: far, now, local: us)
@@ -47,7 +49,7 @@ struct RelayedPeersTests {
     #expect(peers.route(to: far) == nil)
   }
 
-  @Test("[RLY-8] who asks for a peer no longer uses no route to it, also one that comes late")
+  @Test("[RLY-8] after a peer is no longer requested, no route to it is used, not even a later one")
   func unwanted() throws {
     var peers = asking()
     try peers.opened(0, of: r, to: far, now, local: us)
@@ -65,7 +67,7 @@ struct RelayedPeersTests {
     #expect(peers.unwant(far, .rerouted).isEmpty)
   }
 
-  @Test("[RLY-5] a relay that gives a number twice, or takes back what it did not give, is wrong")
+  @Test("[RLY-5] a relay that reuses a number or ends an unknown route breaks the rules")
   func hostile() throws {
     var peers = asking()
     try peers.opened(0, of: r, to: far, now, local: us)

@@ -29,7 +29,7 @@ struct RouteTableTests {
     return table
   }
 
-  @Test("[RLY-4] a route opens when both have asked for the other as it is")
+  @Test("[RLY-4] a route opens when both peers have asked for each other's current incarnation")
   func opens() throws {
     let table = try routed()
     #expect(table.isOpen(a, b) && table.isOpen(b, a))
@@ -39,7 +39,9 @@ struct RouteTableTests {
     #expect(table.targets(of: RouteSet([0]), from: .numbered(9)).isEmpty)
   }
 
-  @Test("[RLY-4] a wish for another incarnation opens nothing, and is told how the peer is now")
+  @Test(
+    "[RLY-4] a request for an old incarnation opens no route; the answer names the current one"
+  )
   func otherIncarnation() throws {
     var table = seated()
     _ = try table.reach(from: b, to: a, SessionIncarnation(1))
@@ -48,7 +50,7 @@ struct RouteTableTests {
     #expect(try table.reach(from: a, to: b, SessionIncarnation(2)).count == 2)
   }
 
-  @Test("[RLY-4] a wish waits for who is not there yet")
+  @Test("[RLY-4] a request waits for a peer that is not there yet")
   func waits() throws {
     var table = seated()
     let d = PeerID.numbered(4)
@@ -57,7 +59,7 @@ struct RouteTableTests {
     #expect(try table.reach(from: d, to: a, SessionIncarnation(1)).count == 2)
   }
 
-  @Test("[RLY-5] a number is used again only when its end was answered")
+  @Test("[RLY-5] a number is reused only after its end was acknowledged")
   func numbers() throws {
     var table = try routed()
     #expect(
@@ -83,7 +85,7 @@ struct RouteTableTests {
     )
   }
 
-  @Test("[RLY-7] the end of a route uses up both wishes")
+  @Test("[RLY-7] when a route ends, both requests for it end too")
   func wishes() throws {
     var table = try routed()
     _ = table.unreach(from: a, to: b, .rerouted)
@@ -91,7 +93,10 @@ struct RouteTableTests {
     #expect(!table.isOpen(a, b))
   }
 
-  @Test("[RLY-7] who leaves or comes anew ends its routes", arguments: [RouteEnd.left, .lost])
+  @Test(
+    "[RLY-7] when a peer leaves or restarts, its routes end",
+    arguments: [RouteEnd.left, .lost]
+  )
   func leaves(_ end: RouteEnd) throws {
     var table = try routed()
     #expect(table.left(a, end) == [.close(at: b, route: 0, end)])
@@ -112,7 +117,7 @@ struct RouteTableTests {
     #expect(table.routeCount == 0)
   }
 
-  @Test("[RLY-4] nobody asks for more peers than a session has, or for itself")
+  @Test("[RLY-4] a peer cannot ask for more peers than a session has, or for itself")
   func floods() throws {
     var table = seated()
     for number in 0..<Limits.members {
@@ -128,7 +133,7 @@ struct RouteTableTests {
     }
   }
 
-  @Test("[RLY-5] there are 256 numbers, and no route is opened without one")
+  @Test("[RLY-5] there are 256 numbers, and no route opens without one")
   func full() throws {
     var table = RouteTable()
     _ = table.joined(a, SessionIncarnation(1))

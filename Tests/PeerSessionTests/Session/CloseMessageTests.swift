@@ -11,7 +11,7 @@ struct CloseMessageTests {
       && !text.contains { $0 == "(" || $0 == "[" || $0 == "\n" } && text.utf8.count <= 512
   }
 
-  @Test("every fault is told in a sentence")
+  @Test("each error has a message in sentences")
   func sentences() {
     var messages: [String] = []
     for type in FrameType.allCases {
@@ -44,7 +44,7 @@ struct CloseMessageTests {
     for message in messages { #expect(isSentence(message), "\(message)") }
   }
 
-  @Test("frames are called as in the specification")
+  @Test("frames have the names of the specification")
   func names() {
     #expect(FrameType.hello.name == "HELLO")
     #expect(FrameType.codeProof.name == "CODE-PROOF")

@@ -18,9 +18,7 @@ struct DeliveryTests {
     ProcessInfo.processInfo.environment["WHITEBOARD_ROUNDS"].flatMap { Int($0) } ?? 40
   }
 
-  @Test(
-    "[RSM-2] a link that is cut at any step of its opening ends no peer and loses no message"
-  )
+  @Test("[RSM-2] a link that is cut at any step of its start loses no peer and no message")
   func everyStep() async throws {
     try await DeliveryWorld.run { world in
       // A handshake takes about 3 KB each way; the first messages come behind it.

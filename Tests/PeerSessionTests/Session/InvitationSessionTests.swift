@@ -17,7 +17,7 @@ struct InvitationSessionTests {
     return request
   }
 
-  @Test("[HEL-5] a question ends when the dialler's time is over, and cannot be answered any more")
+  @Test("[HEL-5] a question ends when the dialler's time is over, and can no longer be answered")
   func timedOut() async throws {
     let log = EventLog()
     try await withPeer("alice") { alice in
@@ -42,7 +42,7 @@ struct InvitationSessionTests {
     }
   }
 
-  @Test("a dialler that gave up while the person said yes is gone, and is not dialled")
+  @Test("a dialler that gave up before the user accepted is gone, and is not dialed")
   func crossed() async throws {
     let log = EventLog()
     try await withPeer("alice") { alice in
@@ -78,7 +78,7 @@ struct InvitationSessionTests {
     }
   }
 
-  @Test("a session's name reaches a peer that knew only the address, and those who join there")
+  @Test("a session's name reaches a peer that joined by an address, and peers that join through it")
   func name() async throws {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in

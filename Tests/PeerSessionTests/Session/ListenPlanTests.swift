@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Listening", .timeLimit(.minutes(2)))
 struct ListenPlanTests {
-  @Test("where any port will do, one whose other half is taken is not the end")
+  @Test("if any port will do, a port whose other half is in use is skipped")
   func anyPort() {
     let any = TransportCore.listenPlan(PeerAddress(host: "127.0.0.1", port: 0))
     #expect(any.hosts == ["127.0.0.1"])
@@ -15,7 +15,7 @@ struct ListenPlanTests {
     #expect(unnamed.ports.suffix(2) == [0, 0])
   }
 
-  @Test("a port that was asked for is the only one")
+  @Test("only a requested port is used")
   func onePort() {
     let plan = TransportCore.listenPlan(PeerAddress(host: "127.0.0.1", port: 7))
     #expect(plan.ports == [7])

@@ -19,7 +19,9 @@ struct ResumptionTests {
     ProcessInfo.processInfo.environment["WHITEBOARD_CUTS"].flatMap { Int($0) } ?? 200
   }
 
-  @Test("[RSM-2] numbered messages arrive exactly once and in order, both ways, over many cuts")
+  @Test(
+    "[RSM-2] numbered messages arrive exactly once and in order, in both directions, over many cuts"
+  )
   func exactlyOnce() async throws {
     let seed = Self.seed
     print("seed \(seed)")
@@ -64,7 +66,7 @@ struct ResumptionTests {
   }
 
   @Test(
-    "[LIV-3] a handshake that a bad network holds up, on either side, ends no peer: it is dialled again",
+    "[LIV-3] a handshake that a bad network delays is dialed again on either side; no peer is lost",
     arguments: [nil, CloseCode.timedOut, .duplicateLink]
   )
   func stalledHandshake(closed: CloseCode?) async throws {
@@ -118,7 +120,7 @@ struct ResumptionTests {
     }
   }
 
-  @Test("[LIV-4] a peer that was given up is dialled where it is seen, and is in again")
+  @Test("[LIV-4] a lost peer is dialed when it is seen, and joins again")
   func backAfterLost() async throws {
     let identity = PeerIdentity.ephemeral()
     let id = SessionID.random()
@@ -160,7 +162,7 @@ struct ResumptionTests {
     }
   }
 
-  @Test("[LIV-2] who was stopped itself finds nobody silent for it")
+  @Test("[LIV-2] a process that was suspended does not take its peers for silent")
   func stopped() async throws {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
@@ -179,7 +181,7 @@ struct ResumptionTests {
   }
 
   @Test(
-    "[MEM-3] who was kicked while it was away learns so when it dials again",
+    "[MEM-3] a peer that was kicked while it was away learns so when it dials again",
     arguments: [Duration.milliseconds(100), .seconds(60)]
   )
   func kickedAway(lostAfter: Duration) async throws {
@@ -222,7 +224,7 @@ struct ResumptionTests {
     }
   }
 
-  @Test("[HEL-2] who dials a program that has only begun is answered when it serves the session")
+  @Test("[HEL-2] a program that is still starting answers a dialler once it serves the session")
   func beforeTheSession() async throws {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
@@ -245,7 +247,7 @@ struct ResumptionTests {
     }
   }
 
-  @Test("[DUP-3] what is meant for one process of a peer is not sent to the next")
+  @Test("[DUP-3] a message for one process of a peer is not sent to its next process")
   func toOneProcess() async throws {
     let identity = PeerIdentity.ephemeral()
     let id = SessionID.random()

@@ -70,7 +70,7 @@ struct ResumptionVectorTests {
 
   init() throws { vectors = try ResumptionVectors.read() }
 
-  @Test("[RSM-5] [RSM-6] HELLO says of delivery state what its vector says")
+  @Test("[RSM-5] [RSM-6] HELLO encodes the delivery state of its vector")
   func hellos() throws {
     #expect(!vectors.hellos.valid.isEmpty && !vectors.hellos.invalid.isEmpty)
     for vector in vectors.hellos.valid {
@@ -87,7 +87,7 @@ struct ResumptionVectorTests {
     }
   }
 
-  @Test("[RSM-2] [RSM-6] ACCEPT says of delivery state what its vector says")
+  @Test("[RSM-2] [RSM-6] ACCEPT encodes the delivery state of its vector")
   func accepts() throws {
     #expect(!vectors.accepts.valid.isEmpty && !vectors.accepts.invalid.isEmpty)
     for vector in vectors.accepts.valid {
@@ -102,7 +102,7 @@ struct ResumptionVectorTests {
     }
   }
 
-  @Test("[RSM-2] [RSM-3] [RSM-5] a listener resumes the delivery state that a dialler means")
+  @Test("[RSM-2] [RSM-3] [RSM-5] a listener resumes only the delivery state that the dialler names")
   func cases() throws {
     let listener = try #require(SessionIncarnation(text: vectors.listener))
     #expect(vectors.cases.count > 5)

@@ -35,9 +35,7 @@ struct SessionTests {
     }
   }
 
-  @Test(
-    "whoever observes a session's traffic is told all that its application takes and gives, in order"
-  )
+  @Test("a traffic observer gets everything that the application receives and sends, in order")
   func observedTraffic() async throws {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
@@ -100,7 +98,7 @@ struct SessionTests {
     }
   }
 
-  @Test("a transfer ends with session-ended when the session is left here")
+  @Test("a transfer ends with session-ended when the local peer leaves the session")
   func leftWithTransfers() async throws {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
@@ -132,7 +130,7 @@ struct SessionTests {
     }
   }
 
-  @Test("[CLS-4] a first join dials a busy listener again, until it is let in")
+  @Test("[CLS-4] on a first join, a busy listener is dialed again until it admits")
   func joinsBusyListener() async throws {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
@@ -206,7 +204,7 @@ struct SessionTests {
     }
   }
 
-  @Test("[MEM-1] a returning member that is dialled learns of the others, and they learn of it")
+  @Test("[MEM-1] a returning member that is dialed learns of the others, and they learn of it")
   func wordSpreads() async throws {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
@@ -243,7 +241,7 @@ struct SessionTests {
     }
   }
 
-  @Test("transports that share threads end one by one, and the others go on")
+  @Test("transports that share threads end one by one, and the others continue")
   func sharedThreads() async throws {
     try await TransportThreads.withThreads(1) { threads in
       try await withPeer("alice", configure: { $0.threads = threads }) { alice in
@@ -268,7 +266,7 @@ struct SessionTests {
     }
   }
 
-  @Test("[MSG-1] a message of the greatest length arrives, and one byte more is refused")
+  @Test("[MSG-1] a message of the maximum length arrives, and one byte more is refused")
   func greatestMessage() async throws {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
@@ -326,7 +324,7 @@ struct SessionTests {
     }
   }
 
-  @Test("a task on the session's executor takes and sends on the thread of the links")
+  @Test("a task on the session's executor receives and sends on the thread of the links")
   func executor() async throws {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
@@ -355,7 +353,7 @@ struct SessionTests {
     }
   }
 
-  @Test("a goodbye arrives as what it is")
+  @Test("after a peer says goodbye, its reason arrives")
   func goodbye() async throws {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
@@ -376,7 +374,7 @@ struct SessionTests {
     }
   }
 
-  @Test("a link whose port is the dialler's own by now leads to no other program")
+  @Test("an address that became the dialler's own leads to no other program")
   func ownPort() async throws {
     try await withPeer("alice") { alice in
       let request = JoinRequest(
@@ -411,7 +409,7 @@ struct SessionTests {
     }
   }
 
-  @Test("[MEM-2] three peers find each other through the one who admitted two of them")
+  @Test("[MEM-2] three peers find each other through the one that admitted the other two")
   func mesh() async throws {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in
@@ -435,7 +433,7 @@ struct SessionTests {
     }
   }
 
-  @Test("[STR-1] what is written right behind the opening of a stream arrives, in both directions")
+  @Test("[STR-1] bytes written directly after the opening of a stream arrive, in both directions")
   func streams() async throws {
     try await withPeer("alice") { alice in
       try await withPeer("bob") { bob in

@@ -99,7 +99,7 @@ struct WalkthroughTests {
     try #require(told.steps.first { $0.frame == frame })
   }
 
-  @Test("[LNK-2] a certificate of the walkthrough names the PeerID beside it")
+  @Test("[LNK-2] each certificate of the walkthrough has the PeerID beside it")
   func identities() throws {
     #expect(told.people.map(\.name) == ["anna", "ben"])
     for person in told.people {
@@ -112,7 +112,7 @@ struct WalkthroughTests {
   }
 
   @Test(
-    "[FRM-1] [FRM-5] each frame of the walkthrough is read, and written with the same bytes",
+    "[FRM-1] [FRM-5] each frame of the walkthrough is decoded, and encoded to the same bytes",
     arguments: told.steps
   )
   private func frames(step: Walkthrough.Step) throws {
@@ -158,7 +158,7 @@ struct WalkthroughTests {
     #expect(again == payload)
   }
 
-  @Test("[MSG-2] [MSG-4] parts are numbered from 1, and nothing is acknowledged that was not sent")
+  @Test("[MSG-2] [MSG-4] parts are numbered from 1, and only sent messages are acknowledged")
   func numbering() throws {
     var sent: [String: UInt64] = [:]
     for step in told.steps where step.frame == "MESSAGE" || step.frame == "ACK" {
@@ -190,7 +190,7 @@ struct WalkthroughTests {
     #expect(try Control.Accept.decode(try payload(step("ACCEPT")).1).proof == host)
   }
 
-  @Test("[TCK-1] the ticket of the walkthrough admits Ben, and nobody else")
+  @Test("[TCK-1] the ticket of the walkthrough admits Ben and no other peer")
   func ticket() throws {
     let accept = try Control.Accept.decode(try payload(step("ACCEPT")).1)
     let ticket = try #require(accept.ticket)
@@ -206,7 +206,7 @@ struct WalkthroughTests {
     }
   }
 
-  @Test("[BLK-1] the proof of ATTACH is that of both connections")
+  @Test("[BLK-1] the proof of ATTACH depends on both connections")
   func attach() throws {
     let attach = try Control.Attach.decode(try payload(step("ATTACH")).1)
     #expect(attach.opener == .listener)

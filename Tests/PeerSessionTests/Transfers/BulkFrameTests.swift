@@ -35,7 +35,7 @@ struct BulkFrameTests {
     + [UInt8](repeating: 7, count: 128) + [0x26, 0x02, 0x7B, 0x7D]
 
   @Test(
-    "frames decode alike whole, byte by byte and cut anywhere",
+    "frames are decoded equally when they arrive whole, byte by byte and cut anywhere",
     arguments: [1, 2, 3, 5, 64, 1_000]
   )
   func cut(length: Int) throws {
@@ -49,7 +49,7 @@ struct BulkFrameTests {
     #expect(frames[3].bytes == [0x7B, 0x7D])
   }
 
-  @Test("[FRM-1] a length over 65,536 is refused as soon as it is read")
+  @Test("[FRM-1] a length over 65,536 is rejected as soon as it is read")
   func tooLarge() throws {
     #expect(throws: FrameError.tooLarge(length: 65_537, limit: 65_536)) {
       try Self.decode([[0x50, 0x81, 0x80, 0x04]])
@@ -57,18 +57,18 @@ struct BulkFrameTests {
     #expect(try Self.decode([[0x50, 0x80, 0x80, 0x04]]).isEmpty)
   }
 
-  @Test("[FRM-2] a length that is not in its shortest form is refused")
+  @Test("[FRM-2] a length that is not in its shortest form is rejected")
   func notShortest() {
     #expect(throws: FrameError.malformedLength) { try Self.decode([[0x50, 0x80, 0x00]]) }
   }
 
-  @Test("[FRM-3] an unknown type is skipped from 0x80 on and refused below")
+  @Test("[FRM-3] an unknown type is skipped from 0x80 on and rejected below")
   func unknownType() throws {
     #expect(try Self.decode([[0xFF, 0x01, 0x00, 0x52, 0x00]]).map(\.type) == [.streamFin])
     #expect(throws: FrameError.unknownType(0x60)) { try Self.decode([[0x60, 0x00]]) }
   }
 
-  @Test("nothing is decoded behind the first fault")
+  @Test("nothing is decoded after the first error")
   func afterFault() throws {
     let channel = EmbeddedChannel(handler: BulkFrameDecoder())
     #expect(throws: FrameError.self) {
@@ -78,7 +78,7 @@ struct BulkFrameTests {
     #expect(try channel.readInbound(as: BulkFrame.self) == nil)
   }
 
-  @Test("a frame we write is the frame that is read", arguments: [0, 1, 127, 128, 16_384, 65_536])
+  @Test("an encoded frame decodes to the same frame", arguments: [0, 1, 127, 128, 16_384, 65_536])
   func roundTrip(length: Int) throws {
     let payload = seededBytes(length, seed: UInt64(length))
     let bytes = Array(ByteBuffer.bulkFrame(.resourceOffer, payload).readableBytesView)

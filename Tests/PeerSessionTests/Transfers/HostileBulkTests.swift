@@ -34,7 +34,7 @@ struct HostileBulkTests {
     try await raw.send(Control.ResourceStart(id: offer.id, offset: 0))
   }
 
-  @Test("[RES-3] a wrong hash discards everything; the link goes on after both CANCELs")
+  @Test("[RES-3] a wrong hash discards everything; the link stays usable after both CANCELs")
   func wrongHash() async throws {
     try await BulkTestBed.run { bed in
       let raw = try await bed.links.raw()
@@ -56,7 +56,7 @@ struct HostileBulkTests {
     }
   }
 
-  @Test("[RES-3] more or fewer bytes than offered discard everything")
+  @Test("[RES-3] a file with more or fewer bytes than offered is discarded")
   func wrongSize() async throws {
     try await BulkTestBed.run { bed in
       for count in [2, 4, 100_000] {
@@ -79,7 +79,7 @@ struct HostileBulkTests {
     }
   }
 
-  @Test("an offer of the greatest size is refused for the quota, and costs nothing")
+  @Test("an offer of the maximum size is refused because of the quota, and allocates nothing")
   func greatestSize() async throws {
     try await BulkTestBed.run { bed in
       let raw = try await bed.links.raw()
@@ -90,7 +90,7 @@ struct HostileBulkTests {
     }
   }
 
-  @Test("[RES-6] a ninth offer at a time is cancelled with busy")
+  @Test("[RES-6] a ninth concurrent offer is canceled with busy")
   func tooManyOffers() async throws {
     try await BulkTestBed.run { bed in
       var raws: [RawPeer] = []
@@ -109,7 +109,7 @@ struct HostileBulkTests {
     }
   }
 
-  @Test("[STR-3] a 25th stream at a time is reset with code 1")
+  @Test("[STR-3] a 25th concurrent stream is reset with code 1")
   func tooManyStreams() async throws {
     try await BulkTestBed.run { bed in
       var raws: [RawPeer] = []
@@ -127,7 +127,7 @@ struct HostileBulkTests {
     }
   }
 
-  @Test("an id is never used for two files, and what was delivered is not sent again")
+  @Test("an id is never used for two files, and a delivered file is not sent again")
   func usedIDs() async throws {
     try await BulkTestBed.run { bed in
       let raw = try await bed.links.raw()
@@ -161,7 +161,7 @@ struct HostileBulkTests {
     }
   }
 
-  @Test("nobody gets at the unfinished transfer of another peer")
+  @Test("a peer cannot reach the unfinished transfer of another peer")
   func othersPart() async throws {
     let directory = try TemporaryDirectory()
     let inbox = try await ResourceInbox.open(
@@ -193,7 +193,7 @@ struct HostileBulkTests {
     #expect(resumed.hash.text == Self.hash(bytes))
   }
 
-  @Test("links laid in the inbox lead nowhere")
+  @Test("symbolic links in the inbox are not followed")
   func symbolicLinks() async throws {
     try await BulkTestBed.run { bed in
       let outside = try bed.directory.file("outside", [9, 9, 9])
@@ -212,7 +212,7 @@ struct HostileBulkTests {
     }
   }
 
-  @Test("a restarted sender's offer of the same id takes over from a link that only seems alive")
+  @Test("an offer of the same id by a restarted sender takes over from a link that is dead")
   func takesOver() async throws {
     try await BulkTestBed.run { bed in
       let old = try await bed.links.raw()
@@ -261,7 +261,7 @@ struct HostileBulkTests {
   }
 
   @Test(
-    "[FRM-4] a frame that means nothing in a state closes its link alone with protocol-error",
+    "[FRM-4] a frame that is not allowed in a state closes only its link, with protocol-error",
     arguments: LinkState.allCases
   )
   func anyFrameInAnyState(state: LinkState) async throws {
@@ -355,7 +355,7 @@ struct HostileBulkTests {
     }
   }
 
-  @Test("faults of the framing close with their codes")
+  @Test("framing errors close with their codes")
   func badFrames() async throws {
     try await BulkTestBed.run { bed in
       for (bytes, code): ([UInt8], CloseCode) in [
@@ -370,7 +370,7 @@ struct HostileBulkTests {
     }
   }
 
-  @Test("seeded garbage behind a good start never does more than close its link")
+  @Test("seeded garbage after a good start closes at most its link")
   func garbage() async throws {
     try await BulkTestBed.run { bed in
       for seed in UInt64(1)...60 {
@@ -434,7 +434,7 @@ struct HostileBulkTests {
     }
   }
 
-  @Test("a receiver's wrong answers end the transfer with an error", arguments: 0..<9)
+  @Test("wrong answers of a receiver end the transfer with an error", arguments: 0..<9)
   func wrongAnswers(which: Int) async throws {
     let error = try await Self.send { raw in
       let offer = try await raw.next(Control.ResourceOffer.self)
@@ -463,7 +463,7 @@ struct HostileBulkTests {
   }
 
   @Test(
-    "a receiver whose part differs gets the file from the start, one whose part is right the rest"
+    "a receiver with a wrong partial file gets the whole file; one with a right one gets the rest"
   )
   func prefixes() async throws {
     let bytes = seededBytes(300_000, seed: 1)
@@ -491,7 +491,7 @@ struct HostileBulkTests {
   }
 
   @Test(
-    "each code of a receiver's CANCEL arrives as what it is",
+    "each code in a receiver's CANCEL is reported to the sender",
     arguments: Control.ResourceCode.allCases
   )
   func cancelCodes(code: Control.ResourceCode) async throws {

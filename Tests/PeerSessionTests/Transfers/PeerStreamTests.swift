@@ -15,7 +15,7 @@ struct PeerStreamTests {
     return bytes
   }
 
-  @Test("[STR-1] bytes arrive in order both ways at once, in writes of any length")
+  @Test("[STR-1] bytes arrive in order in both directions at once, in writes of any length")
   func order() async throws {
     try await BulkTestBed.run { bed in
       let ours = try await bed.sender.openStream(named: "ink")
@@ -80,7 +80,7 @@ struct PeerStreamTests {
     }
   }
 
-  @Test("each direction ends by itself, and the link is used again after both")
+  @Test("each direction ends on its own, and the link is reused after both")
   func halfClose() async throws {
     try await BulkTestBed.run { bed in
       for isOursFirst in [true, false] {
@@ -102,7 +102,7 @@ struct PeerStreamTests {
     }
   }
 
-  @Test("a reset ends both directions on both sides with its code, whoever resets")
+  @Test("a reset by either side ends both directions on both sides, with its code")
   func reset() async throws {
     try await BulkTestBed.run { bed in
       for isOurs in [true, false] {
@@ -121,7 +121,7 @@ struct PeerStreamTests {
     }
   }
 
-  @Test("a reset is not kept waiting by a reader that stopped")
+  @Test("a reader that stopped does not delay a reset")
   func resetWhileBlocked() async throws {
     try await BulkTestBed.run { bed in
       let ours = try await bed.sender.openStream(named: "s")
@@ -153,7 +153,7 @@ struct PeerStreamTests {
     }
   }
 
-  @Test("a lost peer ends its streams with that error")
+  @Test("the streams of a lost peer end with that error")
   func peerLost() async throws {
     try await BulkTestBed.run { bed in
       let ours = try await bed.sender.openStream(named: "s")
@@ -166,7 +166,7 @@ struct PeerStreamTests {
     }
   }
 
-  @Test("a cancelled read loses nothing; a write cancelled in its middle resets")
+  @Test("a canceled read loses nothing; a write that is canceled midway resets the stream")
   func cancellation() async throws {
     try await BulkTestBed.run { bed in
       let ours = try await bed.sender.openStream(named: "s")
@@ -208,7 +208,7 @@ struct PeerStreamTests {
     }
   }
 
-  @Test("letting go of an unfinished stream resets it; of a finished one it does not")
+  @Test("releasing an unfinished stream resets it; releasing a finished one does not")
   func letGo() async throws {
     try await BulkTestBed.run { bed in
       do {
@@ -230,7 +230,7 @@ struct PeerStreamTests {
     }
   }
 
-  @Test("a stream that was read to its end is finished by letting go of it")
+  @Test("releasing a stream that was read to its end finishes it")
   func letGoAfterEnd() async throws {
     try await BulkTestBed.run { bed in
       let ours = try await bed.sender.openStream(named: "s")
@@ -243,7 +243,7 @@ struct PeerStreamTests {
     }
   }
 
-  @Test("[STR-3] twenty-four streams run at once, and one more is refused here")
+  @Test("[STR-3] twenty-four streams run at once, and one more is refused locally")
   func many() async throws {
     try await BulkTestBed.run { bed in
       var streams: [PeerStream] = []
@@ -287,7 +287,7 @@ struct PeerStreamTests {
     }
   }
 
-  @Test("a control link that was replaced drops the idle links")
+  @Test("if a control link was replaced, the idle bulk links are dropped")
   func reconnected() async throws {
     try await BulkTestBed.run { bed in
       try await bed.expectArrival([1])

@@ -33,7 +33,7 @@ struct ResourceOfferTests {
 
   // MARK: Waiting for a decision
 
-  @Test("[RES-8] an offer waits for the application, and RES-7 counts from ACCEPT")
+  @Test("[RES-8] an offer waits for the application, and the time of RES-7 starts at ACCEPT")
   func waits() async throws {
     let clock = ManualClock()
     try await BulkTestBed.run(time: BulkTime(clock)) { bed in
@@ -72,7 +72,7 @@ struct ResourceOfferTests {
     }
   }
 
-  @Test("[RES-8] a sender withdraws an offer that waits, and uses the link again")
+  @Test("[RES-8] a sender withdraws an offer that waits, and reuses the link")
   func withdrawn() async throws {
     try await BulkTestBed.run { bed in
       bed.receiverEvents.hesitate("file")
@@ -87,9 +87,7 @@ struct ResourceOfferTests {
     }
   }
 
-  @Test(
-    "[RES-8] a link that breaks takes back the offer that waits on it, and the next one asks again"
-  )
+  @Test("[RES-8] an offer that waits ends if its link breaks, and the next link asks again")
   func broken() async throws {
     try await BulkTestBed.run { bed in
       bed.receiverEvents.hesitate("x")
@@ -107,7 +105,7 @@ struct ResourceOfferTests {
     }
   }
 
-  @Test("[RES-8] only CANCEL may come before the answer", arguments: 0..<3)
+  @Test("[RES-8] only CANCEL is allowed before the answer", arguments: 0..<3)
   func early(_ number: Int) async throws {
     try await BulkTestBed.run { bed in
       bed.receiverEvents.hesitate("x")
@@ -127,7 +125,7 @@ struct ResourceOfferTests {
 
   // MARK: Reserved room
 
-  @Test("[RES-6] eight offers that wait do not delay what the receiver requested")
+  @Test("[RES-6] eight offers that wait do not delay a requested resource")
   func requested() async throws {
     try await BulkTestBed.run { bed in
       bed.receiverEvents.hesitate("file")
@@ -144,7 +142,7 @@ struct ResourceOfferTests {
     }
   }
 
-  @Test("[RES-6] eight transfers that hardly move leave room for eight that were requested")
+  @Test("[RES-6] eight very slow transfers leave room for eight that were requested")
   func reservedRoom() async throws {
     // The size of each offer is the whole quota of the inbox.
     try await BulkTestBed.run(quota: .whole(80)) { bed in
@@ -170,7 +168,7 @@ struct ResourceOfferTests {
     }
   }
 
-  @Test("an offer that was accepted and cannot be stored is reported on both sides")
+  @Test("if an accepted offer cannot be stored, both sides report it")
   func acceptedButFull() async throws {
     try await BulkTestBed.run(quota: .whole(2)) { bed in
       let path = try bed.directory.file("file", [1, 2, 3])
@@ -184,7 +182,7 @@ struct ResourceOfferTests {
 
   // MARK: Pace
 
-  @Test("[RES-7] a transfer that brings a byte every 10 s is ended after a minute")
+  @Test("[RES-7] a transfer with one byte every 10 s is ended after a minute")
   func slow() async throws {
     let clock = ManualClock()
     try await BulkTestBed.run(time: BulkTime(clock)) { bed in
@@ -207,7 +205,7 @@ struct ResourceOfferTests {
     }
   }
 
-  @Test("[RES-7] a transfer that stands still behind its first bytes loses its link")
+  @Test("[RES-7] a transfer that stalls after its first bytes loses its link")
   func stallLater() async throws {
     let clock = ManualClock()
     try await BulkTestBed.run(time: BulkTime(clock)) { bed in
@@ -224,7 +222,7 @@ struct ResourceOfferTests {
     }
   }
 
-  @Test("[RES-7] the pace counts only while the receiver can keep up")
+  @Test("[RES-7] the minimum rate applies only while the receiver can keep up")
   func pace() {
     var pace = TransferPace(now: .zero)
     func check(_ seconds: Int, _ bytes: Int, busy: Bool = false) -> TransferPace.Verdict {
@@ -309,7 +307,7 @@ struct ResourceOfferTests {
     }
   }
 
-  @Test("[RES-9] some space stays free on the disk, except for what was requested")
+  @Test("[RES-9] some disk space stays free, except for requested resources")
   func diskReserve() async throws {
     for (disk, free) in [(Int.max, 256 << 20), (1_000_000, 20_000)] {
       var calls = DiskCalls.system

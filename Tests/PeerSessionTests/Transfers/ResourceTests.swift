@@ -36,7 +36,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("transfers one after the other use one link")
+  @Test("consecutive transfers use one link")
   func reuse() async throws {
     try await BulkTestBed.run { bed in
       for seed in 0..<5 {
@@ -47,7 +47,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("[RES-6] many at once all arrive, eight at a time")
+  @Test("[RES-6] many concurrent transfers all arrive, eight at a time")
   func many() async throws {
     try await BulkTestBed.run { bed in
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -63,7 +63,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("[RES-5] a transfer survives links cut at any byte, and goes on where it was")
+  @Test("[RES-5] a transfer survives links that are cut at any byte, and continues at its offset")
   func cuts() async throws {
     for seed in UInt64(1)...12 {
       var generator = SeededGenerator(seed: seed)
@@ -81,7 +81,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("[RES-5] a cut in the offer, before START or behind END loses nothing either")
+  @Test("[RES-5] a cut in the offer, before START or after END loses nothing either")
   func cutsAtEdges() async throws {
     for cut in 1...520 where cut % 7 == 1 {
       try await BulkTestBed.run { bed in
@@ -93,7 +93,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("[RES-5] a transfer over a dead path goes on when the control link is replaced")
+  @Test("[RES-5] a transfer over a dead path continues when the control link is replaced")
   func deadPath() async throws {
     let clock = ManualClock()
     try await BulkTestBed.run(time: BulkTime(clock)) { bed in
@@ -118,7 +118,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("[RES-7] a transfer that stands still for a minute loses its link and its room")
+  @Test("[RES-7] a transfer that stalls for a minute loses its link and its place")
   func stall() async throws {
     let clock = ManualClock()
     try await BulkTestBed.run(quota: .whole(5_000_000), time: BulkTime(clock)) { bed in
@@ -151,7 +151,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("a link that cannot be had yet is asked for again")
+  @Test("if no link can be opened yet, it is requested again")
   func retries() async throws {
     try await BulkTestBed.run { bed in
       bed.links.fail(with: [SessionError(.busy, ""), SessionError(.unreachable, "")])
@@ -181,7 +181,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("[RES-1] a restarted sender and receiver go on with the same file")
+  @Test("[RES-1] after a restart, sender and receiver continue the same file")
   func restart() async throws {
     let directory = try TemporaryDirectory()
     let bytes = seededBytes(6_000_000, seed: 5)
@@ -206,7 +206,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("[RES-2] when the receiver's part differs the sender begins anew")
+  @Test("[RES-2] if the receiver's partial file differs, the sender starts from the beginning")
   func differentPrefix() async throws {
     let directory = try TemporaryDirectory()
     let bytes = seededBytes(6_000_000, seed: 6)
@@ -256,7 +256,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("the next start removes a partial resource that only a dead process could use")
+  @Test("the next start removes a partial resource that only an ended process could use")
   func leftovers() async throws {
     let directory = try TemporaryDirectory()
     let inbox = directory.path + "/inbox"
@@ -324,7 +324,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("[RES-4] the sender cancels in the middle; the receiver drops its part; the link goes on")
+  @Test("[RES-4] the sender cancels midway; the receiver deletes its partial file; the link stays")
   func senderCancels() async throws {
     let disk = SlowDisk()
     try await BulkTestBed.run(calls: disk.calls) { bed in
@@ -345,7 +345,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("[RES-4] the receiver cancels in the middle; the sender hears it; the link goes on")
+  @Test("[RES-4] the receiver cancels midway; the sender is notified; the link stays")
   func receiverCancels() async throws {
     let disk = SlowDisk()
     try await BulkTestBed.run(calls: disk.calls) { bed in
@@ -366,7 +366,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("[RES-4] what is not wanted is refused before a byte comes, and its link goes on")
+  @Test("[RES-4] an unwanted resource is refused before a byte is sent, and its link stays")
   func unwanted() async throws {
     try await BulkTestBed.run { bed in
       bed.receiverEvents.refuse("spam")
@@ -381,7 +381,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("[RES-5] a transfer that is no longer wanted when it goes on ends on both sides")
+  @Test("[RES-5] a transfer that is no longer wanted when it resumes ends on both sides")
   func unwantedLater() async throws {
     try await BulkTestBed.run { bed in
       bed.links.cut(after: [2_000_000])
@@ -399,7 +399,9 @@ struct ResourceTests {
     }
   }
 
-  @Test("[RES-4] a transfer is cancelled while it waits for a link, for its turn, and while broken")
+  @Test(
+    "[RES-4] a transfer is canceled while it waits for a link or its turn, and while it is broken"
+  )
   func cancelWhileWaiting() async throws {
     try await BulkTestBed.run { bed in
       bed.links.hold()
@@ -421,7 +423,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("the receiver cancels a transfer whose link is broken, and its part goes")
+  @Test("if the receiver cancels a transfer with a broken link, the partial file is deleted")
   func cancelInterrupted() async throws {
     try await BulkTestBed.run { bed in
       let path = try bed.directory.file("file", seededBytes(3_000_000, seed: 8))
@@ -441,7 +443,7 @@ struct ResourceTests {
 
   // MARK: The source
 
-  @Test("a file that changes while it is sent is noticed on both sides", arguments: 0..<4)
+  @Test("both sides notice a file that changes while it is sent", arguments: 0..<4)
   func sourceChanges(how: Int) async throws {
     let disk = SlowDisk()
     try await BulkTestBed.run(calls: disk.calls) { bed in
@@ -468,7 +470,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("only a regular file that can be read is sent")
+  @Test("only a readable regular file is sent")
   func unreadable() async throws {
     try await BulkTestBed.run { bed in
       let fifo = bed.directory.path + "/fifo"
@@ -481,7 +483,9 @@ struct ResourceTests {
     }
   }
 
-  @Test("names over the limit, with NUL, or too long for a frame are refused at once")
+  @Test(
+    "names that are too long, for the limit or a frame, or that contain NUL, are refused at once"
+  )
   func names() async throws {
     try await BulkTestBed.run { bed in
       let path = try bed.directory.file("file", [1])
@@ -512,7 +516,7 @@ struct ResourceTests {
 
   // MARK: Space
 
-  @Test("what does not fit in the quota is refused, and both sides know why")
+  @Test("a file that exceeds the quota is refused, and both sides learn the reason")
   func quota() async throws {
     try await BulkTestBed.run(quota: .whole(1_000_000)) { bed in
       try await bed.expectArrival(seededBytes(600_000, seed: 1))
@@ -525,7 +529,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("old parts make way for what fits in the quota without them")
+  @Test("old partial files are deleted for a file that fits in the quota without them")
   func partsMakeWay() async throws {
     let directory = try TemporaryDirectory()
     try await BulkTestBed.run(quota: .whole(5_000_000), directory: directory) { bed in
@@ -542,7 +546,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("a disk without room for what is offered is said so before a byte is sent")
+  @Test("if the disk has no room for an offered file, that is reported before a byte is sent")
   func noRoom() async throws {
     var calls = DiskCalls.system
     calls.freeBytes = { _ in 99_999 }
@@ -555,7 +559,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("a write that fails in the middle ends the transfer on both sides and leaves nothing")
+  @Test("a write that fails midway ends the transfer on both sides and leaves no file")
   func writeFails() async throws {
     for (number, code) in [(ENOSPC, SessionError.Code.diskFull), (EIO, .system)] {
       var calls = DiskCalls.system
@@ -580,7 +584,7 @@ struct ResourceTests {
     }
   }
 
-  @Test("a disk that really fills up is told to both and cleaned")
+  @Test("if the disk fills up, both sides report it and the partial file is deleted")
   func fullDisk() async throws {
     let directory = try TemporaryDirectory()
     let mountPoint = directory.path + "/small"
@@ -607,7 +611,7 @@ struct ResourceTests {
 
   // MARK: Progress and memory
 
-  @Test("progress is told at most ten times a second on either side")
+  @Test("progress is reported at most ten times a second on either side")
   func progress() async throws {
     let clock = ManualClock()
     try await BulkTestBed.run(time: BulkTime(clock)) { bed in
@@ -627,7 +631,7 @@ struct ResourceTests {
   }
 
   @Test(
-    "the transfer's own progress ends with it, at the whole size",
+    "the progress sequence of a transfer ends with the transfer, at the full size",
     arguments: [0, 1, 65_536, 2_000_000]
   )
   func progressSequence(size: Int) async throws {

@@ -24,7 +24,7 @@ struct HealthProbeTests {
     }
   }
 
-  @Test("what the server says is told with its status")
+  @Test("the server's answer is printed with its status")
   func asks() async throws {
     try await withProbe { probe in
       let health = try await probe.ask("/healthz")
@@ -36,7 +36,7 @@ struct HealthProbeTests {
     }
   }
 
-  @Test("an answer without end is cut")
+  @Test("an endless answer is cut")
   func cuts() async throws {
     let large = String(repeating: "x", count: 5 << 20)
     let metrics: @Sendable () async -> String = { large }
@@ -46,7 +46,7 @@ struct HealthProbeTests {
     }
   }
 
-  @Test("a server that does not answer in time, and one that is not there, are errors in words")
+  @Test("a server that answers too late, and a missing server, are errors with a message")
   func failsInTime() async throws {
     let (gate, opener) = AsyncStream<Void>.makeStream()
     let metrics: @Sendable () async -> String = {

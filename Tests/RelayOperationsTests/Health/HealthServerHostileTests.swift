@@ -70,7 +70,7 @@ struct HealthServerHostileTests {
     Fault("GET /\u{0} HTTP/1.1\r\nHost: x\r\n\r\n", 400),
   ]
 
-  @Test("each faulty request has its status, and the next is answered", arguments: faults)
+  @Test("each invalid request gets its status, and the next one is answered", arguments: faults)
   func answersFaults(_ fault: Fault) async throws {
     try await withServer { server in
       let answer = try #require(try await RawClient.ask(fault.request, port: server.port))
@@ -89,7 +89,7 @@ struct HealthServerHostileTests {
     }
   }
 
-  @Test("a head is as large as its limit and no larger, in a line, a field or many fields")
+  @Test("the maximum size of a head applies to one line, one field or many fields")
   func boundsHead() async throws {
     try await withServer {
       $0.maximumHeadSize = 2_000
@@ -112,7 +112,7 @@ struct HealthServerHostileTests {
     }
   }
 
-  @Test("a request that comes byte by byte is answered")
+  @Test("a request that arrives byte by byte is answered")
   func readsByteByByte() async throws {
     try await withServer { server in
       let client = try await RawClient(port: server.port)
@@ -121,7 +121,7 @@ struct HealthServerHostileTests {
     }
   }
 
-  @Test("what follows a request is dropped, and the answer is whole")
+  @Test("bytes after a request are dropped, and the answer is complete")
   func dropsTheRest() async throws {
     try await withServer { server in
       let request = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -136,7 +136,9 @@ struct HealthServerHostileTests {
     }
   }
 
-  @Test("a client that stops sending is answered when its request is whole, and else closed")
+  @Test(
+    "if a client stops sending, a complete request is answered; the connection closes otherwise"
+  )
   func answersHalfClosed() async throws {
     try await withServer { server in
       let whole = try await RawClient(port: server.port)
@@ -166,7 +168,7 @@ struct HealthServerHostileTests {
     }
   }
 
-  @Test("a client that does not read its answer in time is closed and its place free again")
+  @Test("a client that does not read its answer in time is closed, and its place is free again")
   func closesSlowReaders() async throws {
     let large = String(repeating: "#", count: 32 << 20)
     try await withServer(metrics: large) {
@@ -180,7 +182,7 @@ struct HealthServerHostileTests {
     }
   }
 
-  @Test("at the limit, the oldest connection whose request is incomplete makes room")
+  @Test("at the limit, the oldest connection with an incomplete request is closed for a new one")
   func dropsSilentConnections() async throws {
     try await withServer {
       $0.maximumConnections = 2
@@ -198,7 +200,7 @@ struct HealthServerHostileTests {
     }
   }
 
-  @Test("silent connections, however many, do not keep a health check from its answer")
+  @Test("idle connections, however many, do not delay the answer to a health check")
   func answersBesideSilentConnections() async throws {
     try await withServer { server in
       var silent: [RawClient] = []
@@ -208,7 +210,7 @@ struct HealthServerHostileTests {
     }
   }
 
-  @Test("if complete requests take all places, another connection gets 503")
+  @Test("if complete requests occupy all places, another connection gets 503")
   func boundsConnections() async throws {
     let (gates, gate) = AsyncStream<Void>.makeStream()
     let (starts, start) = AsyncStream<Void>.makeStream()

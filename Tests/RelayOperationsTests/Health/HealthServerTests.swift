@@ -27,7 +27,7 @@ struct HealthServerTests {
     return configuration
   }
 
-  @Test("each path is answered in words, and the connection closed")
+  @Test("each path is answered with text, and the connection is closed")
   func answers() async throws {
     try await withHealthServer(Self.endpoints(), configuration: Self.configuration) { server in
       let expected = [
@@ -49,7 +49,7 @@ struct HealthServerTests {
     }
   }
 
-  @Test("who asks for JSON gets it")
+  @Test("a client that asks for JSON gets JSON")
   func answersInJSON() async throws {
     try await withHealthServer(
       Self.endpoints(hindrances: Self.reasons),
@@ -73,7 +73,7 @@ struct HealthServerTests {
     }
   }
 
-  @Test("503 comes with every reason, harmless, on a line of its own")
+  @Test("an answer 503 lists every reason in its own line, without control characters")
   func saysWhyNot() async throws {
     try await withHealthServer(
       Self.endpoints(ailments: ["the event loop is stuck"], hindrances: Self.reasons),
@@ -88,7 +88,7 @@ struct HealthServerTests {
     }
   }
 
-  @Test("HEAD is answered with the head alone")
+  @Test("HEAD is answered with the header only")
   func answersHead() async throws {
     try await withHealthServer(Self.endpoints(), configuration: Self.configuration) { server in
       let answer = try #require(
@@ -100,7 +100,7 @@ struct HealthServerTests {
     }
   }
 
-  @Test("an address that is taken is an error in words")
+  @Test("an address in use is an error with a message")
   func throwsWhenTaken() async throws {
     try await withHealthServer(Self.endpoints(), configuration: Self.configuration) { server in
       var configuration = Self.configuration
@@ -116,7 +116,7 @@ struct HealthServerTests {
   }
 
   @Test(
-    "when its scope ends, by an error too, the server closes every connection and hears no more",
+    "when its scope ends, also by an error, the server closes all connections and stops listening",
     .timeLimit(.minutes(2))
   )
   func endsWithScope() async throws {
@@ -142,7 +142,7 @@ struct HealthServerTests {
     }
   }
 
-  @Test("an endpoint that hangs is answered for, and neither it nor its askers pile up")
+  @Test("an endpoint that hangs is answered by the server, and its requests do not accumulate")
   func survivesHangingEndpoint() async throws {
     let (gate, opener) = AsyncStream<Void>.makeStream()
     let asked = NIOLockedValueBox(0)

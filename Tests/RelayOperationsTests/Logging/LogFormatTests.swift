@@ -3,7 +3,7 @@ import RelayOperations
 import Testing
 
 struct LogFormatTests {
-  @Test("the journal's format is chosen where the journal reads the descriptor, and only there")
+  @Test("the journal's format is chosen only if the journal reads the descriptor")
   func choosesJournal() throws {
     let (journal, other) = (Pipe(), Pipe())
     var status = stat()
@@ -21,7 +21,7 @@ struct LogFormatTests {
     #expect(chosen(ours, -1) == .text)
   }
 
-  @Test("the formats are named as on a command line")
+  @Test("the formats have the names of the command line")
   func hasNames() {
     #expect(LogFormat.allCases.map(\.rawValue) == ["text", "json", "journald"])
   }

@@ -5,7 +5,7 @@ import Testing
 @testable import RelayOperations
 
 struct LogWriterTests {
-  @Test("lines of many threads stay whole")
+  @Test("lines of several threads stay whole")
   func keepsLinesWhole() async {
     let pipe = Pipe()
     let writer = LogWriter(descriptor: pipe.writer, limit: 1 << 30)
@@ -24,7 +24,7 @@ struct LogWriterTests {
     #expect(lines.allSatisfy { $0.count == 9_000 && Set($0).count == 1 })
   }
 
-  @Test("a full pipe delays no caller; the oldest lines are dropped, counted and noted")
+  @Test("a full pipe delays no caller; the oldest lines are dropped, counted and reported")
   func dropsTheOldest() {
     let pipe = Pipe()
     pipe.fill()
@@ -61,7 +61,7 @@ struct LogWriterTests {
     for await text in reading { #expect(text == large) }
   }
 
-  @Test("a full disk stops nothing")
+  @Test("a full disk does not stop the program")
   func survivesFullDisk() throws {
     let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
     let writer = LogWriter(descriptor: full.fileDescriptor)

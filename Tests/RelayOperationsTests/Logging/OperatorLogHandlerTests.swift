@@ -31,7 +31,7 @@ struct OperatorLogHandlerTests {
     return pipe.read()
   }
 
-  @Test("a line of text has time, level, logger, message and what is said besides")
+  @Test("a text line has time, level, logger, message and metadata")
   func writesText() {
     let text = lines(.text) { logger in
       logger.notice("peer joined", metadata: ["role": "editor", "peer": "st4ksrqd"])
@@ -50,7 +50,7 @@ struct OperatorLogHandlerTests {
     )
   }
 
-  @Test("the journal gets a priority and no time")
+  @Test("a line for the journal has a priority and no time")
   func writesForJournal() {
     let text = lines(.journald) { logger in
       for level in Logger.Level.allCases {
@@ -71,7 +71,7 @@ struct OperatorLogHandlerTests {
     )
   }
 
-  @Test("each line of JSON is an object that says the same")
+  @Test("each line of JSON is an object with the same contents")
   func writesJSON() throws {
     let text = lines(.json) { logger in
       logger.error(
@@ -99,7 +99,7 @@ struct OperatorLogHandlerTests {
   }
 
   @Test(
-    "no control character and no second line comes of what is logged",
+    "logged text adds no control character and no second line",
     arguments: LogFormat.allCases
   )
   func cleans(_ format: LogFormat) {
@@ -121,7 +121,7 @@ struct OperatorLogHandlerTests {
     }
   }
 
-  @Test("a line is bounded, whatever is logged", arguments: LogFormat.allCases)
+  @Test("the length of a line is bounded, whatever is logged", arguments: LogFormat.allCases)
   func bounds(_ format: LogFormat) {
     let long = String(repeating: "x", count: 1_000_000)
     let many = Dictionary(
@@ -139,7 +139,7 @@ struct OperatorLogHandlerTests {
     #expect(text.utf8.count < 10_000)
   }
 
-  @Test("the call's metadata wins over the task's, and the task's over the logger's")
+  @Test("the call's metadata has precedence over the task's, and the task's over the logger's")
   func mergesMetadata() {
     let provider = Logger.MetadataProvider { ["a": "task", "b": "task"] }
     let text = lines(.journald, provider: provider) { logger in
@@ -150,7 +150,7 @@ struct OperatorLogHandlerTests {
     #expect(text == "<6>relay: x a=task b=call c=logger\n")
   }
 
-  @Test("below its level nothing is written")
+  @Test("messages below the logger's level are not written")
   func holdsItsLevel() {
     let text = lines(.journald, level: .notice) { logger in
       logger.info("no")
@@ -159,7 +159,7 @@ struct OperatorLogHandlerTests {
     #expect(text == "<5>relay: yes\n")
   }
 
-  @Test("the time is right on both sides of a leap day and before the epoch")
+  @Test("the time is correct around a leap day and before the epoch")
   func tellsTime() {
     #expect("\(LogTime(seconds: 0, milliseconds: 0))" == "1970-01-01T00:00:00.000Z")
     #expect("\(LogTime(seconds: 1_709_251_199, milliseconds: 999))" == "2024-02-29T23:59:59.999Z")

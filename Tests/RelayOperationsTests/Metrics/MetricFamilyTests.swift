@@ -2,7 +2,7 @@ import RelayOperations
 import Testing
 
 struct MetricFamilyTests {
-  @Test("a family that Prometheus would not read stops the program where it is written down")
+  @Test("a family that Prometheus cannot parse traps at its declaration")
   func stopsOnMistakes() async {
     await #expect(processExitsWith: .failure) { _ = MetricFamily.gauge("relay-peers", help: "x") }
     await #expect(processExitsWith: .failure) { _ = MetricFamily.gauge("9relay", help: "x") }

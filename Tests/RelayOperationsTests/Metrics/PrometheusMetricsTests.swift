@@ -70,7 +70,7 @@ struct PrometheusMetricsTests {
     )
   }
 
-  @Test("a counter counts whole amounts to the last and others as they are, and never down")
+  @Test("a counter counts whole amounts exactly, accepts fractions, and never decreases")
   func counts() {
     let bytes = Counter(label: "relay_received_bytes_total", factory: metrics)
     bytes.increment(by: Int64(9_007_199_254_740_993))
@@ -97,7 +97,7 @@ struct PrometheusMetricsTests {
     )
   }
 
-  @Test("a gauge goes up and down, and shows what is no number")
+  @Test("a gauge goes up and down, and shows NaN and infinity")
   func gauges() {
     let boards = Meter(label: "relay_boards", factory: metrics)
     boards.set(7)
@@ -112,7 +112,7 @@ struct PrometheusMetricsTests {
     }
   }
 
-  @Test("a timer's observations are counted in seconds, each bucket with those below it")
+  @Test("a timer counts in seconds, and each bucket includes those below it")
   func observes() {
     let fsync = Timer(label: "relay_fsync_seconds", factory: metrics)
     fsync.recordMilliseconds(10)
@@ -129,7 +129,7 @@ struct PrometheusMetricsTests {
     )
   }
 
-  @Test("a recorder that aggregates fills a histogram; what is no number is left out")
+  @Test("a recorder that aggregates fills a histogram; NaN and infinity are ignored")
   func records() {
     let size = Recorder(label: "relay_batch_bytes", factory: metrics)
     size.record(100)
@@ -139,7 +139,7 @@ struct PrometheusMetricsTests {
     #expect(samples("relay_batch_bytes_count") == ["relay_batch_bytes_count 1"])
   }
 
-  @Test("series stand in the order of their values, whatever the order of the dimensions")
+  @Test("series are sorted by their label values, whatever the order of the dimensions")
   func ordersLabels() {
     for (outcome, role) in [("refused", "viewer"), ("merged", "relay"), ("merged", "editor")] {
       Counter(
@@ -162,7 +162,7 @@ struct PrometheusMetricsTests {
     )
   }
 
-  @Test("the value of a label is escaped, harmless and bounded")
+  @Test("the value of a label is escaped, bounded and free of control characters")
   func escapesLabels() {
     Meter(label: "relay_peers", dimensions: [("role", "a\"\\b\nc\u{1b}[31m")], factory: metrics)
       .set(1)
@@ -173,7 +173,7 @@ struct PrometheusMetricsTests {
     #expect(samples("relay_peers").last == #"relay_peers{role="\#(cut)"} 1"#)
   }
 
-  @Test("what is in no family, or does not fit it, is counted and not shown")
+  @Test("a metric without a matching family is counted as refused and not shown")
   func refuses() {
     let before = metrics.text()
     Counter(label: "other_total", factory: metrics).increment()
@@ -195,7 +195,7 @@ struct PrometheusMetricsTests {
     #expect(shown == before.split(separator: "\n").filter { !$0.contains("metrics_refused_total") })
   }
 
-  @Test("a family holds no more series than its limit, and has room again when one is destroyed")
+  @Test("a family has at most its limit of series, and has room again when one is destroyed")
   func boundsSeries() {
     var meters: [Meter] = []
     for index in 0..<(PrometheusMetrics.seriesLimit + 10) {
@@ -212,7 +212,7 @@ struct PrometheusMetricsTests {
     #expect(samples("relay_peers").contains(#"relay_peers{role="new"} 5"#))
   }
 
-  @Test("a series without labels stays when its metric is destroyed, and so do the refusals")
+  @Test("a series without labels stays when its metric is destroyed, and so does the refusal count")
   func keepsUnlabelled() {
     let bytes = Counter(label: "relay_received_bytes_total", factory: metrics)
     bytes.increment()
@@ -227,7 +227,7 @@ struct PrometheusMetricsTests {
     #expect(refused("wrong_kind") == "0")
   }
 
-  @Test("nothing is lost when many threads measure and one looks")
+  @Test("nothing is lost when many threads record and one reads")
   func isThreadSafe() async {
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<8 {
@@ -253,7 +253,7 @@ struct PrometheusMetricsTests {
     #expect(samples("relay_operations_total").map { $0.hasSuffix(" 40000") } == [true])
   }
 
-  @Test("promtool finds no fault with what is shown")
+  @Test("promtool accepts the output")
   func isCleanToPromtool() async throws {
     guard let promtool = Judge("promtool", package: "prometheus") else { return }
     let all = PrometheusMetrics(
@@ -276,7 +276,7 @@ struct PrometheusMetricsTests {
     #expect(try await promtool.judge(["check", "metrics"], input: "x{a=\"} 1\n").status != 0)
   }
 
-  @Test("a process measures itself")
+  @Test("a process reports its own metrics")
   func measuresProcess() throws {
     let metrics = PrometheusMetrics(ProcessMetrics.families)
     let process = ProcessMetrics(factory: metrics, start: 12)

@@ -15,7 +15,7 @@ struct ServiceNotifierTests {
     socket = DatagramSocket(name: Array(path.utf8))
   }
 
-  @Test("each state is one datagram, as sd_notify(3) says")
+  @Test("each state is sent as one datagram, as sd_notify(3) demands")
   func notifies() throws {
     let notifier = try ServiceNotifier(environment: ["NOTIFY_SOCKET": path])
     #expect(notifier.status("recovering 3 boards"))
@@ -31,7 +31,7 @@ struct ServiceNotifierTests {
     )
   }
 
-  @Test("reloading says when, by the clock that never goes back")
+  @Test("the message for reloading contains the time of the monotonic clock")
   func tellsReloading() throws {
     func monotonic() -> Int {
       var time = timespec()
@@ -49,7 +49,7 @@ struct ServiceNotifierTests {
     #expect((before...monotonic()).contains(time))
   }
 
-  @Test("an abstract name is told as well")
+  @Test("an abstract socket is notified as well")
   func notifiesAbstract() throws {
     let name = "whiteboard-relay-\(UUID().uuidString)"
     let abstract = DatagramSocket(name: [0] + Array(name.utf8))
@@ -57,7 +57,7 @@ struct ServiceNotifierTests {
     #expect(abstract.received() == ["READY=1"])
   }
 
-  @Test("a status cannot say anything but itself")
+  @Test("a status text cannot add other assignments")
   func cleansStatus() throws {
     let notifier = try ServiceNotifier(environment: ["NOTIFY_SOCKET": path])
     notifier.status("board \"x\"\nSTOPPING=1\u{1b}[31m")
@@ -67,7 +67,7 @@ struct ServiceNotifierTests {
     #expect(datagrams.last == "STATUS=" + String(repeating: "y", count: 256) + "…")
   }
 
-  @Test("without a service manager nothing is sent and nothing fails")
+  @Test("without a service manager, nothing is sent and no call fails")
   func doesNothingAlone() async throws {
     let notifier = try ServiceNotifier(environment: ["WATCHDOG_USEC": "1000"])
     #expect(!notifier.ready())
@@ -78,7 +78,7 @@ struct ServiceNotifierTests {
   }
 
   @Test(
-    "an address or a time that is none is an error",
+    "an invalid address or time is an error",
     arguments: [
       ["NOTIFY_SOCKET": ""], ["NOTIFY_SOCKET": "@"], ["NOTIFY_SOCKET": "relative"],
       ["NOTIFY_SOCKET": "vsock:2:1234"],
@@ -93,7 +93,7 @@ struct ServiceNotifierTests {
     }
   }
 
-  @Test("the watchdog watches the process it names, or whoever was started")
+  @Test("the watchdog applies to the process it names, or to this process if it names none")
   func readsWatchdog() throws {
     func timeout(_ process: String?) throws -> Duration? {
       var environment = ["NOTIFY_SOCKET": path, "WATCHDOG_USEC": "30000000"]
@@ -105,7 +105,7 @@ struct ServiceNotifierTests {
     #expect(try timeout("1") == nil)
   }
 
-  @Test("the watchdog is told twice in its time, as long as all is well")
+  @Test("the watchdog is notified twice per timeout while the program is healthy")
   func keepsWatchdogQuiet() async throws {
     let notifier = try ServiceNotifier(
       environment: ["NOTIFY_SOCKET": path, "WATCHDOG_USEC": "3000000"]

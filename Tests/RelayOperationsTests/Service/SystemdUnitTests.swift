@@ -14,7 +14,7 @@ struct SystemdUnitTests {
     return try await analyze.judge(command + [path])
   }
 
-  @Test("systemd finds no fault with the unit, whatever is in its command")
+  @Test("systemd finds no error in the unit, with any command")
   func isVerified() async throws {
     guard let analyze = Judge("systemd-analyze", package: "systemd") else { return }
     let commands: [[String]] = [
@@ -31,7 +31,7 @@ struct SystemdUnitTests {
     #expect(try await self.verdict(wrong, ["verify", "--man=no"], by: analyze).status != 0)
   }
 
-  @Test("systemd says of the unit's exposure that it is OK, or better")
+  @Test("systemd rates the exposure of the unit as OK or better")
   func isSecure() async throws {
     guard let analyze = Judge("systemd-analyze", package: "systemd") else { return }
     let unit = try SystemdUnit(executable: "/usr/bin/true")
@@ -51,7 +51,7 @@ struct SystemdUnitTests {
     #expect(words.contains("OK") || words.contains("SAFE") || words.contains("PERFECT"))
   }
 
-  @Test("the command is written so that systemd reads the same words")
+  @Test("the command is quoted so that systemd reads the same words")
   func quotes() throws {
     let unit = try SystemdUnit(
       executable: "/opt/white board/100%/relay",
@@ -65,7 +65,7 @@ struct SystemdUnitTests {
     )
   }
 
-  @Test("a command that a unit cannot hold is an error")
+  @Test("a command that a unit cannot contain is an error")
   func refuses() {
     for (executable, arguments) in [
       ("whiteboard-relay", []), ("", []), ("/a\nExecStartPre=/b", []), ("/a", ["b\u{1b}"]),
@@ -76,7 +76,7 @@ struct SystemdUnitTests {
     }
   }
 
-  @Test("the unit is told, watched, restarted, reloaded and stopped as the program is made to be")
+  @Test("the unit has the settings for notification, watchdog, restart, reload and stop")
   func saysHow() throws {
     var unit = try SystemdUnit(executable: "/usr/bin/whiteboard-relay", arguments: ["serve"])
     unit.maximumMemory = "512M"
