@@ -27,7 +27,7 @@ struct EditingTests {
     return read
   }
 
-  @Test("a part begins with the board as it was, and is a recording itself", arguments: 0..<6)
+  @Test("a cut part begins with the board of that time, and is a valid recording", arguments: 0..<6)
   func cut(seed: Int) async throws {
     let world = try await RecordedWorld(seed: UInt64(seed), crashes: seed % 2 == 0 ? 0 : 4)
     let recording = try await Recording.open(world.path)
@@ -45,7 +45,7 @@ struct EditingTests {
   }
 
   @Test(
-    "parts put together, and a recording beside another of the same board, are the whole",
+    "concatenated parts, or recordings of one board merged with each other, give the whole",
     arguments: 0..<6
   )
   func concatenated(seed: Int) async throws {
@@ -67,7 +67,7 @@ struct EditingTests {
     #expect(throws: DocumentError.self) { try Recording.concatenated([]) }
   }
 
-  @Test("text that is read again is the same recording", arguments: 0..<6)
+  @Test("a text form that is read again gives the same recording", arguments: 0..<6)
   func twin(seed: Int) async throws {
     let world = try await RecordedWorld(seed: UInt64(seed), crashes: seed % 2 == 0 ? 0 : 4)
     let recording = try await Recording.open(world.path)
@@ -84,7 +84,7 @@ struct EditingTests {
     #expect(digest(try await kept(read, in: world.directory)) == world.digest)
   }
 
-  @Test("lines that are none are refused with their number")
+  @Test("malformed lines are rejected with their line number")
   func badLines() throws {
     let head = #"{"recording":1,"board":"000102030405060708090a0b0c0d0e0f","name":"x"}"#
     for (lines, number) in [
@@ -101,7 +101,10 @@ struct EditingTests {
     #expect(try RecordingLines.read([head]).recording.count == 0)
   }
 
-  @Test("who drew it, when, and what was said are gone; the drawing is there", arguments: 0..<6)
+  @Test(
+    "an anonymized recording hides authors, times and words, and keeps the drawing",
+    arguments: 0..<6
+  )
   func anonymized(seed: Int) async throws {
     let world = try await RecordedWorld(seed: UInt64(seed), crashes: seed % 2 == 0 ? 0 : 4)
     let recording = try await Recording.open(world.path)
@@ -158,7 +161,7 @@ struct EditingTests {
   }
 
   @Test(
-    "texts that several wrote at once read as they did, by whoever they are now",
+    "texts by several authors read the same after authors are anonymized",
     arguments: 0..<4
   )
   func anonymizedTexts(seed: Int) async throws {
@@ -180,7 +183,7 @@ struct EditingTests {
     return playback.board
   }
 
-  @Test("where a recording is damaged, what is made of it says that something is missing")
+  @Test("a recording made from a damaged one reports that something is missing")
   func damagedPart() async throws {
     let world = try await RecordedWorld(seed: 3)
     let good = try await Recording.open(world.path).history
@@ -200,7 +203,7 @@ struct EditingTests {
     #expect(before.history.damages.isEmpty == (recording.place(at: 0) < 5))
   }
 
-  @Test("times that no clock says neither crash nor make a session longer than any was")
+  @Test("impossible times neither crash nor make a session longer than a real one")
   func hostileTimes() async throws {
     let world = try await RecordedWorld(seed: 4)
     let good = try await Recording.open(world.path).history
@@ -234,7 +237,7 @@ struct EditingTests {
     }
   }
 
-  @Test("a file that is there is not written over, and one that fails is not there afterwards")
+  @Test("an existing file is not overwritten, and a write that fails leaves no file")
   func writing() async throws {
     let world = try await RecordedWorld(seed: 1)
     let recording = try await Recording.open(world.path)

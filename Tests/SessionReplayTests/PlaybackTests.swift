@@ -6,7 +6,10 @@ import WhiteboardDocument
 import WhiteboardSync
 
 @Suite struct PlaybackTests {
-  @Test("[REC-7] a recording plays to the board that it was, by all its digests", arguments: 0..<12)
+  @Test(
+    "[REC-7] a recording plays back to the recorded board, with all its digests",
+    arguments: 0..<12
+  )
   func plays(seed: UInt64) async throws {
     let world = try await RecordedWorld(seed: seed, crashes: 4)
     let recording = try await Recording.open(world.path)
@@ -21,7 +24,10 @@ import WhiteboardSync
     #expect(playback.faults.isEmpty)
   }
 
-  @Test("[REC-6] wherever one goes, the board is what it was there", arguments: 0..<4)
+  @Test(
+    "[REC-6] after a seek to any position, the board is the one at that position",
+    arguments: 0..<4
+  )
   func seeks(seed: UInt64) async throws {
     let world = try await RecordedWorld(seed: seed)
     let recording = try await Recording.open(world.path)
@@ -48,7 +54,7 @@ import WhiteboardSync
     }
   }
 
-  @Test("times that go back are passed at once, and a place is found by its time")
+  @Test("times that go back take no time, and a time maps to its position")
   func times() throws {
     let times: [Int64] = [1000, 3000, 2000, 3500, .min, 9000]
     let steps = times.map { DocumentHistory.Step(.answer([]), time: $0, row: 1) }

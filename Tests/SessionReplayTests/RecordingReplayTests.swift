@@ -16,7 +16,7 @@ struct RecordingReplayTests {
     "loss=10%,delay=20ms±10,reorder=10%,duplicate=5%,partition=A|B+C@1s..4s,kill=B@5s..8s"
 
   @Test(
-    "[REC-10] peers that act it come to the recorded board through all kinds of weather",
+    "[REC-10] replayed peers converge to the recorded board under all kinds of network faults",
     arguments: 0..<8
   )
   func converges(seed: UInt64) async throws {
@@ -38,7 +38,7 @@ struct RecordingReplayTests {
     }
   }
 
-  @Test("the same seed is the same session, byte for byte; another is another")
+  @Test("the same seed gives the same session, byte for byte; another seed gives another")
   func repeats() async throws {
     let acted = try await reenactment(seed: 3)
     let conditions = try NetworkConditions(Self.weather)
@@ -59,7 +59,7 @@ struct RecordingReplayTests {
     #expect(first.lines.count > 100)
   }
 
-  @Test("a pause of weeks, and times that no clock has, are a minute")
+  @Test("a pause of weeks, or an impossible time, counts as a minute")
   func pauses() async throws {
     let world = try await RecordedWorld(seed: 5)
     let history = try await Recording.open(world.path).history
@@ -84,7 +84,7 @@ struct RecordingReplayTests {
     }
   }
 
-  @Test("what is acted is a recording again, and the same is acted of it")
+  @Test("a replay gives a recording, and replaying that gives the same")
   func recorded() async throws {
     let world = try await RecordedWorld(seed: 5)
     let recording = try await Recording.open(world.path)
@@ -96,7 +96,9 @@ struct RecordingReplayTests {
     #expect(again.count == acted.count)
   }
 
-  @Test("a failure is shrunk to what it needs, and what is left is a recording that still fails")
+  @Test(
+    "a failure is reduced to the edits it needs, and the result is a recording that still fails"
+  )
   func shrinks() async throws {
     // The first world of a long part in which one person wrote several batches; as if one of them made
     // everything go wrong.
@@ -123,7 +125,7 @@ struct RecordingReplayTests {
     #expect(kept.count == 3)
   }
 
-  @Test("who is alone comes to the end; where nothing comes together, nothing can be left out")
+  @Test("a replay with one author ends well; a failure without any edit cannot be reduced")
   func aloneAndNever() async throws {
     let world = try await RecordedWorld(seed: 5)
     let acted = RecordingReplay(of: try await Recording.open(world.path))
@@ -138,7 +140,7 @@ struct RecordingReplayTests {
     }
   }
 
-  @Test("conditions are read as they are written, and nonsense is told of")
+  @Test("network conditions are parsed, and malformed ones are reported")
   func conditions() throws {
     let weather = try NetworkConditions(
       "loss=5%,delay=20ms±10,reorder=1%,duplicate=2%,partition=A|B@10s..25s,partition=A+C|B@1s..2.5s,kill=B@30s,kill=A@1s..2s"

@@ -43,7 +43,7 @@ import Whiteboard
     .appendingPathComponent("Protocol/Vectors")
 
   @Test(
-    "[REC-5] [REC-6] [REC-11] the samples are read as they are described",
+    "[REC-5] [REC-6] [REC-11] the samples decode as described",
     arguments: ["recording", "recording-packed", "recording-traffic"]
   )
   func sample(name: String) async throws {
@@ -51,7 +51,7 @@ import Whiteboard
     try await check(try JSONDecoder().decode(Sample.self, from: json), name)
   }
 
-  @Test("[REC-6] [REC-7] [REC-11] so are those with gaps, answers, purges and many authors")
+  @Test("[REC-6] [REC-7] [REC-11] samples with gaps, answers, purges and many authors decode, too")
   func moreSamples() async throws {
     let json = try Data(contentsOf: Self.vectors.appendingPathComponent("recording-more.json"))
     let samples = try JSONDecoder().decode([String: Sample].self, from: json)
@@ -85,7 +85,7 @@ import Whiteboard
     #expect(await Verification(of: recording, seed: 1).isGood)
   }
 
-  @Test("[REC-6] [REC-12] [REC-13] [REC-14] names, the end and traffic are as described")
+  @Test("[REC-6] [REC-12] [REC-13] [REC-14] names, the end and traffic decode as described")
   func traffic() async throws {
     let json = try Data(contentsOf: Self.vectors.appendingPathComponent("recording.json"))
     let expected = try JSONDecoder().decode(Sample.self, from: json)

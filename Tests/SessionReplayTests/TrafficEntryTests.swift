@@ -5,7 +5,7 @@ import WhiteboardDocument
 
 @Suite struct TrafficEntryTests {
   @Test(
-    "what went over is told as text where it is some, and nothing of it acts on a terminal",
+    "traffic is shown as text or hexadecimal, without anything that controls a terminal",
     arguments: [
       (Array("one".utf8), #"3 bytes: "one""#),
       ([], "0 bytes"),
@@ -27,7 +27,7 @@ import WhiteboardDocument
     #expect(TrafficEntry.content(of: bytes) == text)
   }
 
-  @Test("a letter that is cut is left out")
+  @Test("a character that is cut is omitted")
   func cutLetter() {
     for pad in 0..<4 {
       let text = String(repeating: "x", count: pad) + String(repeating: "🙂", count: 100)

@@ -129,7 +129,7 @@ import WhiteboardDocument
   }
 
   @Test(
-    "[REC-13] [REC-15] a session is recorded, acted against the program, and one that changed is caught"
+    "[REC-13] [REC-15] a recorded session replays against the program; a changed one is detected"
   )
   func recordedAndActed() async throws {
     let directory = try TemporaryDirectory()
@@ -187,7 +187,7 @@ import WhiteboardDocument
     #expect(any.differences.isEmpty)
   }
 
-  @Test("what is not recorded during a pause is marked, and a marker is kept")
+  @Test("a pause is marked in the recording, and markers are stored")
   func paused() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("session.whiteboard")
@@ -223,7 +223,7 @@ import WhiteboardDocument
     }
   }
 
-  @Test("a disk that is full is told of at once, and what was recorded before is good")
+  @Test("a full disk is reported at once, and what was recorded before is valid")
   func full() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("session.whiteboard")

@@ -7,7 +7,7 @@ import WhiteboardDocument
 import WhiteboardSync
 
 @Suite struct VerificationTests {
-  @Test("[REC-8] fresh replicas come to the same board in every order", arguments: 0..<6)
+  @Test("[REC-8] new replicas come to the same board in every order", arguments: 0..<6)
   func converges(seed: UInt64) async throws {
     let world = try await RecordedWorld(seed: seed, crashes: 4)
     let recording = try await Recording.open(world.path)
@@ -17,7 +17,7 @@ import WhiteboardSync
     #expect(found.checks == recording.history.checks.count && found.operations > 0)
   }
 
-  @Test("[REC-7] a digest that the board does not have is told of, with its place")
+  @Test("[REC-7] a wrong digest is reported with its position")
   func mismatch() async throws {
     let world = try await RecordedWorld(seed: 1)
     let recording = try await Recording.open(world.path)
@@ -42,7 +42,7 @@ import WhiteboardSync
     #expect(found.mismatches.map(\.place) == [checks[0].place])
   }
 
-  @Test("[REC-7] a change that is left out is told of by the next digest")
+  @Test("[REC-7] a missing change is reported at the next digest")
   func missing() async throws {
     let world = try await RecordedWorld(seed: 4)
     let recording = try await Recording.open(world.path)
@@ -69,7 +69,7 @@ import WhiteboardSync
     #expect(await !Verification(of: short, replicas: 0, seed: 1).isGood)
   }
 
-  @Test("[REC-9] flipped bits are told of or harmless, and the rest is played", arguments: 0..<4)
+  @Test("[REC-9] flipped bits are reported or harmless, and the rest is played", arguments: 0..<4)
   func flips(part: Int) async throws {
     let world = try await RecordedWorld(seed: 3, steps: 80)
     let bytes = try Data(contentsOf: URL(fileURLWithPath: world.path))
@@ -85,7 +85,7 @@ import WhiteboardSync
     #expect(tally.told > 0 && tally.played > 0, "\(tally)")
   }
 
-  @Test("[REC-9] a file cut anywhere is told of, and the rest is played", arguments: 0..<4)
+  @Test("[REC-9] a file cut anywhere is reported, and the rest is played", arguments: 0..<4)
   func cuts(part: Int) async throws {
     let world = try await RecordedWorld(seed: 4, steps: 80)
     let bytes = try Data(contentsOf: URL(fileURLWithPath: world.path))

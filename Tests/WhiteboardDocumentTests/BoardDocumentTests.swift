@@ -19,7 +19,7 @@ import WhiteboardDocument
     )
   }
 
-  @Test("what was appended is there when the document is opened again, in its order")
+  @Test("appended entries are there when the document is opened again, in order")
   func reopening() async throws {
     let document = try await create()
     let entries = (0..<100).map { numbered($0) }
@@ -49,7 +49,7 @@ import WhiteboardDocument
     try await again.close()
   }
 
-  @Test("opening begins from the newest keyframe, and one is due after 30 s or 4,096 entries")
+  @Test("opening starts at the newest keyframe, and one is due after 30 s or 4,096 entries")
   func keyframes() async throws {
     let document = try await create()
     #expect(await !document.needsKeyframe(now: 1_800_000_000_000))
@@ -74,7 +74,7 @@ import WhiteboardDocument
     try await again.close()
   }
 
-  @Test("the board of an earlier time is what had been applied by then")
+  @Test("the board of an earlier time has everything that was applied by then")
   func earlier() async throws {
     let document = try await create()
     for number in 0..<10 { try await document.append([numbered(number)]) }
@@ -89,7 +89,7 @@ import WhiteboardDocument
     try await document.close()
   }
 
-  @Test("many callers share a transaction, and each is answered")
+  @Test("several callers share a transaction, and each gets its result")
   func groupCommit() async throws {
     let document = try await create()
     await withThrowingTaskGroup(of: Void.self) { group in
@@ -105,7 +105,7 @@ import WhiteboardDocument
     try await document.close()
   }
 
-  @Test("what waits when the document is closed is stored; afterwards nothing is taken")
+  @Test("closing stores pending entries; a closed document accepts no more")
   func closing() async throws {
     let document = try await create()
     async let first: Void = document.append([numbered(1)])
@@ -116,7 +116,7 @@ import WhiteboardDocument
     #expect(await code { _ = try await document.load() } == .closed)
   }
 
-  @Test("a second writer is refused, a reader is not, and the lock goes with the document")
+  @Test("a second writer is refused, a reader is not, and closing the document releases the lock")
   func secondWriter() async throws {
     let document = try await create()
     try await document.append([numbered(1)])
@@ -133,7 +133,9 @@ import WhiteboardDocument
     try await again.close()
   }
 
-  @Test("a full disk is told to who waits; nothing acknowledged is lost, and room mends it")
+  @Test(
+    "a full disk fails the append; nothing acknowledged is lost, and appends work again with room"
+  )
   func full() async throws {
     let document = try await create()
     try await document.append((0..<10).map { numbered($0, size: 1000) })
@@ -150,7 +152,7 @@ import WhiteboardDocument
     try await document.close()
   }
 
-  @Test("what is no whiteboard, or of a later release, or another board, is refused untouched")
+  @Test("a file of another format, a later version or another board is refused and not changed")
   func refusals() async throws {
     let missing = directory.file("missing.whiteboard")
     #expect(
@@ -193,7 +195,7 @@ import WhiteboardDocument
     }
   }
 
-  @Test("a version keeps its state under a name that is its own, until it is deleted")
+  @Test("a version stores its state under a unique name until it is deleted")
   func versions() async throws {
     let document = try await create()
     try await document.append([numbered(1)])
@@ -223,7 +225,7 @@ import WhiteboardDocument
     try await document.close()
   }
 
-  @Test("an asset is stored once by its hash, and checked when it is read")
+  @Test("an asset is stored once by its hash, and verified when it is read")
   func assets() async throws {
     let document = try await create()
     let bytes = Array("abc".utf8)
@@ -242,7 +244,7 @@ import WhiteboardDocument
     try await document.close()
   }
 
-  @Test("a copy is whole; a duplicate is another board that begins from the state it was given")
+  @Test("a copy is complete; a duplicate is another board that begins with the given state")
   func copies() async throws {
     let document = try await create()
     try await document.append([numbered(1), .author(record: [1], incarnation: 2)])
@@ -282,7 +284,7 @@ import WhiteboardDocument
     #expect(left.allSatisfy { $0.hasSuffix(".whiteboard") }, "\(left)")
   }
 
-  @Test("history is kept for ever unless it is said otherwise, and then from a keyframe on")
+  @Test("all history is kept unless retention is set, and then from a keyframe on")
   func retention() async throws {
     let document = try await create()
     for number in 0..<10 {
@@ -336,7 +338,7 @@ import WhiteboardDocument
   }
 
   @Test(
-    "[REC-6] where rows were dropped, history begins with the keyframe before the first, not with older versions"
+    "[REC-6] if rows were dropped, history begins with the keyframe before the first, not a version"
   )
   func droppedBehindVersion() async throws {
     let document = try await create()
@@ -368,7 +370,7 @@ import WhiteboardDocument
     #expect(damaged.damages.count == 1 && states(damaged) == [[2], [6]])
   }
 
-  @Test("[REC-6] what ends a gap is in the history as long as the gap is, whatever comes after it")
+  @Test("[REC-6] a keyframe that ends a gap stays in the history as long as the gap")
   func gapKeyframe() async throws {
     let document = try await create()
     try await document.append([numbered(1)])
@@ -389,7 +391,7 @@ import WhiteboardDocument
   }
 
   @Test(
-    "[REC-1] a file of the first format is read as it is, and one of the second once it is written to"
+    "[REC-1] a file of the first format is read as it is, and becomes the second when written to"
   )
   func firstFormat() async throws {
     let sample = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -412,7 +414,7 @@ import WhiteboardDocument
     try await again.close()
   }
 
-  @Test("a row of the log is read as it was packed, and nothing else is")
+  @Test("a row of the log unpacks to its entries, and any other bytes are rejected")
   func rows() throws {
     let entries: [DocumentEntry] = [
       .batch(bytes: [], time: -5), .answer(bytes: [1], time: 1 << 50), numbered(3),

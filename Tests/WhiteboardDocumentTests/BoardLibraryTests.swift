@@ -28,7 +28,7 @@ import WhiteboardDocument
     try await document.close()
   }
 
-  @Test("documents are listed, filtered and sorted; what is none is listed with its error")
+  @Test("documents are listed, filtered and sorted; any other file is listed with its error")
   func listing() async throws {
     try await add("Beta", 1, objects: 5, person: "Ann")
     try await add("alpha", 2, objects: 9, person: "Bob")
@@ -46,7 +46,7 @@ import WhiteboardDocument
     #expect(try await missing.list().isEmpty)
   }
 
-  @Test("no name leads out of the library")
+  @Test("no name leads to a path outside of the library")
   func fileNames() {
     for name in [
       "../../etc/passwd", "..", "", "\u{0}", "日本", "a/b", String(repeating: "x", count: 999),
@@ -62,7 +62,7 @@ import WhiteboardDocument
     )
   }
 
-  @Test("watching tells what is there, what comes, what is replaced by a rename, and what goes")
+  @Test("watching reports existing, new, replaced and removed documents")
   func watching() async throws {
     try await add("one", 1, objects: 1, person: "")
     var changes = library.watch(interval: .milliseconds(1)).makeAsyncIterator()
@@ -94,7 +94,7 @@ import WhiteboardDocument
     #expect(await changes.next() == .removed(first.path))
   }
 
-  @Test("watching goes on when the directory is removed and made again")
+  @Test("watching continues after the directory is removed and created again")
   func remade() async throws {
     let library = BoardLibrary(directory: directory.file("boards"))
     let make = {
@@ -129,7 +129,7 @@ import WhiteboardDocument
 
   init() throws { directory = try TemporaryDirectory() }
 
-  @Test("settings are kept, and so is what others wrote beside them")
+  @Test("settings are stored, and unknown keys in the file stay")
   func keeping() async throws {
     let path = directory.file("settings.json")
     let settings = PersonalSettings(path: path)
@@ -143,7 +143,7 @@ import WhiteboardDocument
     #expect(text.contains("deep"))
   }
 
-  @Test("a write beyond the limit, and one over a damaged file, is refused and changes nothing")
+  @Test("a write above the limit, or over a damaged file, is refused and changes nothing")
   func refusals() async throws {
     let path = directory.file("settings.json")
     let settings = PersonalSettings(path: path)
@@ -156,7 +156,7 @@ import WhiteboardDocument
     #expect(try String(contentsOfFile: path, encoding: .utf8) == #"{"name": "#)
   }
 
-  @Test("changes are told, whoever makes them")
+  @Test("changes by any process are reported")
   func changes() async throws {
     let path = directory.file("settings.json")
     let settings = PersonalSettings(path: path)
@@ -167,7 +167,7 @@ import WhiteboardDocument
     #expect(await changes.next() == ["name": "Bob"])
   }
 
-  @Test("a name that another board has is not given away")
+  @Test("a name that another board has is refused")
   func takenName() async throws {
     let directory = try TemporaryDirectory()
     let library = BoardLibrary(directory: directory.path)

@@ -6,7 +6,7 @@ import WhiteboardDocument
 
 /// Real second processes: each exit test's body runs in one.
 @Suite struct CrashTests {
-  @Test("what was acknowledged survives kill -9 at any moment", arguments: 0..<20)
+  @Test("acknowledged entries survive kill -9 at any moment", arguments: 0..<20)
   func killed(round: Int) async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file()
@@ -61,7 +61,7 @@ import WhiteboardDocument
     try await again.close()
   }
 
-  @Test("another process that writes keeps writers out and lets readers in")
+  @Test("a writer in another process blocks writers and allows readers")
   func otherProcess() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file()
@@ -82,7 +82,7 @@ import WhiteboardDocument
     try await document.close()
   }
 
-  @Test("a file or a directory that may not be written opens for reading only")
+  @Test("a file or a directory without write permission opens for reading only")
   func readOnly() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file()
@@ -103,7 +103,7 @@ import WhiteboardDocument
     }
   }
 
-  @Test("a file that may not grow is an error, and what was acknowledged before it stays")
+  @Test("a file that cannot grow is an error, and acknowledged entries stay")
   func limited() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file()
@@ -132,7 +132,7 @@ import WhiteboardDocument
     try await again.close()
   }
 
-  @Test("a file whose writer was killed as it began is read as it was")
+  @Test("a file whose writer was killed while opening it is read unchanged")
   func killedOpening() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file()
@@ -160,9 +160,7 @@ import WhiteboardDocument
     }
   }
 
-  @Test(
-    "who reads or writes a file beside which a stranger put a journal removes no other file (REC-1)"
-  )
+  @Test("opening a file with a planted journal beside it removes no other file (REC-1)")
   func strangeJournal() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file()

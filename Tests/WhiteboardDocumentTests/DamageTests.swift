@@ -55,7 +55,7 @@ import WhiteboardDocument
     }
   }
 
-  @Test("flipped bits are found or harmless, and recovery saves the rest", arguments: 0..<4)
+  @Test("flipped bits are detected or harmless, and recovery saves the rest", arguments: 0..<4)
   func flips(part: Int) async throws {
     let (path, content) = try await sound()
     let good = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -96,7 +96,7 @@ import WhiteboardDocument
     #expect(refused > 0)
   }
 
-  @Test("a file cut short anywhere is refused or right, and what it has is saved")
+  @Test("a file cut anywhere is rejected or read correctly, and its readable contents are saved")
   func cuts() async throws {
     let (path, content) = try await sound()
     let good = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -117,7 +117,7 @@ import WhiteboardDocument
     }
   }
 
-  @Test("recovery of a sound file gives the same board and says that nothing is lost")
+  @Test("recovery of an intact file gives the same board and reports no loss")
   func nothingLost() async throws {
     let (path, content) = try await sound()
     let saved = directory.file("saved.whiteboard")
@@ -131,7 +131,7 @@ import WhiteboardDocument
     try await document.close()
   }
 
-  @Test("recovery tells of every version, photo and record whose checksum fails")
+  @Test("recovery reports every version, photo and record whose checksum is wrong")
   func everyLossIsTold() async throws {
     let photo = numberedBytes(8, size: 7000)
     let losses: [(bytes: [UInt8], loss: String)] = [
@@ -154,7 +154,7 @@ import WhiteboardDocument
     }
   }
 
-  @Test("recovery of a file whose pages are gone does not say that nothing is lost")
+  @Test("recovery of a file with missing pages reports a loss")
   func pagesGone() async throws {
     let (path, _) = try await sound()
     let good = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -174,7 +174,7 @@ import WhiteboardDocument
     }
   }
 
-  @Test("a photo whose bytes are damaged is mended by storing it again")
+  @Test("storing a photo again repairs its damaged bytes")
   func assetMended() async throws {
     let (path, _) = try await sound()
     let bytes = numberedBytes(8, size: 7000)
@@ -189,7 +189,7 @@ import WhiteboardDocument
     try await document.close()
   }
 
-  @Test("what never was a whiteboard has nothing to save")
+  @Test("a file that was never a whiteboard has nothing to recover")
   func nothingThere() async throws {
     let path = directory.file("noise")
     var generator = SeededGenerator(seed: 0xBAD)

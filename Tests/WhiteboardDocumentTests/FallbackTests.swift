@@ -21,7 +21,7 @@ import WhiteboardDocument
     return try await BoardDocument.open(at: document.path, mode: .reading)
   }
 
-  @Test("an earlier keyframe and all rows since are the same board")
+  @Test("an earlier keyframe and all later rows give the same board")
   func whole() async throws {
     let document = try await create()
     try await document.append([numbered(0)])
@@ -36,7 +36,7 @@ import WhiteboardDocument
   }
 
   @Test(
-    "what could not be appended is in the keyframe that mends it, and is missed where it is lost"
+    "a keyframe repairs entries that could not be appended; if it is lost, the loss is reported"
   )
   func mended() async throws {
     let document = try await create()
@@ -55,7 +55,7 @@ import WhiteboardDocument
     #expect(content.notes.last?.contains("are missing") == true)
   }
 
-  @Test("an earlier keyframe that no rows follow is another board, and is refused")
+  @Test("an earlier keyframe without later rows would be another board, and is refused")
   func refused() async throws {
     let document = try await create()
     try await document.append([numbered(0)])
@@ -70,7 +70,7 @@ import WhiteboardDocument
     #expect(try await damaged.load(at: 10).keyframe?.bytes == states[0])
   }
 
-  @Test("a document that was made smaller has two keyframes to begin from")
+  @Test("a compacted document has two keyframes to start from")
   func compacted() async throws {
     let document = try await create()
     try await document.append([numbered(0)])
@@ -100,7 +100,7 @@ import WhiteboardDocument
     #expect(loaded.entries == content.entries)
   }
 
-  @Test("rows that were all dropped on purpose are no loss")
+  @Test("rows that were all dropped on purpose are not reported as a loss")
   func droppedAll() async throws {
     let document = try await create()
     try await document.append([numbered(0)])
@@ -114,7 +114,7 @@ import WhiteboardDocument
     #expect(try await copy.load().keyframe?.bytes == states[0])
   }
 
-  @Test("a reader does not keep a document from being made smaller")
+  @Test("a reader does not prevent compacting")
   func readers() async throws {
     let document = try await create()
     try await document.append([numbered(0)])
@@ -126,7 +126,7 @@ import WhiteboardDocument
     #expect(try await reader.load().keyframe?.bytes == states[0])
   }
 
-  @Test("a copy has all that was appended before, and does not hold up what comes meanwhile")
+  @Test("a copy has all earlier entries, and does not delay later ones")
   func copying() async throws {
     let document = try await create()
     async let appended: Void = document.append((0..<100).map { numbered($0) })
@@ -140,7 +140,7 @@ import WhiteboardDocument
     try await document.close()
   }
 
-  @Test("a file of which only its name is left is not saved to a new one")
+  @Test("a file of which only the name is left is not recovered")
   func nothingLeft() async throws {
     let document = try await create()
     let body = numberedBytes(5, size: 200)

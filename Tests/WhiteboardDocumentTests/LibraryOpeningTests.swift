@@ -23,7 +23,7 @@ import WhiteboardDocument
     return document.path
   }
 
-  @Test("a board is made once, and found by its name and its id, also after it was renamed")
+  @Test("a board is created once, and found by its name and its id, also after it was renamed")
   func names() async throws {
     let path = try await made("Plans")
     let again = try await library.open(named: "Plans", orMaking: otherBoard, now: 0)
@@ -39,7 +39,7 @@ import WhiteboardDocument
     #expect(try files().count == 2)
   }
 
-  @Test("those who make a board of one name at once make one")
+  @Test("concurrent callers that create a board of one name create only one")
   func together() async throws {
     let library = library
     let opened = await withTaskGroup(of: Bool.self) { group in
@@ -56,7 +56,7 @@ import WhiteboardDocument
     #expect(try files().count == 1)
   }
 
-  @Test("a file that cannot be read is told of, and no second one of its board is begun")
+  @Test("an unreadable file is reported, and no second file of its board is created")
   func unreadable() async throws {
     let path = try await made("Plans")
     let good = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -75,7 +75,7 @@ import WhiteboardDocument
     #expect(try await made("Ideas", otherBoard) != path)
   }
 
-  @Test("where two files are meant neither is taken, but one that was hosted here")
+  @Test("if a name or an id means two files, only one that was hosted here is opened")
   func several() async throws {
     let path = try await made("Plans")
     let document = try await BoardDocument.open(at: path, mode: .reading)
@@ -90,7 +90,7 @@ import WhiteboardDocument
     #expect(try await made("Plans", otherBoard) == path)
   }
 
-  @Test("the code of a board stays with it, and is in no copy")
+  @Test("the code of a board is stored with it, and not in copies")
   func codes() async throws {
     let document = try await library.open(named: "Plans", orMaking: someBoard, now: 0)
     #expect(try await document.code() == nil)
@@ -121,7 +121,7 @@ import WhiteboardDocument
     #expect(stat(again.path, &status) == 0 && status.st_mode & 0o077 == 0)
   }
 
-  @Test("a link to a file is the file: its lock and its log are in one place")
+  @Test("a symbolic link is resolved, so that the lock and the log are beside the file itself")
   func links() async throws {
     let path = try await made("Plans")
     let link = directory.file("link.whiteboard")

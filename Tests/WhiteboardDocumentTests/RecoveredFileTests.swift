@@ -19,7 +19,7 @@ import WhiteboardDocument
     return document.path
   }
 
-  @Test("after a recovery the name of a board means the recovered file")
+  @Test("after a recovery, the name of a board means the recovered file")
   func recovered() async throws {
     let path = try await made()
     let target = BoardLibrary.recoveredPath(of: path)

@@ -53,7 +53,7 @@ import Testing
     #expect(await message(path, .writing).contains("malformed: \(words)"))
   }
 
-  @Test("[REC-19] a row of the log that is too long is damage, and is not read")
+  @Test("[REC-19] a row of the log that is too long is damaged, and is not read")
   func log() async throws {
     let path = try await changed("UPDATE log SET body = zeroblob(402653185)")
     let document = try await BoardDocument.open(at: path, mode: .reading)

@@ -61,7 +61,7 @@ import Testing
     return history
   }
 
-  @Test("[REC-12] [REC-13] what is kept of a session is read as it was, names and the end too")
+  @Test("[REC-12] [REC-13] a stored session decodes unchanged, with its names and its end")
   func kept() async throws {
     let directory = try TemporaryDirectory()
     var generator = SeededGenerator(seed: 11)
@@ -89,7 +89,7 @@ import Testing
     #expect(try await self.history(other).traffic.count == 5)
   }
 
-  @Test("[REC-13] damage to what went over a session is told of, and the rest counts")
+  @Test("[REC-13] damaged traffic is reported, and the rest is valid")
   func damaged() async throws {
     let directory = try TemporaryDirectory()
     var generator = SeededGenerator(seed: 12)
@@ -118,7 +118,7 @@ import Testing
     #expect(!report.losses.isEmpty)
   }
 
-  @Test("[REC-13] kinds of later versions, and what follows in an entry, are passed over")
+  @Test("[REC-13] unknown kinds, and unknown fields at the end of an entry, are skipped")
   func later() throws {
     let peer = Self.peers[0]
     // Time 0; kind 200, 2 bytes. Time 1; kind 1, one new peer, a name of 2 bytes, 1 byte more.
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test("[REC-13] bytes of any kind make no entries that crash, whatever they say")
+  @Test("[REC-13] no bytes make the decoder of entries crash")
   func hostile() {
     var generator = SeededGenerator(seed: 13)
     var read = 0
@@ -163,7 +163,7 @@ import Testing
     #expect(read > 100)
   }
 
-  @Test("[REC-13] a row with the greatest number there is, and a page behind it that is none")
+  @Test("[REC-13] a row with the greatest number, before a damaged page, is read")
   func greatestNumber() async throws {
     let directory = try TemporaryDirectory()
     let path = try await document(directory, [])
@@ -203,7 +203,7 @@ import Testing
   }
 
   @Test(
-    "[REC-1] a file in which a table is something else is not read by SQL",
+    "[REC-1] a file with unexpected tables, views or triggers is not read by SQL",
     arguments: [
       "DROP TABLE mark; CREATE VIEW mark AS SELECT 1 AS id",
       "DROP TABLE log; CREATE TABLE log (id INTEGER PRIMARY KEY, body BLOB)",

@@ -10,7 +10,7 @@ struct BoardJSONTests {
     try ImportedBoard(reading: Array(text.utf8), hash: SampleBoard.hash)
   }
 
-  @Test("what is written is read as the same board, in one step of undo")
+  @Test("an exported board is imported as the same board, in one undo step")
   func roundTrip() throws {
     let sample = try SampleBoard()
     let text = BoardJSON.text(sample.export)
@@ -31,7 +31,7 @@ struct BoardJSONTests {
     #expect(!copy.canUndo)
   }
 
-  @Test("a stroke keeps its distances where its middle lies between two steps")
+  @Test("a stroke keeps its distances if its center lies between two grid steps")
   func halfSteps() throws {
     let board = try SampleBoard.empty()
     let odd = [InkPoint(x: 1, y: 2), InkPoint(x: 4, y: 7), InkPoint(x: 6, y: 3)]
@@ -43,7 +43,7 @@ struct BoardJSONTests {
     #expect(SampleBoard.content(copy) == SampleBoard.content(board))
   }
 
-  @Test("a stroke from one end of the board to the other is read as it is written")
+  @Test("a stroke from one end of the board to the other is imported unchanged")
   func broad() throws {
     let board = try SampleBoard.empty()
     let far = BoardLimits.coordinate
@@ -54,7 +54,7 @@ struct BoardJSONTests {
     #expect(SampleBoard.content(copy) == SampleBoard.content(board))
   }
 
-  @Test("a photo with more pixels on a side than a board has units is read as it is written")
+  @Test("a photo with more pixels on a side than a board has units is imported unchanged")
   func narrow() throws {
     let board = try SampleBoard.empty()
     let asset = try AssetReference(
@@ -67,7 +67,7 @@ struct BoardJSONTests {
     #expect(try read(BoardJSON.text(export)).objects.count == 1)
   }
 
-  @Test("moved to a place, its middle is there")
+  @Test("objects that are moved to a position are centered there")
   func place() throws {
     var imported = try read(BoardJSON.text(try SampleBoard().export))
     imported.center(at: Point(x: 1_000, y: -500))
@@ -76,7 +76,7 @@ struct BoardJSONTests {
   }
 
   @Test(
-    "what is not of the form is an error in words",
+    "a malformed file is an error with a message",
     arguments: [
       "", "x", "[1,2]", "{", "{}", #"{"format":"whiteboard-board"}"#, "{\"a\":1}}",
       #"{"format":"whiteboard-board","version":2,"objects":[]}"#,
@@ -119,7 +119,7 @@ struct BoardJSONTests {
     }
   }
 
-  @Test("types that are not known and photos that are damaged are told, and the rest is taken")
+  @Test("unknown types and damaged photos are reported, and the rest is imported")
   func warnings() throws {
     let imported = try read(
       #"""
@@ -140,7 +140,7 @@ struct BoardJSONTests {
     )
   }
 
-  @Test("whatever is done to a document, it is read or refused")
+  @Test("any change to a document leaves it readable or makes it rejected")
   func mutations() throws {
     let bytes = Array(BoardJSON.text(try SampleBoard().export).utf8)
     var generator = SeededGenerator(seed: 11)

@@ -21,7 +21,7 @@ struct ExcalidrawTests {
     abs(one.x - other.x) <= tolerance && abs(one.y - other.y) <= tolerance
   }
 
-  @Test("what is written shows the same when it is read")
+  @Test("an exported board looks the same when it is imported")
   func roundTrip() throws {
     let sample = try SampleBoard()
     let imported = try read(ExcalidrawFile.text(sample.export))
@@ -52,7 +52,7 @@ struct ExcalidrawTests {
     #expect(after[8].kind == .text && after[8].text?.contains("●") == true)
   }
 
-  @Test("shapes become strokes where they are")
+  @Test("shapes become strokes at their positions")
   func shapes() throws {
     let (board, imported) = try board(
       #"""
@@ -81,7 +81,7 @@ struct ExcalidrawTests {
     #expect(imported.warnings.contains { $0.contains("\"frame\"") })
   }
 
-  @Test("words of a shape are broken as they are there, and turned with it")
+  @Test("the text of a shape is wrapped and rotated as in Excalidraw")
   func words() throws {
     let (board, _) = try board(
       #"""
@@ -99,7 +99,7 @@ struct ExcalidrawTests {
     #expect(BoardPicture.lines(of: objects[1]).count == 1)
   }
 
-  @Test("what makes no sense costs itself alone")
+  @Test("a malformed element is skipped, and the rest is imported")
   func hostile() throws {
     let (board, imported) = try board(
       #"""
@@ -118,7 +118,7 @@ struct ExcalidrawTests {
     #expect(throws: ImportError.self) { try read(#"{"type":"excalidraw"}"#) }
   }
 
-  @Test("an image without its file, or of another kind, is left out")
+  @Test("an image without its file, or of an unsupported type, is skipped")
   func images() throws {
     let png = Base64.encode(SampleBoard.png)
     let imported = try read(

@@ -10,7 +10,7 @@ struct SVGPageTests {
     SVGPage.svg(BoardExport(of: board, id: "", name: "", region: region) { _ in nil }.picture)
   }
 
-  @Test("one picture, one text; words are words, and what others wrote is escaped")
+  @Test("one image and one text; words are text, and untrusted text is escaped")
   func words() throws {
     let sample = try SampleBoard()
     let text = SVGPage.svg(sample.export.picture)
@@ -33,7 +33,7 @@ struct SVGPageTests {
   /// A family, a heart that emoji style makes red, and a word that a joiner parts in Persian.
   private static let joined = "👩\u{200D}👧 ❤\u{FE0F} می\u{200C}خواهم"
 
-  @Test("invisible characters of others are in no export; those that join emoji and letters stay")
+  @Test("invisible characters are in no export; those that join emoji and letters stay")
   func invisibleCharacters() throws {
     let board = try SampleBoard.empty()
     let words = Self.hidden + Self.joined
@@ -55,7 +55,7 @@ struct SVGPageTests {
     }
   }
 
-  @Test("JSON and Excalidraw escape invisible characters and read them again")
+  @Test("JSON and Excalidraw escape invisible characters and decode them again")
   func escapesInvisibleCharacters() throws {
     let board = try SampleBoard.empty()
     let words = Self.hidden + Self.joined
@@ -70,7 +70,7 @@ struct SVGPageTests {
     }
   }
 
-  @Test("strokes bend where a hand does, and keep the corners that somebody drew")
+  @Test("freehand strokes become curves, and sharp corners stay")
   func curves() throws {
     let board = try SampleBoard.empty()
     try board.createDrawing(try SampleBoard.ink([(0, 0), (100, 0), (100, 100), (0, 100), (0, 0)]))
@@ -83,7 +83,7 @@ struct SVGPageTests {
     #expect(page(dot).contains("d=\"M0 0h0\""))
   }
 
-  @Test("what was erased is not there, and what was pressed less is thinner")
+  @Test("erased parts are not drawn, and a lighter pressure is thinner")
   func parts() throws {
     let board = try SampleBoard.empty()
     let id = try board.createDrawing(try SampleBoard.ink([(0, 0), (100, 0), (200, 0)]))
@@ -101,7 +101,7 @@ struct SVGPageTests {
     #expect(widths[0] < widths[1])
   }
 
-  @Test("a region shows what it touches, at its place")
+  @Test("a region shows the objects that it touches, at their positions")
   func region() throws {
     let board = try SampleBoard.empty()
     try board.createText("near", at: Point(x: 0, y: 0))
@@ -112,7 +112,7 @@ struct SVGPageTests {
     #expect(page(try SampleBoard.empty()).contains("viewBox=\"-200 -150 400 300\""))
   }
 
-  @Test("a region shows words that reach into it out of their box")
+  @Test("a region shows text that reaches into it from outside")
   func wordsOutOfTheirBox() throws {
     let board = try SampleBoard.empty()
     try board.createText("a\nb\nc\nd\ne\nlast", at: Point(x: 0, y: 0))
@@ -124,7 +124,7 @@ struct SVGPageTests {
     )
   }
 
-  @Test("on dark paper what has no colour of its own is light")
+  @Test("on dark paper, objects without their own color are light")
   func dark() throws {
     let board = try SampleBoard.empty()
     try board.createText("words", at: Point(x: 0, y: 0))
@@ -134,7 +134,7 @@ struct SVGPageTests {
     #expect(text.contains("fill=\"#ffffff\""))
   }
 
-  @Test("in characters it is what a terminal shows")
+  @Test("the text page shows what a terminal shows")
   func characters() throws {
     let board = try SampleBoard.empty()
     try board.createText("hello", at: Point(x: 0, y: 0))
@@ -146,7 +146,7 @@ struct SVGPageTests {
     #expect(wide.split(separator: "\n").allSatisfy { $0.count <= TextPage.columnLimit })
   }
 
-  @Test("the kind of a file is the ending of its name; what this program cannot make it says")
+  @Test("the file name extension selects the format; an unsupported format is an error")
   func formats() throws {
     #expect(ExportFormat(fileName: "a/b.SVG") == .svg)
     #expect(ExportFormat(fileName: "board.txt") == .text)
@@ -161,7 +161,7 @@ struct SVGPageTests {
     }
   }
 
-  @Test("Base64 is read as it is written, padded or not")
+  @Test("Base64 is decoded with and without padding")
   func base64() {
     for count in 0..<40 {
       let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 37) }

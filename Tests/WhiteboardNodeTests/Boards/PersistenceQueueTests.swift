@@ -18,7 +18,7 @@ import WhiteboardDocument
     return told.outcomes
   }
 
-  @Test("what is recorded while the whole board is written to mend a document is appended after it")
+  @Test("entries that arrive while a keyframe repairs a document are appended after it")
   func mending() {
     var keeper = PersistenceQueue()
     keeper.open()
@@ -39,9 +39,7 @@ import WhiteboardDocument
     #expect(tell(&keeper) == [nil])
   }
 
-  @Test(
-    "what happens in a pause is not recorded, whoever writes meanwhile, and is behind it in the whole board"
-  )
+  @Test("entries in a pause are not recorded; the keyframe at its end contains them")
   func paused() {
     var keeper = PersistenceQueue()
     keeper.open()
@@ -61,7 +59,7 @@ import WhiteboardDocument
     #expect(keeper.take().entries == [entry])
   }
 
-  @Test("nothing is said to be kept that came after the document was closed")
+  @Test("an answer that comes after the document was closed fails")
   func closed() {
     var keeper = PersistenceQueue()
     keeper.open()
@@ -74,7 +72,7 @@ import WhiteboardDocument
     #expect(tell(&keeper) == [.closed])
   }
 
-  @Test("a photo that cannot be stored is tried again, and fails only the answer that tells of it")
+  @Test("a photo that cannot be stored is retried, and fails only the answer that reports it")
   func photos() {
     var keeper = PersistenceQueue()
     keeper.open()
@@ -103,7 +101,7 @@ import WhiteboardDocument
     #expect(tell(&keeper) == [nil])
   }
 
-  @Test("a photo that comes again while it is being stored is stored again")
+  @Test("a photo that arrives again while it is being stored is stored again")
   func photoComesAgain() {
     var keeper = PersistenceQueue()
     keeper.open()
@@ -116,7 +114,7 @@ import WhiteboardDocument
     #expect(keeper.take().photos == [photo])
   }
 
-  @Test("who makes more than the disk takes is to wait")
+  @Test("a producer that is faster than the disk must wait")
   func room() {
     var keeper = PersistenceQueue()
     keeper.open()
@@ -130,7 +128,7 @@ import WhiteboardDocument
     #expect(keeper.hasRoom)
   }
 
-  @Test("the state is saved only when nothing waits, nothing failed and no photo is missing")
+  @Test("the state is saved only if nothing is pending, nothing failed and no photo is missing")
   func state() {
     var keeper = PersistenceQueue()
     #expect(keeper.state == .off)
@@ -165,7 +163,7 @@ import WhiteboardDocument
     #expect(keeper.state.problem?.cause == .removed)
   }
 
-  @Test("an answer that does not depend on the disk keeps its place and does not fail")
+  @Test("an answer that does not depend on the disk keeps its order and does not fail")
   func answersAboutNothing() {
     var keeper = PersistenceQueue()
     keeper.open()
@@ -193,7 +191,7 @@ import WhiteboardDocument
     #expect(keeper.take().isEmpty && keeper.state == .saved)
   }
 
-  @Test("where no document is, there is nothing to wait for")
+  @Test("without a document, nothing is pending")
   func none() {
     var keeper = PersistenceQueue()
     keeper.record(entry)

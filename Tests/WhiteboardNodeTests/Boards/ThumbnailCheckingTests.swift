@@ -17,14 +17,14 @@ import Whiteboard
     return Thumbnail.svg(of: board.snapshots, background: 0x1122_3344)
   }
 
-  @Test("pictures that the program made are shown")
+  @Test("thumbnails that the program created are shown")
   func own() throws {
     #expect(Thumbnail.isOwn(try picture()))
     #expect(Thumbnail.isOwn(Thumbnail.svg(of: [])))
   }
 
   @Test(
-    "a stored picture with anything else in it is not shown",
+    "a stored thumbnail with any other content is not shown",
     arguments: [
       "<script>alert(1)</script>", "<rect onload=\"alert(1)\"/>", "<image href=\"http://x/\"/>",
       "<rect fill=\"url(http://x/)\"/>", "<!-- -->", "<text>a<script/></text>", "words",
@@ -43,7 +43,7 @@ import Whiteboard
     #expect(!Thumbnail.isOwn(String(picture.dropLast())))
   }
 
-  @Test("a stored picture that is larger than any of our own is not shown")
+  @Test("a stored thumbnail that exceeds the size limit is not shown")
   func large() throws {
     let text = "<text>\(String(repeating: "a", count: Thumbnail.byteLimit))</text></svg>"
     #expect(!Thumbnail.isOwn(try picture().replacing("</svg>", with: text)))

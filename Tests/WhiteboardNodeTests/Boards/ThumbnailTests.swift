@@ -16,7 +16,7 @@ import FoundationXML
     )
   }
 
-  @Test("a thumbnail is well-formed XML whatever people wrote")
+  @Test("a thumbnail is well-formed XML for any text on the board")
   func wellFormed() throws {
     let board = try board()
     try board.createText("<b> & \"quotes\" \u{1B}[31m \u{0} ]]> é", at: Point(x: 10, y: -20))
@@ -28,7 +28,7 @@ import FoundationXML
     #expect(!svg.contains("\u{1B}"))
   }
 
-  @Test("a thumbnail of much stays within its bytes and shows what is in front")
+  @Test("the thumbnail of a large board stays within its size limit and shows the topmost objects")
   func bounded() throws {
     let board = try board()
     for number in 0..<600 {
@@ -41,7 +41,7 @@ import FoundationXML
     #expect(XMLParser(data: Data(svg.utf8)).parse())
   }
 
-  @Test("a thumbnail of nothing is a picture")
+  @Test("the thumbnail of an empty board is a valid image")
   func empty() {
     #expect(XMLParser(data: Data(Thumbnail.svg(of: []).utf8)).parse())
   }

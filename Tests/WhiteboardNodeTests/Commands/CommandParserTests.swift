@@ -355,7 +355,7 @@ struct CommandParserTests {
     ]
   }
 
-  @Test("every verb means the same in words and in JSON")
+  @Test("every command has the same meaning in words and in JSON")
   func bothForms() throws {
     let pairs = try pairs()
     for pair in pairs {
@@ -365,7 +365,7 @@ struct CommandParserTests {
     #expect(Set(pairs.map(\.means.name)) == Set(CommandName.allCases))
   }
 
-  @Test("a mark comes back with the verb, whatever kind it is")
+  @Test("the answer to a command has its request id, of any JSON type")
   func marks() throws {
     #expect(try CommandParser.parse("digest request=7")?.request == .word("7"))
     #expect(try CommandParser.parse(#"{"verb":"digest","request":7}"#)?.request == .number(7))
@@ -375,7 +375,7 @@ struct CommandParserTests {
     #expect(try CommandParser.parse("digest")?.request == nil)
   }
 
-  @Test("an error carries the mark and the verb of its line")
+  @Test("an error has the request id and the command of its line")
   func errorsCarryMarks() {
     for line in [
       "move last request=m1", "fly request=m1", "scale 1 nan request=m1",
@@ -389,7 +389,7 @@ struct CommandParserTests {
     #expect(failure(#"{"verb":"move","id":"last","to":"here"}"#)?.verb == "move")
   }
 
-  @Test("blank lines and comments hold no verb, and a # inside a word is no comment")
+  @Test("blank lines and comments contain no command, and a # inside a word is no comment")
   func comments() throws {
     for line in ["", "   ", "# text 1,1 hi", "\t# x", "\r"] {
       #expect(try CommandParser.parse(line) == nil)
@@ -399,7 +399,7 @@ struct CommandParserTests {
     #expect(try verb("say \"# no comment\"\r") == .say(words: "# no comment"))
   }
 
-  @Test("a # is a colour only where one may stand")
+  @Test("a # starts a color only where the command expects one")
   func colors() throws {
     #expect(try verb("color last #102030 #7") == .color([.last], 0x1020_30FF))
     #expect(try verb("color last #10203040 #fff") == .color([.last], 0x1020_3040))
@@ -414,7 +414,7 @@ struct CommandParserTests {
     }
   }
 
-  @Test("a quote opens at the start of a word or after =, and elsewhere is itself")
+  @Test("a quote opens at the start of a word or after =, and is a plain character elsewhere")
   func quotes() throws {
     #expect(
       try verb(#"resource f --name {"a":1}"#) == .resource(file: "f", name: #"{"a":1}"#, to: [])
@@ -440,7 +440,7 @@ struct CommandParserTests {
   }
 
   @Test(
-    "what is not of the grammar is refused by kind",
+    "each kind of malformed line is rejected with its own code",
     arguments: [
       ("fly 1,1", CommandError.Code.unknownCommand),
       (#""say" hi"#, .unknownCommand),
@@ -635,7 +635,7 @@ struct CommandParserTests {
     }
   }
 
-  @Test("an error says how the verb is written")
+  @Test("an error contains the usage of the command")
   func usageInErrors() {
     #expect(failure("move last")?.message.hasSuffix("Usage: move ID … X,Y|+DX,DY") == true)
     #expect(failure("say hi there")?.message.contains("double quotes") == true)
@@ -647,7 +647,7 @@ struct CommandParserTests {
     #expect(failure("game chess 0,0")?.message.contains("wordle and connect-four") == true)
   }
 
-  @Test("lengths are bounded on both sides of each limit")
+  @Test("lengths are accepted up to each limit and rejected above it")
   func limits() throws {
     let longest = String(repeating: "a", count: CommandParser.maximumTextLength)
     #expect(try verb("say \(longest)") == .say(words: longest))
@@ -697,7 +697,7 @@ struct CommandParserTests {
     #expect(throws: CommandError.self) { try CommandParser.parse(bytes: line + [0x20]) }
   }
 
-  @Test("no bytes make the parser trap, and what it reads it reads twice alike")
+  @Test("no bytes make the parser trap, and the same bytes parse equally twice")
   func randomBytes() throws {
     var generator = SeededGenerator(seed: 20_261_121)
     let seeds = try pairs().flatMap { [Array($0.words.utf8), Array($0.json.utf8)] }
@@ -720,7 +720,7 @@ struct CommandParserTests {
     #expect(readable > 1_000)
   }
 
-  @Test("help lists every verb with its usage")
+  @Test("help lists every command with its usage")
   func help() {
     for name in CommandName.allCases {
       #expect(CommandTable.text.contains("\n  \(CommandTable.entry(name).usage)\n"))

@@ -273,7 +273,7 @@ struct SameCommandTests: NodeSuite {
     return try #require(outcome)
   }
 
-  @Test("keys, a script and a program make the same board", arguments: deeds)
+  @Test("keys, a script and a program create the same board", arguments: deeds)
   func same(deed: Deed) async throws {
     let byKeys = try await outcome { await $0.type(deed.keys) }
     let byScript = try await outcome { for line in deed.script { await $0.write(line) } }
@@ -285,7 +285,7 @@ struct SameCommandTests: NodeSuite {
     #expect(byKeys.chat == byScript.chat && byProgram.chat == byScript.chat)
   }
 
-  @Test("a photo is the same, dropped on the terminal or named in a line")
+  @Test("a photo is the same, dropped on the terminal or named in a command")
   func photo() async throws {
     try await withRoom { room in
       let file = room.path("photo of one dot.png")

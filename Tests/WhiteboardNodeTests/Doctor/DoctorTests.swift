@@ -29,9 +29,7 @@ import Testing
     \t\t\t\t010000E0     1 0:00000000\t\t0
     """
 
-  @Test(
-    "a firewall whose rules cannot be read is no fault, and the command that reads them is named"
-  )
+  @Test("a firewall whose rules cannot be read is no fault; the command that shows them is named")
   func unreadable() {
     let findings = doctor(files: ["/proc/modules": "nf_tables 311296 0 - Live 0x0\n"])
       .firewallFindings()
@@ -40,7 +38,7 @@ import Testing
     #expect(doctor(files: ["/proc/modules": "snd 1 0"]).firewallFindings()[0].verdict == .fine)
   }
 
-  @Test("ufw and firewalld are opened by their own commands")
+  @Test("ufw and firewalld have advice with their own commands")
   func managers() {
     let ufw = doctor(files: ["/etc/ufw/ufw.conf": "# x\nENABLED=yes\n"]).firewallFindings()
     #expect(ufw.map(\.verdict) == [.note])
@@ -55,7 +53,7 @@ import Testing
     #expect(firewalld[0].advice?.contains("--add-service=mdns") == true)
   }
 
-  @Test("rules that can be read say what is closed, and who keeps them how to open it")
+  @Test("readable rules show which ports are closed, and the advice names the firewall's own tool")
   func rules() {
     let drop = "chain input {\ntype filter hook input priority 0; policy drop;\n"
     let closed = doctor(
@@ -69,7 +67,7 @@ import Testing
     #expect(open.firewallFindings().map(\.verdict) == [.fine])
   }
 
-  @Test("a clock that is years off is a fault, and one that nothing keeps right a note")
+  @Test("a clock that is years off is a fault, and an unsynchronized clock is a note")
   func clock() {
     let now = Date(timeIntervalSince1970: 1_800_000_000)
     #expect(doctor().clockFinding(now).verdict == .fine)
@@ -79,7 +77,7 @@ import Testing
     #expect(doctor().clockFinding(Date(timeIntervalSince1970: 9_000_000_000)).verdict == .fault)
   }
 
-  @Test("an interface on which nobody listens is named, and a way that is missing")
+  @Test("an interface without an mDNS listener is named, and a missing multicast route too")
   func multicast() {
     let idle = doctor(files: ["/proc/net/igmp": igmp]).waysFinding(["eth0"])
     #expect(idle.verdict == .note)
@@ -91,7 +89,7 @@ import Testing
     #expect(doctor().waysFinding(["eth0"]).verdict == .fine)
   }
 
-  @Test("files of the kernel that are cut short do no harm")
+  @Test("truncated kernel files cause no crash")
   func short() {
     for text in ["", "x", "Idx\n1", "Idx\n\tFB0000E0", "Iface\neth0\tzz\t0\t0\t0\t0\t0\tzz"] {
       _ = MulticastReading.listening(igmp: text)
@@ -99,7 +97,7 @@ import Testing
     }
   }
 
-  @Test("the likely cause is the first fault, else the first that has advice")
+  @Test("the likely cause is the first fault, or else the first finding with advice")
   func cause() {
     let note = Doctor.Finding(check: "a", verdict: .note, seen: "A.", advice: "Do A.")
     let fault = Doctor.Finding(check: "b", verdict: .fault, seen: "B.", advice: "Do B.")

@@ -23,7 +23,7 @@ import Testing
     }
     """
 
-  @Test("a chain that drops what no rule lets in is closed, whatever goes out")
+  @Test("a chain with the policy `drop` closes each port without a rule, whatever goes out")
   func closedByPolicy() {
     let rules = FirewallRules(nftables: closed)
     #expect(!rules.accepts("udp", 5353))
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(
-    "ports are let in by themselves, in a range, in a set, and by a chain that is jumped to",
+    "ports are opened alone, in a range, in a set, and by a chain that is jumped to",
     arguments: [
       "udp dport 5353 accept", "udp dport { 5000-6000, 1 } accept", "udp dport mdns accept",
       "meta l4proto { tcp, udp } th dport { 5353, 26273 } accept", "accept",
@@ -47,7 +47,7 @@ import Testing
     #expect(rules.accepts("udp", 5353))
   }
 
-  @Test("a rule that drops a port closes it where the rest is open")
+  @Test("a rule that drops a port closes it even if all others are open")
   func closedByRule() {
     let rules = FirewallRules(
       nftables:
@@ -57,13 +57,13 @@ import Testing
     #expect(rules.accepts("udp", 26_273))
   }
 
-  @Test("no rules let everything in")
+  @Test("without rules, all ports are open")
   func none() {
     #expect(FirewallRules(nftables: "").accepts("udp", 5353))
     #expect(FirewallRules(iptables: "").accepts("udp", 5353))
   }
 
-  @Test("iptables are read from what it saves")
+  @Test("the output of iptables-save is parsed")
   func iptables() {
     let text = """
       *nat
@@ -85,7 +85,7 @@ import Testing
     #expect(!rules.accepts("tcp", 26_273))
   }
 
-  @Test("what is no listing of rules does no harm")
+  @Test("malformed rules cause no crash")
   func hostile() {
     for text in [
       "-A", "*filter\n-A \n-A INPUT -p\n-A INPUT --dport", "chain\ntype\nudp dport accept",

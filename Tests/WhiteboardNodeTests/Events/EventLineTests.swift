@@ -23,7 +23,7 @@ struct EventLineTests {
     )
   }
 
-  @Test("a line of another command has the same form")
+  @Test("a line of another command has the same format")
   func otherLines() {
     let report = Doctor.Report(
       findings: [.init(check: "clock", verdict: .fine, seen: "It is now.")]
@@ -35,7 +35,7 @@ struct EventLineTests {
     )
   }
 
-  @Test("an error answers with code, message, verb and mark")
+  @Test("an error has a code, a message, the command and the request id")
   func failure() {
     #expect(
       line(.error(CommandError(.noSuchObject, "no", verb: "move", request: .word("m"))))
@@ -44,7 +44,7 @@ struct EventLineTests {
     )
   }
 
-  @Test("an object keeps the names of its properties and whole numbers stay whole")
+  @Test("an object keeps the names of its properties, and whole numbers stay whole")
   func object() {
     let object = NodeEvent.ObjectDescription(
       id: "1-abcdefghijklm",
@@ -67,7 +67,7 @@ struct EventLineTests {
     )
   }
 
-  @Test("what a terminal acts on is escaped, and reads back as it was")
+  @Test("control characters are escaped, and decode to the original text")
   func escapes() throws {
     let hostile = "a\u{1B}[2J\u{7F}\u{9B}31m\u{202E}\u{2028}\u{E0041}é漢\n\"\\"
     let line = line(.chat(.init(id: "1", peer: "p", name: "n", text: hostile, at: "t")))
@@ -84,7 +84,7 @@ struct EventLineTests {
 
 @Suite
 struct TerminalTextTests {
-  @Test("controls and format characters come out as escapes")
+  @Test("control and format characters are shown as escapes")
   func controls() {
     #expect(TerminalText.cleaned("a\u{1B}[31m") == #"a\u{1b}[31m"#)
     #expect(TerminalText.cleaned("a\nb\r") == #"a\nb\u{d}"#)
@@ -92,7 +92,7 @@ struct TerminalTextTests {
     #expect(TerminalText.cleaned("Zoë 漢字") == "Zoë 漢字")
   }
 
-  @Test("long text is cut and marks do not pile up")
+  @Test("long text is cut, and the number of combining marks is limited")
   func bounds() {
     #expect(TerminalText.cleaned("abcdef", limit: 3) == "abc…")
     #expect(TerminalText.cleaned("abc", limit: 3) == "abc")
@@ -101,7 +101,7 @@ struct TerminalTextTests {
     #expect(TerminalText.cleaned("\u{301}a") == "a")
   }
 
-  @Test("no line for people holds anything a terminal acts on")
+  @Test("no text line contains anything that controls a terminal")
   func eventLines() throws {
     let hostile = "\u{1B}]0;x\u{7}\u{9B}2J\u{202E}"
     let object = NodeEvent.ObjectDescription(
@@ -289,7 +289,7 @@ struct EventTextTests {
     )
   }
 
-  @Test("a failure in a script carries its line")
+  @Test("a failure in a script has its line number")
   func lines() {
     let error = CommandError(.noSuchObject, "no", verb: "move")
       .answering(verb: nil, request: nil, line: 3)
@@ -302,7 +302,7 @@ struct EventTextTests {
     #expect(NodeError(error) == NodeError(.no, "line 3: move: no"))
   }
 
-  @Test("each verb is answered by a line, one that asks by what it is told")
+  @Test("each command is answered by a line; queries are answered by their results only")
   func answers() {
     for name in CommandName.allCases {
       let isTold = EventText.line(.done(.init(verb: name.rawValue, id: "1-a"))) == nil
@@ -334,7 +334,7 @@ struct EventTextTests {
     #expect(EventText.line(.done(done)) == "ok: 1-abcdefghijklm, 2-abcdefghijklm were so already")
   }
 
-  @Test("undo and redo say which step it was, and what they left")
+  @Test("undo and redo report the step, and the changes that they skipped")
   func steps() {
     var done = NodeEvent.Done(verb: "undo", changed: true, step: "move", skipped: 0)
     #expect(EventText.line(.done(done)) == "ok: Undone: move.")
@@ -382,7 +382,7 @@ struct EventTextTests {
     #expect(error.message == "Nothing to undo. Skipped: move (moves were made in the game).")
   }
 
-  @Test("a diff says in a line what became of each object")
+  @Test("a diff has one line for each changed object")
   func differences() throws {
     let changes = try [
       #"{"change":"added","id":"3-a","type":"text","after":{"text":"x","angle":0}}"#,
@@ -405,7 +405,7 @@ struct EventTextTests {
     )
   }
 
-  @Test("a value that is JSON is written as it was read")
+  @Test("a JSON value is written as it was read")
   func values() throws {
     let json = #"{"a":[null,true,1,-2.5,18446744073709551615,"x\u001b"],"b":{}}"#
     let value = try #require(JSONValue(json))
@@ -416,7 +416,7 @@ struct EventTextTests {
     #expect(JSONValue(String(repeating: "[", count: 100_000)) == nil)
   }
 
-  @Test("a game shows in lines of its own, an object that is locked or in a group says so")
+  @Test("a game is shown in several lines; a locked or grouped object says so")
   func wholeObjects() {
     var object = NodeEvent.ObjectDescription(
       id: "1-a",
@@ -445,7 +445,7 @@ struct EventTextTests {
     )
   }
 
-  @Test("[BRD-19] the points of a drawing are written relative to its centre")
+  @Test("[BRD-19] the points of a drawing are written relative to its center")
   func points() throws {
     let points = RelativePoints([InkPoint(x: 0, y: 0), InkPoint(x: 16, y: 32)])
     #expect(points.count == 2)
@@ -457,7 +457,7 @@ struct EventTextTests {
     }
   }
 
-  @Test("an object that is shown tells how it looks and what is in it")
+  @Test("the details of an object contain its appearance and its contents")
   func details() {
     var object = NodeEvent.ObjectDescription(
       id: "1-a",
@@ -496,7 +496,7 @@ struct EventTextTests {
     )
   }
 
-  @Test("whoever has to answer an invitation is told how, on both sides")
+  @Test("the event of an invitation shows the command that answers it, on both sides")
   func invitations() {
     #expect(
       invitation(.outgoing, mustAnswer: true)

@@ -58,7 +58,7 @@ import WhiteboardRendering
     return String(decoding: json, as: UTF8.self)
   }
 
-  @Test("a line is what Foundation's encoder makes")
+  @Test("a line is the same as that of Foundation's encoder")
   func sample() throws { #expect(try json(Sample()) == expected(Sample())) }
 
   private func random(_ depth: Int, _ random: inout SeededGenerator) -> Value {
@@ -80,7 +80,7 @@ import WhiteboardRendering
     }
   }
 
-  @Test("a line is what Foundation's encoder makes, of any value", arguments: 0..<50)
+  @Test("a line with random values is the same as that of Foundation's encoder", arguments: 0..<50)
   func anything(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<40 {
@@ -89,7 +89,7 @@ import WhiteboardRendering
     }
   }
 
-  @Test("what a terminal might act on is escaped")
+  @Test("characters that could control a terminal are escaped")
   func escaped() throws {
     #expect(
       try json(["\u{1B}]0;\u{9B}\u{202E}\u{7F}\u{E0041}"])
@@ -97,12 +97,12 @@ import WhiteboardRendering
     )
   }
 
-  @Test("a number that JSON cannot say is null")
+  @Test("a number that JSON does not have is null")
   func numbers() throws {
     #expect(try json([Double.nan, .infinity, 1e16, 0.1, -3]) == "[null,null,1e+16,0.1,-3]")
   }
 
-  @Test("bytes are written in base64", arguments: 0..<20)
+  @Test("bytes are encoded in base64", arguments: 0..<20)
   func base64(count: Int) throws {
     let bytes = (0..<count).map { UInt8($0 * 37 % 256) }
     let text = Data(bytes).base64EncodedString()

@@ -57,7 +57,7 @@ struct LineReaderTests {
     .line(Array(text.utf8))
   }
 
-  @Test("lines come as they were written, the last one without its line feed too")
+  @Test("lines arrive as they were written, the last one also without its line feed")
   func lines() async throws {
     let pipe = try LinePipe()
     let reader = try LineReader(descriptor: pipe.readEnd)
@@ -73,7 +73,7 @@ struct LineReaderTests {
     pipe.closeReadEnd()
   }
 
-  @Test("a line above the limit costs itself alone")
+  @Test("a line above the limit is reported, and the next one is read")
   func tooLong() async throws {
     let pipe = try LinePipe()
     let reader = try LineReader(descriptor: pipe.readEnd, limit: 8)
@@ -89,7 +89,7 @@ struct LineReaderTests {
     pipe.closeReadEnd()
   }
 
-  @Test("cancelling ends a wait for input that does not come")
+  @Test("cancellation ends a wait for input")
   func cancellation() async throws {
     let pipe = try LinePipe()
     let reader = try LineReader(descriptor: pipe.readEnd)
@@ -103,7 +103,7 @@ struct LineReaderTests {
 
 @Suite
 struct LineWriterTests {
-  @Test("lines come out whole and in order, and a slow reader makes the writer wait")
+  @Test("lines are written whole and in order, and a slow reader makes the writer wait")
   func backPressure() async throws {
     let pipe = try LinePipe()
     let writer = LineWriter(descriptor: pipe.writeEnd, capacity: 1_024)
@@ -126,7 +126,7 @@ struct LineWriterTests {
     pipe.closeReadEnd()
   }
 
-  @Test("a reader that is gone is an error, not the end of the process")
+  @Test("a closed pipe is an error and does not end the process")
   func readerGone() async throws {
     signal(SIGPIPE, SIG_IGN)
     let pipe = try LinePipe()

@@ -23,7 +23,7 @@ import Testing
     )
   }
 
-  @Test("addresses of the local network come first, and our own last")
+  @Test("addresses of the local network come first, and loopback addresses last")
   func order() {
     let hosts = [
       "127.0.0.1", "2001:db8::1", "169.254.1.1", "203.0.113.9", "fd00::1", "172.16.0.1",
@@ -47,7 +47,7 @@ import Testing
     #expect(link.peer == String(repeating: "b", count: 52))
   }
 
-  @Test("a board that is not open is told with the command that hosts it")
+  @Test("the invitation of a board that is not open shows the command that hosts it")
   func closed() {
     let text = invitation(name: "Ada's \u{1B}[31mboard", open: false).text()
     #expect(text.contains("is not open here now"))
@@ -57,7 +57,7 @@ import Testing
     #expect(invitation(hosts: []).text().contains("whiteboard-peer doctor"))
   }
 
-  @Test("a board that is open is told of to other programs, as long as it is")
+  @Test("other programs can find a board while it is open")
   func openBoard() async throws {
     try await withRoom { room in
       let scriptedNode = ScriptedNode()
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test("a file that no program holds any more means nothing")
+  @Test("a file of an ended program is ignored")
   func stale() throws {
     let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     defer { try? FileManager.default.removeItem(at: directory) }

@@ -7,7 +7,7 @@ struct BoardLinkTests {
   private let board = "abcdefghijklmnopqrstuvwxyz"
   private let peer = String(repeating: "abcdefghijkl2", count: 4)
 
-  @Test("a link says and reads back every part")
+  @Test("a link is encoded and decoded with all its parts")
   func roundTrips() throws {
     for (host, port) in [
       ("192.168.1.20", 26_273), ("fe80::1%eth0", 1), ("2001:db8::1", 65_535), ("anna-pc.local", 80),
@@ -22,7 +22,7 @@ struct BoardLinkTests {
     }
   }
 
-  @Test("an IPv6 address stands in brackets with its scope after %25")
+  @Test("an IPv6 address is in brackets, with its scope after %25")
   func scope() throws {
     let address = try #require(HostPort(host: "fe80::1%eth0", port: 26_273))
     let link = BoardLink(address: address, board: board, peer: peer, code: ["a", "b"])
@@ -30,7 +30,7 @@ struct BoardLinkTests {
     #expect(address.description == "[fe80::1%eth0]:26273")
   }
 
-  @Test("printing a link shows neither the pass nor the code")
+  @Test("the description of a link shows neither the pass nor the code")
   func secrecy() throws {
     let pass = String(repeating: "p", count: 26)
     let link = try BoardLink(
@@ -42,7 +42,7 @@ struct BoardLinkTests {
     #expect(link.code == ["river", "moss", "candle", "frost"])
   }
 
-  @Test("case does not matter, unknown parameters are skipped, the peer may be missing")
+  @Test("case is ignored, unknown parameters are skipped, and the peer is optional")
   func lenience() throws {
     let link = try BoardLink(
       "WHITEBOARD://10.0.0.1/\(board.uppercased())?x=1&peer=\(peer.uppercased())&y#River-MOSS"
@@ -53,7 +53,7 @@ struct BoardLinkTests {
     #expect(try BoardLink("whiteboard://10.0.0.1:5/\(board)").peer == nil)
   }
 
-  @Test("a bad link is refused by what is wrong with it")
+  @Test("each kind of bad link has its own error")
   func refusals() {
     func error(_ text: String) -> LinkError? {
       do throws(LinkError) {
@@ -86,7 +86,7 @@ struct BoardLinkTests {
     #expect(error("\(good)#" + String(repeating: "a", count: 1_024)) == .tooLong)
   }
 
-  @Test("what one joins is a link, an address or a name")
+  @Test("the target of `join` is a link, an address or a name")
   func targets() throws {
     #expect(try JoinTarget(nil) == .nearby)
     #expect(try JoinTarget("standup") == .name("standup"))
