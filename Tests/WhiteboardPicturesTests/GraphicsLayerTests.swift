@@ -4,7 +4,7 @@ import WhiteboardRendering
 
 @testable import WhiteboardPictures
 
-@Suite("Photos by pixels")
+@Suite("Photos in pixels")
 struct GraphicsLayerTests {
   /// A command of kitty's protocol.
   struct Command: Hashable {
@@ -70,7 +70,7 @@ struct GraphicsLayerTests {
     )
   }
 
-  @Test("kitty is sent a photo once, in pieces, and it is the photo")
+  @Test("kitty gets a photo once, in pieces, and the pieces are the photo")
   func transmission() throws {
     var layer = GraphicsLayer(.kitty, cellWidth: 8, cellHeight: 16)
     let photo = try TerminalPhoto(Self.photo(), for: .kitty)
@@ -96,7 +96,7 @@ struct GraphicsLayerTests {
     #expect(layer.update(to: [place], photo: { _ in photo }) == .init())
   }
 
-  @Test("kitty moves, cuts and takes away a photo by few bytes")
+  @Test("kitty moves, crops and removes a photo with few bytes")
   func moves() throws {
     var layer = GraphicsLayer(.kitty, cellWidth: 8, cellHeight: 16)
     let photo = try TerminalPhoto(Self.photo(), for: .kitty)
@@ -124,7 +124,7 @@ struct GraphicsLayerTests {
     #expect(layer.update(to: [moved, places[1]], photo: { _ in photo }).bytes.count < 200)
   }
 
-  @Test("a photo of which there are more pixels is sent anew under its number")
+  @Test("a photo with more pixels is sent again under its number")
   func finer() throws {
     var layer = GraphicsLayer(.kitty, cellWidth: 8, cellHeight: 16)
     let place = try Self.place(1, CellArea(x: 5, y: 3, width: 10, height: 5))
@@ -138,7 +138,7 @@ struct GraphicsLayerTests {
     #expect(commands.last?.keys["w"] == "80")
   }
 
-  @Test("photos lie on each other as on the board, and only what changes its place is told")
+  @Test("photos overlap as on the board, and only changed positions are sent")
   func order() throws {
     var layer = GraphicsLayer(.kitty, cellWidth: 8, cellHeight: 16)
     let photo = try TerminalPhoto(Self.photo(8, 8), for: .kitty)
@@ -154,7 +154,7 @@ struct GraphicsLayerTests {
     #expect(try Self.read(swapped).commands.map { $0.keys["p"] } == ["3"])
   }
 
-  @Test("a terminal keeps a number of photos that are out of view")
+  @Test("a terminal caches a limited number of photos that are out of view")
   func kept() throws {
     var layer = GraphicsLayer(.kitty, cellWidth: 8, cellHeight: 16)
     let photo = try TerminalPhoto(Self.photo(8, 8), for: .kitty)
@@ -167,7 +167,7 @@ struct GraphicsLayerTests {
     #expect(forgotten == 3)
   }
 
-  @Test("sixels fill whole rows of six pixels from where the photo begins")
+  @Test("sixels fill whole rows of six pixels from the top of the photo")
   func sixel() throws {
     var layer = GraphicsLayer(.sixel, cellWidth: 10, cellHeight: 20)
     let photo = try TerminalPhoto(Self.photo(), for: .sixel)
@@ -183,7 +183,7 @@ struct GraphicsLayerTests {
     #expect(layer.update(to: [place], photo: { _ in photo }) == .init())
   }
 
-  @Test("only sixels under what was written are sent again, and those of a moved photo are erased")
+  @Test("only sixels under new text are sent again, and those of a moved photo are erased")
   func repainted() throws {
     var layer = GraphicsLayer(.sixel, cellWidth: 10, cellHeight: 20)
     let photo = try TerminalPhoto(Self.photo(), for: .sixel)
@@ -204,7 +204,7 @@ struct GraphicsLayerTests {
     #expect(move.overwritten == [place.visible, moved.visible])
   }
 
-  @Test("a photo in front is drawn again where one behind it was")
+  @Test("a photo in front is drawn again if the one behind it changed")
   func overlapping() throws {
     var layer = GraphicsLayer(.sixel, cellWidth: 10, cellHeight: 18)
     let photo = try TerminalPhoto(Self.photo(), for: .sixel)
@@ -216,7 +216,7 @@ struct GraphicsLayerTests {
     #expect(update.overwritten.last?.columns.lowerBound == 10)
   }
 
-  @Test("what is too large for sixels, not here or turned is for cells")
+  @Test("photos that are too large, missing or rotated are drawn in cells")
   func forCells() throws {
     let layer = GraphicsLayer(.sixel, cellWidth: 100, cellHeight: 100)
     let place = try Self.place(1, CellArea(x: 2, y: 1, width: 40, height: 12))

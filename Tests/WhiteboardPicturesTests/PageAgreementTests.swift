@@ -6,7 +6,7 @@ import WhiteboardRendering
 @testable import WhiteboardPictures
 
 /// The same board as SVG and as PNG: each has every mark, at its place and in its colour.
-@Suite("Pages of one board agree")
+@Suite("PNG and SVG pages agree")
 struct PageAgreementTests {
   private func world() throws -> PicturePageTests.World {
     var world = try PicturePageTests.World()
@@ -34,7 +34,7 @@ struct PageAgreementTests {
     return world
   }
 
-  @Test("every mark is on both", arguments: [0xFFFFFF, 0x181818] as [UInt32])
+  @Test("every mark is on both pages", arguments: [0xFFFFFF, 0x181818] as [UInt32])
   func marks(paper: UInt32) throws {
     let picture = try world().picture(background: paper)
     let svg = SVGPage.svg(picture)

@@ -5,9 +5,9 @@ import WhiteboardRendering
 
 @testable import WhiteboardPictures
 
-@Suite("Files of photos to pixels")
+@Suite("Decoding photo files")
 struct PhotoDecoderTests {
-  @Test("every form of file shows its colours", arguments: Pictures.names)
+  @Test("every file format is decoded with its colors", arguments: Pictures.names)
   func decodes(_ name: String) throws {
     let bytes = try Pictures.bytes(name)
     #expect(try PhotoSize.read(bytes) == PhotoSize(width: 24, height: 16))
@@ -24,7 +24,7 @@ struct PhotoDecoderTests {
     #expect((least.width, least.height) == (1, 1))
   }
 
-  @Test("a printer's colours are near to those of a screen")
+  @Test("CMYK colors are close to those of a screen")
   func printer() throws {
     let photo = try PhotoDecoder.pixels(of: try Pictures.bytes("printer.jpg"), within: 24, 16)
     let pixels = [(6, 4), (18, 4), (6, 12), (18, 12)].map { photo.pixels[$0.1 * 24 + $0.0] }
@@ -34,7 +34,10 @@ struct PhotoDecoderTests {
     #expect(Pictures.name(pixels[3]) == "w")
   }
 
-  @Test("what is half transparent lets the paper through", arguments: ["half.png", "half.webp"])
+  @Test(
+    "a half-transparent photo shows the paper through it",
+    arguments: ["half.png", "half.webp"]
+  )
   func paper(_ name: String) throws {
     let bytes = try Pictures.bytes(name)
     for (paper, wanted) in [(0x000000, 0x80), (0xFFFFFF, 0xFF)] as [(UInt32, UInt32)] {
@@ -45,7 +48,7 @@ struct PhotoDecoderTests {
     }
   }
 
-  @Test("a photo stands upright whichever way the camera was held", arguments: [true, false])
+  @Test("a photo is upright for every camera orientation", arguments: [true, false])
   func orientation(isLittle: Bool) throws {
     let wanted: [PhotoOrientation: String] = [
       .upright: "rgbw", .mirrored: "grwb", .halfTurn: "wbgr", .flipped: "bwrg",
@@ -62,7 +65,7 @@ struct PhotoDecoderTests {
     }
   }
 
-  @Test("a file that breaks off anywhere is refused in words", arguments: Pictures.names)
+  @Test("a truncated file is rejected with a message", arguments: Pictures.names)
   func truncated(_ name: String) throws {
     let bytes = try Pictures.bytes(name)
     // Behind the picture of a PNG or WebP nothing is needed.
@@ -74,7 +77,7 @@ struct PhotoDecoderTests {
     }
   }
 
-  @Test("whatever bytes are changed, there are pixels or an error", arguments: Pictures.names)
+  @Test("changed bytes give pixels or an error", arguments: Pictures.names)
   func damaged(_ name: String) throws {
     let bytes = try Pictures.bytes(name)
     var random = SeededGenerator(seed: 11)
@@ -88,7 +91,7 @@ struct PhotoDecoderTests {
     }
   }
 
-  @Test("too many pixels are refused before anything is decoded")
+  @Test("a photo with too many pixels is rejected before it is decoded")
   func tooManyPixels() throws {
     var png = try Pictures.bytes("plain.png")
     func setSize(_ width: UInt32, _ height: UInt32) {
@@ -115,7 +118,7 @@ struct PhotoDecoderTests {
     #expect(throws: PictureError.self) { try PhotoDecoder.pixels(of: webP, within: 10, 10) }
   }
 
-  @Test("what is no picture is told from one that is too large")
+  @Test("files that are no images and images that are too large have different errors")
   func noPicture() {
     #expect(throws: PictureError.photo(.unknownFormat)) {
       try PhotoDecoder.pixels(of: Array("GIF89a".utf8), within: 1, 1)
@@ -125,7 +128,7 @@ struct PhotoDecoderTests {
     #expect(throws: PictureError.photo(.tooManyBytes)) { try PhotoSize.read(most) }
   }
 
-  @Test("a WebP becomes a file that boards take, see-through as it was; others stay as they are")
+  @Test("a WebP is converted and keeps its transparency; other formats stay unchanged")
   func boardPhoto() throws {
     for name in ["upright.jpg", "deep.png"] {
       let bytes = try Pictures.bytes(name)

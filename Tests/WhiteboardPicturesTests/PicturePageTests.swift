@@ -82,7 +82,7 @@ struct PicturePageTests {
     }
   }
 
-  @Test("a stroke has its colour, width and round ends, and what was erased is gone")
+  @Test("a stroke has its color, width and round ends, and its erased parts are not drawn")
   func stroke() throws {
     let world = try World()
     let id = try world.board.createDrawing(
@@ -100,7 +100,7 @@ struct PicturePageTests {
     #expect(page.name(-20, 0) == "w" && page.name(20, 0) == "r")
   }
 
-  @Test("a line is thinner where the pen was pressed less, and translucent ink is even")
+  @Test("a line is thinner where the pressure is lower, and translucent ink is even")
   func pressure() throws {
     let world = try World()
     try world.board.createDrawing(
@@ -113,7 +113,7 @@ struct PicturePageTests {
     #expect(page.name(-40, 0) == page.name(0, 0) && page.name(-40, 0).hasPrefix("("))
   }
 
-  @Test("plain ink is black on light paper and white on dark, and no ink is of the paper's colour")
+  @Test("plain ink is black on light paper and white on dark, and no ink has the paper's color")
   func plainInk() throws {
     let world = try World()
     let colors: [UInt32?] = [nil, 0xFF, 0xFFFF_FFFF, 0xFAFA_FAFF, 0x0A0A_0AFF]
@@ -135,7 +135,7 @@ struct PicturePageTests {
     #expect(light.name(0, 90) == "w" && dark.name(0, 90) == "k")
   }
 
-  @Test("words are where they are on the board, as large as the text is scaled")
+  @Test("text is drawn at its position on the board, in its scale")
   func words() throws {
     let world = try World()
     let id = try world.board.createText("WWWW", at: Point(x: 0, y: 0), color: 0x0000_FFFF)
@@ -149,7 +149,7 @@ struct PicturePageTests {
     #expect(turned.count("b", 26...98, -90...90) == 0)
   }
 
-  @Test("a text of many words is broken into lines")
+  @Test("a long text is wrapped")
   func lines() throws {
     let world = try World()
     try world.board.createText(
@@ -163,7 +163,7 @@ struct PicturePageTests {
     #expect(page.count("k", -99...98, 34...98) == 0)
   }
 
-  @Test("photos are turned, upright and laid through each other", arguments: [false, true])
+  @Test("photos are rotated, upright and drawn in order", arguments: [false, true])
   func photos(isPNG: Bool) throws {
     var world = try World()
     let bytes = isPNG ? try Pictures.bytes("plain.png") : try Pictures.jpeg(.quarterTurn)
@@ -177,7 +177,7 @@ struct PicturePageTests {
     #expect(corners.map { turned.name($0.0, $0.1) }.joined() == (isPNG ? "wbgr" : "gwrb"))
   }
 
-  @Test("a photo that is not here, or damaged, is a grey box, and the page is there")
+  @Test("a missing or damaged photo is a gray box, and the page is drawn")
   func missingPhoto() throws {
     var world = try World()
     try world.photo(try Pictures.bytes("plain.png"), at: Point(x: 0, y: 0))
@@ -191,7 +191,7 @@ struct PicturePageTests {
     }
   }
 
-  @Test("what is in front covers what is behind")
+  @Test("objects in front cover those behind")
   func order() throws {
     let world = try World()
     for color in [0xFF00_00FF, 0x00FF_00FF] as [UInt32] {
@@ -200,7 +200,7 @@ struct PicturePageTests {
     #expect(try Page(world.picture(Self.region)).name(0, 0) == "g")
   }
 
-  @Test("games are panels with the colours of their marks")
+  @Test("games are panels with the colors of their marks")
   func games() throws {
     let world = try World()
     let id = try world.board.createConnectFour(at: Point(x: 0, y: 0))
@@ -209,7 +209,7 @@ struct PicturePageTests {
     #expect(page.count("(e5484d)", -60...60, -60...60) > 20)
   }
 
-  @Test("a page of too many pixels says which scale would fit, and at that it is drawn")
+  @Test("the error for a page with too many pixels names a scale that works")
   func tooLarge() throws {
     let world = try World()
     try world.board.createDrawing(try Self.ink([(-50, 0), (50, 0)]))
@@ -229,7 +229,7 @@ struct PicturePageTests {
     #expect(try PicturePage.pdf(wide).count > 500)
   }
 
-  @Test("a PDF has a JPEG as it is, and words as words")
+  @Test("a PDF contains a JPEG unchanged, and text as text")
   func pdf() throws {
     var world = try World()
     let jpeg = try Pictures.jpeg(.quarterTurn)
@@ -243,7 +243,7 @@ struct PicturePageTests {
     #expect(pdf.firstRange(of: jpeg) != nil)
   }
 
-  @Test("objects of any place, size and turn are drawn or left out", arguments: 1...6)
+  @Test("objects of any position, size and angle are drawn or omitted", arguments: 1...6)
   func hostile(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var world = try World()

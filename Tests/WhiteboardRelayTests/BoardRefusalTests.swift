@@ -33,7 +33,9 @@ import WhiteboardNode
     return limits
   }
 
-  @Test("a host has as many boards as allowed, whatever its address, and others are not affected")
+  @Test(
+    "a host has at most the allowed number of boards, at any address; other hosts are not affected"
+  )
   func perHost() {
     let (ada, ben) = (host(), host())
     let limits = limits { $0.maximumBoardsPerHost = 2 }
@@ -43,7 +45,7 @@ import WhiteboardNode
     #expect(limits.refusal(of: ben, at: "192.0.2.1", among: entries) == nil)
   }
 
-  @Test("the hosts at an address have as many boards as allowed, and others are not affected")
+  @Test("an address has at most the allowed number of boards; other addresses are not affected")
   func perAddress() {
     let entries = (0..<16).map { _ in entry(of: host()) }
     #expect(limits().refusal(of: host(), at: "192.0.2.1", among: entries) == .address(16))
@@ -53,7 +55,7 @@ import WhiteboardNode
     )
   }
 
-  @Test("the last places are for the operator, a tenth where it says nothing")
+  @Test("some boards are reserved for the operator, by default a tenth")
   func reserved() {
     let entries = (0..<19).map { entry(of: host(), at: "192.0.2.\($0)") }
     let limits = limits { $0.maximumBoards = 20 }
@@ -98,7 +100,7 @@ import WhiteboardNode
     #expect(limits.refusal(of: ben, at: "::", among: []) == .notAllowed)
   }
 
-  @Test("without a setting, only boards of strangers are removed, and none that is pinned")
+  @Test("by default, only strangers' boards expire, and no pinned board does")
   func retention() {
     let (ada, ben) = (host(), host())
     let open = limits { $0.allowed = [ada] }
@@ -127,7 +129,7 @@ import WhiteboardNode
     }
   }
 
-  @Test("a relay counts the boards that it took, also after a restart, and takes one again")
+  @Test("a relay counts its boards, also after a restart, and accepts a known board again")
   func counts() async throws {
     try await RelayRoom.make { room in
       let (ada, ben) = (host(), host())
@@ -163,7 +165,7 @@ import WhiteboardNode
   }
 
   @Test(
-    "how long boards stay is a number of days, auto or never",
+    "the retention of boards is a number of days, auto or never",
     arguments: [("auto", BoardRetention.auto), ("never", .never), ("30", .days(30))]
   )
   func setting(text: String, meant: BoardRetention) throws {

@@ -17,9 +17,7 @@ import WhiteboardNode
     )
   }
 
-  @Test(
-    "what is set is there after reading it again, in the order in which it came, for the owner alone"
-  )
+  @Test("a register reloads with the same boards in the same order; only its owner can read it")
   func roundTrip() async throws {
     try await RelayRoom.make { room in
       var register = try BoardRegister(inDataDirectory: room.data)
@@ -38,7 +36,7 @@ import WhiteboardNode
   }
 
   @Test(
-    "a file that is not of its form is an error that says what to do, and stays as it is",
+    "a malformed file is an error with advice, and is not changed",
     arguments: ["", "{", #"{"version":2,"boards":[]}"#, #"{"version":1,"boards":[{}]}"#]
   )
   func damaged(text: String) async throws {

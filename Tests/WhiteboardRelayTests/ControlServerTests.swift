@@ -30,7 +30,7 @@ struct ControlServerTests {
     }
   }
 
-  @Test("who asks gets the lines, and what was refused as an error with its code")
+  @Test("a request is answered with lines, and a refused one with an error and its code")
   func answers() async throws {
     let person = PersonReport(board: "b", boardName: "n", peer: "p", name: "\u{1B}[31mada")
     let answer: @Sendable (ControlRequest) async -> [ControlLine] = { request in
@@ -50,7 +50,7 @@ struct ControlServerTests {
     }
   }
 
-  @Test("the socket is for its owner alone")
+  @Test("only the owner can use the socket")
   func permissions() async throws {
     try await withServer { path in
       var status = stat()
@@ -59,7 +59,7 @@ struct ControlServerTests {
     }
   }
 
-  @Test("a second relay is refused where one answers, and takes over what a dead one left")
+  @Test("a second relay is refused while the first answers, and replaces the socket of a dead one")
   func takeOver() async throws {
     try await withServer { path in
       #expect { try ControlServer(at: path) } throws: { ($0 as? NodeError)?.code == .timedOut }
@@ -74,7 +74,7 @@ struct ControlServerTests {
   }
 
   @Test(
-    "what is no request is answered by an error, and the next is served",
+    "a malformed request is answered with an error, and the next one is served",
     arguments: ["", "nonsense", "{}", #"{"command":"explode"}"#, "[1]", #"{"command":7}"#]
   )
   func nonsense(line: String) async throws {
@@ -94,7 +94,7 @@ struct ControlServerTests {
     }
   }
 
-  @Test("who connects and says nothing keeps nobody else from being answered")
+  @Test("idle connections do not delay the answer to another client")
   func silence() async throws {
     try await withServer { path in
       let silent = try (0..<7).map { _ in try UnixSocket.connect(to: path) }
@@ -103,7 +103,7 @@ struct ControlServerTests {
     }
   }
 
-  @Test("a path that is too long for a socket is an error that says so")
+  @Test("a path that is too long for a socket is an error with a message")
   func longPath() {
     #expect { try ControlServer(at: "/" + String(repeating: "x", count: 200)) } throws: {
       ($0 as? NodeError)?.code == .usage

@@ -8,7 +8,7 @@ import WhiteboardNode
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct OwnedRelayTests {
   @Test(
-    "[AUT-11] a relay owns a board that it made so, also after a restart, and lets write by its code"
+    "[AUT-11] a relay owns a board it created, also after a restart, and its code admits editors"
   )
   func own() async throws {
     try await RelayRoom.make { room in
@@ -31,7 +31,7 @@ struct OwnedRelayTests {
     }
   }
 
-  @Test("[AUT-11] an operator lets in to look on, makes an editor of that one, and removes it")
+  @Test("[AUT-11] an operator admits a viewer, makes it an editor, and removes it")
   func operated() async throws {
     try await RelayRoom.make { room in
       try await room.running(try room.relay()) { relay in
@@ -84,7 +84,7 @@ struct OwnedRelayTests {
     }
   }
 
-  @Test("a board is meant by four characters of its id and no fewer")
+  @Test("at least four characters of an id select a board")
   func meant() async throws {
     try await RelayRoom.make { room in
       try await room.running(try room.relay()) { relay in

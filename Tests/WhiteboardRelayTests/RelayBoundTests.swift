@@ -5,7 +5,7 @@ import WhiteboardRelay
 
 @Suite("RelayBound")
 struct RelayBoundTests {
-  @Test("what is bounded is told with the numbers that hold")
+  @Test("each limit is described with its current numbers")
   func numbers() throws {
     var limits = RelayConfiguration.Limits()
     limits.maximumBoards = 17
@@ -31,7 +31,7 @@ struct RelayBoundTests {
   }
 
   @Test(
-    "where to listen and where to tell of health are read alike, with any free port too",
+    "the listening address and the health address are parsed alike, also with port 0",
     arguments: [("127.0.0.1:0", 0), ("[::]:26273", 26_273)]
   )
   func places(text: String, port: Int) throws {

@@ -16,7 +16,7 @@ struct RelayTests {
     return try #require(last)
   }
 
-  @Test("what was drawn is there for who comes after everybody left and the relay began anew")
+  @Test("a board on a relay is complete for a late joiner after all left and the relay restarted")
   func outlives() async throws {
     try await RelayRoom.make { room in
       var link: String?
@@ -42,9 +42,7 @@ struct RelayTests {
     }
   }
 
-  @Test(
-    "[RLY-7] who is on a board when its relay is told to end is on it again when the relay is there again"
-  )
+  @Test("[RLY-7] a member reconnects after its relay ended and started again")
   func comesBack() async throws {
     try await RelayRoom.make { room in
       let first = try room.relay()
@@ -70,7 +68,7 @@ struct RelayTests {
     }
   }
 
-  @Test("boards are served side by side on one port, and who is on one is not on another")
+  @Test("several boards are served on one port, and each member sees only its board")
   func several() async throws {
     try await RelayRoom.make { room in
       try await room.running(try room.relay()) { relay in
@@ -92,9 +90,7 @@ struct RelayTests {
     }
   }
 
-  @Test(
-    "there are no more boards than allowed, and none of a name or an admission that makes no sense"
-  )
+  @Test("a board over the limit, or with an invalid name or admission, is not created")
   func limits() async throws {
     try await RelayRoom.make { room in
       let relay = try room.relay { $0.limits.maximumBoards = 1 }
@@ -112,7 +108,9 @@ struct RelayTests {
     }
   }
 
-  @Test("a deleted board is served no more and its file is gone; who was on it keeps what he has")
+  @Test(
+    "a deleted board is no longer served and its file is deleted; its members keep their copies"
+  )
   func delete() async throws {
     try await RelayRoom.make { room in
       try await room.running(try room.relay()) { relay in
@@ -130,7 +128,7 @@ struct RelayTests {
     }
   }
 
-  @Test("a board that nobody visited for long is removed, unless it is pinned or somebody is on it")
+  @Test("a board without visits for a long time is removed, unless it is pinned or in use")
   func forgotten() async throws {
     try await RelayRoom.make { room in
       try await room.running(try room.relay { $0.limits.retention = .days(30) }) { relay in
@@ -152,7 +150,9 @@ struct RelayTests {
     }
   }
 
-  @Test("a board that is too large is served no more, says why, and is served again when it may be")
+  @Test(
+    "a board that is too large is not served, reports why, and is served again under a new limit"
+  )
   func tooLarge() async throws {
     try await RelayRoom.make { room in
       try await room.running(try room.relay()) { relay in
@@ -176,9 +176,7 @@ struct RelayTests {
     }
   }
 
-  @Test(
-    "a board that cannot be saved is served all the same and told of, and is saved when it can be"
-  )
+  @Test("a board that cannot be saved is still served and reported, and is saved when possible")
   func unsaved() async throws {
     try await RelayRoom.make { room in
       var before: String?
@@ -212,7 +210,7 @@ struct RelayTests {
     }
   }
 
-  @Test("a relay that is told to end and cannot save a board says that it could not")
+  @Test("a relay that must end and cannot save a board reports that")
   func endsUnsaved() async throws {
     try await RelayRoom.make { room in
       await #expect {
@@ -264,7 +262,7 @@ struct RelayTests {
     }
   }
 
-  @Test("[RLY-2] a board that moved to a relay is there when its host is away, and after a restart")
+  @Test("[RLY-2] a board that moved to a relay is available without its host, and after a restart")
   func carried() async throws {
     try await RelayRoom.make { room in
       var link: String?
@@ -290,7 +288,7 @@ struct RelayTests {
     }
   }
 
-  @Test("[AUT-11] who was let in to look on looks on at the relay too, whoever vouches for it")
+  @Test("[AUT-11] a member that was admitted as a viewer is a viewer at the relay, too")
   func carriedView() async throws {
     try await RelayRoom.make { room in
       try await room.running(try room.relay { $0.limits.boards = .any }) { relay in
@@ -318,9 +316,7 @@ struct RelayTests {
     }
   }
 
-  @Test(
-    "[AUT-11] a relay lets in to write on a board that another owns, also when that one is away"
-  )
+  @Test("[AUT-11] a relay admits editors to a board of another owner, also while the owner is away")
   func carriedOwned() async throws {
     try await RelayRoom.make { room in
       try await room.running(try room.relay { $0.limits.boards = .any }) { relay in
@@ -347,9 +343,7 @@ struct RelayTests {
     }
   }
 
-  @Test(
-    "[RLY-2] a relay that does not take a board says why, and whom its operator would have to allow"
-  )
+  @Test("[RLY-2] a relay that refuses a board gives the reason and the peer to allow")
   func notCarried() async throws {
     try await RelayRoom.make { room in
       try await room.running(try room.relay()) { relay in
@@ -365,7 +359,7 @@ struct RelayTests {
     }
   }
 
-  @Test("a copy made while people draw is whole, and a relay that begins from it is the same one")
+  @Test("a copy made during edits is complete, and a relay restored from it has the same identity")
   func backup() async throws {
     try await RelayRoom.make { room in
       let copy = room.directory + "/copy"

@@ -37,7 +37,9 @@ struct BoardCommandTests: NodeSuite {
     try #require(try await scriptedNode.perform(line).id)
   }
 
-  @Test("select takes exactly what it names, and selected is all that one has in hand")
+  @Test(
+    "`select` selects exactly the named objects, and `selected` means the user's whole selection"
+  )
   func hands() async throws {
     try await withHost { host in
       let a = try await id(host, "text 0,0 a as=a")
@@ -62,7 +64,7 @@ struct BoardCommandTests: NodeSuite {
     }
   }
 
-  @Test("one object is set to a place, a scale and an angle; several go about their centre")
+  @Test("one object gets a position, scale or angle; several are transformed about their center")
   func transforms() async throws {
     try await withHost { host in
       try await host.perform("text 0,0 a as=a")
@@ -84,7 +86,7 @@ struct BoardCommandTests: NodeSuite {
     }
   }
 
-  @Test("a group goes together, and is taken apart")
+  @Test("a group moves as one object, and can be ungrouped")
   func groups() async throws {
     try await withHost { host in
       let a = try await id(host, "text 0,0 a as=a")
@@ -114,7 +116,7 @@ struct BoardCommandTests: NodeSuite {
     }
   }
 
-  @Test("looks, locks and the stack are set, and told")
+  @Test("colors, widths, locks and the stacking order are set and reported")
   func looks() async throws {
     try await withHost { host in
       let line = try await id(host, "stroke 0,0 100,0 as=line")
@@ -148,7 +150,7 @@ struct BoardCommandTests: NodeSuite {
     }
   }
 
-  @Test("copies, deleted objects that come back, and those that do not")
+  @Test("objects are duplicated; deleted objects are restored unless they were purged")
   func copies() async throws {
     try await withHost { host in
       let a = try await id(host, "text 0,0 a as=a")
@@ -191,7 +193,7 @@ struct BoardCommandTests: NodeSuite {
     }
   }
 
-  @Test("words go into a text at a place, and parts of a stroke go")
+  @Test("text is inserted at an offset, and parts of a stroke are erased")
   func parts() async throws {
     try await withHost { host in
       try await host.perform(#"text 0,0 "Zoë ok" as=t"#)
@@ -222,7 +224,7 @@ struct BoardCommandTests: NodeSuite {
     }
   }
 
-  @Test("what a line did is one step, and a stroke drawn live as well")
+  @Test("each command is one undo step, and so is a stroke that is drawn live")
   func steps() async throws {
     try await withHost { host in
       #expect(await error(host, "undo") == .nothingToUndo)
@@ -248,7 +250,7 @@ struct BoardCommandTests: NodeSuite {
     }
   }
 
-  @Test("a line that is drawn point by point is one line and one step")
+  @Test("a line that is drawn point by point is one line and one undo step")
   func pen() async throws {
     try await withHost { host in
       try await host.perform("pen 0,0 color=#102030 width=8 as=line")
@@ -273,7 +275,7 @@ struct BoardCommandTests: NodeSuite {
     }
   }
 
-  @Test("[SYN-30] [SYN-31] [SYN-34] others see a line grow, where one points and what one looks at")
+  @Test("[SYN-30] [SYN-31] [SYN-34] peers see a growing line, and a member's pointer and viewport")
   func growing() async throws {
     try await withRoom { room in
       let host = ScriptedNode()
@@ -318,7 +320,7 @@ struct BoardCommandTests: NodeSuite {
     }
   }
 
-  @Test("a photo's file is told where it was put, where it arrives, and where it was kept")
+  @Test("events name a photo's file when it is placed, when it arrives and when it is stored")
   func photoFiles() async throws {
     try await withRoom { room in
       let sun = room.path("sun.png")
@@ -386,7 +388,7 @@ struct BoardCommandTests: NodeSuite {
     }
   }
 
-  @Test("an undo leaves what somebody else changed after")
+  @Test("an undo leaves later changes by other users")
   func othersStay() async throws {
     try await withPair { _, host, guest in
       let id = try await id(guest, "text 0,0 a")
@@ -405,7 +407,7 @@ struct BoardCommandTests: NodeSuite {
     }
   }
 
-  @Test("settings belong to everybody, and changes of them are told once")
+  @Test("settings are shared by all members, and each change is reported once")
   func sharedSettings() async throws {
     try await withPair { _, host, guest in
       #expect(try await settings(host) == .init())
@@ -436,7 +438,7 @@ struct BoardCommandTests: NodeSuite {
     }
   }
 
-  @Test("games are begun and played, and a move that does not count is refused")
+  @Test("games are started and played, and an illegal move is refused")
   func games() async throws {
     try await withHost { host in
       let word = try await id(host, "game wordle 0,0 as=word")
@@ -468,7 +470,7 @@ struct BoardCommandTests: NodeSuite {
     }
   }
 
-  @Test("two play by turns, and both see the same game")
+  @Test("two users play by turns, and both see the same game")
   func playing() async throws {
     try await withPair { _, host, guest in
       let four = try await id(host, "game connect-four 0,0 opponent=ben")
@@ -496,7 +498,7 @@ struct BoardCommandTests: NodeSuite {
     }
   }
 
-  @Test("the chat has a history, with the names and icons of when it was said")
+  @Test("chat messages are stored with the names and icons that their authors had then")
   func chat() async throws {
     try await withPair { _, host, guest in
       try await host.perform("say one")
@@ -533,7 +535,7 @@ struct BoardCommandTests: NodeSuite {
     }
   }
 
-  @Test("a board that was duplicated is there when its copy is opened")
+  @Test("the copy of a duplicated board opens with its objects")
   func duplicatedBoard() async throws {
     try await withRoom { room in
       let host = ScriptedNode()
@@ -555,7 +557,7 @@ struct BoardCommandTests: NodeSuite {
     }
   }
 
-  @Test("a checkpoint that is made while others draw takes nothing out of the file")
+  @Test("a checkpoint during other users' edits loses nothing from the file")
   func checkpointWhileOthersDraw() async throws {
     try await withPair { room, host, guest in
       for number in 0..<20 {
@@ -599,7 +601,7 @@ struct BoardCommandTests: NodeSuite {
     }
   }
 
-  @Test("settings that were stored are no news")
+  @Test("stored settings are not reported as changes")
   func storedSettings() async throws {
     try await withRoom { room in
       for line in ["set title Plan", "set grid 20"] {
@@ -621,7 +623,7 @@ struct BoardCommandTests: NodeSuite {
     }
   }
 
-  @Test("a profile that says no more than the handshake is no news")
+  @Test("a profile that equals the one of the handshake is not reported")
   func profileOfAHandshake() async throws {
     try await withPair { _, host, guest in
       try await guest.perform("wait synced timeout=30")
@@ -632,7 +634,7 @@ struct BoardCommandTests: NodeSuite {
     }
   }
 
-  @Test("versions are refused where the board is not kept, and asked for where it is")
+  @Test("versions are refused for a board without a file, and work for one with a file")
   func versions() async throws {
     try await withHost(isKept: false) { host in
       for line in ["checkpoint a", "checkpoints", "diff a", "restore a", "save-as f"] {

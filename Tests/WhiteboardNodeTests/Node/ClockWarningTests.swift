@@ -44,7 +44,7 @@ struct ClockWarningTests: NodeSuite {
     )
   }
 
-  @Test("a board that was last saved at a time the clock has not reached is reported when it opens")
+  @Test("a board that was last saved at a time later than the clock is reported when it opens")
   func setBack() async throws {
     try await withRoom { room in
       #expect(try await warnings(whileHosting: room).isEmpty)

@@ -42,7 +42,7 @@ struct FileCommandTests: NodeSuite {
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
   )
 
-  @Test("a board goes out as JSON and comes in again, in one step, photos and all")
+  @Test("a board is exported as JSON and imported in one undo step, photos included")
   func roundTrip() async throws {
     try await withHostRoom { room, host in
       let photo = room.path("p.png")
@@ -72,7 +72,7 @@ struct FileCommandTests: NodeSuite {
     }
   }
 
-  @Test("what is copied can be put on a board as often as wanted, each time as one step")
+  @Test("copied objects can be pasted any number of times, each time as one undo step")
   func copies() async throws {
     try await withHostRoom { _, host in
       #expect(await error(host, "paste") == .refused)
@@ -100,7 +100,7 @@ struct FileCommandTests: NodeSuite {
     }
   }
 
-  @Test("a file that is there stays, but by force; what is no kind or cannot be made is refused")
+  @Test("an existing file needs `force`; an unknown or unsupported format is refused")
   func files() async throws {
     try await withHostRoom { room, host in
       try await host.perform("text 0,0 hi")
@@ -120,7 +120,7 @@ struct FileCommandTests: NodeSuite {
     }
   }
 
-  @Test("pages of pixels come from what the program gives")
+  @Test("pages with pixels come from the program's page writer")
   func pages() async throws {
     struct Pages: PageWriter {
       func png(_ picture: BoardPicture, scale: Double) throws(ExportError) -> [UInt8] {
@@ -140,9 +140,7 @@ struct FileCommandTests: NodeSuite {
     }
   }
 
-  @Test(
-    "pictures and drawings of Excalidraw come in; what is left out is told, and nonsense refused"
-  )
+  @Test("images and Excalidraw drawings are imported; omissions are reported, garbage is refused")
   func imports() async throws {
     try await withHostRoom { room, host in
       let photo = room.path("p.png")
@@ -176,7 +174,7 @@ struct FileCommandTests: NodeSuite {
     + [0xFF, 0xC0, 0, 11, 8, 0, 20, 0, 40, 1, 1, 0x11, 0]
     + [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 0x3F, 0, 0, 0xFF, 0xD9]
 
-  @Test("a photo that lies sideways has the size that it shows with")
+  @Test("a photo with a sideways orientation has the size in which it is shown")
   func sideways() async throws {
     try await withHostRoom { room, host in
       let photo = room.path("p.jpg")
@@ -187,7 +185,7 @@ struct FileCommandTests: NodeSuite {
     }
   }
 
-  @Test("a WebP becomes a photo where the program can make one of it")
+  @Test("a WebP image becomes a photo if the program can convert it")
   func webP() async throws {
     struct Photos: PhotoConverter {
       func photo(ofWebP bytes: [UInt8]) throws(PhotoConversionError) -> [UInt8] {
@@ -216,7 +214,7 @@ struct FileCommandTests: NodeSuite {
     }
   }
 
-  @Test("a board that is open is exported from its file, too")
+  @Test("an open board is also exported from its file")
   func keptBoard() async throws {
     try await withHostRoom { room, host in
       try await host.perform("text 0,0 kept")

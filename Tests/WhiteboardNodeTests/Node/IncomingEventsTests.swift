@@ -29,7 +29,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     return bytes[0]
   }
 
-  @Test("the events of a member keep their order, and members have their turns")
+  @Test("the events of a member keep their order, and the members take turns")
   mutating func turns() {
     for number in UInt8(0)..<4 { #expect(send([number], from: anna) == .pass) }
     #expect(send([10], from: bo) == .pass)
@@ -57,7 +57,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     #expect(next() == 2)
   }
 
-  @Test("what a member owes has a limit")
+  @Test("the debt of a member is limited")
   mutating func debt() {
     _ = send([0], from: anna)
     _ = next()
@@ -67,7 +67,9 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     #expect(next() == 1)
   }
 
-  @Test("[MSG-5] a link is not read while much waits, and read again when half is handled")
+  @Test(
+    "[MSG-5] reading stops while a link has many unhandled messages, and resumes at half of them"
+  )
   mutating func stopping() {
     var verdicts: [IncomingEvents.Verdict] = []
     for _ in 0..<IncomingEvents.messages { verdicts.append(send([0], from: anna)) }
@@ -102,7 +104,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     #expect(resumed == [false, true, false])
   }
 
-  @Test("[MSG-5] a member of whom too much waits is disconnected")
+  @Test("[MSG-5] a member with too many unhandled messages is disconnected")
   mutating func tooMuch() {
     let large = [UInt8](repeating: 0, count: 16 << 20)
     #expect(send(large, from: anna) == .stopReading(anna))
@@ -129,7 +131,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     #expect(count == IncomingEvents.messages)
   }
 
-  @Test("what a member sent before it left is handled first, at once")
+  @Test("the messages that a member sent before it left are handled first, at once")
   mutating func leaving() {
     _ = send([0], from: anna)
     _ = next()
@@ -150,7 +152,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     }
   }
 
-  @Test("[MEM-11] of a member that was removed nothing more is handled")
+  @Test("[MEM-11] no more messages of a removed member are handled")
   mutating func removed() {
     for number in UInt8(0)..<4 { _ = send([number], from: anna) }
     _ = send([10], from: bo)
@@ -170,7 +172,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     #expect(incoming.isEmpty)
   }
 
-  @Test("when the session is over, what waits is handled whatever is owed")
+  @Test("at the end of the session, pending messages are handled despite any debt")
   mutating func ending() {
     _ = send([0], from: anna)
     _ = next()
@@ -181,7 +183,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     #expect(next() == 1)
   }
 
-  @Test("whatever comes, each message is handled once and in order", arguments: 0..<40)
+  @Test("each message is handled once and in order, whatever arrives", arguments: 0..<40)
   mutating func anything(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let peers = (1...5).map(incomingPeer)

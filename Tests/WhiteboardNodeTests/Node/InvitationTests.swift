@@ -50,7 +50,7 @@ struct InvitationTests: NodeSuite {
     }
   }
 
-  @Test("a question is over when the peer stops asking, and a late answer is told so in a sentence")
+  @Test("a question ends when the peer stops asking, and a late answer gets an error message")
   func gone() async throws {
     try await withRoom { room in
       try await withAsking("board", in: room) { host, address in
@@ -133,7 +133,7 @@ struct InvitationTests: NodeSuite {
     }
   }
 
-  @Test("between people who know each other's keys, no words need comparing on another board")
+  @Test("users who know each other's keys need not compare words on another board")
   func known() async throws {
     try await withRoom { room in
       let (ada, ben) = (PeerIdentity.ephemeral(), PeerIdentity.ephemeral())

@@ -44,7 +44,7 @@ struct JoinSearchTests {
     return order
   }
 
-  @Test("known peers come first, then known boards, then the others as they appear")
+  @Test("known peers come first, then known boards, then the others in the order they appear")
   func ranks() throws {
     let all = [
       try Self.candidate(1), try Self.candidate(2), try Self.candidate(3, .knownSession),
@@ -89,7 +89,7 @@ struct JoinSearchTests {
     #expect(search.next(now: .seconds(4)) == .giveUp)
   }
 
-  @Test("a peer at whose address another key answers is asked again when it has another address")
+  @Test("a peer whose address answers with another key is tried again at its next address")
   func moves() throws {
     let (stale, real) = (try Self.candidate(1), try Self.candidate(1, at: "10.0.0.9"))
     var search = Self.search()
@@ -124,7 +124,7 @@ struct JoinSearchTests {
     #expect(any.next(now: .zero) == .choose((boards + [copy]).map(\.id.board)))
   }
 
-  @Test("the time in which a user is asked does not count")
+  @Test("the time that a user takes for an answer does not count")
   func questions() throws {
     let candidate = try Self.candidate(1)
     var search = Self.search()

@@ -49,7 +49,7 @@ struct JoiningAgainTests: NodeSuite {
     try await BoardLibrary(directory: configuration.boardsDirectory).list()
   }
 
-  @Test("a board that is joined by its bare address has the name that its host gave it")
+  @Test("a board that is joined by its address only has the name that its host gave it")
   func nameByAddress() async throws {
     try await withRoom { room in
       try await withHost(in: room) { _, _, joining in
@@ -59,7 +59,7 @@ struct JoiningAgainTests: NodeSuite {
     }
   }
 
-  @Test("a copy that was named by half an id gets the name of the board when it is joined again")
+  @Test("a copy that was named with an id prefix gets the board's name when it is joined again")
   func correctedName() async throws {
     try await withRoom { room in
       try await withHost(in: room) { _, _, joining in
@@ -75,7 +75,7 @@ struct JoiningAgainTests: NodeSuite {
     }
   }
 
-  @Test("lists know a board by its title too, and a board is opened by it")
+  @Test("boards are listed with their titles, and a title opens its board")
   func title() async throws {
     try await withRoom { room in
       try await withHost(in: room) { host, ready, joining in
@@ -102,7 +102,7 @@ struct JoiningAgainTests: NodeSuite {
     }
   }
 
-  @Test("a board that was joined by its address before does not ask for the code again there")
+  @Test("a board that was joined by its address needs no code when it is joined there again")
   func withoutCode() async throws {
     try await withRoom { room in
       try await withHost(in: room) { _, first, joining in

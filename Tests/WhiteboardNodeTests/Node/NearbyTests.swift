@@ -26,7 +26,7 @@ struct NearbyTests {
     )
   }
 
-  @Test("a board has one line that names all who announce it; names that are shared have ids")
+  @Test("a board has one line that names all its announcers; boards with equal names have ids")
   func lines() throws {
     var nearby = Nearby()
     for (number, name) in [(1, "ada"), (2, "ben")] as [(UInt8, String)] {

@@ -53,7 +53,7 @@ struct NodeDocumentTests: NodeSuite {
     return codes
   }
 
-  @Test("moves of who came after the last state that was kept whole count when the file is opened")
+  @Test("after reopening a file, the moves of players who joined after the last keyframe count")
   func movesAfterKeyframe() async throws {
     try await withPair { room, host, guest in
       let game = try #require(try await host.perform("game connect-four 0,0").id)
@@ -80,7 +80,7 @@ struct NodeDocumentTests: NodeSuite {
     }
   }
 
-  @Test("a photo is in the file when its verb is done, and in what was saved after")
+  @Test("when the command is done, the photo is in the file, and also in later copies")
   func photo() async throws {
     try await withRoom { room in
       let sun = room.path("sun.png")
@@ -95,7 +95,9 @@ struct NodeDocumentTests: NodeSuite {
     }
   }
 
-  @Test("a photo that the file lacks is put into it; one that is damaged there is missed alone")
+  @Test(
+    "a photo that the file lacks is stored in it; only a photo that is damaged there stays missing"
+  )
   func photosThatAreMissing() async throws {
     try await withRoom { room in
       let sun = room.path("sun.png")
@@ -123,7 +125,7 @@ struct NodeDocumentTests: NodeSuite {
     }
   }
 
-  @Test("[REC-16] a damaged photo is reported on opening, and written again from its file")
+  @Test("[REC-16] a damaged photo is reported on opening, and stored again from its file")
   func damagedPhoto() async throws {
     try await withRoom { room in
       let sun = room.path("sun.png")
@@ -141,7 +143,7 @@ struct NodeDocumentTests: NodeSuite {
     }
   }
 
-  @Test("a program whose output names no files stores a photo in the board alone")
+  @Test("a program whose output names no files stores a photo only in the document")
   func photosStoredOnce() async throws {
     try await withRoom { room in
       let sun = room.path("sun.png")
@@ -170,7 +172,7 @@ struct NodeDocumentTests: NodeSuite {
     }
   }
 
-  @Test("the photo of an object that was deleted is there when the object comes back later")
+  @Test("the photo of a deleted object is available when the object is restored later")
   func photoOfDeleted() async throws {
     try await withRoom { room in
       let sun = room.path("sun.png")
@@ -191,7 +193,7 @@ struct NodeDocumentTests: NodeSuite {
     }
   }
 
-  @Test("a damaged file of a photo is replaced from the document, and taken out where it has none")
+  @Test("a damaged photo file is replaced from the document, or deleted if the document lacks it")
   func damagedFile() async throws {
     try await withRoom { room in
       let sun = room.path("sun.png")
@@ -215,7 +217,7 @@ struct NodeDocumentTests: NodeSuite {
     }
   }
 
-  @Test("a node whose task is cancelled writes what is to be written, and ends")
+  @Test("a node whose task is canceled writes all pending changes, and ends")
   func cancelled() async throws {
     try await withRoom { room in
       let host = ScriptedNode()
@@ -235,7 +237,7 @@ struct NodeDocumentTests: NodeSuite {
     }
   }
 
-  @Test("the link of a board is the same when it is hosted again, and its file tells its name")
+  @Test("a board that is hosted again has the same link, and its name comes from its file")
   func hostedAgain() async throws {
     try await withRoom { room in
       let first = try await host(room) { try await $0.perform("text 0,0 one") }
@@ -258,7 +260,7 @@ struct NodeDocumentTests: NodeSuite {
     }
   }
 
-  @Test("a stored thumbnail that could hold a script is made again from the board")
+  @Test("a stored thumbnail that could contain a script is created again from the board")
   func foreignThumbnail() async throws {
     try await withRoom { room in
       try await host(room) { try await $0.perform("text 0,0 drawn") }
@@ -280,7 +282,7 @@ struct NodeDocumentTests: NodeSuite {
     }
   }
 
-  @Test("a file that cannot be opened is told of as what it is")
+  @Test("a file that cannot be opened is reported with the right error")
   func unreadable() async throws {
     try await withRoom { room in
       try await host(room)
@@ -307,7 +309,7 @@ struct NodeDocumentTests: NodeSuite {
     }
   }
 
-  @Test("lists are up to date while a board is open")
+  @Test("board lists are up to date while a board is open")
   func listed() async throws {
     try await withRoom { room in
       try await host(room) { host in

@@ -11,7 +11,7 @@ import Testing
 /// One after the other: each runs whole programs, whose handshakes have deadlines in real time.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct NodeTests: NodeSuite {
-  @Test("what one draws the other has, and both boards have one digest")
+  @Test("each member's drawing reaches the other, and both boards have one digest")
   func sharing() async throws {
     try await withPair { _, host, guest in
       let text = try await host.perform(#"text 10,20 "hello" as=t"#)
@@ -39,7 +39,7 @@ struct NodeTests: NodeSuite {
     }
   }
 
-  @Test("[SYN-13] who joins later has what was drawn before, by no transfer that a person sees")
+  @Test("[SYN-13] a late joiner gets the earlier drawing, and no transfer is shown to the user")
   func lateJoiner() async throws {
     try await withRoom { room in
       let host = ScriptedNode()
@@ -75,7 +75,9 @@ struct NodeTests: NodeSuite {
     }
   }
 
-  @Test("an object in somebody's hand is refused, and free when they let go or leave")
+  @Test(
+    "an object that another user selected is refused until it is deselected or that user leaves"
+  )
   func holding() async throws {
     try await withPair { _, host, guest in
       let id = try #require(try await host.perform("text 0,0 x").id)
@@ -89,7 +91,7 @@ struct NodeTests: NodeSuite {
     }
   }
 
-  @Test("a verb that changes nothing is known from one whose change is told")
+  @Test("an answer tells whether the command changed anything")
   func unchanged() async throws {
     try await withPair { _, host, _ in
       try await host.perform("text 0,0 x")
@@ -102,7 +104,7 @@ struct NodeTests: NodeSuite {
     }
   }
 
-  @Test("a board that its host has left is announced no longer")
+  @Test("a board is no longer announced after its host left")
   func leaving() async throws {
     try await withPair { _, host, guest in
       #expect(await guest.sees { if case .peerFound = $0 { true } else { false } })
@@ -181,7 +183,7 @@ struct NodeTests: NodeSuite {
     }
   }
 
-  @Test("each verb is answered once, under its mark, and a failure names its verb")
+  @Test("each command is answered once, with its request id, and an error names its command")
   func answers() async throws {
     try await withPair { _, host, _ in
       try await host.perform("text 0,0 x as=a")
@@ -209,7 +211,7 @@ struct NodeTests: NodeSuite {
     }
   }
 
-  @Test("a board nearby is joined by its name, and with no name where it is the only one")
+  @Test("a nearby board is joined by its name, or without a name if it is the only one")
   func nearby() async throws {
     try await withRoom { room in
       let host = ScriptedNode()
@@ -250,7 +252,7 @@ struct NodeTests: NodeSuite {
     }
   }
 
-  @Test("[DSC-23] a board that was found nearby is found when its host has gone")
+  @Test("[DSC-23] a board found nearby can still be joined after its host left")
   func nearbyWithoutItsHost() async throws {
     try await withRoom { room in
       let puppets = [ScriptedNode(), ScriptedNode(), ScriptedNode()]
@@ -282,7 +284,7 @@ struct NodeTests: NodeSuite {
     }
   }
 
-  @Test("with several boards nearby a joiner is told which, and with none that there is none")
+  @Test("with several boards nearby a joiner gets the list, and with none an error")
   func choice() async throws {
     try await withRoom { room in
       let hosts = [ScriptedNode(), ScriptedNode()]
@@ -320,7 +322,9 @@ struct NodeTests: NodeSuite {
     }
   }
 
-  @Test("a host that asks lets in whom its person accepts, with the same words on both screens")
+  @Test(
+    "a host with admission `ask` admits whom its user accepts; both screens show the same words"
+  )
   func asking() async throws {
     try await withRoom { room in
       let host = ScriptedNode()
@@ -364,7 +368,7 @@ struct NodeTests: NodeSuite {
     }
   }
 
-  @Test("words that nobody can compare end the joining at once, and a script may compare them")
+  @Test("without a user, comparing words fails at once; a script can compare them")
   func comparingByScript() async throws {
     try await withRoom { room in
       let host = ScriptedNode()
@@ -405,7 +409,7 @@ struct NodeTests: NodeSuite {
     }
   }
 
-  @Test("who finds only a board of its own key is told so")
+  @Test("a user who finds only their own board gets a message that says so")
   func ownBoard() async throws {
     try await withRoom { room in
       let host = ScriptedNode()
@@ -429,7 +433,7 @@ struct NodeTests: NodeSuite {
     }
   }
 
-  @Test("a quit ends a joining that waits")
+  @Test("`quit` cancels a pending join")
   func quitting() async throws {
     try await withRoom { room in
       let guest = ScriptedNode()
@@ -455,7 +459,7 @@ struct NodeTests: NodeSuite {
     return nil
   }
 
-  @Test("a script ends when everything is everywhere, and at its first failure")
+  @Test("a script ends when all its work reached the members, or at its first failure")
   func scripts() async throws {
     try await withRoom { room in
       let host = ScriptedNode()
@@ -505,7 +509,7 @@ struct NodeTests: NodeSuite {
     }
   }
 
-  @Test("a script whose peer is kicked ends, and says why")
+  @Test("a script whose peer is kicked ends with the reason")
   func kickedScript() async throws {
     try await withRoom { room in
       let host = ScriptedNode()
@@ -540,7 +544,7 @@ struct NodeTests: NodeSuite {
     }
   }
 
-  @Test("a wrong code is not let in, and tells nothing more")
+  @Test("a wrong code is refused, and the answer reveals nothing more")
   func wrongCode() async throws {
     try await withRoom { room in
       let host = ScriptedNode()
@@ -561,7 +565,7 @@ struct NodeTests: NodeSuite {
     }
   }
 
-  @Test("who is refused is told what would do, and no code that the board does not have")
+  @Test("a refused peer gets advice, and is not asked for a code if the board has none")
   func advice() async throws {
     try await withRoom { room in
       for (admission, advice) in [
@@ -596,7 +600,7 @@ struct NodeTests: NodeSuite {
     }
   }
 
-  @Test("a board hosted again under its name keeps its id")
+  @Test("a board that is hosted again under its name keeps its id")
   func reopening() async throws {
     try await withRoom { room in
       var boards: [String] = []

@@ -93,7 +93,7 @@ struct OwnedBoardTests: NodeSuite {
     return try #require(last)
   }
 
-  @Test("[AUT-11] who joins a board that is owned writes at once, and both are told the roles")
+  @Test("[AUT-11] a peer that joins an owned board can edit at once, and both sides get the roles")
   func joining() async throws {
     try await withRoom { room in
       try await withOwner(in: room) { host, ready in
@@ -119,9 +119,7 @@ struct OwnedBoardTests: NodeSuite {
     }
   }
 
-  @Test(
-    "[AUT-11] a board is its owner's again after a restart, and a guest's right is kept as well"
-  )
+  @Test("[AUT-11] after a restart, a board has the same owner, and a guest the same role")
   func restart() async throws {
     try await withRoom { room in
       let (ada, ben) = (PeerIdentity.ephemeral(), PeerIdentity.ephemeral())
@@ -151,7 +149,7 @@ struct OwnedBoardTests: NodeSuite {
     }
   }
 
-  @Test("--owned makes no owner of a board that is there")
+  @Test("--owned does not change an existing board")
   func openBoard() async throws {
     try await withRoom { room in
       try await withOwner(in: room, { $0.isOwned = false }) { host, _ in
@@ -164,7 +162,7 @@ struct OwnedBoardTests: NodeSuite {
     }
   }
 
-  @Test("[AUT-13] who is kicked writes nowhere any more, and what it drew before stays")
+  @Test("[AUT-13] a kicked member can no longer edit anywhere, and its earlier drawing stays")
   func kick() async throws {
     try await withRoom { room in
       try await withOwner(in: room) { host, ready in
@@ -180,7 +178,7 @@ struct OwnedBoardTests: NodeSuite {
     }
   }
 
-  @Test("[ADM-9] a further code lets in to look on, and one whose time is over lets nobody in")
+  @Test("[ADM-9] an additional code admits viewers, and an expired code admits no peer")
   func codes() async throws {
     try await withRoom { room in
       try await withOwner(in: room) { host, _ in
@@ -200,9 +198,7 @@ struct OwnedBoardTests: NodeSuite {
     }
   }
 
-  @Test(
-    "[ADM-9] another program of the same person has a code made, and is told where there is none"
-  )
+  @Test("[ADM-9] another program of the same user can create a code if the board is open")
   func askedFor() async throws {
     try await withRoom { room in
       try await withOwner(in: room) { _, ready in
@@ -239,7 +235,7 @@ struct OwnedBoardTests: NodeSuite {
   }
 
   @Test(
-    "a time of a code is a number and a unit",
+    "the lifetime of a code is a number and a unit",
     arguments: [
       ("90s", 90), ("15m", 900), ("2h", 7200), ("30d", 2_592_000), ("31d", nil), ("0s", nil),
       ("2", nil), ("h", nil), ("-1h", nil), ("9223372036854775807d", nil), ("", nil),

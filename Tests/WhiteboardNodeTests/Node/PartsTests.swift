@@ -20,7 +20,7 @@ struct NameBookTests {
     }
   }
 
-  @Test("an id goes before the start of one, and that before a name")
+  @Test("a whole id has precedence over an id prefix, and that over a name")
   func order() throws {
     #expect(try find("abcdefgh").get() == 1)
     #expect(try find("ABCDX").get() == 2)
@@ -29,7 +29,7 @@ struct NameBookTests {
     #expect(try find("ben").get() == 3)
   }
 
-  @Test("what more than one has is told, and so is what nobody has")
+  @Test("ambiguous and unknown names have different errors")
   func failures() {
     #expect(throws: CommandError.self) { try find("abcd").get() }
     guard case .failure(let both) = find("abcd"), case .failure(let none) = find("zoe"),
@@ -48,7 +48,7 @@ struct NameBookTests {
 
 @Suite
 struct CommandQueueTests {
-  @Test("lines come out in order, and only a first one that is due comes out of turn")
+  @Test("lines leave the queue in order; only the first one can be removed by a condition")
   func order() {
     var queue = CommandQueue()
     let wait = CommandRequest(.wait(.synced, timeout: nil))
@@ -63,7 +63,7 @@ struct CommandQueueTests {
     #expect(queue.takeFirst() == nil)
   }
 
-  @Test("a verb that is due anywhere comes out alone, and the rest keep their order")
+  @Test("`takeAny` removes a matching command at any position, and the rest keep their order")
   func anywhere() {
     var queue = CommandQueue()
     for verb in [Command.digest, .accept(target: "to-1"), .quit, .objects] {
@@ -81,7 +81,7 @@ struct CommandQueueTests {
     #expect(queue.takeFirst() == .request(CommandRequest(.peers)))
   }
 
-  @Test("it is full at its capacity and has room again when one is taken")
+  @Test("a queue is full at its capacity, and has room again after a line was removed")
   func capacity() {
     var queue = CommandQueue()
     for _ in 0..<CommandQueue.capacity {

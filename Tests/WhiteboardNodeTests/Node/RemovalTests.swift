@@ -27,7 +27,7 @@ struct RemovalTests: NodeSuite {
     }
   }
 
-  @Test("[MEM-10] a removed person is told who and why; the copy is read-only until they decide")
+  @Test("[MEM-10] a removed user learns by whom and why; the copy is read-only until they decide")
   func kicked() async throws {
     try await withPair { _, host, guest in
       try await guest.perform("text 0,0 mine as=mine")
@@ -52,7 +52,7 @@ struct RemovalTests: NodeSuite {
     }
   }
 
-  @Test("only a removed person continues on an own copy")
+  @Test("only a removed user continues on an own copy")
   func nothingToContinue() async throws {
     try await withPair { _, host, guest in
       #expect(await error(guest, "continue") == .refused)
@@ -123,7 +123,9 @@ struct RemovalTests: NodeSuite {
     }
   }
 
-  @Test("a copy of a board that another person owns stays read-only, with the way to an own board")
+  @Test(
+    "a copy of a board with another owner stays read-only, with advice how to make an own board"
+  )
   func owned() async throws {
     try await withRoom { room in
       let host = ScriptedNode()
@@ -150,7 +152,7 @@ struct RemovalTests: NodeSuite {
     }
   }
 
-  @Test("a stored removal is read back as it was written")
+  @Test("a stored removal is decoded as it was encoded")
   func stored() throws {
     var removal = Removal(by: "abc", name: "ada", reason: "why?")
     removal.isContinued = true

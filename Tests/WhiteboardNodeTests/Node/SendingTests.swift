@@ -121,7 +121,7 @@ struct SendingTests: NodeSuite {
     }
   }
 
-  @Test("`quit` is answered after the messages that are not confirmed")
+  @Test("`quit` is answered after the unconfirmed messages are done")
   func quitting() async throws {
     try await withBarePeer { _, host, _, session in
       try await session.pause(true)

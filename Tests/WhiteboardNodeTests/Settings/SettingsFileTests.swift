@@ -7,7 +7,7 @@ import WhiteboardNode
     #expect(throws: SettingsFile.Fault.self) { _ = try SettingsFile(text, path: "config") }
   }
 
-  @Test("lines, comments and quotes are read as a part of TOML")
+  @Test("lines, comments and quotes are parsed as in a subset of TOML")
   func lines() throws {
     let text = """
       # mine
@@ -31,7 +31,7 @@ import WhiteboardNode
     #expect(file.keys.isEmpty)
   }
 
-  @Test("keys are bound after [keys], and by keys.COMMAND anywhere")
+  @Test("keys are bound in the section [keys], or with keys.COMMAND anywhere")
   func keys() throws {
     let text =
       "keys.redo = U\r\nname = Ada\r\n[keys]\r\nundo = u, ctrl+z\r\ngrid = \"#\"\r\nquit =\r\n"
@@ -48,7 +48,7 @@ import WhiteboardNode
   }
 
   @Test(
-    "what is not of the form is refused with its line",
+    "a malformed line is rejected with its number",
     arguments: [
       ("name\n", 1), ("\n= x", 2), ("[node]", 1), ("a = \"x", 1), ("a = \"x\" y", 1),
       (#"a = "\n""#, 1), ("a = 1\nb = 2\na = 3", 3), ("[keys]\nu = x\nkeys.u = y", 3),
@@ -58,7 +58,7 @@ import WhiteboardNode
     #expect(fault(text)?.number == number)
   }
 
-  @Test("a file that is named has to be there, and one that is not need not")
+  @Test("a file that the user names must exist, and the default file need not")
   func places() throws {
     let variables = ["HOME": "/nobody", "XDG_CONFIG_HOME": "here"]
     let standard = try #require(SettingsFile.Place(nil) { variables[$0] })
@@ -70,7 +70,7 @@ import WhiteboardNode
     #expect(SettingsFile.Place(nil) { _ in nil } == nil)
   }
 
-  @Test("what is no text, no file or too long is refused")
+  @Test("anything but a text file of a limited size is refused")
   func unreadable() throws {
     let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     defer { try? FileManager.default.removeItem(at: file) }

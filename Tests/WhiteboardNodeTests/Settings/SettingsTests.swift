@@ -15,7 +15,7 @@ import WhiteboardNode
     )
   }
 
-  @Test("a flag beats the environment, which beats the file")
+  @Test("a flag has precedence over the environment, and the environment over the file")
   func precedence() throws {
     let (file, variable) = ("name = Ada", ["WHITEBOARD_NAME": "Ben"])
     let all = try settings(flags: ["name": "Cy"], environment: variable, file: file)
@@ -30,14 +30,14 @@ import WhiteboardNode
     #expect(try settings().value(.personName) == nil)
   }
 
-  @Test("a variable of others says a value by being set, and ours beats it")
+  @Test("a foreign variable counts if it is set, and our own variable has precedence over it")
   func presence() throws {
     #expect(try settings(environment: ["ACCESSIBLE": "x"]).value(.accessible) == true)
     let ours = ["ACCESSIBLE": "1", "WHITEBOARD_ACCESSIBLE": "false"]
     #expect(try settings(environment: ours).value(.accessible) == false)
   }
 
-  @Test("values are of their types")
+  @Test("values have the types of their settings")
   func values() throws {
     let settings = try settings(
       file: "listen = [::]:0\nlost-after = 7.5\nadmit = known\nannounce = false\nlog-level = debug"
@@ -49,7 +49,7 @@ import WhiteboardNode
     #expect(settings.value(.logLevel) == .debug)
   }
 
-  @Test("a wrong value is an error that says where it stands and what is allowed")
+  @Test("an invalid value is an error that names its place and the allowed values")
   func faults() {
     func message(_ make: @autoclosure () throws -> Settings) -> String {
       let error = #expect(throws: NodeError.self) { _ = try make() }
@@ -74,7 +74,7 @@ import WhiteboardNode
     )
   }
 
-  @Test("a code is checked and not told")
+  @Test("a code is validated and never printed")
   func secret() {
     let error = #expect(throws: NodeError.self) { _ = try settings(file: "code = river-maple") }
     #expect(error?.message.contains("maple") == false)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import WhiteboardRendering
 
-@Suite("Colours as a terminal has them")
+@Suite("Colors of a terminal")
 struct ColorDepthTests {
   /// By another implementation of Oklab, with the power and root functions of a mathematical library.
   private static let nearest: [(UInt32, UInt8, UInt8)] = [
@@ -17,13 +17,13 @@ struct ColorDepthTests {
     (0x885C7A, 96, 8), (0x752052, 89, 1), (0x34571E, 22, 8), (0xA28623, 136, 8),
   ]
 
-  @Test("a colour is shown by the one of the palette that looks most like it", arguments: nearest)
+  @Test("a color is shown by the most similar color of the palette", arguments: nearest)
   func palette(rgb: UInt32, of256: UInt8, of16: UInt8) {
     #expect(PaletteColor.index256(rgb) == of256)
     #expect(PaletteColor.index16(rgb) == of16)
   }
 
-  @Test("a colour of the palette is shown by itself")
+  @Test("a color of the palette is shown by itself")
   func itself() {
     for (index, rgb) in PaletteColor.fixedColors.enumerated() {
       let found = Int(PaletteColor.index256(rgb)) - 16
@@ -35,7 +35,7 @@ struct ColorDepthTests {
   }
 
   @Test(
-    "colours as eyes see them",
+    "colors are converted to the perceived color space",
     arguments: [
       (0x000000, 0.000000, 0.000000, 0.000000),
       (0xFFFFFF, 1.000000, 0.000000, 0.000000),
@@ -51,7 +51,7 @@ struct ColorDepthTests {
     #expect(abs(color.a - a) < 1e-5 && abs(color.b - b) < 1e-5)
   }
 
-  @Test("every ink is seen on its paper", arguments: Paper.allCases)
+  @Test("every ink is visible on its paper", arguments: Paper.allCases)
   func inks(paper: Paper) {
     for value in stride(from: UInt32(0), through: 0xFF_FFFF, by: 0x01_2345) {
       guard let rgb = InkColor.shown(value << 8 | 0xFF, on: paper).rgb else { continue }
@@ -66,7 +66,7 @@ struct ColorDepthTests {
     #expect(InkColor.shown(nil, on: paper) == .terminal)
   }
 
-  @Test("the colours of pens stay as they are where the ground is not known or dark")
+  @Test("pen colors do not change on an unknown or a dark background")
   func pens() {
     for rgb: UInt32 in [
       0xE69F00, 0x56B4E9, 0x1FAE84, 0xF0E442, 0x3B8FD9, 0xE8601C, 0xCC79A7, 0x999999, 0x9A7BE0,

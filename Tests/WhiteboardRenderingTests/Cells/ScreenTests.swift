@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A screen of cells")
 struct ScreenTests {
-  @Test("wide characters take two cells, and are gone when one is overwritten")
+  @Test("wide characters take two cells, and disappear if one of them is overwritten")
   func wide() {
     var screen = Screen(width: 6, height: 1)
     #expect(screen.put("漢字", x: 1, y: 0) == 5)
@@ -31,7 +31,7 @@ struct ScreenTests {
     #expect(screen.lines == ["", "  cdef", ""])
   }
 
-  @Test("the background of what lies under a text stays")
+  @Test("text keeps the background of the cells under it")
   func background() {
     var screen = Screen(width: 2, height: 1)
     let red = CellColor(rgb: 0xFF0000)
@@ -41,7 +41,7 @@ struct ScreenTests {
   }
 
   @Test(
-    "columns of characters",
+    "the width of characters in columns",
     arguments: [
       ("a", 1), ("é", 1), ("e\u{301}", 1), ("漢", 2), ("⣿", 1), ("█", 1), ("👩‍👩‍👧", 2), ("🇩🇪", 2),
       ("❤️", 2), ("1️⃣", 2), ("👍🏽", 2), ("का", 2), ("क", 1), ("한", 2), ("ש", 1),
@@ -53,7 +53,7 @@ struct ScreenTests {
   }
 
   @Test(
-    "text is broken at spaces, and in long words",
+    "text is wrapped at spaces, and inside of long words",
     arguments: [
       ("hello there world", 11, ["hello there", "world"]),
       ("abcdefghij", 4, ["abcd", "efgh", "ij"]),
@@ -66,7 +66,7 @@ struct ScreenTests {
     #expect(TextLines.wrapped(text, columns: columns, limit: 9) == lines)
   }
 
-  @Test("what is beyond the lines there are ends in an ellipsis")
+  @Test("text beyond the last line is replaced by an ellipsis")
   func cutting() {
     #expect(TextLines.wrapped("a b c d", columns: 1, limit: 2) == ["a", "…"])
     #expect(TextLines.cut("hello", columns: 4) == "hel…")
@@ -74,7 +74,7 @@ struct ScreenTests {
     #expect(TextLines.cut("hello", columns: 5) == "hello")
   }
 
-  @Test("a pasted screen brings its characters along")
+  @Test("a screen that is copied into another brings its characters")
   func copies() {
     var inner = Screen(width: 4, height: 1)
     inner.put("e\u{301}👩‍👩‍👧", x: 0, y: 0)

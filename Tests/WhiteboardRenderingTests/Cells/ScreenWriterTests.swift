@@ -3,7 +3,7 @@ import Testing
 
 @testable import WhiteboardRendering
 
-@Suite("Writing what changed on a screen")
+@Suite("Writing the changes of a screen")
 struct ScreenWriterTests {
   private let writer = ScreenWriter(depth: .full)
 
@@ -30,7 +30,7 @@ struct ScreenWriterTests {
     }
   }
 
-  @Test("a terminal that shows one screen shows the next after the bytes", arguments: 1...60)
+  @Test("the bytes turn a terminal from any screen to any other", arguments: 1...60)
   func anyToAny(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var screen = Screen(width: 1 + random.below(50), height: 1 + random.below(12))
@@ -51,14 +51,14 @@ struct ScreenWriterTests {
     }
   }
 
-  @Test("a screen that did not change costs nothing")
+  @Test("a screen without changes costs no bytes")
   func nothing() {
     var screen = Screen(width: 40, height: 10)
     screen.put("hello 漢字", x: 3, y: 2)
     #expect(writer.bytes(from: screen, to: screen) == [])
   }
 
-  @Test("whatever a text holds, the terminal is not told to do anything by it")
+  @Test("no text can control the terminal")
   func hostile() {
     var screen = Screen(width: 60, height: 2)
     for code in 0..<0x300 as Range<UInt32> {
@@ -89,7 +89,7 @@ struct ScreenWriterTests {
     #expect(!bytes.isEmpty && bytes.count <= 100, "\(bytes.count)")
   }
 
-  @Test("colours are told as the terminal has them")
+  @Test("colors are encoded for the terminal's color depth")
   func depths() {
     var screen = Screen(width: 3, height: 1)
     screen.put("x", x: 0, y: 0, CellStyle(CellColor(rgb: 0xFF0000), on: CellColor(rgb: 0x00CD00)))
@@ -117,7 +117,7 @@ struct ScreenWriterTests {
     return String(decoding: bytes, as: UTF8.self).replacing("\u{1B}", with: "^")
   }
 
-  @Test("behind letters of which terminals may think otherwise, the cursor is set anew")
+  @Test("after characters of an uncertain width, the cursor is positioned again")
   func trust() {
     #expect(bytes(from: "", to: "漢字x") == "^[1;1H漢字^[1;5Hx")
     #expect(bytes(from: "", to: "éèx") == "^[1;1Héè^[1;3Hx")
@@ -125,12 +125,12 @@ struct ScreenWriterTests {
     #expect(bytes(from: "", to: "שx") == "^[1;1Hש^[1;2Hx")
   }
 
-  @Test("what a terminal may write over that takes a cluster apart is written again")
+  @Test("characters that a terminal may overwrite with a cluster are written again")
   func clusters() {
     #expect(bytes(from: "abcdefgh", to: "👩‍👩‍👧cdefgh") == "^[1;1H  ^[1;1H👩‍👩‍👧^[1;3Hcdef")
   }
 
-  @Test("the cursor takes the shortest way, and a style is told once")
+  @Test("the cursor moves with the fewest bytes, and a style is sent once")
   func ways() {
     var (old, new) = (Screen(width: 90, height: 40), Screen(width: 90, height: 40))
     old.put("x", x: 50, y: 20)

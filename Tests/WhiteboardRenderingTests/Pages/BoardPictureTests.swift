@@ -4,7 +4,7 @@ import Whiteboard
 
 @testable import WhiteboardRendering
 
-@Suite("What a page shows")
+@Suite("The contents of a page")
 struct BoardPictureTests {
   private static func board() throws -> Board {
     let member = try #require(MemberID(Array(repeating: 1, count: 32)))
@@ -18,7 +18,7 @@ struct BoardPictureTests {
     return try #require(BoardPicture.region(around: items, margin: 0))
   }
 
-  @Test("words that reach out of their box are on the page, turned and scaled")
+  @Test("text that reaches out of its box is on the page, rotated and scaled")
   func words() throws {
     let board = try Self.board()
     let id = try board.createText("a\nb\nc\nd\ne", at: Point(x: 0, y: 0))
@@ -48,7 +48,7 @@ struct BoardPictureTests {
     #expect(region.greatest.x == 33)
   }
 
-  @Test("nothing has no region, and a text's lines are as broad as its box")
+  @Test("an empty board has no region, and a text's lines are as wide as its box")
   func lines() throws {
     #expect(BoardPicture.region(around: []) == nil)
     let board = try Self.board()

@@ -4,7 +4,7 @@ import Testing
 @testable import Whiteboard
 @testable import WhiteboardRendering
 
-@Suite("Objects as they show on a page")
+@Suite("Objects on a page")
 struct PageObjectTests {
   private func marks(_ board: Board, paper: UInt32? = 0xFFFFFF) -> [[PageMark]] {
     let items = board.snapshots.map {
@@ -18,7 +18,7 @@ struct PageObjectTests {
     return picture.objects(pixelsPerUnit: 1).map(\.marks)
   }
 
-  @Test("words stand in rows of letters, without what no letter is")
+  @Test("text becomes rows of letters, without control characters")
   func words() throws {
     let board = try Scenes.board()
     let id = try board.createText("", at: Point(x: 50, y: 60), color: 0xFF_00FF)
@@ -38,7 +38,7 @@ struct PageObjectTests {
     #expect(PageWords(" \u{202E} ", Point(x: 0, y: 0), green) == nil)
   }
 
-  @Test("a stroke is as broad as the pen was pressed, in few lines, and no thinner than is seen")
+  @Test("a stroke is as wide as its pressure, in few lines, and never too thin to see")
   func strokes() throws {
     let board = try Scenes.board()
     let points = (0..<8).map { step in
@@ -58,7 +58,7 @@ struct PageObjectTests {
     #expect(dot == [PageLine(width: 0.7, start: Point(x: 0, y: 0), pieces: [])])
   }
 
-  @Test("ink of the paper's colour is plain ink")
+  @Test("ink of the paper's color becomes plain ink")
   func contrast() throws {
     let board = try Scenes.board()
     try board.createText("x", at: Point(x: 0, y: 0), color: 0xFEFE_FE80)
@@ -71,7 +71,7 @@ struct PageObjectTests {
     }
   }
 
-  @Test("a photo lies where its file says", arguments: PhotoOrientation.allCases)
+  @Test("a photo lies in the orientation of its file", arguments: PhotoOrientation.allCases)
   func orientation(_ orientation: PhotoOrientation) throws {
     let photo = PagePhoto(
       asset: try Scenes.photo(1),
@@ -90,7 +90,7 @@ struct PageObjectTests {
     #expect((place.right.x == 0) == orientation.isSideways)
   }
 
-  @Test("a corner is one at every size")
+  @Test("a corner is a corner at every size")
   func corners() {
     for scale in [0.01, 0.25, 1, 40] {
       func isBend(_ x: Double, _ y: Double, _ nextX: Double, _ nextY: Double) -> Bool {

@@ -6,7 +6,7 @@ import Whiteboard
 
 @Suite("The board as cells")
 struct BoardCanvasTests {
-  @Test("what is painted where something changed is what would be painted anew", arguments: 1...30)
+  @Test("painting only the changed parts gives the same as painting everything", arguments: 1...30)
   func incremental(seed: UInt64) throws {
     let style = DotStyle.allCases[Int(seed % 3)]
     var random = SeededGenerator(seed: seed)
@@ -37,7 +37,7 @@ struct BoardCanvasTests {
     #expect(canvas.count > 3, "seed \(seed)")
   }
 
-  @Test("[SYN-32] a stroke that is being drawn never shows less than it did")
+  @Test("[SYN-32] a preview of a stroke never shrinks")
   func previews() throws {
     let board = try Scenes.board()
     let id = try Scenes.begin(board, try Scenes.ink([(-100, 0), (-80, 0)]))
@@ -60,7 +60,7 @@ struct BoardCanvasTests {
     #expect(difference(canvas.screen, Scenes.canvas(board).screen) == nil)
   }
 
-  @Test("a stroke that grew is painted where it grew")
+  @Test("a growing stroke is painted only where it grew")
   func growth() throws {
     let board = try Scenes.board()
     let points = (0..<100).map { (Double($0) - 150, $0 % 2 == 0 ? -20.0 : 20.0) }
@@ -73,7 +73,7 @@ struct BoardCanvasTests {
     #expect(difference(canvas.screen, Scenes.canvas(board).screen) == nil)
   }
 
-  @Test("every way to show lines shows them", arguments: DotStyle.allCases)
+  @Test("every dot style shows lines", arguments: DotStyle.allCases)
   func styles(style: DotStyle) throws {
     let board = try Scenes.board()
     try board.createDrawing(try Scenes.ink([(-150, -80), (150, 80)]))
@@ -88,7 +88,7 @@ struct BoardCanvasTests {
     }
   }
 
-  @Test("zooming keeps what is under the pointer")
+  @Test("zooming keeps the point under the pointer in place")
   func zoom() {
     var viewport = Scenes.viewport
     let place = Point(x: 40, y: -17)
@@ -130,7 +130,7 @@ struct BoardCanvasTests {
   }
 
   @Test(
-    "a line is so many dots broad",
+    "the width of a line in dots",
     arguments: [
       (5.0, 1.0, DotStyle.braille, 2), (5, 0.5, .braille, 1), (5, 0.1, .braille, 1),
       (2, 1, .braille, 1), (8, 1, .braille, 2), (12, 1, .braille, 3), (32, 1, .braille, 8),
@@ -145,7 +145,7 @@ struct BoardCanvasTests {
     #expect(breadth[1] <= dots && breadth[1] >= 1)
   }
 
-  @Test("an ellipse is the same on all sides, and nothing sticks out", arguments: [1.0, 5, 12, 16])
+  @Test("an ellipse is symmetric, and no dot sticks out", arguments: [1.0, 5, 12, 16])
   func ellipses(width: Double) throws {
     let board = try Scenes.board()
     try board.createDrawing(try Scenes.ellipse((0, 0), 160, 96), lineWidth: width)
@@ -164,7 +164,7 @@ struct BoardCanvasTests {
     #expect(dots(left) >= 3 && dots(right) >= 3, "\(lines)")
   }
 
-  @Test("names in games and the ways colours are shown are brought up to date")
+  @Test("names in games and color styles are updated")
   func restyled() throws {
     let board = try Scenes.board()
     let game = try board.createConnectFour(at: Point(x: 0, y: 0))

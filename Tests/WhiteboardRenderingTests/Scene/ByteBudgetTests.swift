@@ -4,7 +4,7 @@ import Whiteboard
 @testable import WhiteboardRendering
 
 /// What typical changes cost a line over SSH: numbers that may not grow unseen.
-@Suite("Bytes that a change costs")
+@Suite("Bytes for each kind of change")
 struct ByteBudgetTests {
   private static let viewport = Viewport(center: Point(x: 0, y: 0), columns: 100, rows: 30)
 
@@ -42,7 +42,7 @@ struct ByteBudgetTests {
   }
 
   @Test(
-    "everything",
+    "a whole screen",
     arguments: [(.none, 6_700), (.sixteen, 8_000), (.palette, 9_000), (.full, 11_000)]
       as [(ColorDepth, Int)]
   )
@@ -116,7 +116,7 @@ struct ByteBudgetTests {
     }
   }
 
-  @Test("a line of a chat comes, and those above move up")
+  @Test("a line is added to the chat, and those above move up")
   func chat() {
     func screen(_ first: Int) -> Screen {
       var screen = Screen(width: 100, height: 30)

@@ -5,9 +5,9 @@ import Testing
 @testable import WhiteboardRendering
 
 /// What boards look like, in cells: the files of `Goldens` are to be looked at.
-@Suite("What boards look like")
+@Suite("Golden pictures of boards")
 struct GoldenTests {
-  @Test("lines, in every way to show them", arguments: DotStyle.allCases)
+  @Test("lines in every dot style", arguments: DotStyle.allCases)
   func lines(style: DotStyle) throws {
     Golden.check(
       Scenes.canvas(try Scenes.drawing(), Scenes.viewport, style).screen,
@@ -15,7 +15,7 @@ struct GoldenTests {
     )
   }
 
-  @Test("lines where there are no colours", arguments: [DotStyle.braille, .ascii])
+  @Test("lines without colors", arguments: [DotStyle.braille, .ascii])
   func monochrome(style: DotStyle) throws {
     var canvas = Scenes.canvas(try Scenes.drawing(), Scenes.viewport, style)
     canvas.isMonochrome = true
@@ -24,7 +24,10 @@ struct GoldenTests {
   }
 
   /// What is written, with a sign in place of Escape.
-  @Test("the bytes of some lines, for terminals of all colours", arguments: ColorDepth.allCases)
+  @Test(
+    "the bytes of some lines, for terminals of every color depth",
+    arguments: ColorDepth.allCases
+  )
   func depths(depth: ColorDepth) throws {
     let screen = Scenes.canvas(try Scenes.drawing()).screen
     let bytes = ScreenWriter(depth: depth).bytes(from: nil, to: screen)
@@ -32,7 +35,7 @@ struct GoldenTests {
     Golden.check(text.replacing("\n", with: "␊") + "\n", "depth-\(depth.rawValue)")
   }
 
-  @Test("from near and from afar", arguments: [25, 50, 400])
+  @Test("zoomed in and zoomed out", arguments: [25, 50, 400])
   func zooms(percent: Int) throws {
     let board = try Scenes.drawing()
     try board.createText("hello there", at: Point(x: -100, y: -50))
@@ -43,7 +46,7 @@ struct GoldenTests {
   }
 
   @Test(
-    "texts: broad and joined letters, colours, lines, sizes and angles",
+    "texts: wide and joined letters, colors, lines, sizes and angles",
     arguments: DotStyle.allCases
   )
   func texts(style: DotStyle) throws {
@@ -78,7 +81,7 @@ struct GoldenTests {
     Golden.check(Scenes.canvas(board).screen, "wide-edges")
   }
 
-  @Test("what is in front hides what is behind")
+  @Test("objects in front hide those behind")
   func overlap() throws {
     let board = try Scenes.board()
     let back = try board.createText("behind the others", at: Point(x: 0, y: -40))
@@ -99,7 +102,7 @@ struct GoldenTests {
     Golden.check(Scenes.canvas(board).screen, "overlap-raised")
   }
 
-  @Test("strokes that are scaled, turned and partly erased")
+  @Test("strokes that are scaled, rotated and partly erased")
   func strokes() throws {
     let board = try Scenes.board()
     let box = try Scenes.ink([(-40, -24), (40, -24), (40, 24), (-40, 24), (-40, -24)])
@@ -122,7 +125,7 @@ struct GoldenTests {
     Golden.check(Scenes.canvas(board).screen, "strokes")
   }
 
-  @Test("games, as they are played", arguments: DotStyle.allCases)
+  @Test("games in progress", arguments: DotStyle.allCases)
   func games(style: DotStyle) throws {
     guard style != .half else { return }
     let board = try Scenes.board()
@@ -137,7 +140,7 @@ struct GoldenTests {
     Golden.check(canvas.screen, "games-\(style)")
   }
 
-  @Test("photos: on their way, here, by pixels, and turned")
+  @Test("photos: missing, loaded, in pixels, and rotated")
   func photos() throws {
     let board = try Scenes.board()
     let assets = try [Scenes.photo(1), Scenes.photo(2), Scenes.photo(3), Scenes.photo(4)]

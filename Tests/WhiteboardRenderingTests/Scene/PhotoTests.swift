@@ -5,7 +5,7 @@ import Whiteboard
 
 @Suite("Photos on a terminal")
 struct PhotoTests {
-  @Test("cells of a photo that the terminal shows are blank, and lines over it show")
+  @Test("cells of a photo that the terminal shows are blank, and lines over it are visible")
   func blank() throws {
     let board = try Scenes.board()
     let asset = try Scenes.photo()
