@@ -21,7 +21,7 @@ import Testing
     return exchange
   }
 
-  @Test("[SYN-35] an asset is asked for once, from the member that brought its object")
+  @Test("[SYN-35] an asset is requested once, from the member that brought its object")
   func once() {
     var exchange = joined()
     #expect(exchange.want(asset, preferring: b, now: 0) == [.ask(asset.id, b)])
@@ -31,7 +31,9 @@ import Testing
     #expect(!exchange.isBusy && exchange.tick(100_000).isEmpty)
   }
 
-  @Test("[SYN-35] where one has not got it the next is asked, and all anew later")
+  @Test(
+    "[SYN-35] if a member does not have an asset, the next is asked; after 5 s all are asked again"
+  )
   func next() {
     var exchange = joined()
     _ = exchange.want(asset, preferring: b, now: 0)
@@ -43,7 +45,7 @@ import Testing
     #expect(exchange.tick(10_005) == [.ask(asset.id, b)])
   }
 
-  @Test("[SYN-35] without progress for 30 s, or when it leaves, the next is asked")
+  @Test("[SYN-35] after 30 s without progress, or when a member leaves, the next one is asked")
   func silence() {
     var exchange = joined()
     _ = exchange.want(asset, preferring: a, now: 0)
@@ -54,7 +56,7 @@ import Testing
     #expect(exchange.memberJoined(b, now: 50_002) == [.ask(asset.id, b)])
   }
 
-  @Test("[SYN-35] four assets at a time")
+  @Test("[SYN-35] four assets are requested at a time")
   func parallel() {
     var exchange = joined()
     let asked = (0..<10).flatMap {
@@ -64,7 +66,7 @@ import Testing
     #expect(exchange.arrived(World.asset(0).id, now: 0) == [.ask(World.asset(4).id, a)])
   }
 
-  @Test("[SYN-35] assets that nobody has make room for those that somebody has")
+  @Test("[SYN-35] unavailable assets make room for available ones")
   func unobtainable() throws {
     func asset(_ number: Int) throws -> AssetReference {
       let bytes = (0..<32).map { UInt8(truncatingIfNeeded: $0 < 4 ? number >> (8 * $0) : 0) }
@@ -88,7 +90,7 @@ import Testing
     #expect(exchange.reference(of: good.id) == good)
   }
 
-  @Test("[SYN-35] a member whose assets never come leaves room for those of others")
+  @Test("[SYN-35] a member whose assets never arrive leaves room for the assets of others")
   func starving() {
     var exchange = joined()
     for number: UInt8 in 0..<40 {

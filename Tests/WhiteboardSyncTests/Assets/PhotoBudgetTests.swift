@@ -121,7 +121,7 @@ import Testing
     #expect(isWanted(try photo(17)))
   }
 
-  @Test("[BRD-16] a false statement about a photo does not keep the photo away")
+  @Test("[BRD-16] a false statement about a photo does not block the true one")
   func falseProperties() throws {
     join(&bo)
     join(&cleo)
@@ -131,7 +131,7 @@ import Testing
     #expect(anna.replica.expectedAsset(truth.id, from: bo.member) == [lie, truth])
   }
 
-  @Test("[BRD-38] one's own photos beyond 512 MiB are refused with an error")
+  @Test("[BRD-38] an author's own photos beyond 512 MiB are refused with an error")
   func own() throws {
     for number: UInt8 in 1...16 {
       let photo = try photo(number)

@@ -5,7 +5,10 @@ import Testing
 @testable import WhiteboardSync
 
 @Suite struct ResourceDTOTests {
-  @Test("[BRD-20] a name reads back", arguments: ResourceDTO.Kind.allCases)
+  @Test(
+    "[BRD-20] a resource name is decoded as it was encoded",
+    arguments: ResourceDTO.Kind.allCases
+  )
   func roundTrip(kind: ResourceDTO.Kind) throws {
     let dto = ResourceDTO(id: "1-aaaaaaaaaaaac", type: kind, sha256: World.asset(171).id)
     #expect(try ResourceDTO(name: dto.name) == dto)
@@ -13,7 +16,7 @@ import Testing
     #expect(try ResourceDTO(name: plain.name) == plain)
   }
 
-  @Test("[BRD-20] AirplaIN's own form is read, and fields that are not known are skipped")
+  @Test("[BRD-20] AirplaIN's own format is decoded, and unknown fields are skipped")
   func others() throws {
     let dto = try ResourceDTO(
       name: #"{"type":"chat","id":"A-1","later":[1,{"x":null}],"isDeleted":false}"#
@@ -22,7 +25,7 @@ import Testing
   }
 
   @Test(
-    "[BRD-20] what is not of the form is refused",
+    "[BRD-20] a malformed resource name is rejected",
     arguments: [
       "", "{", "[]", "null", "photo.jpg", #"{"id":"x"}"#, #"{"id":"x","type":"spell"}"#,
       #"{"id":"","type":"text"}"#, #"{"id":7,"type":"text"}"#,
@@ -34,7 +37,7 @@ import Testing
     #expect(throws: ResourceDTOError.malformed) { try ResourceDTO(name: name) }
   }
 
-  @Test("[BRD-20] 16 KiB pass and one byte more does not; nor do deep nests")
+  @Test("[BRD-20] 16 KiB are accepted and one byte more is not; deep nesting is rejected")
   func limits() throws {
     let frame = #"{"id":"x","type":"text","pad":""}"#
     let most = frame.replacing(

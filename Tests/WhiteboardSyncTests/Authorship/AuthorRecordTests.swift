@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test("[AUT-1] a record is read as it was written, and says whose it is")
+  @Test("[AUT-1] a record is decoded as it was encoded, with its author and role")
   func reading() throws {
     let read = try AuthorRecord(record.bytes)
     #expect(read == record)
@@ -36,7 +36,7 @@ import Testing
     #expect(record.bytes.count == 164)
   }
 
-  @Test("[AUT-1] a record that ends early, goes on, or has one bit wrong does not hold")
+  @Test("[AUT-1] a record that is truncated, too long, or has one wrong bit is rejected")
   func damaged() throws {
     for count in record.bytes.indices {
       #expect(refusal(Array(record.bytes.prefix(count))) == "truncated")
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(
-    "[AUT-1] what is wrong has its word",
+    "[AUT-1] each error in a record has its own code",
     arguments: [
       (0, UInt8(2), "reserved"), (1, 9, "wrong-board"), (33, 2, "key"), (60, 0, "key"),
       (98, 0, "reserved"), (98, 4, "reserved"), (98, 1, "signature"), (99, 2, "reserved"),
@@ -64,13 +64,13 @@ import Testing
     #expect(refusal(bytes) == word)
   }
 
-  @Test("[AUT-1] a record of another board does not count on this one")
+  @Test("[AUT-1] a record of another board is rejected on this one")
   func otherBoard() throws {
     let other = try #require(BoardID(2...17))
     #expect(refusal(record.bytes, board: other) == "wrong-board")
   }
 
-  @Test("[AUT-1] a grant holds only where the granter signed it")
+  @Test("[AUT-1] a grant is valid only with the granter's signature")
   func grant() throws {
     let (key, granter) = (RealKey(1), RealKey(2))
     let nonce = [UInt8](repeating: 7, count: 16)
@@ -84,7 +84,7 @@ import Testing
     #expect(refusal([1] + body + signature + key.signature(of: granted + [1])) == "signature")
   }
 
-  @Test("[AUT-2] nobody can make another record for an incarnation")
+  @Test("[AUT-2] no other record can have the same incarnation")
   func incarnation() throws {
     for index in 1..<100 {
       var bytes = record.bytes

@@ -51,7 +51,7 @@ import Testing
     #expect(hasNothing)
   }
 
-  @Test("[AUT-5] after an author message batches count, and their author is known")
+  @Test("[AUT-5] batches after an author message are accepted, and their author is known")
   func introduced() throws {
     join()
     receive(bo.hello())
@@ -63,7 +63,7 @@ import Testing
     #expect(anna.replica.board.member(of: bo.incarnation) == bo.member)
   }
 
-  @Test("[AUT-5] another member's author message, as it was sent, is refused")
+  @Test("[AUT-5] another member's author message, unchanged, is refused")
   func replayedAuthor() throws {
     join()
     join(cleo.member)
@@ -84,7 +84,7 @@ import Testing
     #expect(anna.replica.board.objectIDs.count == 2)
   }
 
-  @Test("[AUT-5] a batch that another member wrote becomes the sender's own, or nothing")
+  @Test("[AUT-5] another member's batch counts as the sender's own, or is refused")
   func replayedBatch() throws {
     join()
     _ = cleo.hello()
@@ -98,7 +98,7 @@ import Testing
     #expect(refusals() == [.brokenChain])
   }
 
-  @Test("[AUT-5] a record of a member, with a head that it did not sign, is refused")
+  @Test("[AUT-5] a member's record with a head that the member did not sign is refused")
   func forgedHeadOfAuthor() throws {
     join()
     let head = cleo.author.sign(bo.chain)
@@ -110,7 +110,7 @@ import Testing
     #expect(hasNothing)
   }
 
-  @Test("[AUT-1] a record of another board, and one with a wrong signature, are refused")
+  @Test("[AUT-1] a record of another board, or with a wrong signature, is refused")
   func wrongRecords() throws {
     var other = ScriptedReplica(9, board: try #require(BoardID(2...17)))
     join()
@@ -126,7 +126,7 @@ import Testing
     #expect(hasNothing)
   }
 
-  @Test("[AUT-4] a viewer's batch is refused, and a viewer is neither asked nor answers")
+  @Test("[AUT-4] a viewer's batch is refused; a viewer is not asked and does not answer")
   func viewer() throws {
     bo = ScriptedReplica(9, role: .viewer)
     join()
@@ -158,7 +158,7 @@ import Testing
     #expect(viewer.takeActions().isEmpty)
   }
 
-  @Test("[AUT-6] the chain begins and goes on as it is written down")
+  @Test("[AUT-6] the chain starts and continues as specified")
   func chain() throws {
     var chain = BatchChain(Incarnation(5))
     #expect(
@@ -169,7 +169,7 @@ import Testing
     #expect(chain.hash == .sha256(before.bytes + [1, 2, 3]) && chain.sequence == 4)
   }
 
-  @Test("[AUT-7] a batch that is left out shows at the next head")
+  @Test("[AUT-7] an omitted batch is detected at the next head")
   func gap() throws {
     join()
     receive(bo.hello())
@@ -179,7 +179,7 @@ import Testing
     #expect(refusals() == [.brokenChain])
   }
 
-  @Test("[AUT-7] a head that is forged, late, or of nobody is refused")
+  @Test("[AUT-7] a head that is forged, outdated, or without an author is refused")
   func forgedHeads() throws {
     join()
     receive(bo.head())
@@ -196,7 +196,7 @@ import Testing
     #expect(refusals() == [.wrongSignature])
   }
 
-  @Test("[AUT-5] an author message that goes back, or begins with a lie, is refused")
+  @Test("[AUT-5] an author message with an earlier sequence, or with a false start, is refused")
   func goingBack() throws {
     join()
     let first = bo.hello()
@@ -216,7 +216,7 @@ import Testing
     #expect(refusals() == [.brokenChain])
   }
 
-  @Test("[AUT-5] a new incarnation goes on where the old one ended, and an old one does not")
+  @Test("[AUT-5] a new incarnation starts where the old one ended; the old one cannot continue")
   func newIncarnation() throws {
     join()
     let first = bo.hello()
@@ -231,7 +231,7 @@ import Testing
     #expect(refusals() == [.brokenChain])
   }
 
-  @Test("[AUT-5] after a breach nothing more of the link counts until its member joins anew")
+  @Test("[AUT-5] after a violation, a link is ignored until its member joins again")
   func afterBreach() throws {
     join()
     receive(bo.hello())
@@ -248,7 +248,7 @@ import Testing
     #expect(anna.replica.board.objectIDs.count == 1)
   }
 
-  @Test("[AUT-7] who writes signs at most once a second, and before it leaves")
+  @Test("[AUT-7] a writer signs at most once a second, and before it leaves")
   func ownHeads() throws {
     join()
     var signed: [SignedHead] = []
@@ -272,7 +272,7 @@ import Testing
     #expect(try heads(anna.replica.takeActions()).isEmpty)
   }
 
-  @Test("[AUT-7] the batches and heads that are kept prove to anybody who wrote them")
+  @Test("[AUT-7] the stored batches and heads prove their author to any peer")
   func proof() throws {
     join()
     receive(bo.hello())
@@ -302,7 +302,7 @@ import Testing
     #expect(proven == 1)
   }
 
-  @Test("[I12] author messages without end take no more than their bounds")
+  @Test("[I12] endless author messages use no more memory than their limit")
   func flood() throws {
     join()
     receive(bo.hello())

@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test("[AUT-5] so many incarnations are introduced on a link, each as often as one likes")
+  @Test("[AUT-5] a link has a limit of incarnations; each can be introduced any number of times")
   func limit() {
     var link = LinkChainVerifier(limit: 3)
     let incarnations = (0..<4).map { _ in author.makeIncarnation() }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct DivergenceCheckTests {
   private let calm = World.Weather(failures: 0, loss: 0, cuts: 0, crashes: 0, skew: 0)
 
-  @Test("[SYN-42] a cell that differs is found, told of and repaired within two intervals")
+  @Test("[SYN-42] a different cell is found, reported and repaired within two intervals")
   func repair() throws {
     let world = World(seed: 11, nodes: 3, weather: calm)
     world.connectAll()
@@ -42,7 +42,7 @@ import Testing
     #expect(world.nodes.map(\.divergences) == told)
   }
 
-  @Test("[SYN-42] every 5 s a report carries the sums, and replicas that agree say nothing")
+  @Test("[SYN-42] a report contains the sums every 5 s, and equal replicas send nothing more")
   func reports() throws {
     let world = World(seed: 12, nodes: 2, weather: calm)
     world.connectAll()
@@ -60,7 +60,7 @@ import Testing
     #expect(reports.map(\.sums) == [BucketSums.sums(of: replica.board.state)])
   }
 
-  @Test("[SYN-42] sums count only beside an equal context, and a repair is asked for once in 5 s")
+  @Test("[SYN-42] sums count only with an equal context, and a repair is requested once in 5 s")
   func once() throws {
     let world = World(seed: 13, nodes: 1)
     let anna = world.nodes[0].replica
@@ -99,7 +99,7 @@ import Testing
     #expect(try told(anna.reports.currentContextHash, later) == [0b1001])
   }
 
-  @Test("[SYN-44] boards are equal once the sums of equal contexts are; sums are sent at once")
+  @Test("[SYN-44] boards are equal if contexts and sums are equal; sums are sent at once")
   func equality() throws {
     let world = World(seed: 14, nodes: 3, weather: calm)
     let (anna, bo) = (world.nodes[0], world.nodes[1])
@@ -124,7 +124,7 @@ import Testing
     #expect(anna.replica.isEqual(to: world.nodes[2].member))
   }
 
-  @Test("[SYN-44] boards of one context that differ are not equal before they are repaired")
+  @Test("[SYN-44] different boards with one context are not equal until they are repaired")
   func inequality() throws {
     let world = World(seed: 15, nodes: 2, weather: calm)
     let (anna, bo) = (world.nodes[0].replica, world.nodes[1].replica)
@@ -159,7 +159,7 @@ import Testing
     #expect(anna.digest == bo.digest && anna.isEqual(to: bo.board.member))
   }
 
-  @Test("[SYN-44] sums of an equal context are answered with local sums, once for each context")
+  @Test("[SYN-44] sums with an equal context are answered with local sums, once for each context")
   func answeringSums() throws {
     let world = World(seed: 16, nodes: 1)
     let anna = world.nodes[0].replica

@@ -49,7 +49,7 @@ import Testing
     ResourceDTO(id: id, type: type, request: request, byteCount: byteCount)
   }
 
-  @Test("[SYN-13] only the answer to the request in flight to that member is accepted")
+  @Test("[SYN-13] only the answer to the pending request to that member is accepted")
   func accepted() throws {
     #expect(!anna.replica.expectsAnswer(name(), from: bo.member))
     join()
@@ -66,7 +66,7 @@ import Testing
     #expect(!anna.replica.expectsAnswer(name(), from: bo.member))
   }
 
-  @Test("[SYN-29] an answer is applied, with its records, and kept as it came")
+  @Test("[SYN-29] an answer is applied, with its records, and stored unchanged")
   func applied() throws {
     join()
     let bytes = bo.answer(try difference())
@@ -81,7 +81,7 @@ import Testing
     #expect(anna.replica.takeActions().isEmpty)
   }
 
-  @Test("[SYN-29] an answer that is cut, or has one bit wrong, changes nothing")
+  @Test("[SYN-29] an answer that is truncated, or has one wrong bit, changes nothing")
   func damaged() throws {
     let bytes = bo.answer(try difference())
     for index in bytes.indices {
@@ -98,9 +98,7 @@ import Testing
     }
   }
 
-  @Test(
-    "[SYN-29] an answer of another member, of a viewer, of another board or of nobody is refused"
-  )
+  @Test("[SYN-29] an answer is refused if it is by another member, a viewer, or for another board")
   func wrongSigners() throws {
     let difference = try difference()
     var cleo = ScriptedReplica(10)
@@ -133,7 +131,7 @@ import Testing
     _ = cleo.hello()
   }
 
-  @Test("[SYN-29] records of an answer ascend and hold")
+  @Test("[SYN-29] the records of an answer are valid and in ascending order")
   func wrongRecords() throws {
     let others = [ScriptedReplica(10), ScriptedReplica(11)].map(\.record) + [bo.record]
     let sorted = others.sorted { $0.incarnation < $1.incarnation }
@@ -165,7 +163,7 @@ import Testing
     for other in others.dropLast() { #expect(anna.replica.registry[other.incarnation] == nil) }
   }
 
-  @Test("[SYN-29] a move of whom nobody knows is refused: games would differ for good")
+  @Test("[SYN-29] a move by an unknown author is refused, because games would differ forever")
   func moveOfNobody() throws {
     let cleo = ScriptedReplica(10)
     let id = ObjectID(Dot(cleo.incarnation, 1))
@@ -193,7 +191,7 @@ import Testing
     #expect(anna.replica.board.state.record(id)?.count == 2)
   }
 
-  @Test("[SYN-26] an answer may name more incarnations than a set holds")
+  @Test("[SYN-26] an answer may name more incarnations than a set can contain")
   func manyNames() throws {
     let author = bo.incarnation
     let names = UInt64(BoardLimits.incarnations) + 1
@@ -226,7 +224,7 @@ import Testing
     }
   }
 
-  @Test("[SYN-29] of a full context the records of all, and of who wrote nothing, are read")
+  @Test("[SYN-29] the maximum number of records, with one for an author without edits, is decoded")
   func manyRecords() throws {
     #expect(Answer.recordLimit == BoardLimits.incarnations + 1)
     var reader = ByteReader([0x81, 0x80, 0x04])
@@ -235,7 +233,7 @@ import Testing
     #expect(throws: CodecError.overLimit("records")) { _ = try KeptState.readRecords(&reader) }
   }
 
-  @Test("an answer that tells nothing new is not kept")
+  @Test("an answer without new contents is not stored")
   func nothingNew() throws {
     join()
     let difference = try difference()
@@ -283,7 +281,7 @@ import Testing
     #expect(try asked(later(9100)) == [bo.member])
   }
 
-  @Test("[SYN-11] a member whose answer drips keeps others from being asked for 30 s only")
+  @Test("[SYN-11] a slow answer prevents requests to other members for at most 30 s")
   func dripping() throws {
     var cleo = ScriptedReplica(10)
     join()
@@ -315,7 +313,7 @@ import Testing
     #expect(refusals().isEmpty)
   }
 
-  @Test("[SYN-29] who answers tells the records of all that the other lacks, and its own")
+  @Test("[SYN-29] an answer contains the records that the requester lacks, and the sender's own")
   func records() throws {
     join()
     for _ in 0..<3 {

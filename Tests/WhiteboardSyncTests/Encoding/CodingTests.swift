@@ -38,7 +38,7 @@ import Testing
     return batches
   }
 
-  @Test("[SYN-20] what is encoded decodes to itself, and one value has one form", arguments: 0..<10)
+  @Test("[SYN-20] each value decodes to itself and has exactly one encoding", arguments: 0..<10)
   func roundTrip(seed: UInt64) throws {
     let world = room(seed)
     let state = world.nodes[0].replica.board.state
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(
-    "[SYN-20] bytes damaged anywhere are refused, or are another value's one form",
+    "[SYN-20] damaged bytes are rejected, or are the only encoding of another value",
     arguments: 0..<6
   )
   func damage(seed: UInt64) throws {
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(
-    "[SYN-40] changing any one cell changes the digest, and a selection does not",
+    "[SYN-40] a change of any cell changes the digest; a selection does not",
     arguments: 0..<10
   )
   func digest(seed: UInt64) throws {
@@ -167,9 +167,7 @@ import Testing
     return Double(total) / Double(batches * size)
   }
 
-  @Test(
-    "[SYN-28] an update anywhere takes at most 16 bytes alone and 8 in a batch of 50, a drag 4.5"
-  )
+  @Test("[SYN-28] an update takes at most 16 bytes alone and 8 in a batch of 50, a drag 4.5")
   func size() throws {
     var random = SeededGenerator(seed: 2)
     func anywhere(_ index: Int, _ objects: [UInt64]) -> (UInt64, Int32, Int32) {

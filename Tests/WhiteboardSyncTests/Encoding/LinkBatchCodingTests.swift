@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(
-    "[SYN-28] the full form comes back from the link form, for one author after another",
+    "[SYN-28] the link form is decoded to the full form, for several authors in turn",
     arguments: 0..<40
   )
   func roundTrip(seed: UInt64) throws {
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(
-    "[SYN-28] bytes damaged anywhere are refused, or are another batch's one form",
+    "[SYN-28] damaged bytes are rejected, or are the only encoding of another batch",
     arguments: 0..<8
   )
   func damage(seed: UInt64) throws {
@@ -101,7 +101,7 @@ import Testing
     #expect(refused > 100)
   }
 
-  @Test("[SYN-28] an author message ends what was named, so that whoever comes then reads on")
+  @Test("[SYN-28] an author message resets the names, so that a new reader can start there")
   func newcomer() throws {
     var writer = LinkBatchWriter()
     var readers = [LinkBatchReader()]
@@ -121,7 +121,7 @@ import Testing
     #expect(readers.count > 3)
   }
 
-  @Test("[AUT-5] a batch before any author is refused")
+  @Test("[AUT-5] a batch before any author message is refused")
   func noAuthor() throws {
     var writer = LinkBatchWriter()
     let link = writer.encode(EncodedBatch(try batches(1)[0]))
@@ -129,7 +129,7 @@ import Testing
     #expect(throws: CodecError.self) { try reader.decode(link, from: 0) }
   }
 
-  @Test("[SYN-25] a few bytes that stand for more ranges than are allowed make none")
+  @Test("[SYN-25] a few bytes that encode more ranges than allowed are rejected")
   func repeatBombs() throws {
     func set(_ count: UInt64, gap: UInt64 = 0, length: UInt64 = 1) -> [UInt8] {
       var writer = ByteWriter()
@@ -153,7 +153,7 @@ import Testing
     }
   }
 
-  @Test("[SYN-25] a set of objects made alike takes the bytes of one")
+  @Test("[SYN-25] a sequence of similar objects takes the bytes of one")
   func repeats() throws {
     var set = DotSet()
     for number in 0..<UInt64(5000) { set.insert(Dot(Incarnation(1), 8 * number + 1)) }
@@ -163,7 +163,7 @@ import Testing
   }
 
   @Test(
-    "[SYN-41] sums differ where any cell but a selection differs, in its object's bucket alone",
+    "[SYN-41] sums differ if any cell but a selection differs, only in its object's bucket",
     arguments: 0..<10
   )
   func sums(seed: UInt64) throws {
@@ -212,7 +212,7 @@ import Testing
     }
   }
 
-  @Test("[SYN-41] what was forged to have the sums of something else has others in another context")
+  @Test("[SYN-41] forged contents with equal sums have different sums in another context")
   func forgedSums() throws {
     let id = ObjectID(Dot(Incarnation(1), 1))
     var changes = ChangeLog()

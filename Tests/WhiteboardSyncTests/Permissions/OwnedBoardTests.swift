@@ -55,7 +55,7 @@ import Testing
 
   private func refusal(_ record: AuthorRecord) -> String? { refusal(record.bytes) }
 
-  @Test("[AUT-9] the id of an owned board follows from its owner and eight bytes")
+  @Test("[AUT-9] the id of an owned board depends on its owner and eight bytes")
   func id() throws {
     #expect(owner.board.isOwned)
     let hash = Bytes32.sha256(Array("whiteboard-owner-1\n".utf8) + owner.salt + owner.key).bytes
@@ -65,7 +65,7 @@ import Testing
     #expect(!World.board.isOwned)
   }
 
-  @Test("[AUT-12] the owner writes, who holds a certificate does, and anybody looks on")
+  @Test("[AUT-12] the owner and members with a certificate can edit; others can only view")
   func good() throws {
     let relay = try certificate(2, Rights(.relay, mayGrant: true))
     let records = [
@@ -95,7 +95,7 @@ import Testing
     #expect(try refusal(record(3, .editor, [others])) == "signature")
   }
 
-  @Test("[AUT-10] a certificate counts that the owner signed, or whom the owner let grant")
+  @Test("[AUT-10] a certificate needs the signature of the owner, or of a member who may grant")
   func issuers() throws {
     #expect(
       try refusal(record(3, .editor, [certificate(3, Rights(.editor), by: 3)])) == "signature"
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test("[AUT-12] on an owned board no record of version 1 counts, and on others none of version 2")
+  @Test("[AUT-12] owned boards accept no record of version 1, and other boards none of version 2")
   func versions() throws {
     var bytes = try record(1, .editor).bytes
     bytes[0] = 1
@@ -131,7 +131,7 @@ import Testing
     #expect(refusal(bytes) == "reserved")
   }
 
-  @Test("[AUT-12] a record that ends early, goes on, or has one bit wrong does not hold")
+  @Test("[AUT-12] a record that is truncated, too long, or has one wrong bit is rejected")
   func damaged() throws {
     let granter = try certificate(2, Rights(.relay, mayGrant: true))
     let whole = try record(3, .editor, [granter, certificate(3, Rights(.editor), by: 2)]).bytes
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test("[AUT-12] another's key in the place of the owner's does not make a board one's own")
+  @Test("[AUT-12] another key in place of the owner's does not change the owner")
   func otherOwner() throws {
     let other = BoardOwner(salt: owner.salt, key: RealKey(3).publicKey)
     var bytes = try record(3, .viewer).bytes
@@ -154,7 +154,7 @@ import Testing
     #expect(refusal([2] + body + signature) == "owner")
   }
 
-  @Test("[AUT-13] a revocation is read as it was written, and one bit wrong is found out")
+  @Test("[AUT-13] a revocation decodes as it was encoded, and one wrong bit is detected")
   func revocation() throws {
     let author = Author(board: owner.board, key: RealKey(1), grant: Grant(owner: owner))
     let member = MemberID(publicKey: RealKey(3).publicKey)
@@ -172,7 +172,7 @@ import Testing
     }
   }
 
-  @Test("[AUT-13] nobody takes back what is the owner's, and an editor takes back nothing")
+  @Test("[AUT-13] no member can revoke the owner's rights, and an editor can revoke nothing")
   func rightsToRevoke() throws {
     let author = Author(board: owner.board, key: RealKey(1), grant: Grant(owner: owner))
     let own = try #require(author.revoke(author.member, through: 5, counting: [:]))
@@ -197,9 +197,7 @@ import Testing
     }
   }
 
-  @Test(
-    "[AUT-14] of several revocations the least counts, and whose issuer the owner took back none"
-  )
+  @Test("[AUT-14] the earliest of several revocations counts, and none by a revoked issuer")
   func together() throws {
     let chain = [
       try certificate(2, Rights(.relay, mayGrant: true)),

@@ -49,7 +49,7 @@ import Testing
 
   private var counts: [Int] { world.nodes.map { $0.replica.board.objectIDs.count } }
 
-  @Test("[AUT-11] who joins looks on until the owner grants more, and is told what it may do")
+  @Test("[AUT-11] a new member is a viewer until the owner grants more, and learns its role")
   func granting() throws {
     #expect(owner.replica.role == .editor && owner.replica.mayGrant)
     #expect(anna.replica.role == .viewer && anna.replica.board.isReadOnly)
@@ -70,7 +70,7 @@ import Testing
     #expect(counts[0] == 1 && world.violations.isEmpty)
   }
 
-  @Test("[AUT-11] what was granted is kept: it holds after a restart while the owner is away")
+  @Test("[AUT-11] a stored grant is valid after a restart while the owner is away")
   func kept() throws {
     world.connect(0, 1)
     admit(1, .editor)
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test("[AUT-12] a viewer's batch is refused by everyone alike, and counted")
+  @Test("[AUT-12] every member refuses a viewer's batch, and counts it")
   func viewerWrites() throws {
     var scriptedReplica = ScriptedReplica(77, board: world.board, role: .viewer)
     for number in 0..<2 {
@@ -110,9 +110,7 @@ import Testing
     }
   }
 
-  @Test(
-    "[AUT-14] what was written after counts nowhere, whatever comes first, and what before does"
-  )
+  @Test("[AUT-14] edits after a revocation count nowhere, in any order of arrival; earlier ones do")
   func revoking() throws {
     world.connectAll()
     admit(1, .editor)
@@ -149,7 +147,7 @@ import Testing
   }
 
   @Test(
-    "[AUT-14] who has not heard of it yet is not disconnected for writing on, and it is counted"
+    "[AUT-14] a member that has not received its revocation yet may send edits and stays connected"
   )
   func inFlight() throws {
     world.connectAll()
@@ -162,7 +160,7 @@ import Testing
     #expect(counts == [0, 0, 0] && anna.role == .viewer)
   }
 
-  @Test("[AUT-14] whom the owner admits again writes again, and old things stay away")
+  @Test("[AUT-14] a member that is admitted again can edit, and its revoked edits stay away")
   func again() throws {
     world.connectAll()
     admit(1, .editor)
@@ -184,7 +182,7 @@ import Testing
     #expect(counts == [before + 1, before + 1, before + 1])
   }
 
-  @Test("[AUT-11] who was asked to look on looks on when it comes again")
+  @Test("[AUT-11] a member admitted as a viewer is a viewer when it returns")
   func asked() throws {
     world.connectAll()
     admit(1, nil, isAsked: true)
@@ -197,7 +195,7 @@ import Testing
     #expect(anna.role == .editor)
   }
 
-  @Test("[AUT-14] a newcomer and one who was away hear of it, also by way of a viewer")
+  @Test("[AUT-14] newcomers and returning members learn of a revocation, also through a viewer")
   func later() throws {
     world.connectAll()
     admit(1, .editor)
@@ -215,7 +213,7 @@ import Testing
     #expect(anna.role == .viewer && counts[1] == 0)
   }
 
-  @Test("[AUT-14] of a batch and of an answer what does not count is skipped, whatever came first")
+  @Test("[AUT-14] revoked operations in a batch or an answer are skipped, whatever came first")
   func skipping() throws {
     let (anna, bo) = (Incarnation(9), Incarnation(3))
     let id = ObjectID(Dot(bo, 1))
@@ -257,7 +255,7 @@ import Testing
     }
   }
 
-  @Test("[AUT-15] who has dots of what was taken back and does not know whose they are is told")
+  @Test("[AUT-15] a member with revoked dots of an unknown author learns of the revocation")
   func claims() throws {
     world.connectAll()
     admit(1, .editor)
@@ -288,9 +286,7 @@ import Testing
     }
   }
 
-  @Test(
-    "[AUT-15] what was overwritten comes back from who has it, and a viewer follows the editors"
-  )
+  @Test("[AUT-15] overwritten values come back from members that have them, also at a viewer")
   func overwritten() throws {
     world.connectAll()
     admit(1, .editor)
@@ -334,7 +330,7 @@ import Testing
     #expect(Set(world.nodes.map(\.replica.digest)).count == 1)
   }
 
-  @Test("[AUT-13] who was let grant grants and takes back, but not from others who may grant")
+  @Test("[AUT-13] a member that may grant can grant and revoke, but not for others that may grant")
   func granters() throws {
     world.connectAll()
     admit(1, .grantingRelay)
@@ -364,7 +360,7 @@ import Testing
     #expect(counts == [1, 1, 1])
   }
 
-  @Test("[AUT-14] what is kept says who lost what, and a document made short says so too")
+  @Test("[AUT-14] stored revocations survive a restart, also in a compacted document")
   func keptRevocations() throws {
     world.connectAll()
     admit(1, .editor)
@@ -384,7 +380,7 @@ import Testing
     }
   }
 
-  @Test("[AUT-11] on a board that nobody owns nothing is granted and nothing taken back")
+  @Test("[AUT-11] on a board without an owner, no role is granted or revoked")
   func openBoard() throws {
     let open = ReplicaWorld(seed: 1, nodes: 1).nodes[0].replica
     let now = world.now(0)

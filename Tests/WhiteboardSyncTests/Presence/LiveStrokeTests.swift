@@ -5,7 +5,10 @@ import Testing
 @testable import WhiteboardSync
 
 @Suite struct LiveStrokeTests {
-  @Test("[SYN-32] a stroke grows while it is drawn and never jumps back", arguments: 0..<20)
+  @Test(
+    "[SYN-32] the preview of a stroke grows while it is drawn and never shrinks",
+    arguments: 0..<20
+  )
   func grows(seed: UInt64) throws {
     let world = World(
       seed: seed,
@@ -44,7 +47,7 @@ import Testing
     }
   }
 
-  @Test("[SYN-33] nobody previews in another's name, nor what is finished")
+  @Test("[SYN-33] a preview by another member, or of a finished stroke, is ignored")
   func strangers() throws {
     let world = World(seed: 1, nodes: 3)
     world.connectAll()

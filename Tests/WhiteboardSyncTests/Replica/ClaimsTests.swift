@@ -106,7 +106,9 @@ import Testing
     #expect(context.contains(Dot(cleo.incarnation, 3)))
   }
 
-  @Test("[BRD-39] the author itself goes on writing, and begins an incarnation once in 30 s")
+  @Test(
+    "[BRD-39] the author itself continues to write, with a new incarnation at most once in 30 s"
+  )
   func author() throws {
     join()
     let first = anna.replica.board.incarnation
@@ -134,7 +136,7 @@ import Testing
     #expect(anna.replica.board.incarnation != second)
   }
 
-  @Test("[BRD-39] a purge that comes before the object waits for it, and so does what follows")
+  @Test("[BRD-39] a purge that arrives before its object waits for it, and later messages wait too")
   func early() throws {
     join()
     #expect(receive(try purge(Dot(cleo.incarnation, 3)), from: bo) == [])
@@ -153,7 +155,7 @@ import Testing
   }
 
   @Test(
-    "[BRD-39] a purge of an object that is never created is left out after 5 s; later messages count"
+    "[BRD-39] a purge of an object that is never created is dropped after 5 s; later messages count"
   )
   func never() throws {
     join()
@@ -171,7 +173,7 @@ import Testing
     #expect(hasText(of: cleo, 1))
   }
 
-  @Test("[BRD-39] a purge of the replica's own future objects is left out in the same way")
+  @Test("[BRD-39] a purge of the replica's own future objects is dropped in the same way")
   func own() throws {
     join()
     let incarnation = anna.replica.board.incarnation
@@ -185,9 +187,7 @@ import Testing
     #expect(anna.replica.board.objectIDs.count == 1)
   }
 
-  @Test(
-    "[BRD-39] an author that keeps from one replica what it sends to others cannot do so for long"
-  )
+  @Test("[BRD-39] an author cannot withhold operations from one replica for long")
   func withheld() throws {
     join()
     var seen = Difference(context: Context())
@@ -209,7 +209,7 @@ import Testing
     #expect(now.uptime >= first + ClaimCheck.doubtTimeout)
   }
 
-  @Test("[BRD-39] a purge waits no longer when the author leaves")
+  @Test("[BRD-39] a purge stops waiting when the author leaves")
   func departure() throws {
     join()
     #expect(receive(try purge(Dot(cleo.incarnation, 1)), from: bo) == [])
@@ -225,7 +225,7 @@ import Testing
     #expect(context.contains(bo.incarnation) && context.contains(Dot(cleo.incarnation, 3)))
   }
 
-  @Test("[BRD-39] when much waits behind a purge, it waits no longer")
+  @Test("[BRD-39] a purge stops waiting when many messages wait behind it")
   func tooMuch() throws {
     join()
     #expect(receive(try purge(Dot(cleo.incarnation, 1)), from: bo) == [])

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct ConvergenceTests {
   @Test(
-    "[SYN-1] replicas that edited through loss, cuts and crashes end with the same board",
+    "[SYN-1] replicas that edited through loss, cuts and crashes converge to the same board",
     arguments: 0..<60
   )
   func converges(seed: UInt64) {
@@ -21,7 +21,7 @@ import Testing
     #expect(world.delivered > 60, "seed \(seed) did little")
   }
 
-  @Test("[SYN-15] what a member told only some of us before it died reaches all")
+  @Test("[SYN-15] edits that a member sent to only some before it crashed reach all")
   func lastWords() throws {
     let world = World(seed: 7, nodes: 4)
     world.connectAll()
@@ -42,7 +42,7 @@ import Testing
     #expect(world.nodes[2].replica.board.object(id) != nil)
   }
 
-  @Test("[SYN-11] a late joiner gets the whole board once, chat included, host or no host")
+  @Test("[SYN-11] a late joiner gets the whole board and chat once, with or without the host")
   func lateJoiner() throws {
     let world = World(seed: 3, nodes: 4)
     for one in 0..<3 { for other in 0..<3 { world.connect(one, other) } }
@@ -61,7 +61,7 @@ import Testing
     #expect(world.nodes[3].replica.board.objectIDs.count > 10)
   }
 
-  @Test("[SYN-13] who joins while others draw gets all of it, and so when the host goes meanwhile")
+  @Test("[SYN-13] a member that joins during edits gets all of them, even if the host leaves then")
   func joinsWhileDrawing() throws {
     let world = World(seed: 9, nodes: 4, weather: .init(cuts: 0, crashes: 0))
     for one in 0..<3 { for other in 0..<3 { world.connect(one, other) } }
@@ -95,10 +95,10 @@ import Testing
     #expect(joiner.board.member(of: host.replica.board.incarnation) == host.member)
   }
 
-  @Test("[SYN-1] with real signatures it is the same", arguments: [63, 127])
+  @Test("[SYN-1] with real signatures, replicas converge too", arguments: [63, 127])
   func converges(realSeed: UInt64) { converges(seed: realSeed) }
 
-  @Test("[SYN-16] a member is synced when all it wrote is elsewhere, and not before")
+  @Test("[SYN-16] a member is synced only when another member has all its edits")
   func synced() throws {
     let world = World(seed: 5, nodes: 2)
     #expect(world.nodes[0].replica.isSynced(now: world.now(0)))
@@ -115,7 +115,7 @@ import Testing
     #expect(world.nodes[1].replica.board.objectIDs.count == 1)
   }
 
-  @Test("[SYN-16] in a room that never rests a member is synced once all are caught up")
+  @Test("[SYN-16] during constant edits, a member is synced once all have caught up")
   func syncedInABusyRoom() {
     let world = World(
       seed: 6,

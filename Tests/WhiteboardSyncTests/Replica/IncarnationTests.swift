@@ -43,7 +43,7 @@ import Testing
     actions.compactMap { if case .protocolViolation(_, let error) = $0 { error.code } else { nil } }
   }
 
-  @Test("[BRD-37] an answer that names incarnations without a record is refused whole")
+  @Test("[BRD-37] an answer that names incarnations without a record is rejected as a whole")
   func invented() throws {
     join()
     let actions = receive(answer: bo.answer(invented(65_530)))
@@ -58,7 +58,7 @@ import Testing
     #expect(anna.replica.board.objectIDs.count == 2)
   }
 
-  @Test("[BRD-37] a board that was filled so is itself again when it is opened")
+  @Test("[BRD-37] a board full of invented incarnations is repaired when it is opened")
   func repaired() throws {
     let world = World(seed: 5, nodes: 1)
     let node = world.nodes[0]
@@ -79,7 +79,7 @@ import Testing
     try replica.change(now: now) { board in try board.delete(id) }
   }
 
-  @Test("[BRD-37] what authors without a record made is not lost when a board is opened")
+  @Test("[BRD-37] objects of authors without a record are not lost when a board is opened")
   func keepsContent() throws {
     let world = World(seed: 5, nodes: 1)
     var state = BoardState()
@@ -108,7 +108,7 @@ import Testing
     #expect(kept.difference.entries.map(\.cells.count) == [2])
   }
 
-  @Test("[BRD-37] a board that is made from a filled one has room")
+  @Test("[BRD-37] a copy of a board full of invented incarnations has room")
   func duplicated() throws {
     let world = World(seed: 5, nodes: 1)
     let node = world.nodes[0]
@@ -142,7 +142,7 @@ import Testing
     #expect(context.incarnationCount == BoardLimits.incarnationsPerAuthor)
   }
 
-  @Test("[BRD-37] the last room is for members with a link")
+  @Test("[BRD-37] the last free incarnations are reserved for connected members")
   func reserve() throws {
     // Of as many authors as it takes, none of whom is here.
     let strangers = BoardLimits.incarnationsOfStrangers
@@ -170,7 +170,7 @@ import Testing
     #expect(context.incarnationCount == strangers + 1)
   }
 
-  @Test("[SYN-48] a purge of an object of an unknown author counts only behind its record")
+  @Test("[SYN-48] a purge of an unknown author's object is accepted only after the author's record")
   func purge() throws {
     let cleo = ScriptedReplica(10)
     let id = ObjectID(Dot(cleo.incarnation, 1))
@@ -187,7 +187,7 @@ import Testing
     #expect(anna.replica.registry[cleo.incarnation] == cleo.record)
   }
 
-  @Test("[SYN-48] a record that does not hold, or too many of them, are refused")
+  @Test("[SYN-48] an invalid record, or too many of them, are refused")
   func wrongRecords() throws {
     join()
     var forged = ScriptedReplica(12).record.bytes
@@ -203,7 +203,7 @@ import Testing
     #expect(errors(receive(SyncMessage.record(record.bytes).encode())) == ["limit"])
   }
 
-  @Test("[SYN-48] who purges sends the record first, once for all members who are there")
+  @Test("[SYN-48] a purge is sent after its record, once for all connected members")
   func sent() throws {
     join()
     let id = ObjectID(Dot(bo.incarnation, 1))

@@ -41,47 +41,45 @@ import Testing
     for (event, least) in events { #expect(tally[event] >= least, "\(event)") }
   }
 
-  @Test("[I1] boards that have seen the same are the same, whatever was lost, doubled or overtaken")
+  @Test("[I1] boards with the same operations are equal, despite loss, duplicates and reordering")
   func convergence() {
     expect("I1", [.delivered: 4000, .lost: 400, .doubled: 1000, .answers: 500, .repairs: 20])
   }
 
-  @Test("[I2] merging is idempotent, and states joined are states that heard every batch")
+  @Test("[I2] merging is idempotent, and merged states equal states that received every batch")
   func algebra() { expect("I2", [.answers: 500, .strange: 40]) }
 
-  @Test(
-    "[I3] every operation that was seen won, was beaten by a later one, or went with its object"
-  )
+  @Test("[I3] every operation was kept, overwritten by a later one, or purged with its object")
   func nothingIsLost() { expect("I3", [.operations: 10_000, .purges: 20]) }
 
-  @Test("[I4] what was purged does not come back")
+  @Test("[I4] a purged object does not come back")
   func noResurrection() { expect("I4", [.purges: 20, .answers: 500]) }
 
-  @Test("[I5] no dot is given twice, also after a crash with a lost tail and from a backup")
+  @Test("[I5] no dot is assigned twice, even after a crash that lost operations or from a backup")
   func dotsAreUnique() { expect("I5", [.crashes: 150, .backups: 30, .operations: 10_000]) }
 
-  @Test("[I6] no cell goes back, and whoever only follows the events sees the board")
+  @Test("[I6] no cell goes back in time, and the events alone give the board")
   func monotonic() { expect("I6", [.delivered: 4000, .undos: 500]) }
 
-  @Test("[I7] batches, a difference and a snapshot bring up to the same state")
+  @Test("[I7] batches, a difference and a snapshot lead to the same state")
   func threeWays() { expect("I7", [.logs: 100, .answers: 500]) }
 
   @Test("[I8] a part of an answer changes nothing")
   func tornAnswers() { expect("I8", [.torn: 80]) }
 
-  @Test("[I9] undo and redo lead back, and touch nothing that others wrote last")
+  @Test("[I9] undo and redo restore states, and change nothing that others wrote last")
   func undo() { expect("I9", [.undos: 500]) }
 
-  @Test("[I10] what was written is read, and has one form")
+  @Test("[I10] each value decodes as it was encoded, with exactly one encoding")
   func codings() { expect("I10", [.batches: 4000]) }
 
-  @Test("[I11] what was kept makes the same board again")
+  @Test("[I11] stored contents give the same board again")
   func replay() { expect("I11", [.crashes: 150]) }
 
-  @Test("[I12] a board that is flooded stays within its limits; see the tests of BRD-30 too")
+  @Test("[I12] a flooded board stays within its limits; see also the tests of BRD-30")
   func bounds() { expect("I12", [:]) }
 
-  @Test("[AUT-5] who lies on a link is found out, and nothing of the lie counts")
+  @Test("[AUT-5] false messages on a link are detected and have no effect")
   func lies() {
     expect("AUT", [.lies: 10])
     let failures = Outcome.boards.failures + Outcome.replicas.failures

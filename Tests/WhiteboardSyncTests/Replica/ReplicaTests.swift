@@ -74,7 +74,7 @@ import Testing
     #expect(anna.replica.board.state.objectCount == 0)
   }
 
-  @Test("[SYN-10] what is received is not sent on")
+  @Test("[SYN-10] received operations are not forwarded")
   func noEcho() throws {
     join()
     receive(try scriptedReplica.sendText())
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test("[SYN-28] a batch goes to all at once, behind an author message where one of them is new")
+  @Test("[SYN-28] a batch is sent once to all, after an author message if one of them is new")
   func oneWriter() throws {
     enum Said: Equatable {
       case author(to: Int)
@@ -124,14 +124,14 @@ import Testing
     #expect(said() == [.author(to: 1), .author(to: 1), .batch(to: 2)])
   }
 
-  @Test("[SYN-13] nothing lacking, as the answer to what was never asked, is refused")
+  @Test("[SYN-13] an unrequested answer that nothing is missing is refused")
   func unrequested() {
     join()
     receive(SyncMessage.nothingLacking(9).encode())
     #expect(violations(anna.replica.takeActions()) == [.unrequestedAnswer])
   }
 
-  @Test("[SYN-12] who lacks nothing is told so, and both are caught up")
+  @Test("[SYN-12] a member that lacks nothing gets that answer, and both have caught up")
   func nothingLacking() throws {
     join()
     let request = CatchUpRequest(number: 1, context: Context())
@@ -144,7 +144,7 @@ import Testing
     #expect(anna.replica.takeActions().isEmpty)
   }
 
-  @Test("[SYN-12] requests without end are answered once a second, one at a time")
+  @Test("[SYN-12] endless requests are answered once a second, one at a time")
   func flood() throws {
     join()
     _ = try createText()
@@ -166,7 +166,7 @@ import Testing
     #expect(answers == [1, 51, 152])
   }
 
-  @Test("[SYN-12] one who takes nothing is answered once it takes again, its latest request")
+  @Test("[SYN-12] a member that does not read gets the answer to its latest request once it reads")
   func backlog() throws {
     join()
     anna.replica.memberIsBacklogged(peer, true)
@@ -181,7 +181,7 @@ import Testing
     #expect(try sent(anna.replica.takeActions()).contains(.nothingLacking(4)))
   }
 
-  @Test("[BRD-22] a selection ends when its holder has been silent for 10 s")
+  @Test("[BRD-22] a selection ends when its member has been silent for 10 s")
   func lease() throws {
     join()
     let id = try createText()
@@ -204,7 +204,7 @@ import Testing
     #expect(anna.replica.takeActions().contains(.selected(id, by: nil)))
   }
 
-  @Test("[BRD-22] the loser of a race for an object is told")
+  @Test("[BRD-22] a member that loses a race for an object is notified")
   func loser() throws {
     join()
     let id = try createText()
@@ -220,7 +220,7 @@ import Testing
     #expect(actions.contains(.selected(id, by: peer)))
   }
 
-  @Test("[BRD-22] a selection for somebody else counts as none")
+  @Test("[BRD-22] a selection in another member's name is ignored")
   func selectionForAnother() throws {
     join()
     let id = try createText()
@@ -257,7 +257,7 @@ import Testing
     #expect(anna.replica.takeActions() == places.map { .presence(peer, $0) })
   }
 
-  @Test("[SYN-30] presence goes out every 33 ms while it changes, and once a second otherwise")
+  @Test("[SYN-30] presence is sent every 33 ms while it changes, and once a second otherwise")
   func pace() throws {
     join()
     anna.replica.tick(now: start)
@@ -288,7 +288,7 @@ import Testing
   }
 
   @Test(
-    "[SYN-34] nobody points with a laser at nothing, beyond the board or sees more than there is"
+    "[SYN-34] a laser without a pointer is ignored; points and views beyond the board are errors"
   )
   func shown() throws {
     #expect(try Presence(cursor: nil, isLaser: true) == Presence())
@@ -342,7 +342,7 @@ import Testing
     )
   }
 
-  @Test("profiles are told on joining and on change")
+  @Test("profiles are sent on joining and on change")
   func profiles() throws {
     try anna.replica.setProfile(name: "Anna", icon: "\u{1F33B}", now: start)
     #expect(anna.replica.takeActions().isEmpty)
@@ -367,7 +367,7 @@ import Testing
   }
 
   @Test(
-    "any bytes in any state neither trap nor change what was not theirs to change",
+    "random bytes in any state neither trap nor change objects of others",
     arguments: 0..<20
   )
   func anyBytes(seed: UInt64) throws {
@@ -405,9 +405,7 @@ import Testing
     #expect(node.replica.board.snapshot(id)?.text == "alive")
   }
 
-  @Test(
-    "[BRD-25, BRD-39] after a claim of all our dots we write on, and tell everyone who we are now"
-  )
+  @Test("[BRD-25, BRD-39] after a claim of all our dots, we write with a new record sent to all")
   func claimed() throws {
     join()
     let old = anna.replica.board.incarnation
@@ -432,7 +430,7 @@ import Testing
     }
   }
 
-  @Test("[BRD-30] a request fits in a message, whatever context a member can bring about")
+  @Test("[BRD-30] a request fits in a message, whatever context other members cause")
   func longestRequest() throws {
     join()
     // As many incarnations as there may be, and ranges as wide as fit.
@@ -456,7 +454,7 @@ import Testing
     #expect(violations(anna.replica.takeActions()).isEmpty)
   }
 
-  @Test("[BRD-30] a context beyond the limit of ranges is its sender's breach")
+  @Test("[BRD-30] a context beyond the limit of ranges is a violation by its sender")
   func longContext() throws {
     join()
     var claim = Difference(context: Context())
@@ -468,7 +466,9 @@ import Testing
     #expect(anna.replica.board.state.context.isEmpty)
   }
 
-  @Test("[BRD-30] who broke no rule stays when our board is full, and is asked again later")
+  @Test(
+    "[BRD-30] an innocent member stays connected when our board is full, and is asked again later"
+  )
   func full() throws {
     join()
     let (cleo, dora) = (ScriptedReplica(10), ScriptedReplica(11))
@@ -503,7 +503,7 @@ import Testing
     #expect(try requests(after: 70) == 1)
   }
 
-  @Test("[BRD-24] changes of an object of thousands of cells are told together")
+  @Test("[BRD-24] changes of an object with thousands of cells are reported together")
   func largeObjects() throws {
     join()
     let id = ObjectID(Dot(scriptedReplica.incarnation, 1))

@@ -23,7 +23,7 @@ import Testing
     return room.takeCounts()
   }
 
-  @Test("[SYN-10] [AUT-7] a batch and a head are said once, however many hear them")
+  @Test("[SYN-10] [AUT-7] a batch and a head are encoded once for any number of recipients")
   func once() throws {
     let room = room(10)
     // Behind the first batch goes an author message, since others came after the first of them.
@@ -37,9 +37,7 @@ import Testing
     #expect(counts[.head]?.said == 1 && counts[.head]?.heard == 9)
   }
 
-  @Test(
-    "[SYN-14] the more members there are, the less often each reports, with the same bytes to all"
-  )
+  @Test("[SYN-14] the more members, the less often each reports, with the same bytes to all")
   func reports() throws {
     let (few, many) = (room(8), room(16))
     let (ofFew, ofMany) = try (#require(said(few)[.report]), #require(said(many)[.report]))
@@ -54,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("[SYN-30] the more members there are, the more seldom each says that it is here")
+  @Test("[SYN-30] the more members, the less often each sends its presence")
   func presence() throws {
     let (few, many) = (room(8), room(12))
     for room in [few, many] { room.pass(10_000) }
@@ -64,7 +62,9 @@ import Testing
     #expect(ofFew.said == 8 * 10 && ofMany.said <= 12 * 8)
   }
 
-  @Test("[SYN-15] [SYN-42] at rest each tells eight others every 5 s, and in a busy room asks one")
+  @Test(
+    "[SYN-15] [SYN-42] at rest each member reports to eight others every 5 s, in a busy room to one"
+  )
   func comparisons() throws {
     let room = room(10)
     room.pass(20_000)
@@ -77,7 +77,7 @@ import Testing
     #expect(room.takeCounts()[.request]?.said ?? 0 <= 10 * 2)
   }
 
-  @Test("[SYN-42] the turn goes round in the order of ids, and on from who had it last")
+  @Test("[SYN-42] turns follow the order of ids, and continue after the last member")
   func turns() throws {
     let members = room(5).replicas.map(\.board.member).sorted()
     var turn = Turn(after: members[3])
@@ -88,7 +88,7 @@ import Testing
     #expect(turn.next(1, of: members) == [members[0]])
   }
 
-  @Test("[SYN-15] what one told only some before it went reaches all of a large room")
+  @Test("[SYN-15] edits sent to only some members before a departure reach all of a large room")
   func departure() throws {
     let room = room(10)
     room.write(0, heardBy: 1..<3)

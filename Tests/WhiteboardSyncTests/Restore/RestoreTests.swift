@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct KeepingTests {
   @Test(
-    "[I11] what was kept is the board, from the beginning or from a keyframe",
+    "[I11] stored changes give the board, from the beginning or from a keyframe",
     arguments: 0..<20
   )
   func restored(seed: UInt64) throws {
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test("[SYN-42] what an answer could not change is not changed by it after a restart either")
+  @Test("[SYN-42] an answer without effect has no effect after a restart either")
   func answerIsNoRepair() throws {
     let world = World(seed: 5, nodes: 1)
     let node = world.nodes[0]
@@ -84,7 +84,7 @@ import Testing
     #expect(restored.digest == node.replica.digest)
   }
 
-  @Test("games begin anew in a board that is made from another")
+  @Test("games start again in a board that is created from another")
   func otherBoard() throws {
     let world = World(seed: 5, nodes: 1)
     let node = world.nodes[0]
@@ -106,7 +106,7 @@ import Testing
     #expect(games[0].entries.contains { $0.property.isMove } == false)
   }
 
-  @Test("[BRD-1] whatever of the end is lost, no dot is used twice")
+  @Test("[BRD-1] if the last changes are lost, no dot is used twice")
   func newIncarnation() throws {
     let world = World(seed: 5, nodes: 1)
     let node = world.nodes[0]
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test("what is damaged, or of another board, is not restored")
+  @Test("damaged changes, and those of another board, are not restored")
   func refused() throws {
     let world = World(seed: 5, nodes: 1)
     let node = world.nodes[0]

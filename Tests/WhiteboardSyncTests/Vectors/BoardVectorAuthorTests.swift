@@ -29,7 +29,7 @@ import Testing
     (error as? CodecError)?.code ?? (error as? ReplicaError)?.code
   }
 
-  @Test("[AUT-3] a key is whose it is in the vectors, and signs")
+  @Test("[AUT-3] keys have the members of the vectors, and sign")
   func keys() throws {
     #expect(!Self.vectors.keys.isEmpty)
     for vector in Self.vectors.keys {
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("[AUT-1] [AUT-2] a record says what its vector says", arguments: vectors.records.valid)
+  @Test("[AUT-1] [AUT-2] a record decodes as in its vector", arguments: vectors.records.valid)
   func record(vector: BoardVectors.Record) throws {
     let board = try BoardVectors.board(Self.vectors.records.board)
     let record = try AuthorRecord(BoardVectors.bytes(vector.hex))
@@ -60,7 +60,7 @@ import Testing
     try made.verify(board: board, with: verifier)
   }
 
-  @Test("[AUT-1] a record that does not hold is refused", arguments: vectors.records.invalid)
+  @Test("[AUT-1] an invalid record is rejected", arguments: vectors.records.invalid)
   func refusedRecord(vector: BoardVectors.Refused) throws {
     let board = try BoardVectors.board(Self.vectors.records.board)
     let bytes = try BoardVectors.bytes(vector.hex)
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(
-    "[AUT-5] [SYN-28] a link is heard, and spoken, as in its vector",
+    "[AUT-5] [SYN-28] the messages of a link are decoded and encoded as in their vector",
     arguments: vectors.links.valid
   )
   func link(vector: BoardVectors.Link) throws {
@@ -133,7 +133,7 @@ import Testing
   }
 
   @Test(
-    "[AUT-5] [SYN-28] what breaks the rules of a link is refused",
+    "[AUT-5] [SYN-28] messages that break the rules of a link are refused",
     arguments: vectors.links.invalid
   )
   func refusedLink(vector: BoardVectors.RefusedLink) throws {
@@ -147,7 +147,7 @@ import Testing
     )
   }
 
-  @Test("[AUT-7] a head of the last batch is taken and kept", arguments: vectors.heads.valid)
+  @Test("[AUT-7] a head of the last batch is accepted and stored", arguments: vectors.heads.valid)
   func head(vector: BoardVectors.Head) throws {
     let vectors = Self.vectors.heads
     let member = try BoardVectors.member(vectors.member)
@@ -214,7 +214,7 @@ import Testing
     return replica
   }
 
-  @Test("[SYN-29] an answer is taken as in its vector", arguments: vectors.answers.valid)
+  @Test("[SYN-29] an answer is applied as in its vector", arguments: vectors.answers.valid)
   func answer(vector: BoardVectors.Answer) throws {
     let board = try BoardVectors.board(Self.vectors.answers.board)
     let member = try BoardVectors.member(vector.member)
@@ -257,7 +257,7 @@ import Testing
     #expect(replica.board.state.context.isEmpty)
   }
 
-  @Test("[SYN-29] an answer that does not hold is refused", arguments: vectors.answers.invalid)
+  @Test("[SYN-29] an invalid answer is refused", arguments: vectors.answers.invalid)
   func refusedAnswer(vector: BoardVectors.RefusedAnswer) throws {
     let board = try BoardVectors.board(Self.vectors.answers.board)
     let member = try BoardVectors.member(vector.member)

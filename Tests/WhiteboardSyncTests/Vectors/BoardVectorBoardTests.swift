@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test("[BRD-5] of two things that one dot says the greater stays", arguments: vectors.ties)
+  @Test("[BRD-5] of two values with one dot, the greater stays", arguments: vectors.ties)
   func ties(vector: BoardVectors.Tie) throws {
     var changes = ChangeLog()
     let first = try decoded([vector.first])
@@ -120,7 +120,10 @@ import Testing
     }
   }
 
-  @Test("[SYN-5] [SYN-42] a board answers as in the vectors", arguments: vectors.differences.valid)
+  @Test(
+    "[SYN-5] [SYN-42] the answers of a board are those of the vectors",
+    arguments: vectors.differences.valid
+  )
   func difference(vector: BoardVectors.Difference) throws {
     let whole = try whole()
     let since = try ContextCoding.decode(BoardVectors.bytes(vector.since))
@@ -145,7 +148,7 @@ import Testing
   }
 
   @Test(
-    "[BRD-26] an object is in the groups of its vector, whatever the order",
+    "[BRD-26] an object is in the groups of its vector, in any order of batches",
     arguments: vectors.groups
   )
   func groups(vector: BoardVectors.Groups) throws {
@@ -159,7 +162,7 @@ import Testing
   }
 
   @Test(
-    "[BRD-28] the settings are those of the vector, whatever the order",
+    "[BRD-28] the settings are those of the vector, in any order of batches",
     arguments: vectors.settings
   )
   func settings(vector: BoardVectors.Settings) throws {

@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test("[AUT-9] the board is its owner's")
+  @Test("[AUT-9] the id of a board belongs to its owner")
   func owner() throws {
     let owner = BoardOwner(
       salt: try BoardVectors.bytes(Self.vectors.salt),
@@ -35,7 +35,7 @@ import Testing
     #expect(owner.board == board && board.isOwned)
   }
 
-  @Test("[AUT-12] a record says what its vector says", arguments: vectors.records.valid)
+  @Test("[AUT-12] a record decodes as in its vector", arguments: vectors.records.valid)
   func record(vector: BoardVectors.Record) throws {
     let record = try AuthorRecord(BoardVectors.bytes(vector.hex))
     try record.verify(board: board, with: verifier)
@@ -55,12 +55,12 @@ import Testing
     #expect(made.incarnation == record.incarnation)
   }
 
-  @Test("[AUT-12] a record that does not hold is refused", arguments: vectors.records.invalid)
+  @Test("[AUT-12] an invalid record is rejected", arguments: vectors.records.invalid)
   func refusedRecord(vector: BoardVectors.Refused) throws {
     try refuse(vector) { try AuthorRecord($0).verify(board: board, with: verifier) }
   }
 
-  @Test("[AUT-11] a grant says what its vector says")
+  @Test("[AUT-11] a grant decodes as in its vector")
   func grants() throws {
     let key = try VectorKey(
       of: #require(MemberID(BoardVectors.bytes(Self.vectors.grants.holder)))
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test("[AUT-13] a revocation says what its vector says", arguments: vectors.revocations.valid)
+  @Test("[AUT-13] a revocation decodes as in its vector", arguments: vectors.revocations.valid)
   func revocation(vector: BoardVectors.Owned.Taken) throws {
     let bytes = try BoardVectors.bytes(vector.hex)
     let revocation = try Revocation(bytes)
@@ -88,14 +88,14 @@ import Testing
   }
 
   @Test(
-    "[AUT-13] a revocation that does not hold is refused",
+    "[AUT-13] an invalid revocation is rejected",
     arguments: vectors.revocations.invalid
   )
   func refusedRevocation(vector: BoardVectors.Refused) throws {
     try refuse(vector) { try Revocation($0).verify(board: board, with: verifier) }
   }
 
-  @Test("[AUT-14] some revocations say together what counts, in any order")
+  @Test("[AUT-14] several revocations together give the limits of the vectors, in any order")
   func limits() throws {
     let limits = Self.vectors.revocations.limits
     let record = try AuthorRecord(BoardVectors.bytes(limits.record))

@@ -40,7 +40,7 @@ extension BoardVectors {
 
 @Suite struct BoardVectorReadingTests {
   @Test(
-    "[BRD-35] a value out of range is kept, and reads as its vector says",
+    "[BRD-35] a value out of range is stored, and its meaning is that of its vector",
     arguments: BoardVectors.file.outOfRange
   )
   func reading(vector: BoardVectors.OutOfRange) throws {

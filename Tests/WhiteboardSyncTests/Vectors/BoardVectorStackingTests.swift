@@ -40,7 +40,7 @@ extension BoardVectors {
 
   private func text(_ place: [UInt8]?) -> String? { place.map { Hexadecimal.encode($0) } }
 
-  @Test("[BRD-34] places in front, behind and between are those of the vectors")
+  @Test("[BRD-34] positions in front, behind and between are those of the vectors")
   func places() throws {
     let jitter = try #require(BoardVectors.bytes(vectors.jitter).first)
     #expect(vectors.front.count > 3 && vectors.back.count > 3 && vectors.between.count > 3)

@@ -16,14 +16,17 @@ import Testing
     }
   }
 
-  @Test("[SYN-20] a batch has the bytes of its vector, both ways", arguments: vectors.batches.valid)
+  @Test(
+    "[SYN-20] a batch is encoded and decoded as in its vector",
+    arguments: vectors.batches.valid
+  )
   func batch(vector: BoardVectors.Batch) throws {
     let bytes = try BoardVectors.bytes(vector.hex)
     #expect(try BatchCoding.decode(bytes) == vector.batch())
     #expect(Hexadecimal.encode(BatchCoding.encode(try vector.batch())) == vector.hex)
   }
 
-  @Test("[SYN-20] a batch that is not of the form is refused", arguments: vectors.batches.invalid)
+  @Test("[SYN-20] a malformed batch is rejected", arguments: vectors.batches.invalid)
   func refusedBatch(vector: BoardVectors.Refused) throws {
     let bytes = try BoardVectors.bytes(vector.hex)
     expect(vector.error) { _ = try BatchCoding.decode(bytes) }
@@ -37,7 +40,7 @@ import Testing
     #expect(BoardVectors.hash(set) == vector.hash)
   }
 
-  @Test("[SYN-25] few bytes can be very many ranges", arguments: vectors.sets.large)
+  @Test("[SYN-25] a few bytes can encode a great number of ranges", arguments: vectors.sets.large)
   func largeSet(vector: BoardVectors.ManyRanges) throws {
     let set = try ContextCoding.decode(BoardVectors.bytes(vector.hex))
     #expect(set.rangeCount == vector.ranges)
@@ -47,14 +50,14 @@ import Testing
     #expect(BoardVectors.hash(set) == vector.hash)
   }
 
-  @Test("[SYN-25] a set that is not of the form is refused", arguments: vectors.sets.invalid)
+  @Test("[SYN-25] a malformed set is rejected", arguments: vectors.sets.invalid)
   func refusedSet(vector: BoardVectors.Refused) throws {
     let bytes = try BoardVectors.bytes(vector.hex)
     expect(vector.error) { _ = try ContextCoding.decode(bytes) }
   }
 
   @Test(
-    "[SYN-26] a difference has the bytes of its vector, both ways",
+    "[SYN-26] a difference is encoded and decoded as in its vector",
     arguments: vectors.differences.valid
   )
   func difference(vector: BoardVectors.Difference) throws {
@@ -64,7 +67,7 @@ import Testing
   }
 
   @Test(
-    "[SYN-27] a difference that is not of the form is refused",
+    "[SYN-27] a malformed difference is rejected",
     arguments: vectors.differences.invalid
   )
   func refusedDifference(vector: BoardVectors.Refused) throws {
@@ -72,28 +75,31 @@ import Testing
     expect(vector.error) { _ = try DifferenceCoding.decode(bytes) }
   }
 
-  @Test("[SYN-10] a message is read, and written as it was", arguments: vectors.messages.valid)
+  @Test(
+    "[SYN-10] a message decodes, and encodes to the same bytes",
+    arguments: vectors.messages.valid
+  )
   func message(vector: BoardVectors.Named) throws {
     let bytes = try BoardVectors.bytes(vector.hex)
     #expect(try #require(try SyncMessage.decode(bytes)).encode() == bytes)
   }
 
   @Test(
-    "an unknown message of the upper half is skipped",
+    "an unknown message with a high type number is skipped",
     arguments: vectors.messages.skipped ?? []
   )
   func skipped(vector: BoardVectors.Named) throws {
     #expect(try SyncMessage.decode(BoardVectors.bytes(vector.hex)) == nil)
   }
 
-  @Test("[SYN-10] a message not of its form is refused", arguments: vectors.messages.invalid)
+  @Test("[SYN-10] a malformed message is rejected", arguments: vectors.messages.invalid)
   func refusedMessage(vector: BoardVectors.Refused) throws {
     let bytes = try BoardVectors.bytes(vector.hex)
     expect(vector.error) { _ = try SyncMessage.decode(bytes) }
   }
 
   @Test(
-    "a profile is a name and an icon, and what follows is skipped",
+    "a profile is a name and an icon, and bytes after them are skipped",
     arguments: vectors.profiles.valid
   )
   func profile(vector: BoardVectors.Profile) throws {
@@ -103,13 +109,16 @@ import Testing
     #expect(bytes.starts(with: SyncMessage.profile(profile).encode()))
   }
 
-  @Test("a profile that is not of the form is refused", arguments: vectors.profiles.invalid)
+  @Test("a malformed profile is rejected", arguments: vectors.profiles.invalid)
   func refusedProfile(vector: BoardVectors.Refused) throws {
     let bytes = try BoardVectors.bytes(vector.hex)
     expect(vector.error) { _ = try SyncMessage.decode(bytes) }
   }
 
-  @Test("[SYN-30] a datagram is read, and written as it was", arguments: vectors.datagrams.valid)
+  @Test(
+    "[SYN-30] a datagram decodes, and encodes to the same bytes",
+    arguments: vectors.datagrams.valid
+  )
   func datagram(vector: BoardVectors.Named) throws {
     let bytes = try BoardVectors.bytes(vector.hex)
     let written = try #require(try SyncDatagram.decode(bytes)).encode()
@@ -117,13 +126,13 @@ import Testing
     #expect(bytes[0] == 1 ? bytes.starts(with: written) : bytes == written)
   }
 
-  @Test("[SYN-30] a datagram not of its form is refused", arguments: vectors.datagrams.invalid)
+  @Test("[SYN-30] a malformed datagram is rejected", arguments: vectors.datagrams.invalid)
   func refusedDatagram(vector: BoardVectors.Refused) throws {
     let bytes = try BoardVectors.bytes(vector.hex)
     expect(vector.error) { _ = try SyncDatagram.decode(bytes) }
   }
 
-  @Test("[SYN-34] presence says what its vector says", arguments: vectors.presence.valid)
+  @Test("[SYN-34] presence decodes as in its vector", arguments: vectors.presence.valid)
   func presence(vector: BoardVectors.Shown) throws {
     let bytes = try BoardVectors.bytes(vector.hex)
     let datagram = try #require(try SyncDatagram.decode(bytes))
@@ -142,7 +151,7 @@ import Testing
     if vector.isCanonical { #expect(bytes.starts(with: datagram.encode())) }
   }
 
-  @Test("[SYN-34] a presence not of its form is refused", arguments: vectors.presence.invalid)
+  @Test("[SYN-34] a malformed presence is rejected", arguments: vectors.presence.invalid)
   func refusedPresence(vector: BoardVectors.Refused) throws {
     let bytes = try BoardVectors.bytes(vector.hex)
     expect(vector.error) { _ = try SyncDatagram.decode(bytes) }
@@ -157,7 +166,7 @@ import Testing
     try reader.finish()
   }
 
-  @Test("[BRD-15] points not of the form are refused", arguments: vectors.ink.invalid)
+  @Test("[BRD-15] malformed points are rejected", arguments: vectors.ink.invalid)
   func refusedInk(vector: BoardVectors.Refused) throws {
     let bytes = try BoardVectors.bytes(vector.hex)
     expect(vector.error) {
@@ -175,7 +184,7 @@ import Testing
     #expect(StrokeSpans(spans).values == [value])
   }
 
-  @Test("[BRD-29] what is no erasure erases nothing", arguments: vectors.erasures.invalid)
+  @Test("[BRD-29] a malformed erasure erases nothing", arguments: vectors.erasures.invalid)
   func refusedErasure(vector: BoardVectors.Refused) throws {
     #expect(StrokeSpans.decode(.bytes(try BoardVectors.bytes(vector.hex))) == nil)
   }

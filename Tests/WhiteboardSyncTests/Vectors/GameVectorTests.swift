@@ -133,7 +133,7 @@ struct GameVectors: Decodable {
   }
 
   @Test(
-    "[GAM-6] words are hidden and found as in their vectors",
+    "[GAM-6] words are encrypted and decrypted as in their vectors",
     arguments: GameVectors.file.hidden
   )
   func hidden(vector: GameVectors.Hidden) throws {
@@ -146,7 +146,7 @@ struct GameVectors: Decodable {
     #expect(used.decipher(bytes) == word)
   }
 
-  @Test("[GAM-6] garbage hides no word")
+  @Test("[GAM-6] garbage decrypts to no word")
   func garbage() throws {
     #expect(!GameVectors.file.garbage.isEmpty)
     for vector in GameVectors.file.garbage {
@@ -156,7 +156,10 @@ struct GameVectors: Decodable {
     }
   }
 
-  @Test("[GAM-5] [GAM-9] setups are taken and refused", arguments: GameVectors.file.setups)
+  @Test(
+    "[GAM-5] [GAM-9] setups are accepted or refused as in their vectors",
+    arguments: GameVectors.file.setups
+  )
   func setups(vector: GameVectors.Setup) throws {
     let id = try #require(ObjectID(vector.object))
     let setup = try #require(Hexadecimal.decode(vector.setup))
@@ -178,7 +181,7 @@ struct GameVectors: Decodable {
   }
 
   @Test(
-    "[GAM-3] games come out as in their vectors, whatever the order",
+    "[GAM-3] games have the results of their vectors, in any order of moves",
     arguments: GameVectors.file.games
   )
   func games(vector: GameVectors.Game) throws {
@@ -215,7 +218,10 @@ struct GameVectors: Decodable {
     }
   }
 
-  @Test("[GAM-6] neither answer nor guesses are in clear in what travels", arguments: 0..<30)
+  @Test(
+    "[GAM-6] sent bytes contain neither the answer nor a guess in clear text",
+    arguments: 0..<30
+  )
   func nothingInClear(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let member = try #require(MemberID([UInt8](repeating: 1, count: 32)))

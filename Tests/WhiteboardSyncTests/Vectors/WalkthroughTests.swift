@@ -74,7 +74,7 @@ struct WalkthroughTests {
     return try #require(Incarnation(person.boardIncarnation))
   }
 
-  @Test("[SYN-10] each message of the walkthrough is read, and written with the same bytes")
+  @Test("[SYN-10] each message of the walkthrough decodes, and encodes to the same bytes")
   func messages() throws {
     var kinds: Set<UInt8> = []
     for step in told.steps {
@@ -86,7 +86,7 @@ struct WalkthroughTests {
     #expect(kinds == [1, 2, 3, 4, 7, 8, 9])
   }
 
-  @Test("[AUT-5] [SYN-29] a replica that hears the walkthrough has its board at the end")
+  @Test("[AUT-5] [SYN-29] a replica that receives the walkthrough has its board at the end")
   func board() throws {
     let board = try #require(BoardID(BoardVectors.bytes(told.session)))
     let replica = Replica(author: Author(board: board, key: RealKey(9)), now: Self.now)
@@ -137,7 +137,10 @@ struct WalkthroughTests {
     }
   }
 
-  @Test("[SYN-20] [SYN-28] a recipe says what its bytes say", arguments: told.recipes)
+  @Test(
+    "[SYN-20] [SYN-28] the description of a recipe agrees with its bytes",
+    arguments: told.recipes
+  )
   private func recipe(vector: Walkthrough.Recipe) throws {
     let encoded = try EncodedBatch(decoding: BoardVectors.bytes(vector.hex))
     let operations = try vector.value.operations.map { try $0.operation() }

@@ -6,7 +6,7 @@ import WhiteboardSync
 @testable import WhiteboardNode
 @testable import WhiteboardTerminal
 
-@Suite("What surrounds and lies over the board")
+@Suite("The areas around and above the board")
 struct AroundBoardTests {
   /// The column and row of a text on the screen, counted from 1 as terminals do.
   private func place(of text: String, _ desk: inout Desk) throws -> (x: Int, y: Int) {
@@ -16,7 +16,7 @@ struct AroundBoardTests {
     return (lines[row].distance(from: lines[row].startIndex, to: range.lowerBound) + 1, row + 1)
   }
 
-  @Test("tools and colors have a row of their own on a large terminal, and a click takes one")
+  @Test("a large terminal has a row of tools and colors, and a click selects one")
   func toolRow() throws {
     var desk = try Desk()
     desk.client.resize(columns: 120, rows: 40)
@@ -39,7 +39,7 @@ struct AroundBoardTests {
     #expect(abs(place.x) < 8 && abs(place.y) < 16, "the middle of the board is in its middle")
   }
 
-  @Test("a small terminal has them in the title if there is room")
+  @Test("a small terminal has tools and colors in the title if there is room")
   func toolsInTitle() throws {
     var desk = try Desk()
     desk.client.resize(columns: 80, rows: 24)
@@ -56,7 +56,7 @@ struct AroundBoardTests {
     #expect(desk.lines()[0].contains("2 people") && desk.lines()[0].contains("  ● line"))
   }
 
-  @Test("a pointer that rests loses its name, covers nothing, and goes")
+  @Test("a resting pointer loses its name, covers nothing, and disappears")
   func restingPointer() throws {
     var desk = try Desk()
     let bob = try Desk.memberID(2)
@@ -86,7 +86,7 @@ struct AroundBoardTests {
   }
 
   @Test(
-    "a game says when it is our turn, and its key makes the move",
+    "a game shows when it is our turn, and its key makes the move",
     arguments: [(100, 24), (40, 12)]
   )
   func ourTurn(_ columns: Int, _ rows: Int) throws {

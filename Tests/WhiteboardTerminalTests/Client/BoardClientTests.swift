@@ -9,7 +9,7 @@ import WhiteboardSync
 
 @Suite("The board on a terminal")
 struct BoardClientTests {
-  @Test("every key of the table is there once, and every tool has one")
+  @Test("every key of the table is there once, and every tool has a key")
   func keyMap() {
     let keys = KeyMap.standard.bindings.flatMap(\.keys)
     #expect(Set(keys).count == keys.count, "\(keys)")
@@ -18,7 +18,7 @@ struct BoardClientTests {
     }
   }
 
-  @Test("what the mouse does becomes the verbs that a script would write")
+  @Test("mouse gestures become the commands that a script would write")
   func mouse() throws {
     var desk = try Desk()
     // The board is 74 columns wide, and its middle is the middle of the board.
@@ -51,7 +51,7 @@ struct BoardClientTests {
     #expect(desk.type("/^[200~a\r\nb\u{7}^[201~\r") == [#"say "a b""#])
   }
 
-  @Test("a command that is none is not sent, and the one that was meant is named")
+  @Test("an unknown command is not sent, and a similar one is suggested")
   func mistyped() throws {
     var desk = try Desk()
     #expect(desk.type(":flit\r") == [])
@@ -63,7 +63,7 @@ struct BoardClientTests {
     #expect(desk.type(":digest\r") == ["digest"])
   }
 
-  @Test("a board without a title, as after the undo of one, shows its own name")
+  @Test("a board without a title, as after its undo, shows its own name")
   func title() throws {
     var desk = try Desk()
     _ = desk.client.take(
@@ -74,7 +74,7 @@ struct BoardClientTests {
     #expect(desk.client.boardName == "Plans")
   }
 
-  @Test("what is selected is moved, turned, coloured and deleted by keys and by the mouse")
+  @Test("a selection is moved, rotated, colored and deleted by keys and by the mouse")
   func selection() throws {
     var desk = try Desk()
     let id = try desk.board.createText("hello", at: Point(x: 4, y: 8))
@@ -109,7 +109,7 @@ struct BoardClientTests {
     #expect(desk.type(" ;") == ["lift"])
   }
 
-  @Test("words go to the chat, to the board and to the prompt, whatever they hold")
+  @Test("text goes to the chat, the board and the prompt unchanged")
   func words() throws {
     var desk = try Desk()
     #expect(desk.type("chi \\ \"there\"\r") == [#"say "hi \\ \"there\"""#])
@@ -130,7 +130,7 @@ struct BoardClientTests {
     #expect(desk.type("w") == ["game wordle 0,0"])
   }
 
-  @Test("what is typed on the board goes there letter by letter, and others may type there too")
+  @Test("typing in a text sends each letter, and several users can type at once")
   func typing() throws {
     var desk = try Desk()
     #expect(
@@ -159,7 +159,7 @@ struct BoardClientTests {
     #expect(desk.type("^[<0;9;4M^[<0;9;4m^") == [], "nothing was typed")
   }
 
-  @Test("a corner resizes, the knob turns, and a drag snaps unless that is off")
+  @Test("a corner resizes, a handle rotates, and a drag snaps unless snapping is off")
   func handles() throws {
     var desk = try Desk()
     let id = try desk.board.createText("hello", at: Point(x: 4, y: 8))
@@ -184,7 +184,7 @@ struct BoardClientTests {
     #expect(other != id)
   }
 
-  @Test("the menu says what can be done, and does it by key, by arrows and by the mouse")
+  @Test("the menu lists the possible actions, and runs them by key, by arrows and by the mouse")
   func menu() throws {
     var desk = try Desk()
     #expect(desk.type(" ") == [])
@@ -202,7 +202,7 @@ struct BoardClientTests {
     #expect(desk.client.box == nil)
   }
 
-  @Test("going to an object and following a person show them, and a look elsewhere ends that")
+  @Test("`go` and following a user show them, and scrolling ends the following")
   func looking() throws {
     var desk = try Desk()
     let id = try desk.board.createText("far away", at: Point(x: 5_000, y: 5_000))
@@ -224,7 +224,7 @@ struct BoardClientTests {
     #expect(desk.client.followed == nil)
   }
 
-  @Test("keys do what settings say, and wrong settings say where they are")
+  @Test("keys run the commands of the settings, and invalid settings name their place")
   func rebinding() throws {
     let keys = try KeyMap([
       KeyBinding(command: "undo", keys: ["ctrl+u", "d"], place: "config:3"),
@@ -258,7 +258,7 @@ struct BoardClientTests {
     #expect(other.type("q") == ["QUIT"])
   }
 
-  @Test("the screen shows the board, who is there, what was said and how things stand")
+  @Test("the screen shows the board, the members, the chat and the state")
   func screen() throws {
     var desk = try Desk()
     #expect(desk.lines().contains { $0.contains("Drag to draw") })
@@ -287,7 +287,7 @@ struct BoardClientTests {
     #expect(desk.lines().last?.contains("Bob unreachable for 8 s; your changes are kept") == true)
   }
 
-  @Test("a selection that somebody else holds shows whose it is")
+  @Test("an object that another user selected shows that user's name")
   func heldByOthers() throws {
     var desk = try Desk()
     let id = try desk.board.createText("hello", at: Point(x: 0, y: 0))
@@ -304,7 +304,7 @@ struct BoardClientTests {
   }
 
   @Test(
-    "whatever the size, everything is drawn",
+    "everything is drawn at every size",
     arguments: [(1, 1), (3, 2), (40, 12), (89, 15), (300, 100)]
   )
   func sizes(columns: Int, rows: Int) throws {
@@ -320,7 +320,7 @@ struct BoardClientTests {
     }
   }
 
-  @Test("an invitation asks, and is answered by one key")
+  @Test("an invitation shows a question that one key answers")
   func invitations() throws {
     var desk = try Desk()
     let invitation = NodeEvent.Invitation(
@@ -348,7 +348,7 @@ struct BoardClientTests {
     }
   }
 
-  @Test("an offered file asks behind a request to join, and is answered by one key")
+  @Test("an offered file shows its question after a request to join, and one key answers it")
   func fileOffers() throws {
     var desk = try Desk()
     func offer(_ transfer: String) -> NodeEvent {
@@ -389,7 +389,9 @@ struct BoardClientTests {
     #expect(desk.lines().last?.contains("/inbox/t1") == true)
   }
 
-  @Test("a question disappears when the peer stops asking, and keys mean again what they did")
+  @Test(
+    "a question disappears when the peer stops asking, and keys have their normal meaning again"
+  )
   func invitationEnded() throws {
     var desk = try Desk()
     _ = desk.client.take(

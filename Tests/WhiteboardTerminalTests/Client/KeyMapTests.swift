@@ -163,7 +163,10 @@ struct KeyMapTests {
     #expect(Set(KeyMap.standard.bindings.map(\.command)) == Set(Self.outcomes.keys))
   }
 
-  @Test("it makes these verbs and no other change", arguments: KeyMap.standard.bindings)
+  @Test(
+    "a key sends only these commands and changes nothing else",
+    arguments: KeyMap.standard.bindings
+  )
   func outcome(binding: KeyMap.Binding) throws {
     let expected = try #require(Self.outcomes[binding.command])
     #expect(!binding.keys.isEmpty)
@@ -210,7 +213,7 @@ struct KeyMapTests {
   ]
 
   @Test(
-    "the mouse and the keyboard make the same of every tool",
+    "the mouse and the keyboard have the same result with every tool",
     arguments: Tool.allCases,
     [false, true]
   )

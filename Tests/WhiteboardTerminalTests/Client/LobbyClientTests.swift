@@ -33,7 +33,7 @@ struct LobbyClientTests {
     return events.compactMap { lobby.take($0, now: .seconds(1)) }
   }
 
-  @Test("Enter in an empty lobby makes a board: never more than a keypress from drawing")
+  @Test("Enter in an empty lobby creates a board: drawing is never more than one key away")
   func empty() {
     var lobby = Self.lobby()
     #expect(lobby.frame().screen.lines.contains { $0.contains("looking") })
@@ -46,7 +46,7 @@ struct LobbyClientTests {
     #expect(lobby.frame().screen.lines.contains { $0.contains("D-Bus is not running") })
   }
 
-  @Test("boards nearby come and go, and one's own are below them; keys and the mouse open them")
+  @Test("nearby boards are listed above the user's own; keys and the mouse open them")
   func boards() {
     var lobby = Self.lobby()
     lobby.keep([.init(name: "mine", path: "/boards/mine.whiteboard", about: "3 objects")])
@@ -112,7 +112,7 @@ struct LobbyClientTests {
     #expect(lobby.frame().screen.lines[3].contains("Ada (adaid), Ada (otherid) and Ben"))
   }
 
-  @Test("a link or a name can be typed, and a code is asked for where one is wanted")
+  @Test("a link or a name can be typed, and the code is requested if one is needed")
   func prompts() {
     var lobby = Self.lobby()
     #expect(Self.type("N\u{15}plans\r", &lobby) == [.host("plans")])
@@ -160,7 +160,7 @@ struct LobbyClientTests {
     #expect(Self.type("^[<0;5;\(row + 1)M", &lobby) == [.host("/59")])
   }
 
-  @Test("what went wrong is read whole, its cause first", arguments: [(120, 40), (40, 12)])
+  @Test("an error can be read completely, with its cause first", arguments: [(120, 40), (40, 12)])
   func trouble(columns: Int, rows: Int) {
     var lobby = Self.lobby()
     lobby.resize(columns: columns, rows: rows)
@@ -174,7 +174,7 @@ struct LobbyClientTests {
     #expect(lines.last?.contains("Enter open") == true)
   }
 
-  @Test("a damaged board is marked in the list, with the command that saves it")
+  @Test("a damaged board is marked in the list, with the command that recovers it")
   func damaged() {
     var lobby = Self.lobby()
     lobby.keep([
@@ -184,7 +184,7 @@ struct LobbyClientTests {
     #expect(lines.contains { $0.contains("plan  DAMAGED: run whiteboard-peer boards recover /p") })
   }
 
-  @Test("whatever the size, the lobby is drawn", arguments: [(1, 1), (5, 2), (20, 4), (200, 70)])
+  @Test("the lobby is drawn at every size", arguments: [(1, 1), (5, 2), (20, 4), (200, 70)])
   func sizes(columns: Int, rows: Int) {
     var lobby = Self.lobby()
     lobby.found(Self.found("Team", "teamid"))

@@ -29,7 +29,7 @@ struct NoticeTests {
   }
 
   @Test(
-    "a message that does not fit into the line is read in a box",
+    "a message that does not fit into the line is shown in a box",
     arguments: [(120, 40), (80, 24), (40, 12)]
   )
   func boxed(_ columns: Int, _ rows: Int) throws {
@@ -51,7 +51,7 @@ struct NoticeTests {
     #expect(desk.client.notice == nil)
   }
 
-  @Test("a box is closed by a click, and by time")
+  @Test("a click or a timeout closes a box")
   func closing() throws {
     var desk = try Desk()
     desk.client.say(String(repeating: "long ", count: 40), isBad: true)
@@ -62,7 +62,7 @@ struct NoticeTests {
     #expect(desk.client.notice == nil)
   }
 
-  @Test("Escape closes a box and the menu below it, but lets go of nothing")
+  @Test("Escape closes a box and the menu below it, but keeps the selection")
   func escaping() throws {
     var desk = try Desk()
     let id = try desk.board.createText("hello", at: Point(x: 4, y: 8))
@@ -77,7 +77,7 @@ struct NoticeTests {
     #expect(desk.type("^") == ["deselect"])
   }
 
-  @Test("what a person opens is not covered by a message that came before", arguments: [" ", "J"])
+  @Test("an earlier message does not cover a panel that the user opens", arguments: [" ", "J"])
   func covering(_ keys: String) throws {
     var desk = try Desk()
     desk.client.resize(columns: 40, rows: 12)
@@ -87,7 +87,7 @@ struct NoticeTests {
     #expect(!desk.lines().contains { $0.contains("long long") })
   }
 
-  @Test("messages that come at once are all read")
+  @Test("messages that arrive together are all shown")
   func together() throws {
     var desk = try Desk()
     for words in ["one is damaged", "two is damaged", "two is damaged"] {
@@ -102,7 +102,7 @@ struct NoticeTests {
     #expect(desk.client.notice?.text == "three")
   }
 
-  @Test("a message is seen for its whole time even if nothing happened before it")
+  @Test("a message is shown for its whole time even after an idle period")
   func afterIdling() throws {
     var desk = try Desk()
     desk.now += .seconds(600)
@@ -111,7 +111,7 @@ struct NoticeTests {
     #expect(desk.lines().last?.contains("the copy is complete") == true)
   }
 
-  @Test("what can be completed is seen while one types")
+  @Test("completions are shown while the user types")
   func whileTyping() throws {
     var desk = try Desk()
     #expect(desk.type(":un\t") == [])
@@ -120,7 +120,7 @@ struct NoticeTests {
     #expect(lines[23].contains(":un"))
   }
 
-  @Test("a long line of the chat opens no box, and says how it is read")
+  @Test("a long chat message opens no box, and shows how to read it")
   func longChat() throws {
     var desk = try Desk()
     desk.client.resize(columns: 60, rows: 24)
@@ -133,7 +133,7 @@ struct NoticeTests {
   }
 
   @Test(
-    "Ctrl+Z suspends, whatever is open, and a letter that is typed never does",
+    "Ctrl+Z suspends in every panel, and no typed letter does",
     arguments: [
       "", "?", "C", "J", " ", "c", ":", "t^[<0;38;13Mword", "; ", "l^[<0;38;13M^[<32;39;13M",
     ]

@@ -28,7 +28,7 @@ struct PanelTests {
     )
   }
 
-  @Test("an answer of many lines opens a panel that scrolls, whatever the size", arguments: sizes)
+  @Test("an answer of many lines opens a panel that scrolls, at every size", arguments: sizes)
   func scrolling(_ columns: Int, _ rows: Int) throws {
     var desk = try Desk()
     desk.client.resize(columns: columns, rows: rows)
@@ -61,7 +61,7 @@ struct PanelTests {
     #expect(desk.type("q").isEmpty && desk.client.box == nil, "q closes, and does not leave")
   }
 
-  @Test("an answer that was not asked for opens nothing, and one of a single line is a message")
+  @Test("an unrequested answer opens no panel, and an answer of one line is a message")
   func answers() throws {
     var desk = try Desk()
     _ = desk.client.take(Self.answer(3, isAsked: false))
@@ -73,7 +73,7 @@ struct PanelTests {
     #expect(desk.client.box != nil, "an empty list opens a panel too")
   }
 
-  @Test("a command of the prompt is answered in words where it has an answer")
+  @Test("a command at the prompt shows its answer as text")
   func words() throws {
     var desk = try Desk()
     _ = desk.client.take(.saveState(.init(.saved, request: .number(1))))
@@ -97,7 +97,7 @@ struct PanelTests {
     #expect(desk.lines().contains { $0.contains("river-maple-candy-frost") }, "it stays")
   }
 
-  @Test("help is shown in lines")
+  @Test("help is shown in several lines")
   func help() throws {
     var desk = try Desk()
     #expect(desk.type(":help\r") == ["help"])
@@ -108,7 +108,7 @@ struct PanelTests {
     #expect(lines.contains { $0.contains(CommandTable.text.lines[2]) })
   }
 
-  @Test("the keys stand under headings, and all of them can be reached", arguments: sizes)
+  @Test("the keys are listed under headings, and all of them can be reached", arguments: sizes)
   func keys(_ columns: Int, _ rows: Int) throws {
     var desk = try Desk()
     desk.client.resize(columns: columns, rows: rows)
@@ -128,7 +128,10 @@ struct PanelTests {
     #expect(desk.type("?") == [] && desk.client.box == nil)
   }
 
-  @Test("the chat is read at any size, goes on while it is open, and is answered", arguments: sizes)
+  @Test(
+    "the chat can be read at any size, is updated while it is open, and can be answered",
+    arguments: sizes
+  )
   func chat(_ columns: Int, _ rows: Int) throws {
     var desk = try Desk()
     desk.client.resize(columns: columns, rows: rows)
@@ -155,7 +158,7 @@ struct PanelTests {
     #expect(desk.client.box == nil && !desk.lines()[0].contains("new in chat"))
   }
 
-  @Test("what is asked of the chat by its command is read in the same panel")
+  @Test("the `chat` command opens the same panel")
   func chatCommand() throws {
     var desk = try Desk()
     try Self.chat("hello", &desk)
@@ -165,7 +168,7 @@ struct PanelTests {
     #expect(desk.lines().contains { $0.contains("Bob: hello") })
   }
 
-  @Test("every item of the menu is in sight or a key away, whatever the size", arguments: sizes)
+  @Test("every item of the menu is visible or one key away, at every size", arguments: sizes)
   func menu(_ columns: Int, _ rows: Int) throws {
     var desk = try Desk()
     desk.client.resize(columns: columns, rows: rows)
@@ -195,7 +198,7 @@ struct PanelTests {
     #expect(desk.client.editor?.lead == "say: ")
   }
 
-  @Test("all of the link can be read where the invitation does not fit", arguments: sizes)
+  @Test("the whole link can be read even if the invitation does not fit", arguments: sizes)
   func invitation(_ columns: Int, _ rows: Int) throws {
     var desk = try Desk()
     desk.client.resize(columns: columns, rows: rows)
@@ -214,7 +217,7 @@ struct PanelTests {
     #expect(desk.type("^") == [] && desk.client.box == nil)
   }
 
-  @Test("the board is exported from the menu by the name of a file")
+  @Test("the menu exports the board to a named file")
   func export() throws {
     var desk = try Desk()
     desk.client.home = "/home/anna"

@@ -3,7 +3,7 @@ import Testing
 @testable import WhiteboardNode
 @testable import WhiteboardTerminal
 
-@Suite("A person whom the host removed, on a terminal")
+@Suite("A user whom the host removed, on a terminal")
 struct RemovalClientTests {
   private static func removed(
     readOnly: Bool = true,
@@ -19,7 +19,7 @@ struct RemovalClientTests {
     )
   }
 
-  @Test("a box says who and why, and one key goes on with an own copy")
+  @Test("a box shows who removed the user and why, and one key continues with an own copy")
   func box() throws {
     var desk = try Desk()
     _ = desk.client.take(.removed(try Self.removed()))
@@ -34,7 +34,7 @@ struct RemovalClientTests {
     #expect(desk.lines().last?.contains("this is your own copy") == true)
   }
 
-  @Test("the box closes without a decision, and the last line says how things stand")
+  @Test("the box closes without a decision, and the last line shows the state")
   func later() throws {
     var desk = try Desk()
     _ = desk.client.take(.removed(try Self.removed()))
@@ -44,7 +44,7 @@ struct RemovalClientTests {
     #expect(desk.lines().last?.contains("Bob removed you; read-only") == true)
   }
 
-  @Test("of a board that another person owns, no key offers what cannot be")
+  @Test("for a board of another owner, no key offers to continue")
   func owned() throws {
     var desk = try Desk()
     _ = desk.client.take(.removed(try Self.removed(canContinue: false)))
@@ -54,7 +54,7 @@ struct RemovalClientTests {
     #expect(desk.client.removalShown != nil)
   }
 
-  @Test("the host that comes back has admitted us again")
+  @Test("the removal is hidden when the host returns and has admitted us again")
   func readmitted() throws {
     var desk = try Desk()
     _ = desk.client.take(.removed(try Self.removed()))

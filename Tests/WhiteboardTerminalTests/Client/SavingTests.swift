@@ -5,7 +5,7 @@ import WhiteboardRendering
 @testable import WhiteboardNode
 @testable import WhiteboardTerminal
 
-@Suite("Work that is not on disk, on a terminal")
+@Suite("Unsaved work, on a terminal")
 struct SavingTests {
   private static let full = SaveState.notSaved(SaveProblem(DocumentError(.full, "FILE: full")))
 

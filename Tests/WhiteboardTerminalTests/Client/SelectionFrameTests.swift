@@ -6,7 +6,7 @@ import WhiteboardRendering
 @testable import WhiteboardNode
 @testable import WhiteboardTerminal
 
-@Suite("The frame around what is selected")
+@Suite("The frame around the selection")
 struct SelectionFrameTests {
   /// What a shape of lines with its corners at two places is drawn by.
   private func outline(_ from: Point, _ to: Point) throws -> [InkPoint] {
@@ -103,7 +103,7 @@ struct SelectionFrameTests {
     #expect(desk.type("^[<0;47;12M^[<32;48;12M^[<0;48;12m").first?.hasPrefix("move") == true)
   }
 
-  @Test("the frame is a cell outside of what it surrounds, whatever its size and angle")
+  @Test("the frame is one cell away from its object, at every size and angle")
   func outside() throws {
     for seed in 0..<UInt64(100) {
       var random = SeededGenerator(seed: seed)
@@ -138,7 +138,7 @@ struct SelectionFrameTests {
     }
   }
 
-  @Test("the rotate handle is in view wherever the object is, and beside every other handle")
+  @Test("the rotate handle is visible at every position, and covers no other handle")
   func knob() throws {
     let board = Board(incarnation: Incarnation(1), member: try Desk.memberID(1), wallClock: 1)
     for (x, y) in [(0, 0), (0, -190), (0, 190), (-315, -190), (315, 190), (-318, 0), (318, -100)] {
@@ -173,7 +173,7 @@ struct SelectionFrameTests {
     #expect(grips.count == 6 && grips.contains(SelectionFrame.Grip(x: 0, y: 1)))
   }
 
-  @Test("the frame of a game surrounds all of its rows, at any size")
+  @Test("the frame of a game surrounds all of its rows, at every size")
   func games() throws {
     for zoom in [0.1, 0.5, 1, 2, 4] {
       for scale in [0.2, 1, 3] {

@@ -3,11 +3,11 @@ import Whiteboard
 
 @testable import WhiteboardTerminal
 
-@Suite("Where things come to lie")
+@Suite("Snapping")
 struct SnappingTests {
   private let box = Rectangle(Point(x: 0, y: 0), Point(x: 10, y: 10))
 
-  @Test("an edge or a middle that is near another one comes to lie on it")
+  @Test("an edge or center snaps to another edge or center near it")
   func edges() {
     let other = Rectangle(Point(x: 100, y: 200), Point(x: 120, y: 240))
     let left = Snapping(box, by: Point(x: 98, y: 0), to: [other], grid: nil, reach: 4)
@@ -19,7 +19,7 @@ struct SnappingTests {
     #expect(far.offset == Point(x: 50, y: 50) && far.x == nil && far.y == nil)
   }
 
-  @Test("where nothing is near, the middle comes to lie on the lines of the board")
+  @Test("without near objects, the center snaps to the grid")
   func grid() {
     let snapped = Snapping(box, by: Point(x: 14, y: 36), to: [], grid: 20, reach: 4)
     #expect(snapped.offset == Point(x: 15, y: 35))

@@ -17,7 +17,7 @@ struct TextTypingTests {
     return TextTyping(try #require(board.snapshot(id)))
   }
 
-  @Test("a letter is put where the caret is, and nothing else is told")
+  @Test("a letter is inserted at the caret, and only that edit is reported")
   func letters() throws {
     var words = try typing("held")
     _ = words.take(.left, [])
@@ -35,7 +35,7 @@ struct TextTypingTests {
     #expect(words.words == "held" && words.caret == 3)
   }
 
-  @Test("a character of several scalars goes and comes as one")
+  @Test("a character of several scalars is inserted and deleted as one")
   func clusters() throws {
     var words = try typing("e\u{301}👨‍👩‍👧x")
     _ = words.take(.left, [])
@@ -50,7 +50,7 @@ struct TextTypingTests {
     #expect(words.words.isEmpty && words.caret == 0)
   }
 
-  @Test("lines are begun, climbed and joined")
+  @Test("lines can be started, navigated and joined")
   func lines() throws {
     var words = try typing("first")
     #expect(words.take(.enter, .alt) == false)
@@ -72,7 +72,7 @@ struct TextTypingTests {
     #expect(words.take(.enter, []) && words.take(.escape, []))
   }
 
-  @Test("[BRD-33] what is pasted has line feeds as line ends, and the caret is behind it")
+  @Test("[BRD-33] pasted text has line feeds as line ends, and the caret is after it")
   func pasted() throws {
     var words = try typing("")
     words.insert("one\r\ntwo\rthree\u{1B}[2J")
@@ -80,7 +80,7 @@ struct TextTypingTests {
     #expect(words.caret == words.scalars.count)
   }
 
-  @Test("what others type meanwhile stays, and the caret goes along with its words")
+  @Test("text that others type stays, and the caret moves with its text")
   func others() throws {
     var words = try typing("middle")
     words.insert("!")
@@ -99,7 +99,7 @@ struct TextTypingTests {
     #expect(words.takeChange() == nil, "what others did is not told again")
   }
 
-  @Test("whatever is typed and whatever others do, the caret is in the text", arguments: 0..<50)
+  @Test("the caret stays inside of the text, whatever all users type", arguments: 0..<50)
   func anything(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var words = try typing("some words\nof several lines")

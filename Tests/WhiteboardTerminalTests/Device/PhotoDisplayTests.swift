@@ -4,7 +4,7 @@ import Whiteboard
 @testable import WhiteboardTerminal
 
 struct PhotoDisplayTests {
-  @Test("a photo that could not be read is read when the node has it again, and otherwise once")
+  @Test("a found photo is read once, and again if reading it failed")
   func failed() throws {
     let id = try #require(AssetID([UInt8](repeating: 1, count: 32)))
     var photos = PhotoDisplay()

@@ -17,7 +17,7 @@ import WhiteboardTerminal
     return TerminalCheck(reading, TerminalSettings(), size: size).finding
   }
 
-  @Test("a terminal is told with its colours, its lines and its likely graphics")
+  @Test("the report of a terminal has its colors, line style and likely graphics")
   func fine() {
     let kitty = finding(["TERM": "xterm-kitty", "COLORTERM": "truecolor", "LANG": "C.UTF-8"])
     #expect(kitty.verdict == .fine)
@@ -27,7 +27,7 @@ import WhiteboardTerminal
     )
   }
 
-  @Test("what is in the way of drawing is told with what mends it")
+  @Test("problems of a terminal are reported with a remedy")
   func notes() {
     let utf8 = ["TERM": "xterm", "LANG": "C.UTF-8"]
     #expect(finding(utf8, size: nil).verdict == .note)

@@ -12,7 +12,7 @@ import WhiteboardTerminal
     )
   }
 
-  @Test("the file says how a terminal is used")
+  @Test("the settings file configures the terminal")
   func values() throws {
     let file =
       "graphics = sixel\npen = half\nmouse = off\ncolor = 24bit\nmotion = false\nkeys.undo = u"
@@ -26,7 +26,7 @@ import WhiteboardTerminal
     #expect(TerminalSettings(try self.settings("")) == TerminalSettings())
   }
 
-  @Test("what a person wants beats what the terminal says it can do")
+  @Test("the user's settings have precedence over the terminal's capabilities")
   func features() throws {
     let features = TerminalFeatures { ["TERM": "xterm-256color", "LANG": "en_US.UTF-8"][$0] }
     #expect(features.applying(TerminalSettings()) == features)
@@ -35,7 +35,7 @@ import WhiteboardTerminal
     #expect(chosen.dotStyle == .ascii)
   }
 
-  @Test("NO_COLOR beats the file, and WHITEBOARD_COLOR beats NO_COLOR")
+  @Test("NO_COLOR has precedence over the file, and WHITEBOARD_COLOR over NO_COLOR")
   func colorless() throws {
     let file = "color = 256"
     #expect(TerminalSettings(try settings(file, ["NO_COLOR": "1"])).color == .none)
@@ -43,7 +43,7 @@ import WhiteboardTerminal
     #expect(TerminalSettings(try settings(file, both)).color == .sixteen)
   }
 
-  @Test("every setting has a name, a flag and a variable of its own")
+  @Test("every setting has its own name, flag and variable")
   func names() {
     let entries = SettingEntry.ofNode + SettingEntry.ofTerminal
     #expect(Set(entries.map(\.name)).count == entries.count)

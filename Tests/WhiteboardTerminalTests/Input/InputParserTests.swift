@@ -3,7 +3,7 @@ import Testing
 
 @testable import WhiteboardTerminal
 
-@Suite("Reading what a terminal sends")
+@Suite("Reading terminal input")
 struct InputParserTests {
   private static let table: [(String, [InputEvent])] = [
     ("a", [.key(.character("a"), [])]),
@@ -134,7 +134,7 @@ struct InputParserTests {
     #expect(Self.bytes(text).flatMap { inPieces.feed([$0]) } == events)
   }
 
-  @Test("an Escape by itself is the key once nothing follows")
+  @Test("an Escape without a following byte is the Escape key")
   func escape() {
     var parser = InputParser()
     #expect(parser.feed([0x1B]) == [])
@@ -147,7 +147,7 @@ struct InputParserTests {
     #expect(parser.finish() == [.key(.escape, [])])
   }
 
-  @Test("whatever comes, little is kept and reading goes on", arguments: 1...50)
+  @Test("random input occupies little memory, and parsing continues", arguments: 1...50)
   func hostile(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var parser = InputParser()
@@ -163,7 +163,7 @@ struct InputParserTests {
     #expect(parser.feed("\u{1B}[B".utf8) == [.key(.down, [])], "seed \(seed)")
   }
 
-  @Test("what is too long is dropped whole, and takes no key with it once nothing follows")
+  @Test("a sequence that is too long is dropped as a whole, without any key after it")
   func tooLong() {
     let long = "\u{1B}]" + String(repeating: "x", count: 5_000)
     for end in ["\u{7}", "\u{1B}\\"] {

@@ -44,7 +44,7 @@ import WhiteboardSync
     for key in keys { _ = client.take(.key(.character(key), [])) }
   }
 
-  @Test("words come at their times, as fast as is wanted, and it stops at the end")
+  @Test("texts appear at their times, at the chosen speed, and playback stops at the end")
   func plays() throws {
     var client = try player()
     #expect(words(&client).isEmpty && client.place == 0)
@@ -64,7 +64,7 @@ import WhiteboardSync
     #expect(client.isPlaying && client.place == 0)
   }
 
-  @Test("one goes to a time, a tenth, a marker, a step, and back")
+  @Test("keys seek to a time, a tenth, a marker, a step, and back")
   func seeks() throws {
     var client = try player()
     press(&client, "n")
@@ -85,9 +85,7 @@ import WhiteboardSync
     #expect(client.place == 5)
   }
 
-  @Test(
-    "[REC-14] who points is seen with a name, ink before it is on the board, and chat for a while"
-  )
+  @Test("[REC-14] pointers have names, unfinished ink is shown, and chat messages for some time")
   func presence() throws {
     let member = try #require(MemberID([UInt8](repeating: 3, count: 32)))
     let board = Board(incarnation: Incarnation(3), member: member, wallClock: 1_000)
@@ -158,7 +156,7 @@ import WhiteboardSync
     #expect(hasLeft)
   }
 
-  @Test("photos are shown where they are in the file")
+  @Test("photos are shown if the file has them")
   func photos() throws {
     let member = try #require(MemberID([UInt8](repeating: 3, count: 32)))
     let board = Board(incarnation: Incarnation(3), member: member, wallClock: 1_000)
@@ -186,7 +184,7 @@ import WhiteboardSync
     #expect(!last([id: red]).lines.joined().contains("photo"))
   }
 
-  @Test("a pause is also what nobody points in, after the last step too, however long it is")
+  @Test("a time without any pointer counts as a pause, also after the last step")
   func pausesOfPointers() throws {
     let member = try #require(MemberID([UInt8](repeating: 3, count: 32)))
     let day: Int64 = 86_400_000
@@ -219,7 +217,7 @@ import WhiteboardSync
     #expect((40..<100).contains(frames) && (20..<60).contains(pointed), "\(frames) \(pointed)")
   }
 
-  @Test("pauses are passed over where that is wanted, and a range is repeated")
+  @Test("pauses are skipped on request, and a range can be repeated")
   func pausesAndLoops() throws {
     var client = try player()
     press(&client, "i")
@@ -238,7 +236,7 @@ import WhiteboardSync
     #expect(client.place == 4)
   }
 
-  @Test("whatever is pressed at whatever size, there is a frame of that size", arguments: 0..<20)
+  @Test("every key at every size gives a frame of that size", arguments: 0..<20)
   func survives(seed: UInt64) throws {
     var client = try player()
     var random = SplitMix64(seed: seed)
@@ -256,7 +254,7 @@ import WhiteboardSync
     }
   }
 
-  @Test("a film is lines of JSON whose times ascend, the same every time")
+  @Test("a film is lines of JSON with ascending times, the same every time")
   func film() throws {
     func film() throws -> [String] {
       var lines: [String] = []

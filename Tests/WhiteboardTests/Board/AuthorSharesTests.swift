@@ -44,7 +44,9 @@ private func member(_ number: UInt8) -> MemberID {
     }
   }
 
-  @Test("[BRD-38] on a board that others use too an author has at most half; others go on")
+  @Test(
+    "[BRD-38] on a shared board, an author has at most half of the objects; others can continue"
+  )
   func share() throws {
     board.authors[flooder] = Self.mallory
     board.authors[other] = Self.bo
@@ -70,7 +72,7 @@ private func member(_ number: UInt8) -> MemberID {
     try receive(create(1..<3000, of: again))
   }
 
-  @Test("[BRD-38] an author who is alone on a board may fill it, and is refused when others come")
+  @Test("[BRD-38] an author who is alone may fill a board, and is refused when others join")
   func alone() throws {
     board.authors[flooder] = Self.mallory
     var next: UInt64 = 1
@@ -87,7 +89,7 @@ private func member(_ number: UInt8) -> MemberID {
     #expect(board.state.objectCount == 1)
   }
 
-  @Test("all that an author made is removed, and nothing else")
+  @Test("all objects of an author are removed, and no others")
   func purge() throws {
     board.authors[flooder] = Self.mallory
     board.authors[Incarnation(4)] = Self.mallory

@@ -5,7 +5,7 @@ import Testing
 @Suite struct BoardSettingsTests {
   private let boards = TwoBoards()
 
-  @Test("[BRD-28] settings are shared, and on one object where one is known")
+  @Test("[BRD-28] settings are shared, and stored on one object if one exists")
   func shared() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     #expect(anna.settings == BoardSettings())
@@ -29,7 +29,7 @@ import Testing
     #expect(bob.takeBatches().isEmpty)
   }
 
-  @Test("[BRD-28] a board says when its settings may be others, and only then")
+  @Test("[BRD-28] a board reports a possible change of its settings, and only then")
   func changes() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     func mayHaveChanged(_ board: Board) -> Bool {
@@ -48,7 +48,7 @@ import Testing
     #expect(mayHaveChanged(bob) && bob.title == nil)
   }
 
-  @Test("[BRD-28] of two settings objects made at once the later write of each setting counts")
+  @Test("[BRD-28] of two concurrent settings objects, the later write of each setting counts")
   func atOnce() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     bob.wallClock += 1000
@@ -68,7 +68,7 @@ import Testing
     #expect(anna.state.settingsIDs.count == 2)
   }
 
-  @Test("[I9] an undo leaves a setting that somebody else set later, be it on another object")
+  @Test("[I9] an undo keeps a setting that another user changed later, even on another object")
   func undoOfASettingThatIsNotInForce() throws {
     let boards = TwoBoards()
     let (anna, bob) = (boards.anna, boards.bob)
@@ -87,7 +87,7 @@ import Testing
     #expect(anna.title == "three" && bob.title == "three")
   }
 
-  @Test("[I9] an undo of the first setting leaves the others that stand on the same object")
+  @Test("[I9] an undo of the first setting keeps the others on the same object")
   func undoOfTheFirstSetting() throws {
     let boards = TwoBoards()
     let (anna, bob) = (boards.anna, boards.bob)

@@ -37,7 +37,7 @@ import Testing
     #expect(object.text == "hi")
   }
 
-  @Test("[BRD-11] a gesture is one batch, and none at all where it throws")
+  @Test("[BRD-11] a gesture is one batch, and none if it throws")
   func gestures() throws {
     let (board, bob) = (board(1), board(2))
     let other = bob.member
@@ -76,7 +76,7 @@ import Testing
 
   // AirplaIN's bugs, by their numbers.
 
-  @Test("[BRD-22] AirplaIN 1.6: of two who select at once one wins, on both boards")
+  @Test("[BRD-22] AirplaIN 1.6: if two users select at once, one wins on both boards")
   func race() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("mine", at: Point(x: 0, y: 0))
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test("[BRD-22] a selection that somebody else wrote, or nobody known, counts as none")
+  @Test("[BRD-22] a selection by another member, or by an unknown one, is ignored")
   func selectionByAnother() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("x", at: Point(x: 0, y: 0))
@@ -117,7 +117,7 @@ import Testing
     #expect(anna.holder(of: id) == nil)
   }
 
-  @Test("[AUT-4] who only looks on writes nothing")
+  @Test("[AUT-4] a viewer writes nothing")
   func viewer() throws {
     let board = board(1)
     board.isReadOnly = true
@@ -126,7 +126,7 @@ import Testing
     #expect(board.takeBatches().isEmpty)
   }
 
-  @Test("[BRD-22] AirplaIN 1.6: a member that vanished holds nothing")
+  @Test("[BRD-22] AirplaIN 1.6: a member that disappeared has no selection")
   func vanished() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("free", at: Point(x: 0, y: 0))
@@ -141,7 +141,7 @@ import Testing
     try bob.delete(id)
   }
 
-  @Test("AirplaIN bug 1: what is received is not sent on")
+  @Test("AirplaIN bug 1: received operations are not forwarded")
   func noEcho() throws {
     let (anna, bob) = (board(1), board(2))
     try anna.createText("once", at: Point(x: 0, y: 0))
@@ -149,7 +149,7 @@ import Testing
     #expect(bob.takeBatches().isEmpty)
   }
 
-  @Test("AirplaIN bug 3: a photo stays a photo and keeps all of it when moved")
+  @Test("AirplaIN bug 3: a photo stays a photo and keeps all its fields when moved")
   func photo() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createPhoto(RandomEditing.asset(3), at: Point(x: 0, y: 0))
@@ -162,7 +162,7 @@ import Testing
     #expect(!photo.isAssetAvailable)
   }
 
-  @Test("AirplaIN bug 4: the lock is asked before anything is removed")
+  @Test("AirplaIN bug 4: the selection is checked before an object is deleted")
   func lockedDelete() throws {
     let (board, bob) = (board(1), board(2))
     let other = bob.member
@@ -201,7 +201,7 @@ import Testing
     #expect(anna.objectIDs.isEmpty)
   }
 
-  @Test("AirplaIN bug 8: an edited text is known to the others at once")
+  @Test("AirplaIN bug 8: other members see an edited text at once")
   func edit() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("old", at: Point(x: 0, y: 0))
@@ -232,7 +232,7 @@ import Testing
     }
   }
 
-  @Test("[AUT-3] a chat line in another's name is none")
+  @Test("[AUT-3] a chat line in another member's name is ignored")
   func chatInAnothersName() throws {
     let (anna, bob) = (board(1), board(2))
     try bob.gesture { () throws(BoardError) in
@@ -247,7 +247,7 @@ import Testing
     #expect(anna.chat.map(\.text) == ["I am Bob"])
   }
 
-  @Test("[BRD-6] an edit beats a clock that runs a year ahead")
+  @Test("[BRD-6] an edit overwrites one whose clock is a year ahead")
   func ahead() throws {
     let (anna, bob) = (board(1), board(2))
     bob.wallClock += 31_536_000_000
@@ -262,7 +262,7 @@ import Testing
     #expect((anna.snapshot(mine)?.updatedAt ?? 0) <= anna.wallClock + BoardLimits.drift)
   }
 
-  @Test("[BRD-5] a cell of the greatest time cannot be overwritten, and says so")
+  @Test("[BRD-5] a cell with the greatest time cannot be overwritten; the edit is an error")
   func exhausted() throws {
     let board = board(1)
     let id = try board.createText("x", at: Point(x: 0, y: 0))
@@ -299,7 +299,7 @@ import Testing
     #expect(object.centerPosition == Point(x: -33_554_432, y: 33_554_431.90625))
   }
 
-  @Test("[BRD-10] a stroke being drawn by one who is present is not moved under the pen")
+  @Test("[BRD-10] a stroke that a connected member is drawing cannot be moved by others")
   func unfinished() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.beginDrawing()
@@ -365,7 +365,7 @@ import Testing
   }
 
   @Test(
-    "[BRD-25] who others claim to have heard more from than was written can still write",
+    "[BRD-25] after others claim sequences that were never written, a member can still write",
     arguments: [5, 6, 1 << 40, BoardLimits.sequence] as [UInt64]
   )
   func claimedIncarnation(last: UInt64) throws {

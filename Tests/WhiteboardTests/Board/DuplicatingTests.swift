@@ -5,7 +5,7 @@ import Testing
 @Suite struct DuplicatingTests {
   private let boards = TwoBoards()
 
-  @Test("AirplaIN bug 3: a copy is of the same class and has all of its original's fields")
+  @Test("AirplaIN bug 3: a copy has the class and all fields of its original")
   func copies() throws {
     let board = boards.anna
     let text = try board.createText("x", at: Point(x: 1, y: 2), color: 0xFF)
@@ -83,7 +83,7 @@ import Testing
     #expect(rest[ids[1]].map { board.groups(of: $0) } == rest[outer].map { [$0] })
   }
 
-  @Test("[BRD-12] a copy beyond the board is refused, and none is made")
+  @Test("[BRD-12] a copy beyond the board is refused, and no copy is created")
   func beyond() throws {
     let ids = try boards.texts(2)
     let before = boards.anna.state.dump
@@ -93,7 +93,7 @@ import Testing
     #expect(boards.anna.state.dump == before)
   }
 
-  @Test("AirplaIN bug 2: what left the board as a value changes no more")
+  @Test("AirplaIN bug 2: a snapshot does not change after later edits")
   func values() throws {
     let board = boards.anna
     let id = try boards.texts(1)[0]
@@ -103,7 +103,7 @@ import Testing
     #expect(board.snapshot(id)?.centerPosition == Point(x: 1, y: 1))
   }
 
-  @Test("AirplaIN bug 6: a local edit shows before anything of it was sent")
+  @Test("AirplaIN bug 6: a local edit is visible before it is sent")
   func atOnce() throws {
     let board = boards.anna
     let id = try boards.texts(1)[0]

@@ -13,7 +13,7 @@ import Testing
     return id
   }
 
-  @Test("[BRD-29] what shows is what no erasure covers")
+  @Test("[BRD-29] the parts without an erasure are visible")
   func spans() throws {
     let board = boards.anna
     let id = try stroke(5)
@@ -39,7 +39,7 @@ import Testing
     #expect(throws: BoardError.wrongKind(text)) { try board.erase(text, spans: [0...1]) }
   }
 
-  @Test("[BRD-29] two who erase at once erase what either erases, and make nothing new")
+  @Test("[BRD-29] two concurrent erasures erase their union, and create no object")
   func atOnce() throws {
     let id = try stroke(9)
     try boards.anna.erase(along: [Point(x: 20, y: 0), Point(x: 45, y: 0)], radius: 5)
@@ -52,7 +52,7 @@ import Testing
     #expect(boards.anna.state.dump == boards.bob.state.dump)
   }
 
-  @Test("[BRD-29] an eraser takes what lies under it of a stroke that was moved, turned and scaled")
+  @Test("[BRD-29] an eraser also erases strokes that were moved, rotated and scaled")
   func transformed() throws {
     let board = boards.anna
     let id = try stroke(5)
@@ -70,7 +70,7 @@ import Testing
     #expect(board.takeBatches().isEmpty)
   }
 
-  @Test("[BRD-29] an eraser takes the points within it and no others", arguments: 0..<30)
+  @Test("[BRD-29] an eraser erases the points within its radius and no others", arguments: 0..<30)
   func bruteForce(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let board = boards.anna
@@ -101,7 +101,7 @@ import Testing
     #expect(checked == 305)
   }
 
-  @Test("[BRD-29] a dot is erased whole; locked and held strokes are passed over")
+  @Test("[BRD-29] a dot is erased as a whole; locked and selected strokes are skipped")
   func passedOver() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     let dot = try stroke(1)
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test("[BRD-29] a stroke of which nothing is left is deleted, and comes back by an undo")
+  @Test("[BRD-29] a completely erased stroke is deleted, and an undo restores it")
   func nothingLeft() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     let id = try stroke(3)
@@ -150,7 +150,7 @@ import Testing
     #expect(anna.snapshot(begun)?.visibleSpans == [])
   }
 
-  @Test("[BRD-29] a value reads back as it was written, and in one form only", arguments: 0..<50)
+  @Test("[BRD-29] a value decodes as it was encoded, with exactly one encoding", arguments: 0..<50)
   func coding(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let spans = StrokeSpans(
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  @Test("[BRD-29] what is not of the form erases nothing")
+  @Test("[BRD-29] a malformed erasure erases nothing")
   func hostile() throws {
     let id = try stroke(3)
     var writer = ByteWriter()
@@ -196,7 +196,9 @@ import Testing
     #expect(board.snapshot(id)?.visibleSpans == [0...32])
   }
 
-  @Test("[BRD-10] an erasure is its writer's: later operations of the incarnation may take it back")
+  @Test(
+    "[BRD-10] only the incarnation of an erasure may write it, with the same dot or a later one"
+  )
   func writer() {
     let (anna, bob) = (Incarnation(1), Incarnation(2))
     let object = ObjectID(Dot(anna, 1))
@@ -209,7 +211,7 @@ import Testing
     }
   }
 
-  @Test("[BRD-29] an erasure that is taken back shows again what it took")
+  @Test("[BRD-29] a reverted erasure makes its parts visible again")
   func takenBack() throws {
     let board = boards.anna
     let id = try stroke(3)

@@ -15,7 +15,7 @@ import Testing
     )
   }
 
-  @Test("an object that is selected and deselected in one gesture isn't held")
+  @Test("an object that is selected and deselected in one gesture is not selected")
   func deselecting() throws {
     let board = board()
     let id = try board.createText("x", at: origin)
@@ -49,7 +49,7 @@ import Testing
     #expect(board.object(id)?.centerPosition == Point(x: 1, y: 0))
   }
 
-  @Test("an object that a gesture creates is read, changed, found and deleted in it")
+  @Test("an object that a gesture creates can be read, changed, found and deleted in it")
   func creating() throws {
     let board = board()
     let id = try board.gesture {
@@ -72,7 +72,7 @@ import Testing
     #expect(board.snapshot(id)?.text == "abcd")
   }
 
-  @Test("a gesture inside that throws takes only its own edits away, also from what is read")
+  @Test("an inner gesture that throws reverts only its own edits, also for reads")
   func throwing() throws {
     let board = board()
     let id = try board.createText("x", at: origin)
@@ -95,7 +95,7 @@ import Testing
     #expect(board.takeBatches().count == 1)
   }
 
-  @Test("what a gesture reads doesn't get into what others are told, nor into the changes")
+  @Test("the reads of a gesture affect neither the batches nor the reported changes")
   func hidden() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("x", at: origin)
@@ -172,7 +172,7 @@ import Testing
     }
   }
 
-  @Test("a random gesture leaves the board as its edits do one by one", arguments: 0..<300)
+  @Test("a random gesture has the same result as its edits one by one", arguments: 0..<300)
   func oneByOne(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let (whole, single) = (board(), board())

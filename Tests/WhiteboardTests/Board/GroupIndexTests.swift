@@ -21,7 +21,7 @@ import Testing
     if let one = groups.first { #expect(state.contents(of: [one])[one] == contents[one]) }
   }
 
-  @Test("[BRD-26] the index has what a look at every object finds", arguments: 0..<60)
+  @Test("[BRD-26] the index agrees with a search of all objects", arguments: 0..<60)
   func recomputed(seed: UInt64) throws {
     var history = RandomHistory(seed: seed)
     for _ in 0..<120 {
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test("[BRD-26] an object whose groups changed is told as changed")
+  @Test("[BRD-26] an object whose groups changed is reported as changed")
   func told() throws {
     var count = 0
     for seed in UInt64(0)..<60 { count += try told(seed: seed) }
@@ -57,7 +57,7 @@ import Testing
     return count
   }
 
-  @Test("[BRD-26] a ring of 122,880 groups costs no more than one that is looked at")
+  @Test("[BRD-26] a ring of 122,880 groups costs no more than one within the limit")
   func largeRing() throws {
     let board = TwoBoards.board(1)
     let text = try board.createText("in the ring", at: Point(x: 0, y: 0))

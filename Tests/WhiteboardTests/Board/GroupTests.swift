@@ -5,7 +5,7 @@ import Testing
 @Suite struct GroupTests {
   private let boards = TwoBoards()
 
-  @Test("[BRD-26] members of a group move, scale and turn together, in one gesture")
+  @Test("[BRD-26] members of a group move, scale and rotate together, in one gesture")
   func transform() throws {
     let board = boards.anna
     let ids = try boards.texts(3)
@@ -29,7 +29,7 @@ import Testing
     #expect(board.object(ids[2])?.angle == 0)
   }
 
-  @Test("[BRD-26] a group of as many objects as a batch has room for moves in one gesture")
+  @Test("[BRD-26] a group with as many objects as fit in a batch moves in one gesture")
   func large() throws {
     let board = boards.anna
     var ids: [ObjectID] = []
@@ -48,7 +48,7 @@ import Testing
     #expect(board.objectIDs.count == 4000)
   }
 
-  @Test("[BRD-26] of a group with a locked or held member nothing changes")
+  @Test("[BRD-26] a group with a locked or selected member does not change")
   func allOrNothing() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     let ids = try boards.texts(3)
@@ -76,7 +76,7 @@ import Testing
     #expect(anna.selectedIDs.isEmpty)
   }
 
-  @Test("[BRD-26] a group that is ended leaves its members to the group around it")
+  @Test("[BRD-26] ungrouping moves the members to the surrounding group")
   func ungroup() throws {
     let board = boards.anna
     let ids = try boards.texts(3)
@@ -91,7 +91,7 @@ import Testing
     #expect(throws: BoardError.empty) { try board.group([]) }
   }
 
-  @Test("[BRD-26] a ring is cut at the same edge everywhere")
+  @Test("[BRD-26] a ring is cut at the same edge on every replica")
   func ring() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     let ids = try boards.texts(2)
@@ -113,7 +113,7 @@ import Testing
     #expect(anna.groups(of: second).isEmpty)
   }
 
-  @Test("[BRD-26] where a group comes, changes or goes, what is in it is told as changed")
+  @Test("[BRD-26] if a group is created, changed or deleted, its members are reported as changed")
   func told() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     let ids = try boards.texts(2)
@@ -134,7 +134,7 @@ import Testing
     #expect(bob.groups(of: ids[0]) == [inner])
   }
 
-  @Test("[BRD-26] no more groups than the limit are looked at")
+  @Test("[BRD-26] the depth of groups is limited")
   func deep() throws {
     let board = boards.anna
     let id = try board.createText("x", at: Point(x: 0, y: 0))
@@ -143,7 +143,7 @@ import Testing
     #expect(board.groups(of: id).count == BoardLimits.groupDepth)
   }
 
-  @Test("[BRD-23] a deleted group comes back with what was deleted with it")
+  @Test("[BRD-23] a deleted group is restored with the objects that were deleted with it")
   func undelete() throws {
     let board = boards.anna
     let ids = try boards.texts(3)
@@ -185,7 +185,7 @@ import Testing
     try object.delete()
   }
 
-  @Test("[BRD-27] an object that was locked and deleted at once can be brought back")
+  @Test("[BRD-27] an object that was concurrently locked and deleted can be restored")
   func lockedAndDeleted() throws {
     let id = try boards.texts(1)[0]
     try boards.anna.setLocked(id, true)
@@ -196,7 +196,7 @@ import Testing
   }
 
   @Test(
-    "[SYN-8] an object seen as deleted for ten minutes may be purged, at any clock of its author"
+    "[SYN-8] an object seen as deleted for ten minutes may be purged, whatever its author's clock"
   )
   func purgeable() throws {
     let board = boards.anna

@@ -52,7 +52,7 @@ import Testing
     #expect(board.objects(in: all, mode: .touching) == [])
   }
 
-  @Test("boxes and rectangles meet where some point is in both", arguments: 0..<40)
+  @Test("a box and a rectangle intersect if they have a point in common", arguments: 0..<40)
   func boxes(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let id = try board.createText("x", at: Point(x: 0, y: 0))

@@ -16,7 +16,7 @@ struct ImportingTests {
     return Board(incarnation: Incarnation(1), member: member, wallClock: 1_700_000_000_000)
   }
 
-  @Test("more than a batch holds is one step of undo, and the same for everybody")
+  @Test("an import larger than a batch is one undo step, and the same on every replica")
   func big() throws {
     let board = try board()
     let made = try board.add(Array(repeating: stroke, count: 400))
@@ -35,7 +35,7 @@ struct ImportingTests {
     #expect(board.objectIDs == made)
   }
 
-  @Test("what is wrong with one object keeps all of them away")
+  @Test("an error in one object rejects all of them")
   func refusals() throws {
     let board = try board()
     var far = stroke
@@ -50,7 +50,7 @@ struct ImportingTests {
     #expect(board.objectIDs.isEmpty && board.takeBatches().isEmpty && !board.canUndo)
   }
 
-  @Test("groups lie in each other, and settings count where there are none")
+  @Test("groups can be nested, and imported settings apply where none are set")
   func groups() throws {
     let board = try board()
     try board.setTitle("mine")

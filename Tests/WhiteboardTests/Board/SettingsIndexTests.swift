@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test("[BRD-28] the index has what a look at every object finds", arguments: 0..<60)
+  @Test("[BRD-28] the index agrees with a search of all objects", arguments: 0..<60)
   func recomputed(seed: UInt64) throws {
     var history = RandomHistory(seed: seed)
     var most = 0

@@ -34,7 +34,7 @@ import Testing
     #expect(board.takeBatches().isEmpty)
   }
 
-  @Test("[BRD-13] arbitrary moves do what they do to a list", arguments: 0..<20)
+  @Test("[BRD-13] random moves have the same result as on a list", arguments: 0..<20)
   func arbitrary(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let board = boards.anna
@@ -54,7 +54,7 @@ import Testing
     #expect(zip(places, places.dropFirst()).allSatisfy { ZIndex.isBehind($0, $1) })
   }
 
-  @Test("[BRD-13] two who put something at one place at once get one order, with room between")
+  @Test("[BRD-13] two objects put at one position at once have one order, with room between")
   func atOnce() throws {
     let ids = try boards.texts(4)
     try boards.anna.reorder([ids[2]], .above(ids[0]))
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(
-    "[BRD-34] a place lies strictly between its neighbors, at most 32 bytes long",
+    "[BRD-34] a position is strictly between its neighbors and at most 32 bytes long",
     arguments: 0..<50
   )
   func between(seed: UInt64) {
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("[BRD-34] if no place is left between two objects, their neighbors get new places too")
+  @Test("[BRD-34] if no position is left between two objects, their neighbors get new ones too")
   func room() throws {
     let board = boards.anna
     let ids = try boards.texts(3)
@@ -119,7 +119,7 @@ import Testing
     #expect(board.snapshots.allSatisfy { $0.zIndex.count <= BoardLimits.zIndexBytes })
   }
 
-  @Test("[BRD-34] one gap may be halved again and again, and places stay short")
+  @Test("[BRD-34] one gap can be halved many times, and positions stay short")
   func halved() throws {
     let board = boards.anna
     _ = try boards.texts(3)
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test("[BRD-34] what is locked gets no new place: if that leaves none, the move is refused")
+  @Test("[BRD-34] locked objects get no new position; if none is left, the move is refused")
   func locked() throws {
     let board = boards.anna
     let ids = try boards.texts(3)
@@ -146,7 +146,7 @@ import Testing
     #expect(board.objectIDs == [ids[0], ids[2], ids[1]])
   }
 
-  @Test("[BRD-34] an object whose place leaves no short one in front is not followed")
+  @Test("[BRD-34] new objects do not go in front of one whose position leaves no short one")
   func notFollowed() throws {
     let board = boards.anna
     let ids = try boards.texts(2)
@@ -158,7 +158,7 @@ import Testing
     #expect(board.snapshots.dropLast().allSatisfy { $0.zIndex.count == 5 })
   }
 
-  @Test("[BRD-13] next to a group is next to all in it, and nothing lies next to itself")
+  @Test("[BRD-13] next to a group is next to all its members; no object is next to itself")
   func nextToGroups() throws {
     let board = boards.anna
     let ids = try boards.texts(4)

@@ -26,7 +26,7 @@ import Testing
     #expect(anna.settings == bob.settings)
   }
 
-  @Test("[BRD-36] to unlock a frozen object replaces it by a copy that can be changed")
+  @Test("[BRD-36] unlocking a frozen object replaces it by a copy that can be changed")
   func unlock() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     let id = try anna.createText("words", at: Point(x: 3, y: 4))
@@ -49,7 +49,7 @@ import Testing
     #expect(anna.objectIDs == [copy])
   }
 
-  @Test("[BRD-36] a selection that is frozen holds no object for good")
+  @Test("[BRD-36] a frozen selection does not hold an object forever")
   func selection() throws {
     let anna = boards.anna
     let id = try anna.createText("words", at: Point(x: 3, y: 4))
@@ -66,7 +66,9 @@ import Testing
     #expect(anna.objectIDs.isEmpty)
   }
 
-  @Test("[BRD-36] what cannot be deleted is purged, and what cannot be brought back is replaced")
+  @Test(
+    "[BRD-36] objects that cannot be deleted are purged; those that cannot be restored are replaced"
+  )
   func deletion() throws {
     let anna = boards.anna
     let ids = try boards.texts(3)

@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("[GAM-10] turns are strict, full columns closed, and the rest look on")
+  @Test("[GAM-10] players alternate, full columns are closed, and all others are spectators")
   func refusals() throws {
     let world = GameWorld(3)
     let (anna, bob, carl) = (world.boards[0], world.boards[1], world.boards[2])
@@ -62,7 +62,7 @@ import Testing
     #expect(world.boards.allSatisfy { $0.takeBatches().isEmpty })
   }
 
-  @Test("[GAM-10] a spectator's and an untimely move are ignored alike everywhere")
+  @Test("[GAM-10] moves by a spectator or out of turn are ignored on every replica")
   func ignored() throws {
     let world = GameWorld(3)
     let (anna, bob, carl) = (world.boards[0], world.boards[1], world.boards[2])
@@ -88,7 +88,7 @@ import Testing
     try anna.play(id, "1")
   }
 
-  @Test("[GAM-9] only those who are named may play")
+  @Test("[GAM-9] only the named members may play")
   func invitation() throws {
     let world = GameWorld(3)
     let (anna, bob, carl) = (world.boards[0], world.boards[1], world.boards[2])
@@ -106,7 +106,7 @@ import Testing
     #expect(try world.fourView(id, on: anna).invited == [anna.member, bob.member])
   }
 
-  @Test("[GAM-10] who resigns has lost, and need not wait for a turn")
+  @Test("[GAM-10] a player who resigns has lost, and need not wait for a turn")
   func resignation() throws {
     let world = GameWorld(2)
     let (anna, bob) = (world.boards[0], world.boards[1])

@@ -4,7 +4,7 @@ import Testing
 @testable import Whiteboard
 
 @Suite struct GameTests {
-  @Test("[GAM-1] a game that nobody here knows is kept and not judged")
+  @Test("[GAM-1] an unknown game is stored and not judged")
   func unknown() throws {
     let world = GameWorld(2)
     let board = world.boards[0]
@@ -27,7 +27,7 @@ import Testing
     #expect(world.boards[0].state.dump == world.boards[1].state.dump)
   }
 
-  @Test("[GAM-1] setups that make no sense are not judged", arguments: [0, 1, 2, 3, 4])
+  @Test("[GAM-1] malformed setups are not judged", arguments: [0, 1, 2, 3, 4])
   func hostileSetups(number: Int) throws {
     let board = GameWorld(1).boards[0]
     let setups: [Value?] = [
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("[GAM-1] a name that is too long, or no text, is no name")
+  @Test("[GAM-1] a name that is too long, or no text, counts as none")
   func names() throws {
     let board = GameWorld(1).boards[0]
     for name in [Value.text(String(repeating: "a", count: 65)), .bytes([1])] {
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test("[GAM-2] the incarnations of one member play as one, and nobody's not at all")
+  @Test("[GAM-2] all incarnations of one member play as one, and unknown authors do not play")
   func incarnations() throws {
     let world = GameWorld(3)
     let (anna, bob, again) = (world.boards[0], world.boards[1], world.boards[2])
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test("[GAM-3] a late move is folded in at its place")
+  @Test("[GAM-3] a late move is inserted at its position")
   func lateMoves() throws {
     let world = GameWorld(3)
     let (anna, bob, carl) = (world.boards[0], world.boards[1], world.boards[2])
@@ -151,7 +151,7 @@ import Testing
     #expect(view.ignoredMoves.count == BoardLimits.gameMovesPerIncarnation)
   }
 
-  @Test("[GAM-4] an answer follows a move whose clock runs far ahead")
+  @Test("[GAM-4] an answer follows a move whose clock is far ahead")
   func clocks() throws {
     let world = GameWorld(2)
     let (anna, bob) = (world.boards[0], world.boards[1])
@@ -164,7 +164,7 @@ import Testing
     #expect(try world.fourView(id, on: anna).stacks[3] == [0, 1])
   }
 
-  @Test("[GAM-11] a locked game refuses moves, a held one does not, and a gesture has one at most")
+  @Test("[GAM-11] a locked game refuses moves, a selected one does not; a gesture has at most one")
   func refusals() throws {
     let world = GameWorld(2)
     let (anna, bob) = (world.boards[0], world.boards[1])

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct WordleTests {
   @Test(
-    "[GAM-7] repeated letters are found as often as the answer has them",
+    "[GAM-7] a repeated letter is marked as often as the answer contains it",
     arguments: [
       ("crane", "crane", "====="), ("eerie", "crane", "--~-="), ("allay", "label", "~~~--"),
       ("speed", "abide", "--~-~"), ("speed", "erase", "~-~~-"), ("speed", "steal", "=-=--"),
@@ -18,7 +18,7 @@ import Testing
     #expect(marks.map(\.symbol).joined() == expected)
   }
 
-  @Test("[GAM-5] the answer is drawn by the generator that was given, from the answers")
+  @Test("[GAM-5] the given generator draws the answer from the list of answers")
   func drawing() throws {
     var seen: Set<String> = []
     for seed in 0..<20 {
@@ -31,7 +31,7 @@ import Testing
     #expect(seen.count > 10)
   }
 
-  @Test("[GAM-5] there is a list of English alone")
+  @Test("[GAM-5] only a list of English words exists")
   func languages() throws {
     let board = GameWorld(1).boards[0]
     var random = SeededGenerator(seed: 1)
@@ -46,7 +46,7 @@ import Testing
     #expect(object.centerPosition == Point(x: 3, y: 4))
   }
 
-  @Test("[GAM-5] one with another list watches and does not judge")
+  @Test("[GAM-5] a game with an unknown word list can be watched and is not judged")
   func foreignList() throws {
     let world = GameWorld(2)
     let board = world.boards[0]
@@ -65,7 +65,7 @@ import Testing
     #expect(throws: BoardError.gameRefused(.foreignList)) { try other.play(id, "crane") }
   }
 
-  @Test("[GAM-7] what is no word is refused, and uses no try")
+  @Test("[GAM-7] a guess that is not a word is refused, and uses no try")
   func words() throws {
     let world = GameWorld(1)
     let board = world.boards[0]
@@ -87,7 +87,7 @@ import Testing
     #expect(try world.wordleView(id, on: board).rows.map(\.word) == ["house"])
   }
 
-  @Test("[GAM-7] six tries each, none after the answer, and the best first")
+  @Test("[GAM-7] each player has six tries, none after the answer; the best is first")
   func leaderboard() throws {
     let world = GameWorld(4)
     let id = try world.wordle()
@@ -119,7 +119,9 @@ import Testing
     }
   }
 
-  @Test("[GAM-12] others' letters and the answer show when one is done, marks before")
+  @Test(
+    "[GAM-12] after a player finished, others' letters and the answer are shown; before, only marks"
+  )
   func hiding() throws {
     let world = GameWorld(2)
     let id = try world.wordle()
@@ -148,7 +150,7 @@ import Testing
     #expect(after.keyboard.values.allSatisfy { $0 == .correct })
   }
 
-  @Test("[GAM-6] a word comes out of hiding for its own game and move alone", arguments: 0..<50)
+  @Test("[GAM-6] a word is decrypted only with its own game and move", arguments: 0..<50)
   func cipher(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let word = WordleList.answers[random.below(WordleList.answers.count)]

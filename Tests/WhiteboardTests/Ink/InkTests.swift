@@ -14,14 +14,14 @@ import Testing
     }
   }
 
-  @Test("[BRD-15] points read back as they were written", arguments: 0..<50)
+  @Test("[BRD-15] points decode as they were encoded", arguments: 0..<50)
   func roundTrip(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let points = points(&random, count: 1 + random.below(BoardLimits.pointsPerChunk))
     #expect(InkCoding.points(of: .bytes(InkCoding.encode(points))) == points)
   }
 
-  @Test("[BRD-15] a slow stroke takes at most 3.6 bytes a point with pressure")
+  @Test("[BRD-15] a slow stroke takes at most 3.6 bytes per point with pressure")
   func size() {
     var random = SeededGenerator(seed: 1)
     var x: Int32 = 16_000
@@ -37,7 +37,10 @@ import Testing
     #expect(Double(InkCoding.encode(points).count) / 128 <= 3.6)
   }
 
-  @Test("[BRD-15] damaged points are refused or read as others, and never trap", arguments: 0..<20)
+  @Test(
+    "[BRD-15] damaged points are rejected or decode to other points, and never trap",
+    arguments: 0..<20
+  )
   func damage(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let bytes = InkCoding.encode(points(&random, count: 10))
@@ -55,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("[BRD-15] pieces count from the first point on, without a gap")
+  @Test("[BRD-15] pieces are numbered by their first point, without a gap")
   func pieces() throws {
     let board = Board(
       incarnation: Incarnation(1),

@@ -27,7 +27,7 @@ import Testing
     )
   }
 
-  @Test("[BRD-19] a drawing's points are relative to its centre")
+  @Test("[BRD-19] a drawing's points are relative to its center")
   func drawing() throws {
     let board = Board(
       incarnation: Incarnation(1),

@@ -35,7 +35,7 @@ import Testing
     #expect(header == (try PhotoHeader(format: .jpeg, width: 800, height: 600)))
   }
 
-  @Test("[BRD-17] 64 megapixels pass and one row more does not")
+  @Test("[BRD-17] 64 megapixels are accepted and one row more is not")
   func pixels() throws {
     _ = try PhotoHeader(reading: png(width: 8000, height: 8000))
     #expect(throws: PhotoError.tooManyPixels) {
@@ -47,7 +47,7 @@ import Testing
     #expect(throws: PhotoError.tooManyPixels) { try PhotoHeader(reading: png(width: 0, height: 9)) }
   }
 
-  @Test("[BRD-16] 32 MiB pass and one byte more does not")
+  @Test("[BRD-16] 32 MiB are accepted and one byte more is not")
   func bytes() throws {
     let header = try PhotoHeader(reading: jpeg())
     let id = RandomEditing.asset(1).id
@@ -67,7 +67,7 @@ import Testing
     #expect(throws: PhotoError.malformed) { try PhotoHeader(reading: jpeg(0xDA)) }
   }
 
-  @Test("[BRD-17] a photo is whole up to its end, and no byte less")
+  @Test("[BRD-17] a photo is complete up to its end marker, and not a byte earlier")
   func whole() throws {
     func chunk(_ name: String, _ data: [UInt8]) -> [UInt8] {
       var writer = ByteWriter()

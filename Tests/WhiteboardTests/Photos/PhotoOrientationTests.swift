@@ -13,14 +13,14 @@ import Testing
     0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0,
   ]
 
-  @Test("the orientation is read behind other segments and filling bytes")
+  @Test("the orientation is found after other segments and fill bytes")
   func found() {
     #expect(PhotoHeader.orientation(of: jpeg(quarter)) == .quarterTurn)
     let other: [UInt8] = [0xFF, 0xE0, 0, 4, 1, 2, 0xFF]
     #expect(PhotoHeader.orientation(of: jpeg(quarter, before: other)) == .quarterTurn)
   }
 
-  @Test("a file can be made to say that its pixels lie upright, and is else as it was")
+  @Test("the orientation of a file can be set to upright, and the rest stays unchanged")
   func upright() {
     let little: [UInt8] = [
       0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0,
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test("what says nothing or nonsense is upright")
+  @Test("a missing or invalid orientation counts as upright")
   func nonsense() {
     for value in [0, 9, 255] as [UInt8] {
       var tiff = quarter

@@ -61,7 +61,7 @@ private struct Room {
     }
   }
 
-  @Test("[SYN-5] an answer brings what the batches would have brought", arguments: 0..<150)
+  @Test("[SYN-5] an answer has the same effect as the batches", arguments: 0..<150)
   func answers(seed: UInt64) {
     let room = Room(seed: seed, boards: 3, steps: 60)
     var random = SeededGenerator(seed: seed &+ 2_000_000)
@@ -70,7 +70,10 @@ private struct Room {
     #expect(joined.dump == BoardState().applying(room.batches).dump)
   }
 
-  @Test("[SYN-3] each surviving write is the winner, or beaten, or purged", arguments: 0..<50)
+  @Test(
+    "[SYN-3] each write is the winner, overwritten by a later one, or purged",
+    arguments: 0..<50
+  )
   func oracle(seed: UInt64) {
     let room = Room(seed: seed, boards: 3, steps: 80)
     let state = BoardState().applying(room.batches)
@@ -135,7 +138,7 @@ private struct Room {
     #expect(purged.joined(holding).records.isEmpty)
   }
 
-  @Test("[SYN-4] cells that arrive before their object wait, show nothing, and are passed on")
+  @Test("[SYN-4] cells that arrive before their object wait invisibly, and are passed on")
   func orphans() throws {
     let author = Board(
       incarnation: Incarnation(1),
@@ -154,7 +157,7 @@ private struct Room {
     #expect(passedOn.orphans.isEmpty)
   }
 
-  @Test("[SYN-4] cells of what was never an object are dropped alike in every order")
+  @Test("[SYN-4] cells of an object that never existed are dropped in every order")
   func impossibleOrphans() throws {
     let author = Incarnation(1)
     let create = try Batch(
@@ -181,7 +184,7 @@ private struct Room {
     #expect(one.objectCount == 1)
   }
 
-  @Test("[SYN-8] a purge of an object that never was burns its dot on every replica")
+  @Test("[SYN-8] a purge of an object that never existed uses up its dot on every replica")
   func burntDot() throws {
     let board = Board(
       incarnation: Incarnation(1),
@@ -203,7 +206,7 @@ private struct Room {
     #expect(elsewhere.isVisible(id))
   }
 
-  @Test("[I12] [BRD-30] what would pass the limit of incarnations is refused whole")
+  @Test("[I12] [BRD-30] a batch beyond the limit of incarnations is rejected as a whole")
   func tooManyIncarnations() throws {
     var state = BoardState()
     var changes = ChangeLog()
@@ -230,7 +233,7 @@ private struct Room {
     #expect(count == BoardLimits.incarnations)
   }
 
-  @Test("[I12] [BRD-30] what would pass the limit of bytes is refused, and a purge makes room")
+  @Test("[I12] [BRD-30] a batch beyond the limit of bytes is rejected, and a purge makes room")
   func tooManyBytes() throws {
     var state = BoardState()
     var changes = ChangeLog()
@@ -274,7 +277,7 @@ private struct Room {
     #expect(state.valueBytes == fits * 10 * BoardLimits.valueBytes)
   }
 
-  @Test("[BRD-30] what a batch or an answer would add is known exactly", arguments: 0..<100)
+  @Test("[BRD-30] the growth by a batch or an answer is computed exactly", arguments: 0..<100)
   func growth(seed: UInt64) throws {
     let room = Room(seed: seed, boards: 3, steps: 60)
     var random = SeededGenerator(seed: seed &+ 3_000_000)
@@ -301,7 +304,7 @@ private struct Room {
     }
   }
 
-  @Test("[SYN-42] a repair heals cells that differ under one context", arguments: 0..<30)
+  @Test("[SYN-42] a repair corrects cells that differ with one context", arguments: 0..<30)
   func repair(seed: UInt64) throws {
     let room = Room(seed: seed, boards: 2, steps: 60)
     let state = room.boards[0].state.joined(room.boards[1].state)
@@ -343,7 +346,7 @@ private struct Room {
     #expect(state.difference(since: diverged.context).entries.isEmpty)
   }
 
-  @Test("[SYN-42] what a repair makes of an object decides where it is looked for")
+  @Test("[SYN-42] the indexes follow the kind of an object after its repair")
   func repairedKind() throws {
     let board = TwoBoards().anna
     try board.createText("x", at: Point(x: 0, y: 0))
@@ -413,9 +416,7 @@ private struct Room {
     return Difference(context: context)
   }
 
-  @Test(
-    "[BRD-30] ranges that both sides hold count once, and what passes the limit changes nothing"
-  )
+  @Test("[BRD-30] ranges of both sides count once, and an answer beyond the limit changes nothing")
   func sharedRanges() throws {
     var changes = ChangeLog()
     var state = BoardState()
@@ -480,7 +481,7 @@ private struct Room {
     }
   }
 
-  @Test("[SYN-8] many purges in descending order cost one walk for each batch")
+  @Test("[SYN-8] many purges in descending order cost one pass for each batch")
   func descendingPurges() throws {
     var changes = ChangeLog()
     var state = BoardState()
@@ -499,7 +500,7 @@ private struct Room {
     #expect(state.context[Incarnation(2)].ranges.count == 30 * 4096)
   }
 
-  @Test("[BRD-14] cells in descending order cost what they do in ascending order")
+  @Test("[BRD-14] cells in descending order cost as much as in ascending order")
   func descendingCells() throws {
     var changes = ChangeLog()
     var state = BoardState()
@@ -522,7 +523,7 @@ private struct Room {
     #expect(record[Property(65, index: count)]?.dot == Dot(Incarnation(1), 1))
   }
 
-  @Test("[SYN-4] small batches beside many orphans cost what they touch")
+  @Test("[SYN-4] the cost of a small batch does not depend on the number of orphans")
   func manyOrphans() throws {
     var changes = ChangeLog()
     var state = BoardState()

@@ -4,7 +4,7 @@ import Testing
 @testable import Whiteboard
 
 @Suite struct DotSetTests {
-  @Test("[BRD-4] ranges hold what a set of numbers would", arguments: 0..<100)
+  @Test("[BRD-4] ranges have the same contents as a set of numbers", arguments: 0..<100)
   func model(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var ranges = SequenceRanges()
@@ -39,7 +39,10 @@ import Testing
     #expect(!left.isSuperset(of: right) && !right.isSuperset(of: left))
   }
 
-  @Test("[BRD-4] a set holds what each author's would, few authors or many", arguments: 0..<20)
+  @Test(
+    "[BRD-4] a dot set has the same contents as one set per author, with few authors or many",
+    arguments: 0..<20
+  )
   func authors(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var dots: [Dot] = []
@@ -88,7 +91,7 @@ import Testing
     }
   }
 
-  @Test("[BRD-30] two long sets that interleave are joined in one walk")
+  @Test("[BRD-30] two long sets that interleave are joined in one pass")
   func longUnion() {
     let count = UInt64(BoardLimits.ranges / 2)
     var (left, right) = (DotSet(), DotSet())
@@ -101,7 +104,7 @@ import Testing
     #expect(left.isSuperset(of: right))
   }
 
-  @Test("[BRD-4] thousands of ranges hold what a set of numbers would", arguments: 0..<4)
+  @Test("[BRD-4] thousands of ranges have the same contents as a set of numbers", arguments: 0..<4)
   func manyRanges(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var ranges = SequenceRanges()

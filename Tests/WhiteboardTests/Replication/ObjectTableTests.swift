@@ -4,7 +4,7 @@ import Testing
 @testable import Whiteboard
 
 @Suite struct ObjectTableTests {
-  @Test("[SYN-3] the table finds what a dictionary would", arguments: 0..<20)
+  @Test("[SYN-3] the table finds the same as a dictionary", arguments: 0..<20)
   func model(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var table = ObjectTable()

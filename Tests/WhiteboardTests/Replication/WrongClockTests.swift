@@ -119,7 +119,7 @@ import Testing
     #expect(try time(anna, next, .kind) == now)
   }
 
-  @Test("[BRD-32] a gesture over far times is one step of undo")
+  @Test("[BRD-32] a gesture over far times is one undo step")
   func undo() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     let ids = try boards.texts(3)
@@ -161,7 +161,7 @@ import Testing
     #expect(bob.objectIDs == anna.objectIDs)
   }
 
-  @Test("[BRD-7] a member whose clock is years behind correct clocks still wins with each edit")
+  @Test("[BRD-7] a member whose clock is years behind still wins with each edit")
   func behind() throws {
     let (anna, bob) = (boards.anna, boards.bob)
     let ids = try boards.texts(2)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct InvisibleTextTests {
   @Test(
-    "what no font shows is invisible",
+    "characters that no font shows are removed",
     arguments: [
       "\u{AD}", "\u{34F}", "\u{61C}", "\u{115F}", "\u{180E}", "\u{200B}", "\u{200E}", "\u{200F}",
       "\u{202A}", "\u{202E}", "\u{2060}", "\u{2064}", "\u{2066}", "\u{2069}", "\u{3164}",
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(
-    "what changes how a text looks stays",
+    "characters that change the look of a text stay",
     arguments: [
       "plain", "é\u{301}", "👩\u{200D}👧\u{200D}👦", "🏳\u{FE0F}\u{200D}🌈", "👩🏽\u{200D}💻",
       "1\u{FE0F}\u{20E3}",
@@ -32,7 +32,7 @@ import Testing
     #expect(InvisibleText.removed(from: text) == text)
   }
 
-  @Test("only the first of many selectors, and no joiner beside another, stays")
+  @Test("only the first of several selectors stays, and a joiner beside another is removed")
   func chains() {
     #expect(InvisibleText.removed(from: "☃\u{FE0F}\u{E0110}\u{FE0E}!") == "☃\u{FE0F}!")
     #expect(InvisibleText.removed(from: "\u{FE0F}a \u{E0100}b") == "a b")

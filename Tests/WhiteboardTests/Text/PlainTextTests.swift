@@ -33,7 +33,7 @@ struct PlainTextTests {
     #expect(PlainText.line(expected) == expected)
   }
 
-  @Test("every way in which a text enters a board normalizes it")
+  @Test("every function that writes text into a board normalizes it")
   func waysIn() throws {
     let board = try board()
     let here = Point(x: 0, y: 0)
@@ -55,7 +55,7 @@ struct PlainTextTests {
     #expect(imported.compactMap { board.snapshot($0)?.text } == ["from\na file"])
   }
 
-  @Test("the text of another member stays as it is, also in a copy")
+  @Test("the text of another member stays unchanged, also in a copy")
   func others() throws {
     let boards = TwoBoards()
     let (anna, bob) = (boards.anna, boards.bob)

@@ -3,13 +3,13 @@ import Testing
 
 @testable import Whiteboard
 
-@Suite("Where two texts differ")
+@Suite("The difference of two texts")
 struct TextDifferenceTests {
   private func difference(_ old: String, _ new: String) -> TextDifference {
     TextDifference(from: Array(old.unicodeScalars), to: Array(new.unicodeScalars))
   }
 
-  @Test("only the middle that is not common is told")
+  @Test("only the middle part that differs is reported")
   func middle() {
     let one = difference("left right", "left or right")
     #expect(one.range == 5..<5 && one.words == "or ")
@@ -19,7 +19,7 @@ struct TextDifferenceTests {
     #expect(difference("", "é").words == "é")
   }
 
-  @Test("places before and after a change stay with their characters")
+  @Test("positions before and after a change move with their characters")
   func places() {
     let grown = difference("middle", "left middle")
     #expect(grown.moved(0) == 0 && grown.moved(1) == 6 && grown.moved(6) == 11)
@@ -27,7 +27,7 @@ struct TextDifferenceTests {
     #expect(gone.moved(4) == 4 && gone.moved(6) == 5 && gone.moved(13) == 9)
   }
 
-  @Test("the difference makes the second text of the first", arguments: 0..<200)
+  @Test("the difference turns the first text into the second", arguments: 0..<200)
   func whole(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     func text() -> [Unicode.Scalar] {

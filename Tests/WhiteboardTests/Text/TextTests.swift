@@ -14,7 +14,7 @@ import Testing
 
   private func text(_ board: Board, _ id: ObjectID) -> String? { board.snapshot(id)?.text }
 
-  @Test("[BRD-14] two who type in one text both keep what they typed, runs in one piece")
+  @Test("[BRD-14] two users typing in one text both keep their words, each in one piece")
   func runs() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("ab", at: Point(x: 0, y: 0))
@@ -35,7 +35,7 @@ import Testing
     #expect(["ahelloworldb", "aworldhellob"].contains(text(anna, id) ?? ""))
   }
 
-  @Test("[BRD-14] the walk does what an array does", arguments: 0..<100)
+  @Test("[BRD-14] edits of a text have the same result as on an array", arguments: 0..<100)
   func model(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let board = board(1)
@@ -55,7 +55,10 @@ import Testing
     }
   }
 
-  @Test("[BRD-14] replicas that typed apart agree, and no run is torn", arguments: 0..<100)
+  @Test(
+    "[BRD-14] replicas that typed separately agree, and no typed run is split",
+    arguments: 0..<100
+  )
   func convergence(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let boards = [board(1), board(2), board(3)]
@@ -137,7 +140,7 @@ import Testing
     #expect(state.record(id)?.text == "x")
   }
 
-  @Test("[BRD-24] of a text beyond its limits the first characters show, in whatever order it came")
+  @Test("[BRD-24] a text beyond its limits shows its first characters, in any order of arrival")
   func longText() throws {
     let author = Incarnation(1)
     let id = ObjectID(Dot(author, 1))
@@ -181,7 +184,7 @@ import Testing
     }
   }
 
-  @Test("[BRD-24] runs beyond the bytes that are looked at show nothing")
+  @Test("[BRD-24] runs beyond the limit of bytes are invisible")
   func manyBytes() throws {
     let author = Incarnation(1)
     let id = ObjectID(Dot(author, 1))

@@ -23,7 +23,7 @@ import Testing
     BoardDiff.between(earlier, later).changes.filter { $0.kind != .chat }
   }
 
-  @Test("a restore puts back, undeletes and deletes, in one step that can be undone")
+  @Test("a restore changes, undeletes and deletes objects, in one undo step")
   func restore() throws {
     let board = board(1)
     let moved = try board.createText("moved", at: origin)
@@ -54,7 +54,7 @@ import Testing
     #expect(board.takeBatches().count == 2)
   }
 
-  @Test("[SYN-8] what was purged is made anew once, and names what it stands for")
+  @Test("[SYN-8] a purged object is created again once, and names its original")
   func purged() throws {
     let board = board(1)
     let group = try board.gesture { () throws(BoardError) in try board.create(.group) }
@@ -91,7 +91,7 @@ import Testing
     #expect(board.snapshot(stand)?.scale == 1)
   }
 
-  @Test("[BRD-29] an own erasure is taken back; for another's the stroke is made anew")
+  @Test("[BRD-29] a restore reverts own erasures; strokes with others' erasures are created again")
   func erasures() throws {
     let (anna, bob) = (board(1), board(2))
     let ours = try anna.createDrawing([InkPoint(x: 0, y: 0), InkPoint(x: 9, y: 9)])
@@ -118,7 +118,7 @@ import Testing
     #expect(BoardDiff.between(erased, anna.state).isEmpty)
   }
 
-  @Test("[BRD-22] [BRD-27] what is held or locked refuses the restore whole")
+  @Test("[BRD-22] [BRD-27] a selected or locked object makes the whole restore fail")
   func refused() throws {
     let board = board(1)
     let other = RandomEditing.member(2)
@@ -141,7 +141,7 @@ import Testing
     #expect(board.undoLabel == "lock")
   }
 
-  @Test("a restore of more than a batch holds is several batches and one step")
+  @Test("a restore larger than a batch has several batches and one undo step")
   func large() throws {
     let board = board(1)
     // Eight values of this length fill half of a batch's bytes.
@@ -185,7 +185,7 @@ import Testing
   }
 
   @Test(
-    "a restore among others gives the state back, and its undo the later one",
+    "a restore during others' edits gives the old state, and its undo the later one",
     arguments: 0..<100
   )
   func random(seed: UInt64) throws {

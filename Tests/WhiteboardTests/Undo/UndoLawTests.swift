@@ -57,7 +57,10 @@ extension Board {
     board.endStep()
   }
 
-  @Test("[I9] alone, undo goes back through every state, and redo forth", arguments: 0..<100)
+  @Test(
+    "[I9] without other users, undo goes back through every state, and redo forward",
+    arguments: 0..<100
+  )
   func alone(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let board = makeBoard(1, &random)
@@ -114,7 +117,7 @@ extension Board {
   }
 
   @Test(
-    "[I9] among others, undo writes only over what is our own, and all converge",
+    "[I9] with other users, undo overwrites only own values, and all replicas converge",
     arguments: 0..<80
   )
   func among(seed: UInt64) throws {

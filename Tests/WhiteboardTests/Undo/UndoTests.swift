@@ -37,7 +37,7 @@ import Testing
     #expect(throws: BoardError.nothingToUndo()) { try board.undo() }
   }
 
-  @Test("[I9] moving 50 objects is one step, and so is a drag of many gestures")
+  @Test("[I9] moving 50 objects is one step, and so is a drag of several gestures")
   func many() throws {
     let board = board(1)
     let ids = try (0..<50).map { try board.createText("\($0)", at: Point(x: Double($0), y: 0)) }
@@ -59,7 +59,7 @@ import Testing
     #expect(board.content == after)
   }
 
-  @Test("[GAM-2] an undo takes a game back, but not one in which moves were made")
+  @Test("[GAM-2] an undo removes a game without moves, but not one with moves")
   func games() throws {
     let world = GameWorld(2)
     let (anna, bob) = (world.boards[0], world.boards[1])
@@ -93,7 +93,7 @@ import Testing
     #expect(anna.object(played) == nil)
   }
 
-  @Test("[I9] a step is called what was done, in a gesture of another's as well")
+  @Test("[I9] a step has the name of its command, also inside of another gesture")
   func labels() throws {
     let board = board(1)
     let ids = try (0..<2).map { try board.createText("\($0)", at: Point(x: Double($0), y: 0)) }
@@ -112,7 +112,7 @@ import Testing
     #expect(board.undoLabel == "move")
   }
 
-  @Test("[I9] what is typed into a text without a pause is one step, a correction as well")
+  @Test("[I9] typing without a pause is one step, including corrections")
   func typedWithoutPause() throws {
     let board = board(1)
     let id = try board.createText("ab", at: origin)
@@ -141,7 +141,7 @@ import Testing
     #expect(!board.canUndo)
   }
 
-  @Test("[I9] a pause, another text and any other step between make what is typed another step")
+  @Test("[I9] typing after a pause, in another text or after another step is a new step")
   func typedWithBreaks() throws {
     let board = board(1)
     let ids = try ["ab", "cd"].map { try board.createText($0, at: origin) }
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  @Test("[I9] an undo of what was typed leaves what others typed meanwhile")
+  @Test("[I9] an undo of typing keeps what others typed meanwhile")
   func typedTogether() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("", at: origin)
@@ -214,7 +214,7 @@ import Testing
     #expect(board.object(id) is DrawingObject)
   }
 
-  @Test("[I9] what somebody else wrote since is left alone, before and after his write")
+  @Test("[I9] an undo skips a value that another user wrote, even if an earlier undo restored it")
   func overwritten() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("x", at: origin)
@@ -234,7 +234,7 @@ import Testing
     #expect(anna.object(id)?.centerPosition == Point(x: 3, y: 3))
   }
 
-  @Test("[I9] undo and redo pass over the steps that others changed since, and lose none")
+  @Test("[I9] undo and redo skip the steps that others changed since, and lose none")
   func skipping() throws {
     let (anna, bob) = (board(1), board(2))
     let ids = try (0..<3).map { try anna.createText("\($0)", at: origin) }
@@ -255,7 +255,7 @@ import Testing
     #expect(anna.object(ids[0])?.scale == 1)
   }
 
-  @Test("[I9] an undo that finds no step leaves what was undone redoable")
+  @Test("[I9] an undo that finds no step keeps the redo steps")
   func redoAfterRefusal() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try bob.createText("x", at: origin)
@@ -275,7 +275,7 @@ import Testing
     #expect(anna.object(id)?.centerPosition == Point(x: 2, y: 2))
   }
 
-  @Test("[I9] if others changed every step, undo is refused, says why and keeps the steps")
+  @Test("[I9] if others changed every step, undo is refused with the reason and keeps the steps")
   func allSkipped() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try bob.createText("x", at: origin)
@@ -292,7 +292,7 @@ import Testing
     #expect(anna.object(id)?.centerPosition == Point(x: 2, y: 2))
   }
 
-  @Test("[I9] a new edit ends what can be redone; a selection or a chat line does not")
+  @Test("[I9] a new edit clears the redo steps; a selection or a chat line does not")
   func newEdit() throws {
     let board = board(1)
     let id = try board.createText("x", at: origin)
@@ -306,7 +306,7 @@ import Testing
     #expect(board.undoLabel == "rotate")
   }
 
-  @Test("[I9] absent before is absent again: the default shows")
+  @Test("[I9] an undo makes absent values absent again, so that the default is shown")
   func defaults() throws {
     let board = board(1)
     let id = try board.createPhoto(RandomEditing.asset(1), at: origin)
@@ -329,7 +329,7 @@ import Testing
     #expect(board.state.record(id)?.lineWidth == ObjectDefaults.lineWidth)
   }
 
-  @Test("[BRD-14] undo of typing takes only one's own characters, whoever typed among them")
+  @Test("[BRD-14] an undo of typing removes only the user's own characters")
   func typing() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("", at: origin)
@@ -349,7 +349,7 @@ import Testing
     #expect(text(id, on: bob) == "heXYllo")
   }
 
-  @Test("[BRD-14] undo of a deletion gives back one's own deletion, not another's")
+  @Test("[BRD-14] an undo of a deletion restores only what the user deleted")
   func deletion() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("abcdef", at: origin)
@@ -367,7 +367,7 @@ import Testing
     #expect(text(id, on: bob) == "abcf")
   }
 
-  @Test("[BRD-29] an erasure is taken back and made again in its own cell")
+  @Test("[BRD-29] an erasure is undone and redone in its own cell")
   func erasure() throws {
     let board = board(1)
     let id = try board.createDrawing([InkPoint(x: 0, y: 0), InkPoint(x: 50, y: 0)])
@@ -383,7 +383,7 @@ import Testing
     #expect(board.content == after)
   }
 
-  @Test("[BRD-22] an undo of what another holds is refused whole and stays")
+  @Test("[BRD-22] an undo of an object that another user selected is refused and stays")
   func held() throws {
     let board = board(1)
     let other = RandomEditing.member(2)
@@ -404,7 +404,7 @@ import Testing
     #expect(try board.undo().changed == 3)
   }
 
-  @Test("[BRD-27] an undo of what is locked is refused; that of the lock is not")
+  @Test("[BRD-27] an undo on a locked object is refused; the undo of the lock is not")
   func locked() throws {
     let board = board(1)
     let id = try board.createText("x", at: origin)
@@ -421,7 +421,7 @@ import Testing
     #expect(board.object(id)?.centerPosition == Point(x: 7, y: 7))
   }
 
-  @Test("[SYN-8] an undo after a purge makes nothing and says so")
+  @Test("[SYN-8] an undo after a purge changes nothing and reports that")
   func purged() throws {
     let board = board(1)
     let id = try board.createText("x", at: origin)
@@ -441,7 +441,7 @@ import Testing
     #expect(board.state.record(id) == nil)
   }
 
-  @Test("the history is bounded and forgets the oldest")
+  @Test("the history is limited, and the oldest steps are dropped")
   func bounded() throws {
     let board = board(1)
     let id = try board.createText("x", at: origin)
@@ -457,7 +457,7 @@ import Testing
     #expect(board.object(id)?.centerPosition == Point(x: 10, y: 0))
   }
 
-  @Test("the history is bounded in bytes, and keeps the latest step whatever it takes")
+  @Test("the history is limited in bytes, and always keeps the latest step")
   func boundedBytes() throws {
     let board = board(1)
     let id = try board.createText("x", at: origin)
@@ -474,7 +474,7 @@ import Testing
     #expect(count * 2 * large <= UndoStack.bytes)
   }
 
-  @Test("[BRD-25] a new incarnation undoes what an earlier one did, where it may")
+  @Test("[BRD-25] a new incarnation undoes the steps of an earlier one if it may")
   func newIncarnation() throws {
     let board = board(1)
     let id = try board.createText("abc", at: origin)
