@@ -1,6 +1,6 @@
-"""Judges a history by what the programs printed. Pure functions; each returns the violations that it found.
+"""Judges a history by the output of the programs. Its functions are pure; each returns the violations that it found.
 
-`assertions` names all of them. Every one has tests in test_checker.py with a history that it must reject.
+`assertions` names all of them. Each has tests in test_checker.py with a history that it must reject.
 """
 
 import collections
@@ -8,17 +8,17 @@ import json
 
 from history import History, outcome
 
-NEVER_SHOWN = ("path", "selectedBy", "game", "isAssetAvailable")  # of an object: a local view
+NEVER_SHOWN = ("path", "selectedBy", "game", "isAssetAvailable")  # keys of an object that are a local view
 CONNECTED_WITHIN = 10.0  # seconds from the heal, or from the moment that an announcement is visible
 VISIBLE_WITHIN = 20.0  # seconds from the heal, or the start, to the first announcement
 AGREED_WITHIN = 10.0  # seconds from the first look at the digests to equal ones
 MEMORY = 400 << 20
 DESCRIPTORS = 150
 FILE_SIZE = 24 << 20
-SILENT_FOR = {"suspect": 2.5, "reconnecting": 7}  # at most so long after the last sign of life: LIV
+SILENT_FOR = {"suspect": 2.5, "reconnecting": 7}  # limits in seconds after the last sign of life (LIV)
 FINAL = ("not-known", "no-such-session", "not-admitted", "wrong-code", "locked-out", "protocol-error", "full")
 
-# For each reason of `left`, the faults that can cause it.
+# For each reason of `left`, the faults that may cause it.
 WITHOUT_CAUSE = {"left": ("goodbye",), "shutting-down": ("goodbye",), "restarted": ("start",)}
 
 Violation = collections.namedtuple("Violation", "assertion detail")
@@ -47,8 +47,8 @@ class Field:
 
     def __init__(self, initial):
         self.sure = initial
-        self.recent = []  # by commands without a clear answer in the life that runs
-        self.ever = []  # by such commands of lives that have ended: they can come back at any time
+        self.recent = []  # values written by commands without a clear answer in the current life
+        self.ever = []  # values written by such commands in earlier lives: each may come back at any time
 
     def attempt(self, value):
         self.recent.append(value)
@@ -69,14 +69,15 @@ class Field:
 
 
 class Expected:
-    """The objects that must and that may be on the board, found by running the commands of each life in order."""
+    """The objects that must be on the board, and those that may be, found by running the commands of each life in
+    order."""
 
     def __init__(self, history):
         self.history = history
-        self.objects = {}  # n of the command that made it: {field: Field}
-        self.words = {}  # word of the text that grows: "done" or "maybe"
-        self.moves = [None]  # where the shared object may be
-        self.undone_by = collections.defaultdict(set)  # n of an object: peers that took something back
+        self.objects = {}  # number of the creating command: {field: Field}
+        self.words = {}  # word of the shared text: "done" or "maybe"
+        self.moves = [None]  # possible positions of the shared object
+        self.undone_by = collections.defaultdict(set)  # number of an object: peers that undid something on it
         self.undoers = set()
         # A field has one writer, so only the order of the lives of each peer matters.
         for command in history.commands:
@@ -153,14 +154,14 @@ class Expected:
         return [(made, self.objects[made][name], value)]
 
     def _take_back(self, command, result, stack, other, is_sure):
-        """Follows `undo` or `redo`; returns whether the stacks are still known."""
+        """Applies `undo` or `redo`; returns whether the undo and redo stacks are still known."""
         forward = command["verb"] == "redo"
         self.undoers.add(command["peer"])
         answer = command["answer"] or {}
         is_last = not answer.get("skipped") and not answer.get("skippedSteps")
         if result == "done" and is_sure and answer.get("changed", True) and is_last and stack:
             verb, step, made_by = stack.pop()
-            if verb == "insert":  # inserts within a second are one step, so that it is not known how many
+            if verb == "insert":  # inserts within a second are one step, so the number of undone inserts is unknown
                 self._doubt_words(command["life"])
                 is_sure = False
             for field, before, after, n in step:
@@ -185,7 +186,7 @@ class Expected:
                 self.words[command["keys"]["text"]] = "maybe"
 
     def of(self, id):
-        """The command that made an object."""
+        """Returns the command that created an object."""
         if not hasattr(self, "_by_id"):
             self._by_id = {
                 command["answer"]["id"]: command["n"] for command in self.history.commands
@@ -209,7 +210,7 @@ def _color(text):
 
 
 def board_is_what_was_commanded(history):
-    """Every acknowledged command is on every board, nothing is there that no peer commanded, and undo is one's own."""
+    """Every acknowledged command is on every board, every object has a command, and undo affects only own work."""
     expected = Expected(history)
     expected.of("")
     found = []
@@ -260,7 +261,7 @@ def _compare(history, expected, where, shown):
 
 
 def _mark(one):
-    """The command without an answer that made an object, found by the contents of the object."""
+    """Returns the command without an answer that created an object, found by the object's contents."""
     text, color = one.get("text"), one.get("color")
     if one.get("type") == "text" and text is not None and text[:1] == "c":
         number = text[1:].split(" ")[0]
@@ -335,7 +336,7 @@ def chat_is_whole_and_in_order(history):
 
 
 def messages_arrive_once_in_order_or_are_reported(history):
-    """A `send` that was answered `done` arrived at all recipients, none arrives twice, and order is kept."""
+    """A `send` that was answered `done` arrived at all recipients, no message arrives twice, and the order is kept."""
     found = []
     sent = {command["keys"]["text"]: command for command in history.commands if command["verb"] == "send"}
     received = collections.Counter()  # (message, recipient)
@@ -367,9 +368,9 @@ def messages_arrive_once_in_order_or_are_reported(history):
 
 
 def missing_messages(history):
-    """Each message that was confirmed and that its receiver did not print: (command, peer, whether that is excused).
+    """The confirmed messages that their receivers did not print: (command, peer, whether the message is excused).
 
-    It is excused when the receiver was killed so soon that what it had confirmed may not have been printed yet.
+    A message is excused if its receiver was killed before it could print what it had confirmed.
     """
     came = {
         (event.get("text"), life["peer"]) for life in history.lives for event in life["events"] if event["event"] == "data"
@@ -385,7 +386,7 @@ def missing_messages(history):
 
 
 def _undelivered(history, command):
-    """The peers to which a message was not delivered, as the answer says: all, where it is another error."""
+    """The peers in an `undelivered` answer; after any other error, all recipients."""
     answer = command["answer"]
     if answer["event"] == "done":
         return set()
@@ -395,7 +396,8 @@ def _undelivered(history, command):
 
 
 def _recipients(history, command):
-    """The certain recipients of a message: those named, or all peers that were joined from its issue to its answer."""
+    """The certain recipients of a message: those it names, or else all peers that were joined from its issue to its
+    answer."""
     to = command["keys"].get("to")
     if to:
         return [history.peer_of[to]] if to in history.peer_of else []
@@ -426,7 +428,7 @@ def _brief(answer):
 
 
 def all_boards_are_one(history):
-    """At the end all digests, object lists and chats are equal."""
+    """All digests, object lists and chats are equal at the end."""
     digests = history.final["digests"]
     found = []
     silent = sorted(peer for peer, digest in digests.items() if digest is None)
@@ -492,8 +494,8 @@ def use_is_bounded(history):
 
 
 def nobody_is_lost_early(history):
-    """A peer is reported lost no earlier than --lost-after after its last sign of life, no member finally refused, none
-    reported to have left without a cause."""
+    """No peer is reported lost earlier than --lost-after after its last sign of life, no member is refused permanently,
+    and no peer is reported to have left without a cause."""
     found = []
     for life in history.lives:
         silent_since = {}
@@ -501,7 +503,7 @@ def nobody_is_lost_early(history):
             kind, about, state = event["event"], event.get("peer") or event.get("from"), event.get("state")
             is_lost = kind == "left" and event.get("reason") == "lost" or kind == "peer-state" and state == "lost"
             if is_lost and about in silent_since:
-                # A program that was stopped itself could not hear anything during that time.
+                # A suspended program cannot hear anything during that time.
                 began = silent_since[about]
                 silent = event["when"] - began + history.stopped(life["peer"], began - history.lost_after, began)
                 if silent < history.lost_after - 1:
@@ -543,9 +545,9 @@ def healed_network_is_connected(history):
 
 
 def connection_times(history):
-    """For each pair: when it could connect at the earliest, and since when it was connected.
+    """For each pair: the earliest time at which it could connect, and the time since which it was connected.
 
-    `since` of the history is when the driver looked. The events say more precisely when it was so for the first time.
+    `since` in the history is the time of the driver's look. The events give the first connected moment more precisely.
     """
     result = []
     for one in history.value["connected"]:
@@ -596,7 +598,8 @@ def _ready(life):
 
 
 def _visible(history, viewer, other, ready):
-    """When a peer's announcement was visible to another one: `ready` if it was so before."""
+    """The time at which a peer's announcement became visible to another one: `ready`, if it was visible before
+    that."""
     id = next((id for id, peer in history.peer_of.items() if peer == other), None)
     visible_since = None
     for event in history.lives_of(viewer)[-1]["events"]:
@@ -612,7 +615,8 @@ def _visible(history, viewer, other, ready):
 
 
 def synced_is_true(history):
-    """`wait synced` is never answered `done` while the members that it names have other digests, and is answered in the end."""
+    """`wait synced` is never answered `done` while the members that it names have other digests, and is answered at
+    the end."""
     found = []
     for probe in history.probes:
         before, after = probe["before"], probe["after"]
@@ -638,7 +642,7 @@ def synced_is_true(history):
 
 
 def _named(history, answer):
-    """The members that a `done` of `wait synced` names; None where it names none, and so means all."""
+    """The members that a `done` of `wait synced` names; None if it names none, which means all."""
     members = answer.get("synced")
     return None if members is None else {history.peer_of.get(member["peer"]) for member in members}
 
@@ -647,7 +651,8 @@ def _named(history, answer):
 
 
 def programs_behave(history):
-    """Every command of a running process is answered, nothing but events is printed, and processes end as they should."""
+    """Every command of a running process is answered, the output has only events, and processes end only on
+    request."""
     found = []
     for n in history.value["unanswered"]:
         command = next(command for command in history.commands if command["n"] == n)

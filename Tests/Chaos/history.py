@@ -2,7 +2,7 @@
 
 import collections
 
-# `error` answers after which the command has no effect. After all others it may have one.
+# The `error` answers after which a command has no effect. After any other error, it may have one.
 REFUSED = {
     "syntax", "unknown-verb", "missing-argument", "bad-argument", "unknown-argument", "no-such-object", "ambiguous",
     "wrong-kind", "held", "locked", "viewer", "nothing-to-undo", "nothing-to-redo", "no-such-peer", "not-connected",
@@ -23,7 +23,7 @@ class History:
         self.by_life = collections.defaultdict(list)
         for command in self.commands:
             self.by_life[command["life"]].append(command)
-        self.place = {command["n"]: place for place, command in enumerate(self.commands)}  # in order of issue
+        self.place = {command["n"]: place for place, command in enumerate(self.commands)}  # in the order they were issued
         self.ids = {}
         for life in self.lives:
             if life["id"]:
@@ -32,11 +32,11 @@ class History:
         for life in value.get("relayLives", []):
             self.peer_of[life["id"]] = 0
 
-        # Work that they drew alone may be only on their disks.
+        # Work that peers did alone may exist only on their own disks.
         self.gone = {peer for peer in self.schedule.get("away", ()) if str(peer) not in self.final["digests"]}
 
     def outcome(self, command):
-        """The known effect of a command on the boards of the others: `done`, `refused`, or `maybe`."""
+        """The known effect of a command on the other boards: `done`, `refused`, or `maybe`."""
         result = outcome(command)
         return "maybe" if result == "done" and command["peer"] in self.gone else result
 
@@ -52,9 +52,9 @@ class History:
         return id if peer is None else "the relay" if peer == 0 else f"p{peer}"
 
     def slack(self, begin, end):
-        """How much longer than on an idle machine things may take between two times.
+        """How much slower than an idle machine this one was between two times.
 
-        Returns a factor and seconds: how slowly a reference process computed, and how late it woke.
+        Returns a factor and seconds: the slowdown of a reference process, and its greatest delay.
         """
         samples = [one for one in self.value.get("machine", []) if begin - 1 <= one[0] <= end + 1]
         if not samples:
@@ -63,7 +63,7 @@ class History:
         return max(1.0, slow[len(slow) * 9 // 10]), max(one[1] for one in samples)
 
     def allowed(self, seconds, begin):
-        """How long something that takes at most so many seconds on an idle machine may take here."""
+        """The time limit on this machine for something that takes at most so many seconds on an idle machine."""
         factor, late = self.slack(begin, begin + seconds)
         return seconds * factor + late
 

@@ -1,8 +1,8 @@
-"""Draws schedules: what the peers do and which faults they meet, from a seed alone.
+"""Draws schedules from a seed alone: the actions of the peers and their faults.
 
-A schedule is JSON: how the peers start (`setup`) and a list of `steps`, each with the second at which it runs. A step
-that does not apply any more (a command for a process that has ended) has no effect, so every subset of the
-steps is a schedule too. The shrinker relies on this. Peer 0 is the relay.
+A schedule is JSON: the start of the peers (`setup`) and a list of `steps`, each with the second at which it runs. A
+step that no longer applies (a command for a process that has ended) has no effect, so every subset of the steps is a
+schedule too. The shrinker relies on this. Peer 0 is the relay.
 """
 
 import json
@@ -26,7 +26,7 @@ COMMANDS = {
 def draw(seed, relay="random", peers=None):
     """Returns the schedule of a seed.
 
-    `relay` is `always`, `never` or `random`; `peers` fixes the number of peers, else it is 3 to 6.
+    `relay` is `always`, `never` or `random`; `peers` is the number of peers, by default 3 to 6.
     """
     dice = random.Random(f"whiteboard chaos {VERSION} {seed}")
     count = dice.choices((3, 4, 5, 6), (40, 30, 18, 12))[0]
@@ -42,7 +42,7 @@ def draw(seed, relay="random", peers=None):
         "clock": dice.random() < 0.3,
     }
     count = schedule["peers"]
-    schedule["away"] = [dice.randint(1, count)] if dice.random() < 0.2 else []  # do not return once they have ended
+    schedule["away"] = [dice.randint(1, count)] if dice.random() < 0.2 else []  # peers that do not return
     is_long = dice.random() < 0.1
     late = {peer for peer in range(3, count + 1) if dice.random() < 0.2}
     schedule["setup"] = [
@@ -73,7 +73,7 @@ def _first_start(dice, peer, relay, late):
 
 
 def _return(dice, peer, count):
-    """Returns how a peer that has a copy of the board returns."""
+    """Returns the way in which a peer with a copy of the board returns."""
     how = dice.choices(("same", "join", "open"), (60, 25, 15))[0]
     if how == "join":
         return {"how": "join", "through": dice.choice([other for other in range(1, count + 1) if other != peer])}
@@ -100,7 +100,7 @@ def _fault(dice, schedule, at, is_long):
         if dice.random() < 0.8:  # the others come back only after the network is healed
             steps.append({"at": back, "do": "start", "peer": peer, **_return(dice, peer, count)})
         return steps
-    if kind == "outage":  # everything is killed at once, and returns in any order
+    if kind == "outage":  # all processes are killed at once, and return in any order
         steps = [{"at": at, "do": "kill", "peer": peer} for peer in range(first, count + 1)]
         return steps + [
             {"at": at + dice.uniform(0.3, 3), "do": "start", "peer": peer, "how": dice.choice(("same", "same", "open"))}
@@ -175,12 +175,12 @@ def _commands(dice, count, length, rate):
     return steps
 
 
-# The steps that begin a fault.
+# Steps that begin a fault.
 BEGINNINGS = ("kill", "stop", "unplug", "partition", "cable", "goodbye", "fill", "clock")
 
 
 def text(schedule):
-    """Returns a schedule as JSON with one step in a line."""
+    """Returns a schedule as JSON with one step per line."""
     head = {key: value for key, value in schedule.items() if key not in ("setup", "steps")}
     lines = [json.dumps(head)[:-1] + ","]
     for key in ("setup", "steps"):

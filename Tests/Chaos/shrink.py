@@ -1,10 +1,10 @@
-"""Looks for a shorter schedule that fails in the same way: delta debugging over its steps.
+"""Looks for a shorter schedule that fails in the same way, by delta debugging over its steps.
 
-The programs are not deterministic, so a shorter schedule that passes may have passed by chance; one that fails
-has failed. The number of tries is bounded.
+The programs are not deterministic, so a shorter schedule may pass by chance. A failure is certain.
+The number of tries is limited.
 """
 
-# The priority of assertions while shrinking: the most specific violation is kept.
+# The priority of assertions while shrinking. The most specific violation must stay.
 WEIGHT = {
     "crash": 9, "not-connected": 9, "undo-of-others": 8, "acknowledged-lost": 8, "from-nowhere": 7, "twice": 7, "message-twice": 7, "message-order": 7,
     "chat-lost": 6, "chat-twice": 6, "chat-order": 6, "file-damaged": 6, "late-connection": 4,
@@ -37,7 +37,7 @@ def shrink(schedule, fails, tries, width=1):
 
 
 def _parts(schedule):
-    """The steps in groups that are dropped together: commands by ten, faults with their ends."""
+    """The steps in groups that are dropped together: ten commands each, and each fault with its end."""
     commands = [step for step in schedule["steps"] if step["do"] == "command"]
     parts = [commands[start:start + 10] for start in range(0, len(commands), 10)]
     faults = [step for step in schedule["steps"] if step["do"] != "command"]
@@ -49,7 +49,7 @@ def _parts(schedule):
 
 
 def _candidates(schedule, chunks):
-    """Shorter schedules, shortest first: without all commands, and without one of the chunks."""
+    """Shorter schedules, shortest first: without any command, and without one of the chunks."""
     if chunks == 2 and any(step["do"] == "command" for step in schedule["steps"]):
         yield _without(schedule, [step for step in schedule["steps"] if step["do"] == "command"])
     parts = _parts(schedule)

@@ -12,7 +12,7 @@ IDS = {1: "a" * 52, 2: "b" * 52, 3: "c" * 52}
 
 
 def life(number, peer, how="join", end="quit", status=0, **more):
-    """A run that began at second 0, joined the two others, and ended normally."""
+    """A run that began at second 0, joined the other two peers, and ended normally."""
     events = [{"event": "ready", "when": 0.5, "peer": IDS[peer]}]
     for other in sorted(IDS):
         if other != peer:
@@ -50,7 +50,8 @@ def data(when, sender, words):
 
 
 def good():
-    """Three peers: texts, a move by its author, a color by a neighbor, an undo, chat and messages; nothing wrong."""
+    """A history without violations: three peers with texts, a move, a color by another peer, an undo, chat and
+    messages."""
     commands = [
         command(0, 1, "text", 2.0, at=[0, 0], text=""),
         command(1, 1, "text", 2.1, at=[5, 5], text="c1"),
@@ -102,7 +103,7 @@ class Checker(unittest.TestCase):
         self.history = good()
 
     def everywhere(self, change):
-        """Changes every member's list of objects."""
+        """Changes the list of objects of every member."""
         for objects in self.history["final"]["objects"].values():
             change(objects)
 
@@ -113,7 +114,7 @@ class Checker(unittest.TestCase):
         self.assertEqual(self.names(), sorted(names), checker.check(self.history))
 
     def replace(self, n, **more):
-        """Replaces a command by one with another answer."""
+        """Replaces a command with one that has another answer."""
         for place, one in enumerate(self.history["commands"]):
             if one["n"] == n:
                 self.history["commands"][place] = {**one, **more}
@@ -365,7 +366,7 @@ class Checker(unittest.TestCase):
     # Membership
 
     def reconnect(self, first, second, at):
-        """Lets two peers lose each other at second 11, and find each other again."""
+        """Makes two peers lose each other at second 11 and find each other again."""
         for peer, other in ((first, second), (second, first)):
             self.history["lives"][peer - 1]["events"] += [
                 {"event": "peer-state", "when": 11.0, "peer": IDS[other], "state": "reconnecting"},

@@ -1,4 +1,4 @@
-"""Schedules come from their seeds alone, and the shrinker finds the steps that matter."""
+"""Tests that schedules depend only on their seeds, and that the shrinker finds the relevant steps."""
 
 import json
 import pathlib

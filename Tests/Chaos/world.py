@@ -1,7 +1,7 @@
-"""Plays one schedule with the real programs on a network of namespaces, and writes down what they printed.
+"""Plays one schedule with the real programs on a network of namespaces, and records their output.
 
-It judges nothing: `play` returns the history, a value of JSON that `checker.py` reads. `Tests/LAN` has the rig and
-the process that is driven by `--json`.
+This module does not judge: `play` returns the history, a JSON value that `checker.py` reads. `Tests/LAN` has the rig
+and the class that drives a process with `--json`.
 """
 
 import contextlib
@@ -23,12 +23,13 @@ import peers  # noqa: E402
 import relays  # noqa: E402
 
 BOARD = "Team"
-DISK = "6m"  # a data directory that can be filled
-CONNECTED_WATCH = 30  # seconds in which a healed network is watched until all are connected
+DISK = "6m"  # size of a data directory that can be filled
+CONNECTED_WATCH = 30  # seconds to wait until all members of a healed network are connected
 AGREE_WATCH = 20
-BACKLOG = 200  # commands that may wait for one process, so that the driver never waits for its pipe
+BACKLOG = 200  # pending commands per process; the driver must never block on a process's pipe
 
-# Sleeps 50 ms and computes for a moment, four times a second: how much later, and how much slower, than on an idle machine.
+# Sleeps 50 ms and computes briefly, four times a second. Prints how much later and slower this is than on an idle
+# machine.
 REFERENCE = """
 import sys, time
 while True:
@@ -139,7 +140,7 @@ class World:
             directory = self.data(peer)
             directory.mkdir()
             if self.schedule["disk"]:
-                # In the host's own mounts: it goes when the host does.
+                # A mount in the host's own namespace disappears with the host.
                 self.host(peer).run("mount", "-t", "tmpfs", "-o", f"size={DISK},mode=700", "tmpfs", directory)
             if self.schedule["clock"]:
                 self._set_clock(peer, 0)
@@ -155,7 +156,7 @@ class World:
                 self._await_start(life, 20)
 
     def _await_start(self, life, within):
-        """Waits until a process is ready and, unless it hosts, has joined; returns whether it is."""
+        """Waits until a process is ready and, unless it hosts, has joined; returns whether that happened."""
         needed = {"ready"} if life.how in ("host", "open") else {"ready", "joined"}
 
         def come():
@@ -167,7 +168,7 @@ class World:
         return life.process.is_running and needed <= {event["event"] for event in life.process.events}
 
     def _start_relay(self):
-        # `home/relay` is kept from one life to the next.
+        # `home/relay` stays the same over all lives of the relay.
         self.relay = relays.start(
             None, self.host(0), "--lost-after", str(self.schedule["lostAfter"]), data="relay", wait=False
         )
@@ -342,7 +343,7 @@ class World:
                 self._ended(life, "kill")
                 self._note(kind, peer=life.peer, life=life.number)
                 life.process.send_signal(signal.SIGKILL)
-                life.process.popen.send_signal(signal.SIGCONT)  # it stops itself when its child is stopped
+                life.process.popen.send_signal(signal.SIGCONT)  # `nsenter` stops itself when its child is stopped
                 life.process.wait_end(5)
                 life.ended = self.now()
             elif kind == "stop":
@@ -399,11 +400,11 @@ class World:
 
     def _set_clock(self, peer, seconds):
         file = self._clock_file(peer)
-        with file.open("r+b" if file.exists() else "wb") as out:  # in place: the program has it mapped
+        with file.open("r+b" if file.exists() else "wb") as out:  # written in place, because the program has mapped the file
             out.write(struct.pack("=q", seconds))
 
     def _verify_dead(self, peer):
-        """The programs' verdict on the file of a dead process, before anything is repaired."""
+        """Returns the programs' verdict on the file of a dead process, before any program repairs it."""
         life = self.current.get(peer)
         if not life or life.process.is_running:
             return
@@ -452,7 +453,7 @@ class World:
                 self._start_relay()
                 self._note("start", peer=0)
         for life in list(self.current.values()):
-            if life.end and life.process.is_running:  # a goodbye on its way
+            if life.end and life.process.is_running:  # the process is still saying goodbye
                 with contextlib.suppress(lan.Late):
                     life.process.wait_end(15)
         self._start_the_dead()
@@ -466,7 +467,7 @@ class World:
             or peer not in self.current and any(
                 step["do"] == "start" and step["peer"] == peer for step in self.schedule["steps"]))
         ]
-        # Start peers first that need no other peer.
+        # Start the peers first that do not need another peer.
         dead.sort(key=lambda peer: self.starts[peer]["how"] != "host")
         for peer in dead:
             for _ in range(3):
@@ -491,7 +492,7 @@ class World:
         }
 
     def _ask_all(self, verb, within, of=None, **keys):
-        """Asks every member at once; returns each answer, or None if it did not come in time."""
+        """Asks every member at once; returns the answers, with None for each that did not arrive in time."""
         asked = {}
         for peer, life in self._members().items():
             with contextlib.suppress(lan.RigError):
@@ -508,7 +509,8 @@ class World:
         return found
 
     def _watch_connections(self):
-        """Waits until all members are connected with each other; returns since when each pair is."""
+        """Waits until all members are connected with each other; returns the time since which each pair is
+        connected."""
         ids = {peer: self._known(peer) for peer in self._members()}
         by_id = {id: peer for peer, id in ids.items()}
         relay = self.relay_lives[-1]["id"] if self.relay_lives else None
@@ -537,7 +539,7 @@ class World:
             time.sleep(0.25)
 
     def _drain(self, within):
-        """Waits until every command of a running process is answered; returns those that are not."""
+        """Waits until every command of a running process is answered; returns the unanswered ones."""
 
         def open_commands():
             return [
@@ -560,7 +562,7 @@ class World:
         before = self._digests()
         at = self.now()
         answers = self._ask_all("wait", timeout + 8, synced=True, timeout=timeout)
-        # A program that could not save tries again later. Until then it answers `not-saved`.
+        # A program that could not save tries again later, and answers `not-saved` until then.
         while any(answer and answer.get("code") == "not-saved" for answer in answers.values()) and self.now() < at + timeout:
             time.sleep(1)
             answers = self._ask_all("wait", timeout + 8, synced=True, timeout=timeout)
@@ -619,9 +621,9 @@ class World:
                 self.relay_lives[-1]["status"] = self.relay.stop(within=15)
 
     def _verify_files(self):
-        """The programs' verdict on every file, individually and together."""
+        """Returns the programs' verdict on every file, individually and together."""
         each = [self._verify(peer, self.data(peer)) for peer in sorted(self.current)]
-        # Copy the files to where one program can read those of all hosts.
+        # Copy all files to a place where one program can read them.
         homes = {
             f"p{peer}": (self.host(peer), self.data(peer))
             for peer, life in sorted(self.current.items()) if life.is_member_at_the_end
@@ -654,7 +656,7 @@ def replay_program():
 
 
 def go_on(process):
-    """Continues a stopped process, and `nsenter`, its parent, which stops itself when its child is stopped."""
+    """Continues a stopped process, and its parent `nsenter`, which stops itself when its child is stopped."""
     process.send_signal(signal.SIGCONT)
     process.popen.send_signal(signal.SIGCONT)
 

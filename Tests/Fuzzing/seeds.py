@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""Writes the inputs that an exploring fuzzer begins with besides its corpus, into a folder for each
-target: those of Protocol/Vectors, and some that are well formed.
+"""Writes inputs for exploring fuzzers, in addition to their corpus, into one folder for each target.
 
-    seeds.py FOLDER
+The inputs are those of Protocol/Vectors, and further valid ones.
+
+  seeds.py FOLDER
 """
 
 import json
@@ -183,7 +184,7 @@ def main():
 
 
 def documents():
-    """Rows of a log, and files with pages of their own for long rows, one with a log beside it."""
+    """Rows of a log; files in which long rows have their own pages; and one file with a write-ahead log."""
     write("document", "row", struct.pack(">BHB", 0, 7, 2) + b"\0\3abc" + b"\5\1d")
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "board"

@@ -1,4 +1,4 @@
-"""TCP forwarders: one whose target can change, and one that cuts connections after a number of bytes of its choice."""
+"""TCP forwarders: one whose target can change, and one that cuts connections after a chosen number of bytes."""
 
 import contextlib
 import socket
@@ -16,7 +16,7 @@ class Forwarder:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def lead_to(self, target):
-        """Ends all connections; later ones go to `target`, as if it had taken over the address."""
+        """Ends all connections; later ones go to `target`, as if another host had taken over the address."""
         self.target = target
         self._end(*self._sockets)
 
@@ -25,11 +25,11 @@ class Forwarder:
         self._listener.close()
 
     def budgets(self):
-        """The number of bytes that the dialler and the target may send before the connection is cut; None for all."""
+        """Returns the number of bytes that the dialler and the target may send before the cut; None for no limit."""
         return None, None
 
     def was_cut(self):
-        """Called when a connection was cut."""
+        """Called after a connection was cut."""
 
     def _accept(self):
         while True:
@@ -61,7 +61,7 @@ class Forwarder:
 
 
 class CuttingForwarder(Forwarder):
-    """While `cuts` lasts, each connection ends after some bytes."""
+    """Cuts each connection after some bytes, as long as `cuts` is not used up."""
 
     def __init__(self, target, generator, cuts):
         self.generator, self.cuts = generator, cuts
@@ -71,7 +71,7 @@ class CuttingForwarder(Forwarder):
 
     def budgets(self):
         with self._lock:
-            # A third of the cuts fall into the handshake or shortly after it.
+            # A third of the cuts are during the handshake or shortly after it.
             limit = self.generator.choice([4_000, 20_000, 40_000])
             left = self.generator.randrange(1, limit) if self.cuts > 0 else None
         return self.generator.choice([(left, None), (None, left)])

@@ -7,7 +7,7 @@ from whiteboard_peer.wire import base32, parse_base32
 
 
 class JoinLink(typing.NamedTuple):
-    """The parts of a join link. A part that the link does not have is None."""
+    """The parts of a join link; None for each part that the link lacks."""
 
     address: tuple
     session: bytes
@@ -17,7 +17,7 @@ class JoinLink(typing.NamedTuple):
 
 
 def parse_link(link):
-    """The parts of a join link."""
+    """Returns the parts of a join link."""
     parts = urllib.parse.urlsplit(link)
     if parts.scheme != "whiteboard":
         raise ValueError("not a whiteboard link")

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 """Writes Protocol/Vectors/admission.json from sections 1.1, 4 and 5.2 of Protocol/session.md alone.
 
-Nothing here calls the Swift code: everything is computed with the standard library and
+This script does not call the Swift code: it computes everything with the standard library and
 `cryptography` (Debian's python3-cryptography). ECDSA signatures are not repeatable, so --check
-verifies the ticket that stands in the file rather than making it anew.
+verifies the ticket in the file instead of creating a new one.
 
-    make_admission_vectors.py           writes the file
-    make_admission_vectors.py --check   compares it, and fails on a difference
+  make_admission_vectors.py           writes the file
+  make_admission_vectors.py --check   compares it, and fails on a difference
 """
 
 import base64
@@ -26,7 +26,7 @@ WORDS = (PROTOCOL / "Words.txt").read_text().split()
 
 
 def counted(name, count):
-    """Bytes that depend on a name only, so that the file is the same each time."""
+    """Bytes that depend only on a name, so that the file is the same each time."""
     out = b""
     number = 0
     while len(out) < count:
@@ -73,8 +73,8 @@ def exporter(name, secret, label, length=32, client_random=None):
 LABELS = [f"EXPORTER-whiteboard-p2p {use}" for use in ("binding", "attach", "datagram")]
 
 
-# Two real handshakes of `openssl s_client -keylogfile FILE -keymatexport LABEL`: client random,
-# exporter secret, and what OpenSSL itself exported for the label of the binding.
+# Two real handshakes of `openssl s_client -keylogfile FILE -keymatexport LABEL`: the client random, the
+# exporter secret, and the value that OpenSSL exported for the label of the binding.
 OPENSSL = {
     "OpenSSL, TLS_AES_128_GCM_SHA256": (
         "b0249af3fe13e2f8c06fe524157564a4e2911a51adf263d376a67b354061474e",
@@ -106,7 +106,7 @@ def exporters():
 
 
 def private_key(name):
-    # Any number from 1 to the order of the curve, less 1, is a key; a hash of 31 bytes is one.
+    # Any number from 1 to the order of the curve minus 1 is a key, so each hash of 31 bytes is one.
     return ec.derive_private_key(int.from_bytes(counted(name, 31), "big") + 1, ec.SECP256R1())
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Writes Protocol/Vectors/board.json from the words of Protocol/board.md alone.
+"""Writes Protocol/Vectors/board.json from the text of Protocol/board.md alone.
 
-Nothing here calls the Swift code. What is valid is encoded by the implementation of this folder;
-what is not is put together by hand, each with one thing wrong. Keys, nonces and signatures follow
+This script does not call the Swift code. The implementation of this folder encodes the valid vectors;
+the invalid ones are written by hand, each with one error. Keys, nonces and signatures are derived
 from names (`signing.py`), so that the file is the same each time.
 
-    make_board_vectors.py           writes the file
-    make_board_vectors.py --check   compares it, and fails on a difference
+  make_board_vectors.py           writes the file
+  make_board_vectors.py --check   compares it, and fails on a difference
 """
 
 import json

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Writes Protocol/Vectors/session.json from the words of Protocol/session.md alone.
+"""Writes Protocol/Vectors/session.json from the text of Protocol/session.md alone.
 
-Nothing here calls the Swift code: what is written by hand is the decoded side, and the bytes are
+This script does not call the Swift code: the decoded values are written by hand, and the bytes are
 computed with the standard library and `cryptography` (Debian's python3-cryptography).
 
-    make_vectors.py           writes the file
-    make_vectors.py --check   compares it, and fails on a difference
+  make_vectors.py           writes the file
+  make_vectors.py --check   compares it, and fails on a difference
 """
 
 import hashlib
@@ -31,7 +31,7 @@ def vint(value):
 
 
 def pattern(count):
-    """Bytes that tell their own place: byte i is i mod 251."""
+    """Bytes that show their own offset: byte i is i mod 251."""
     return bytes(i % 251 for i in range(count))
 
 
@@ -219,7 +219,7 @@ def message_parts():
 
 
 def message_sequences():
-    """Payloads of MESSAGE frames one after the other, and what each does."""
+    """Sequences of MESSAGE payloads, with the outcome of each."""
 
     def step(payload, **outcome):
         return {"hex": payload.hex(), **outcome}
@@ -445,7 +445,7 @@ def cuts():
 
 
 def assembly():
-    """Plaintexts of kind 1 with the time they come, and what each does."""
+    """Sequences of plaintexts of kind 1, with their arrival times and outcomes."""
     two = pattern(1_200)
     a, b = piece(1, 0, 2, two[:1_100]), piece(1, 1, 2, two[1_100:])
 
@@ -497,7 +497,7 @@ def replay():
 
 
 def bitmap(routes):
-    """The set of routes as SEND has it (11.2)."""
+    """A set of routes in the form of SEND (11.2)."""
     data = bytearray(max(routes) // 8 + 1)
     for route in routes:
         data[route // 8] |= 1 << route % 8
@@ -660,7 +660,7 @@ def closes():
 
 
 def resumption():
-    """What HELLO and ACCEPT say of delivery state, and what a listener does about it (3.4)."""
+    """The delivery state in HELLO and ACCEPT, and the listener's answer to it (3.4)."""
     dialler, other, listener = "aaaaaaaaaaaac", "aaaaaaaaaaaae", "aaaaaaaaaaaag"
     hello = {
         "protocol": [1, 1], "session": "aaaqeayeaudaocajbifqydiob4", "name": "Ben",

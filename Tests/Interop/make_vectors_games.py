@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Writes Protocol/Vectors/games.json from the words of Protocol/games.md alone.
+"""Writes Protocol/Vectors/games.json from the text of Protocol/games.md alone.
 
-Nothing here calls the Swift code: what is written by hand are the moves and what must come of them in
-small cases; the rest is computed here, in the plainest way that the rules allow.
+This script does not call the Swift code. The moves, and the results of small cases, are written by hand;
+the rest is computed here, in the simplest way that the rules allow.
 
-    make_vectors_games.py           writes the file
-    make_vectors_games.py --check   compares it, and fails on a difference
+  make_vectors_games.py           writes the file
+  make_vectors_games.py --check   compares it, and fails on a difference
 """
 
 import base64
@@ -84,7 +84,7 @@ GAME = (7, 1)
 
 
 class Moves:
-    """Moves of members, whose incarnations are their numbers; a second one is 100 more."""
+    """Moves of members. The first incarnation of a member is its number, the second one is 100 more."""
 
     def __init__(self):
         self.list = []
@@ -270,7 +270,7 @@ def connect_four_games():
 
 
 def draw_order():
-    """A game that fills the grid and has no four: found by trying at random."""
+    """Moves of a game that fills the grid without four in a row, found by random tries."""
     rng = random.Random(4)
     while True:
         cells, order = {}, []

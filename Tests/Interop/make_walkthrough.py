@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 """Writes Protocol/Walkthrough.md and Protocol/Vectors/walkthrough.json.
 
-Nothing here calls the Swift code. Keys, nonces and signatures follow from names, and what TLS would
-give is fixed, so that both files are the same each time.
+This script does not call the Swift code. Keys, nonces and signatures are derived from names, and the values of TLS
+are fixed, so that both files are the same each time.
 
-    make_walkthrough.py           writes the files
-    make_walkthrough.py --check   compares them, and fails on a difference
+  make_walkthrough.py           writes the files
+  make_walkthrough.py --check   compares them, and fails on a difference
 """
 
 import json
@@ -60,7 +60,7 @@ ALPN is `whiteboard-p2p`. The bytes of TLS are not shown. This document assumes 
 
 
 def cut(data):
-    """Hex of a field, short enough for a line of a table."""
+    """Hexadecimal text of a field, shortened for a line of a table."""
     return data.hex() if len(data) <= WIDTH // 2 else data[:12].hex() + "…"
 
 
@@ -77,7 +77,7 @@ def hexes(data):
 
 
 def json_lines(text):
-    """JSON in lines of some 110 characters, broken before keys."""
+    """JSON in lines of about 110 characters, broken before keys."""
     lines = [""]
     for piece in re.split(r'(?<=,)(?=")', text):
         if lines[-1] and len(lines[-1]) + len(piece) > 110:
@@ -240,7 +240,7 @@ def recipe_text(number, recipe):
 
 
 def build():
-    """The document, and the vectors as text."""
+    """Returns the text of the document and of the vectors."""
     told = walkthrough.walkthrough()
     told["recipes"] = recipes.recipes()
     text = document(told)

@@ -1,4 +1,4 @@
-"""A man in the middle: ends TLS with a key of its own on both sides and passes on what it reads."""
+"""A man in the middle: terminates TLS with its own key on both sides and relays what it reads."""
 
 import json
 import os
@@ -13,12 +13,12 @@ from whiteboard_peer.wire import Violation, base32, parse_base64
 
 
 class Interceptor:
-    """Stands between a dialler and `target`; `strategy` is what it tries:
+    """Stands between a dialler and `target`. `strategy` is one of:
 
-    - "relay": passes every frame on, but not the ticket, which would betray him;
-    - "words": plays the comparison of words with each side, with nonces of its own;
-    - "pretend": answers the dialler itself as a host that admits anyone;
-    - "pretend-ask": answers the dialler itself as a host that compares words.
+        - "relay": relays every frame except the ticket, which would reveal it;
+        - "words": compares words with each side separately, with its own nonces;
+        - "pretend": answers the dialler itself, as a host that admits anyone;
+        - "pretend-ask": answers the dialler itself, as a host that compares words.
     """
 
     def __init__(self, target, strategy="relay"):
@@ -43,7 +43,7 @@ class Interceptor:
             link.abort()
 
     def read(self, side):
-        """What came from `side` ("dialler" or "host"), by frame type."""
+        """The frames from `side` ("dialler" or "host"), by frame type."""
         return [kind for who, kind, _ in self.frames if who == side]
 
     def saw(self, data):

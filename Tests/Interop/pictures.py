@@ -1,4 +1,4 @@
-"""A small PNG, made without a library."""
+"""Creates a small PNG without a library."""
 
 import os
 import struct

@@ -22,12 +22,12 @@ PR_SET_PDEATHSIG = 1
 
 
 def end_with_parent():
-    """A test run that is killed leaves no program behind."""
+    """Makes the kernel end this program if the test run is killed."""
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class Failed(Exception):
-    """A verb was answered by `error`."""
+    """A command was answered with `error`."""
 
     def __init__(self, event):
         super().__init__(str(event))
@@ -35,16 +35,20 @@ class Failed(Exception):
 
 
 class Program:
-    """One process, with its events."""
+    """One process of the program, with its events."""
 
-    # Lines that begin so are read and dropped.
+    # Lines with these prefixes are read and dropped.
     ignored = ()
 
     def __init__(
         self, *arguments, directory, name="swift", listen="127.0.0.1:0", options=(), under=(), environment=None,
         accepts_files=True,
     ):
-        """`accepts_files` accepts the files of members without `accept`, `under` is a command that runs the program, `environment` adds variables to those of this process."""
+        """Starts the program.
+
+        `accepts_files`: accept files of members without `accept`. `under`: a command that runs the program.
+        `environment`: variables in addition to those of this process.
+        """
         command = [*under, str(BINARY), *arguments, "--json", "--as", name, "--data-dir", str(directory)]
         command += ["--listen", listen, "--no-announce", *(["--accept-files"] if accepts_files else []), *options]
         self.directory = pathlib.Path(directory)
@@ -92,7 +96,7 @@ class Program:
         return event
 
     def begin(self, verb, **arguments):
-        """Sends a verb; returns the mark to wait for."""
+        """Sends a command; returns its request id, for waiting."""
         self._requests += 1
         mark = f"r{self._requests}"
         line = json.dumps({"verb": verb, "request": mark, **arguments})
@@ -125,11 +129,11 @@ class Program:
         return self.process.poll() is None
 
     def ended(self, timeout):
-        """Waits until it has ended by itself; its exit status."""
+        """Waits until the program has ended on its own; returns its exit status."""
         return self.process.wait(timeout * PATIENCE)
 
     def stop(self, timeout=10):
-        """Asks it to end; its exit status."""
+        """Asks the program to end; returns its exit status."""
         if self.is_running():
             self.process.send_signal(signal.SIGTERM)
         try:

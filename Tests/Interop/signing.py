@@ -1,6 +1,6 @@
-"""ECDSA on P-256 with fixed signatures (RFC 6979), for vectors that are the same each time.
+"""ECDSA on P-256 with deterministic signatures (RFC 6979), for vectors that are the same each time.
 
-It is slow and not constant in time: for keys that everybody may know."""
+It is slow and does not run in constant time, so use it only for keys that are public."""
 
 import hashlib
 import hmac
@@ -40,13 +40,13 @@ def _times(number):
 
 
 def key_named(name):
-    """A private key that follows from a name."""
+    """Returns the private key derived from a name."""
     hashed = int.from_bytes(hashlib.sha256(f"vector key {name}".encode()).digest(), "big")
     return ec.derive_private_key(hashed % (N - 1) + 1, ec.SECP256R1())
 
 
 def _nonces(secret, hashed):
-    """RFC 6979, section 3.2."""
+    """Returns the nonce of RFC 6979, section 3.2."""
     seed = secret.to_bytes(32, "big") + (hashed % N).to_bytes(32, "big")
     key, value = bytes(32), b"\1" * 32
     for mark in (b"\0", b"\1"):
@@ -62,7 +62,7 @@ def _nonces(secret, hashed):
 
 
 def sign(key, text):
-    """The 64 bytes of a signature (AUT-1)."""
+    """Returns the 64 bytes of a signature (AUT-1)."""
     secret = key.private_numbers().private_value
     hashed = int.from_bytes(hashlib.sha256(text).digest(), "big")
     for nonce in _nonces(secret, hashed):

@@ -1,4 +1,4 @@
-"""What the tests share."""
+"""Helpers that the tests share."""
 
 import os
 import pathlib
@@ -13,7 +13,7 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
 
 class InteropCase(unittest.TestCase):
-    """Makes peers and directories, and takes them down again."""
+    """Creates peers and directories, and removes them after the test."""
 
     def directory(self):
         path = pathlib.Path(tempfile.mkdtemp(prefix="whiteboard-interop-"))

@@ -1,4 +1,4 @@
-"""The real `whiteboard-peer` with the peer of this folder, over loopback and without discovery."""
+"""Tests the real `whiteboard-peer` with the Python peer of this folder, over loopback and without discovery."""
 
 import base64
 import hashlib
@@ -34,7 +34,7 @@ EXIT_REFUSED = 77
 @unittest.skipUnless(BINARY.exists(), f"{BINARY.name} is not built")
 class SwiftCase(InteropCase):
     def program(self, *arguments, admit=None, code=None, name="swift", **options):
-        """Starts the program with directories of its own; ends it with the test."""
+        """Starts the program with its own directories, and ends it after the test."""
         directory = self.directory() / "data"
         directory.mkdir(mode=0o700)
         more = list(options.pop("options", ()))
@@ -56,7 +56,7 @@ class SwiftCase(InteropCase):
         return self.peer(name, program.session, **options)
 
     def joined_pair(self, **options):
-        """(program, its guest, the guest's view of the program)."""
+        """Returns (program, guest, the guest's view of the program)."""
         program = self.swift_host()
         guest = self.guest_of(program, **options)
         remote = guest.join(program.address, program.id)
@@ -64,7 +64,7 @@ class SwiftCase(InteropCase):
         return program, guest, remote
 
     def host_and_program(self, **options):
-        """(Python host, program that joined it, the host's view of the program)."""
+        """Returns (Python host, the program that joined it, the host's view of the program)."""
         host = self.peer("host", kind=BoardPeer, **options)
         program = self.program("join", make_link(host.address, host.session, host.id))
         remote = host.events.wait("connected", 30)["remote"]
@@ -73,7 +73,7 @@ class SwiftCase(InteropCase):
         return host, program, remote
 
     def both_ways(self):
-        """A pair in which the program listened, and one in which it dialled."""
+        """Yields one pair in which the program listened, and one in which it dialed."""
         program, guest, remote = self.joined_pair()
         yield "program hosts", program, guest, remote
         host, program, remote = self.host_and_program()
@@ -106,7 +106,7 @@ class Joining(SwiftCase):
             with self.assertRaises(Refused) as raised:
                 self.guest_of(program).join(program.address, program.id, code=CODE)
             self.assertEqual(raised.exception.code, expected)
-        # The right one does not help now either (ADM-3).
+        # Now the right code does not help either (ADM-3).
         with self.assertRaises(Refused) as raised:
             self.guest_of(program).join(program.address, program.id, code=program.code)
         self.assertEqual(raised.exception.code, "locked-out")
@@ -135,7 +135,7 @@ class Joining(SwiftCase):
         self.assertEqual(host.events.all("connected"), [])
 
     def test_a_host_that_does_not_know_the_code_is_not_joined(self):
-        """HEL-7: a code, no key, and a listener that asks for nothing."""
+        """HEL-7: a dialler with a code and without a key refuses a listener that asks for nothing."""
         host = self.peer("host", admission_mode="anyone")
         for target in (
             make_link(host.address, host.session, None, CODE),
@@ -176,7 +176,7 @@ class Joining(SwiftCase):
         self.assertEqual(raised.exception.code, "not-known")
 
     def test_three_in_a_mesh(self):
-        """A second Python peer is admitted by the program and meets the first, and the reverse."""
+        """The program admits a second Python peer, which then meets the first one; and the other way round."""
         program, first, _ = self.joined_pair()
         second = self.guest_of(program, name="second")
         second.join(program.address, program.id)
@@ -243,7 +243,7 @@ class Kicking(SwiftCase):
         program.do("kick", target=bad.identity.text)
         program.events.wait("left", peer=bad.identity.text)
         fresh.ticket = admission.make_ticket(bad.identity, program.session, fresh.id)
-        # It counts as none (TCK-2): the code is asked for.
+        # The ticket counts as none (TCK-2), so the code is requested.
         with self.assertRaises(NotVerified):
             fresh.join(program.address, program.id)
         self.assertEqual(self.refused(bad, program.address), "kicked")
@@ -253,7 +253,7 @@ class Kicking(SwiftCase):
         bad = self.guest_of(program, "bad")
         bad.join(program.address, program.id, code=program.code)
         program.events.wait("joined", peer=bad.identity.text)
-        # A second process with its key stops before the proof.
+        # A second process with the same key stops before the proof.
         link = Link.connect(program.address, bad.identity)
         self.addCleanup(link.abort)
         hello = bad._hello(None, {"invitation": {"timeout": 60_000}})
@@ -284,7 +284,7 @@ class Kicking(SwiftCase):
         fresh.ticket = alone | {"via": chain}
         fresh.join(program.address, program.id)
         program.events.wait("joined", peer=fresh.identity.text)
-        # TCK-4: it got a shorter one.
+        # TCK-4: the peer got a shorter ticket.
         self.assertNotIn("via", fresh.ticket)
 
     def test_mem_3_a_kick_holds_for_who_was_not_heard_of(self):
@@ -295,7 +295,7 @@ class Kicking(SwiftCase):
         kick = {"peer": bad.identity.text, "reason": "x"}
         with host.condition:
             remote.control.send(wire.KICK, kick)
-        # What comes behind it on the link was taken after it.
+        # A message sent after the KICK on the same link shows that the KICK was handled.
         host.send_data(remote, b"behind")
         program.events.wait("data")
         self.assertEqual(self.refused(bad, program.address), "kicked")
@@ -350,13 +350,13 @@ class Kicking(SwiftCase):
         friend.ticket = admission.make_ticket(host.identity, host.session, friend.id)
         bad = self.peer("bad", host.session, kind=BoardPeer, host=host.id)
         bad.ticket = admission.make_ticket(host.identity, host.session, bad.id)
-        # The friend was there when the host removed a peer; the program was not.
+        # The friend was connected when the host removed a peer; the program was not.
         friend.signed_kicks[bad.id] = admission.make_kick(host.identity, host.session, bad.id, "x")
         to_program = friend.join(program.address, program.id)
         friend.send_data(to_program, b"behind")
         program.events.wait("data")
         self.assertEqual(self.refused(bad, program.address), "kicked")
-        # The program has passed it on to the host's other link, and the host knows it as its own.
+        # The program has forwarded the removal to the host's other link, and the host recognizes its own signature.
         host.wait_until(lambda: bad.id in host.signed_kicks, 15)
 
     def test_mem_11_a_kick_by_the_program_is_signed(self):
@@ -441,7 +441,7 @@ class Payloads(SwiftCase):
                     remote.sealer.next_epoch()
                 peer.send_data(remote, b"next epoch", reliable=False)
                 self.assertEqual(data_of(program.events.wait("data")), b"next epoch")
-                # Until its own probe is answered the program sends on the link.
+                # The program sends on the link until its own probe is answered.
                 paths, deadline = set(), time.monotonic() + 15
                 while "udp" not in paths and time.monotonic() < deadline:
                     program.do("send", text="quick", unreliable=True)
@@ -470,7 +470,7 @@ class Payloads(SwiftCase):
         self.assertEqual(program.events.all("data"), [])
 
     def test_dgm_9_datagrams_without_udp(self):
-        """A peer that answers no probe is sent DATAGRAM frames."""
+        """A peer that answers no probe receives DATAGRAM frames."""
         program = self.swift_host()
         guest = self.guest_of(program)
         guest.send_packet = lambda *_: None
@@ -498,7 +498,7 @@ class Payloads(SwiftCase):
                     program.do(say[0], **say[1])
                     cursor, laser, view = told
                     peer.events.wait("presence", cursor=cursor, laser=laser, view=view)
-                # What it is told takes no link down, whatever flags there may be one day.
+                # Datagrams, also with unknown flags, must not end a link.
                 peer.show(remote, (48, 64), True, (0, 0, 80, 24))
                 peer.show(remote)
                 remote.send_datagram(bytes.fromhex("01640100000101") + bytes(9))
@@ -546,10 +546,10 @@ class Payloads(SwiftCase):
                 self.assertEqual(received, path.read_bytes())
 
     def ignoring_one_link(self):
-        """(program, guest, remote, an event that is set when the guest ignored a BULK-REQUEST)."""
+        """Returns (program, guest, remote, an event that is set when the guest ignored a BULK-REQUEST)."""
         program, guest, remote = self.joined_pair()
         guest.wait_synced(remote)
-        # What was opened to catch up might be used again.
+        # The links that were opened for catching up could be reused.
         with guest.condition:
             remote.end_bulk()
         dial, ignored = remote.dial_bulk_for_other, threading.Event()
@@ -572,7 +572,7 @@ class Payloads(SwiftCase):
         program.finish(mark)
 
     def test_blk_5_a_link_that_comes_goes_to_who_still_waits(self):
-        """The first request is ignored, and the one who asked has given up when a link comes."""
+        """The first request is ignored, and its requester has given up when a link arrives."""
         program, guest, remote, ignored = self.ignoring_one_link()
         path = self.file(1_000)
         mark = program.begin("resource", file=str(path), name="x")
@@ -627,7 +627,7 @@ class Payloads(SwiftCase):
                 peer.wait_until(lambda: views.chat_lines(peer.state, peer.records), 10)
                 line = views.chat_lines(peer.state, peer.records)[-1]
                 self.assertEqual(line, (remote.peer_id, "hello \u00e9"))
-                # BRD-21: one in another's name is shown to nobody.
+                # BRD-21: a line in another member's name is not shown.
                 peer.say("not mine", author=remote.peer_id)
                 peer.say("hi")
                 event = program.events.wait("chat", where=lambda e: e["text"] != "hello \u00e9")
@@ -637,7 +637,7 @@ class Payloads(SwiftCase):
 
 class Board(SwiftCase):
     def assert_same_board(self, program, peer, remote):
-        """Waits until both say the same; what was just made is still on its way."""
+        """Waits until both have the same digest; recent changes may still be on their way."""
         peer.wait_synced(remote, 30)
         ends = time.monotonic() + 15
         while program.digest() != peer.digest():
@@ -743,7 +743,7 @@ class Board(SwiftCase):
         self.assertEqual(len(program.objects()), 50)
 
     def test_catch_up_by_a_large_resource(self):
-        """An answer of more than 2^20 bytes, to the program and from it (SYN-13)."""
+        """Transfers an answer of more than 2^20 bytes to the program and from it (SYN-13)."""
         host = self.peer("host", kind=BoardPeer)
         for _ in range(12):
             host.add_stroke([(x % 97 * 31, x % 89 * 17) for x in range(40_000)])
@@ -790,7 +790,7 @@ class Board(SwiftCase):
         guest.wait_synced(remote)
         before = guest.board_incarnation
         guest.add_text(0, 0, "before")
-        # Somebody claims, by a purge, what was never written.
+        # Simulate a purge by another peer that claims an unwritten sequence.
         with guest.condition:
             guest.state.context.add(cells.Dot(before, 1_000))
         guest.add_text(1, 0, "behind")
@@ -933,7 +933,7 @@ class Resumption(SwiftCase):
         self.exchange_while_cut(program, host, remote, forwarder)
 
     def test_messages_right_behind_accept(self):
-        """What comes in the same read as ACCEPT belongs to the link that ACCEPT opens."""
+        """Frames that arrive in the same read as ACCEPT belong to the link that ACCEPT opens."""
         identity, session, count = Identity(), os.urandom(16), 40_000
         listener = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(listener.close)
@@ -972,8 +972,9 @@ class Resumption(SwiftCase):
                 data = bytes([APPLICATION]) + b"n%d" % number + bytes(200)
                 payload = wire.encode_message_parts(data, number)[0]
                 frames.append(encode_frame(wire.MESSAGE, payload))
-            # All in one go, HELLO first, ACCEPT first, and shortly after it: whoever hands the link
-            # over meanwhile must lose nothing.
+            # Send all frames at once, HELLO first, or ACCEPT first, and the rest shortly after it: the code that hands
+            # over the
+            # link must lose none of them.
             first = turn % 3
             if first:
                 link.send_records(frames[:first])
@@ -981,7 +982,7 @@ class Resumption(SwiftCase):
             writer = threading.Thread(target=self.send_all, args=(link, frames[first:]))
             writer.start()
             link.decoder.maximum = wire.MAXIMUM_PAYLOAD
-            # The program is stopped in the middle, with messages that the peer has not received yet.
+            # Cut the link midway, when the peer has not received all messages yet.
             acknowledged, enough = start, min(count, start + generator.randrange(1, 1_000))
             while acknowledged < enough:
                 kind, payload = link.read_frame(10)
@@ -1035,7 +1036,7 @@ class Resumption(SwiftCase):
         self.assertGreater(forwarder.made, 3)
 
     def join_through(self, guest, forwarder, program):
-        """Joins by the forwarder, which may cut the first attempts."""
+        """Joins through the forwarder, which may cut the first attempts."""
         for _ in range(60):
             try:
                 return guest.join(forwarder.address, program.id)
@@ -1089,7 +1090,7 @@ class Resumption(SwiftCase):
 
 
 class ManInTheMiddle(SwiftCase):
-    """The program on both sides and an active proxy between them, in each admission mode."""
+    """Runs the program on both sides with an active proxy between them, in each admission mode."""
 
     def between(self, host, strategy="relay"):
         middle = Interceptor(host.address, strategy)
@@ -1122,7 +1123,7 @@ class ManInTheMiddle(SwiftCase):
                 real = host.address
                 path = Forwarder(real)
                 self.addCleanup(path.stop)
-                # The host announces the address that somebody will take over.
+                # The host announces the address that the middle will take over.
                 host.address = path.address
                 link = make_link(path.address, host.session, host.id)
                 program = self.program("join", link, name="guest")
@@ -1133,7 +1134,7 @@ class ManInTheMiddle(SwiftCase):
                 connections = len(host.events.all("connected"))
                 path.lead_to(middle.address)
                 for _ in range(2):
-                    # His key is refused during the TLS handshake.
+                    # The middle's key is refused during the TLS handshake.
                     middle.events.wait("ended", 30)
                 self.assertEqual(middle.read("dialler"), [])
                 self.assertEqual(middle.events.all("accepted"), [])
@@ -1144,7 +1145,7 @@ class ManInTheMiddle(SwiftCase):
                 program.events.wait("object-added", 15)
 
     def join_bare(self, middle, host, code=None, by_link=False):
-        """Joins at the middle's address with no key named."""
+        """Joins at the middle's address without a named key."""
         if by_link:
             target = make_link(middle.address, host.session, None, code)
             return self.program("join", target, name="guest")
@@ -1199,7 +1200,7 @@ class ManInTheMiddle(SwiftCase):
         self.assert_kept_out(host, middle)
 
     def test_hel_4_anyone_is_not_joined_where_no_key_is_named(self):
-        """He is admitted himself, as anyone is; but the program does not join through him."""
+        """The middle is admitted itself, as anyone is, but the program does not join through it."""
         for by_link in (False, True):
             with self.subTest(by_link=by_link):
                 host = self.swift_host("anyone")

@@ -1,4 +1,4 @@
-"""The board of this implementation: merging by itself, and two peers over loopback."""
+"""Tests the board of the Python peer: merging, and two peers over loopback."""
 
 import hashlib
 import random
@@ -100,7 +100,7 @@ class Merging(unittest.TestCase):
         return [(target, 140, other, cells.DOT, target)]
 
     def test_decoders_never_fail_otherwise(self):
-        """Any bytes give a value or a `BoardError`; a changed byte never gives the same bytes."""
+        """Random bytes give a value or a `BoardError`; a changed byte never gives the same bytes."""
         seed = random.randrange(2**32)
         generator = random.Random(seed)
         replica = Replica(7)
@@ -249,7 +249,7 @@ class OverLoopback(InteropCase):
         self.assertEqual(self.host.events.wait("data")["data"], b"data")
 
     def test_syn_12_nothing_lacking(self):
-        """Two empty boards exchange no resource."""
+        """Two empty boards exchange no resources."""
         guest, to_host = self.guest()
         self.assertEqual(guest.events.wait("answer", remote=to_host)["size"], 0)
         self.assertEqual(guest.events.all("resource-started"), [])

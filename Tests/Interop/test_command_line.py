@@ -1,4 +1,4 @@
-"""What the program gives to other programs beside a board: settings, QR codes, manual pages, completions."""
+"""Tests the output for other programs: settings, QR codes, manual pages, completions."""
 
 import contextlib
 import fcntl
@@ -32,7 +32,7 @@ class CommandLine(InteropCase):
         self.data = self.home / "data"
 
     def run_program(self, *arguments, status=0, given=None, **environment):
-        """The output of a command that ends by itself, in a home of its own, with this or one of these statuses."""
+        """Runs a command in its own home until it ends with one of these statuses, and returns its output."""
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LC_ALL": "C.UTF-8", **environment}
         done = subprocess.run(
             [str(BINARY), *arguments], input=given or "", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -61,7 +61,7 @@ class CommandLine(InteropCase):
         self.assertEqual((found["color"]["value"], found["color"]["place"]), ("256", "WHITEBOARD_COLOR"))
         self.assertEqual(found["mouse"], {"v": 1, "event": "setting", "origin": "default", "value": "auto"})
         self.assertEqual(found[None]["keys"], ["u", "ctrl+z"])
-        # What it tells can be the file again.
+        # The output is a valid settings file.
         shown = self.run_program("config")
         self.write_settings(shown)
         self.assertEqual(self.run_program("config"), shown)
@@ -84,7 +84,7 @@ class CommandLine(InteropCase):
         host = Program("host", "stand up", directory=self.data)
         self.addCleanup(host.stop)
         host.ready()
-        # The answer to a verb comes after other programs are told that the board is open.
+        # When a command is answered, other programs can already find the open board.
         host.digest()
         told = json.loads(self.run_program("invite", "--json", "--data-dir", str(self.data)))
         self.assertTrue(told["open"])
@@ -108,7 +108,7 @@ class CommandLine(InteropCase):
         link = re.search(r"whiteboard://\S+", text)[0]
         rows = [row for row in text.splitlines() if set(row) <= set(" ▀▄█") and len(row) > 20]
         self.assertTrue(rows)
-        # Without colours the characters are the light modules.
+        # Without colors, the characters are the light modules.
         modules = []
         for row in rows:
             modules += [[c in "▀█" for c in row], [c in "▄█" for c in row]]
@@ -126,7 +126,7 @@ class CommandLine(InteropCase):
         self.assertEqual(read.stdout.strip(), link)
 
     def test_the_doctor_looks_at_everything_and_says_what_to_do(self):
-        # What it finds depends on the machine.
+        # The findings depend on the machine.
         report = json.loads(self.run_program("doctor", "--json", "--data-dir", str(self.data), status=(0, 1)))
         checks = [finding["check"] for finding in report["findings"]]
         for check in ("interfaces", "multicast", "bus", "daemon", "port", "firewall", "clock", "data", "terminal"):
@@ -151,7 +151,7 @@ class CommandLine(InteropCase):
         self.run_program("manual", "nothing", status=64)
 
     def on_terminal(self, *arguments, program=BINARY, columns=80, **environment):
-        """What a command that ends by itself writes to a terminal, and its exit status."""
+        """Runs a command on a terminal until it ends; returns its output and exit status."""
         environment = {"HOME": str(self.home), "LC_ALL": "C.UTF-8", "TERM": "dumb", **environment}
         parent, child = pty.openpty()
         fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
@@ -178,7 +178,7 @@ class CommandLine(InteropCase):
         self.assertIn(f"PAGED BY {pager}", shown)
         self.assertIn("\nNAME\n       whiteboard-peer-host - ", shown)
         self.assertNotIn("\n.SH", shown, "macros are for man")
-        # Without a pager, or with one that is not there, it is printed.
+        # Without a pager, or with a missing one, the text is printed directly.
         for environment in ({"PATH": str(self.home)}, {"PATH": "/usr/bin:/bin", "PAGER": "no-such-pager"}):
             shown, status = self.on_terminal("manual", "host", **environment)
             self.assertEqual(status, 0)
@@ -187,7 +187,7 @@ class CommandLine(InteropCase):
     def test_a_page_fits_the_terminal(self):
         for columns in (120, 80, 40):
             shown, _ = self.on_terminal("manual", "config", columns=columns, PATH=str(self.home))
-            # Lines of examples and terms stay as they are.
+            # Example lines and terms are not wrapped.
             prose = [line for line in shown.split("\n") if re.match(r" {14}\w", line)]
             self.assertTrue(prose)
             for line in prose:

@@ -1,4 +1,4 @@
-"""The file of a program that was killed while it drew, with one bit of its log flipped (REC-16 to REC-18)."""
+"""Tests the file of a program that was killed while drawing, with one flipped bit in its log (REC-16 to REC-18)."""
 
 import json
 import pathlib
@@ -24,7 +24,7 @@ class DamagedFile(InteropCase):
         self.data.mkdir(mode=0o700)
 
     def run_program(self, program, *arguments, status=0):
-        """Runs a command to its end, and returns its standard output."""
+        """Runs a command until it ends, and returns its standard output."""
         done = subprocess.run(
             [str(program), *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
             env={"PATH": "/usr/bin:/bin", "HOME": str(self.home), "LC_ALL": "C.UTF-8"}, encoding="utf-8",
@@ -37,7 +37,7 @@ class DamagedFile(InteropCase):
         return [json.loads(line) for line in output.splitlines()]
 
     def killed(self, count):
-        """The file of a host that was killed while it wrote, after so many acknowledged texts."""
+        """Returns the file of a host that was killed while writing, after so many acknowledged texts."""
         host = Program("host", "sketch", directory=self.data)
         self.addCleanup(host.stop)
         host.ready()
@@ -51,7 +51,7 @@ class DamagedFile(InteropCase):
         return path
 
     def damage(self, path, bits):
-        """Flips bits in the content of the middle committed frame, and returns the log as it was before."""
+        """Flips bits in the content of the middle committed frame, and returns the log from before."""
         log = pathlib.Path(f"{path}-wal")
         data = bytearray(log.read_bytes())
         committed = struct.unpack_from("=I", pathlib.Path(f"{path}-shm").read_bytes(), 16)[0]
@@ -66,7 +66,7 @@ class DamagedFile(InteropCase):
     def test_a_flipped_bit_is_told_everywhere_and_costs_nothing(self):
         path = self.killed(40)
         log = self.damage(path, 1)
-        # Reading finds the damage, and changes nothing.
+        # Reading reports the damage, and changes nothing.
         (listed,) = self.boards()
         self.assertIn("boards recover", listed["damage"])
         self.assertIn("board-damage", {line["event"] for line in self.boards("verify", path, status=1)})
@@ -74,7 +74,7 @@ class DamagedFile(InteropCase):
         self.assertEqual(pathlib.Path(f"{path}-wal").read_bytes(), log)
         early = self.home / "early.whiteboard"
         self.boards("recover", path, "-o", early)
-        # Opening reports the damage, keeps the damaged file, and has all changes.
+        # Opening reports the damage, keeps the damaged file, and gives all changes.
         again = Program("host", "sketch", directory=self.data)
         self.addCleanup(again.stop)
         again.ready()
@@ -112,7 +112,7 @@ class DamagedFile(InteropCase):
         self.assertEqual(self.run_program(REPLAY, "verify", saved)[:2], "ok")
 
     def cut(self, pages):
-        """The file of a board of 40 texts, of which only some pages are left."""
+        """Returns the file of a board of 40 texts, cut to some of its pages."""
         path = self.killed(40)
         database = sqlite3.connect(path)
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -142,7 +142,7 @@ class DamagedFile(InteropCase):
                 listed = {board["path"]: board for board in self.boards("list")}
                 self.assertEqual(listed[str(target)]["objects"], shown)
                 if "error" in listed[str(path)]:
-                    # Its name cannot be read, and the recovered file has the name now.
+                    # The damaged file's name cannot be read; the recovered file has the name.
                     self.assertIn(str(target), listed[str(path)]["damage"])
                     self.assertEqual(self.boards("show", "sketch")[0]["count"], shown)
                     self.boards("verify", "sketch")

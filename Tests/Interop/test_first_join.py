@@ -1,4 +1,4 @@
-"""A `whiteboard-peer` that joins for the first time a listener that cannot let it in at once (session.md, 3.6)."""
+"""Tests the first join of `whiteboard-peer` to a listener that cannot admit it at once (session.md, 3.6)."""
 
 import time
 import unittest
@@ -12,7 +12,7 @@ SILENT = "silent"
 
 
 class SlowHost(BoardPeer):
-    """A host that answers the first HELLOs with a code, or not at all."""
+    """A host that answers the first HELLOs with a close code, or not at all."""
 
     def __init__(self, *arguments, answers=(), **options):
         self.answers = list(answers)
@@ -33,7 +33,7 @@ class SlowHost(BoardPeer):
 
 class FirstJoin(SwiftCase):
     def joined(self, *answers):
-        """The program, once it is in the session of a host that answered so first."""
+        """Returns the program after it joined a host that first gave these answers."""
         self.host = self.peer("host", kind=SlowHost, answers=answers)
         program = self.program("join", make_link(self.host.address, self.host.session, self.host.id))
         program.events.wait("joined", 60, peer=self.host.identity.text)

@@ -1,7 +1,7 @@
-"""What a peer that means harm may send: it costs its own connection and nothing else.
+"""Tests messages of a malicious peer: each ends only its own connection and has no other effect.
 
-The same attacks run against the peer of this folder, which shows that they can be answered as the
-specification says, and against the real program.
+The same attacks run against the Python peer of this folder, which shows that the specified answers are possible,
+and against the real program.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ from whiteboard_peer.wire import base32, encode_frame, encode_vint
 
 
 class Attacker:
-    """Raw links to the target, with valid parts where a test wants them."""
+    """Raw links to the target, with valid messages for the tests that need them."""
 
     def __init__(self, address, session):
         self.address, self.session = address, session
@@ -39,7 +39,7 @@ class Attacker:
         self.incarnation = os.urandom(8)
 
     def author(self, **options):
-        """A new incarnation of its own on the board."""
+        """Returns a new incarnation of the attacker on the board."""
         return authors.Author(self.identity.key, self.session, **options)
 
     def connect(self, source=None):
@@ -60,7 +60,7 @@ class Attacker:
         return {key: value for key, value in hello.items() if value is not ...}
 
     def open(self, **changes):
-        """An open control link."""
+        """Opens a control link."""
         link = self.connect()
         link.send_frame(wire.HELLO, self.hello(**changes))
         kind, payload = link.read_frame(5)
@@ -100,7 +100,7 @@ def json_bytes(value):
 
 
 class Attacks:
-    """The attacks; a subclass says against whom."""
+    """The attacks; a subclass selects the target."""
 
     def setUp(self):
         self.attacker = Attacker(self.address, self.session)
@@ -121,7 +121,7 @@ class Attacks:
         return self.keep(self.attacker.open(**changes))
 
     def assert_serves(self, source=None):
-        """A good peer is admitted and answered, and then leaves."""
+        """Lets an honest peer join, get an answer, and leave."""
         self.assert_running()
         good = Attacker(self.address, self.session)
         link = good.open(name="good")
@@ -152,7 +152,7 @@ class Attacks:
                 self.fail(f"closed with {payload}")
 
     def assert_closes(self, link, *codes, timeout=10):
-        """CLOSE with one of `codes`, then the end of the connection."""
+        """Expects CLOSE with one of `codes`, then the end of the connection."""
         deadline = time.monotonic() + timeout
         try:
             while True:
@@ -164,7 +164,7 @@ class Attacks:
         code, message = parse_close(payload)
         self.assertIn(code, codes)
         if hasattr(self, "program"):
-            # CLS-5: a sentence, and not `outOfRange("port")`.
+            # CLS-5: the message is a sentence, not `outOfRange("port")`.
             self.assertRegex(message, r"^([A-Z]((?!\w\().)*\.)?$")
         with self.assertRaises(LinkBroken):
             link.read_frame(5)
@@ -358,7 +358,7 @@ class Attacks:
                 self.assert_frame_closes(encode_frame(kind, payload), "protocol-error")
 
     def test_mem_1_members_that_are_not_there(self):
-        """Strangers at dead addresses keep nobody out; KICK from a guest has no effect."""
+        """Members at dead addresses do not block newcomers; KICK from a guest has no effect."""
         self.isolate()
         link = self.open()
         members = [
@@ -377,7 +377,7 @@ class Attacks:
         link.send_frame(wire.KICK, {"peer": base32(self.target_id), "reason": "no"})
         link.send_frame(wire.PING, b"abcdefgh")
         self.assertEqual(self.next_frame(link, wire.PONG), b"abcdefgh")
-        # After 3 s the ghosts are dialled (MEM-2).
+        # After 3 s, the invented members are dialed (MEM-2).
         ends = time.monotonic() + 8
         while time.monotonic() < ends:
             began = time.monotonic()
@@ -386,7 +386,7 @@ class Attacks:
             time.sleep(0.5)
 
     def test_mem_6_at_most_four_strangers_are_dialled_at_once(self):
-        """Whoever names members that answer nothing holds no more than four dials."""
+        """A peer that names silent members causes at most four dials at once."""
         self.isolate()
         held, most, closing = [], [0], threading.Event()
         with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -467,7 +467,7 @@ class Attacks:
                 self.assert_frame_closes(frames, code)
 
     def test_rsm_2_a_resume_from_beyond(self):
-        """More received than was ever sent is a lie, and is told before ACCEPT."""
+        """A HELLO that claims more received messages than were sent is refused before ACCEPT."""
         link = self.attacker.open()
         link.abort()
         link = self.connect()
@@ -480,7 +480,7 @@ class Attacks:
     # Time and number
 
     def trickle(self, send, limit):
-        """Sends a byte every 0.25 s until the target ends the connection; how long that took."""
+        """Sends a byte every 0.25 s until the target ends the connection; returns the time that took."""
         start = time.monotonic()
         while time.monotonic() - start < limit:
             if not send():
@@ -526,7 +526,7 @@ class Attacks:
         took = self.trickle(send, 9)
         self.assertIsNotNone(took, "a first frame went on for 9 s")
         self.assertGreater(took, 3.5)
-        # It may have been reset before it was read.
+        # The connection may have been reset before CLOSE was read.
         self.assertIn(codes, ([], ["timed-out"]))
         silent.settimeout(max(0.1, opened + 14 - time.monotonic()))
         try:
@@ -535,7 +535,7 @@ class Attacks:
             pass
 
     def test_lnk_6_seventeen_half_open_connections(self):
-        """The 17th from one address is closed at once; who comes from another is served."""
+        """The 17th connection from one address is closed at once; one from another address is served."""
         socks = []
         for _ in range(16):
             socks.append(socket.create_connection(self.address, source_address=("127.0.0.9", 0)))
@@ -592,7 +592,7 @@ class Attacks:
         began = time.monotonic()
         with self.assertRaises(LinkBroken) as raised:
             while True:
-                # Whatever else is sent takes the place of a PING.
+                # Any other frame replaces a PING.
                 link.read_frame(2.5)
         self.assertNotIn("in time", str(raised.exception))
         took = time.monotonic() - began
@@ -639,7 +639,7 @@ class Attacks:
                         answers.append(opened[1])
                     sock.settimeout(1)
             self.assertEqual(answers, [b"abcdefgh"])
-            # A whole window further, the old one is still not taken.
+            # When the counter is a whole window further, the old packet is still rejected.
             sealer.counter += 5_000
             sock.sendto(sealer.seal(datagram.PROBE, b"ABCDEFGH"), self.address)
             self.assertEqual(self.answer(sock, opener), b"ABCDEFGH")
@@ -705,7 +705,7 @@ class Attacks:
 
     def test_frm_1_lengths_on_a_bulk_link(self):
         control = self.open()
-        # The padding is a key that nobody knows; ATTACH is held to 8,192 bytes.
+        # The padding is an unknown key; ATTACH is limited to 8,192 bytes.
         self.assert_closes(self.keep(self.attacker.attach(control, padding="x" * 8_192)), "too-large")
         self.keep(self.attacker.attached(control, padding="x" * 7_000))
         bulk = self.keep(self.attacker.attached(control))
@@ -745,7 +745,7 @@ class Attacks:
         self.assertEqual(self.next_frame(control, wire.PONG), b"abcdefgh")
 
     def transfer(self, control, name, size, chunks, sha256=None):
-        """Offers and sends; the frame that ends it."""
+        """Offers and sends a resource; returns the frame that ends it."""
         bulk = self.keep(self.attacker.attached(control))
         identifier = base32(os.urandom(16))
         bulk.send_frame(wire.RESOURCE_OFFER, {"id": identifier, "name": name, "size": size})
@@ -840,7 +840,7 @@ class Attacks:
     # Board
 
     def messages(self, *messages, start=1):
-        """MESSAGE frames with these, one part each."""
+        """Returns MESSAGE frames with these messages, one part each."""
         flags = bytes([wire.Part.FIRST | wire.Part.LAST])
         return b"".join(
             encode_frame(wire.MESSAGE, encode_vint(start + index) + flags + message)
@@ -883,7 +883,7 @@ class Attacks:
             b"\x02\x00\x00\x00\x00",
             b"\x02\x01\x00\x00" + encode_vint(2**40),
             b"\x02\x01\x00\x00\x01" + bytes(7) + b"\x05" + encode_vint(2**40),
-            # A set of a few bytes that stands for 2^64 + 1 ranges.
+            # A set of a few bytes that encodes 2^64 + 1 ranges.
             b"\x02\x01\x00\x00\x01" + bytes(7) + b"\x05\x01\x00\x01" + encode_vint(2**64 - 1),
             b"\x03",
             b"\x03" + encode_vint(2**60),
@@ -943,18 +943,18 @@ class Attacks:
                 content = bytes([generator.choice([1, 2, 0x10, 0x80])]) + generator.randbytes(size)
                 kind = generator.choice([0, 0, 0, 1, 2, 3, 4, 255])
                 sock.sendto(sealer.seal(kind, content), self.address)
-        # What does not decode may cost its sender the link, and nobody else anything.
+        # A malformed message may cost its sender the link; other peers must not be affected.
         control.close("left")
 
 
 class AdmissionAttacks:
-    """What a dialler may do before it is admitted; hosts are made by the subclass."""
+    """Attacks by a dialler before it is admitted; the subclass creates the hosts."""
 
     def attacker_of(self, target):
         return Attacker(target.address, target.session)
 
     def connect(self, attacker, source=None, **changes):
-        """A link after both HELLOs, and the listener's admission."""
+        """Returns a link after both HELLOs, and the listener's admission mode."""
         link = attacker.connect(source)
         self.addCleanup(link.close, "left")
         link.send_frame(wire.HELLO, attacker.hello(**changes))
@@ -970,7 +970,7 @@ class AdmissionAttacks:
         self.assertIn(parse_close(payload)[0], codes)
 
     def reveal(self, link):
-        """Plays the words honestly; the invitation is then before the host's person."""
+        """Takes part honestly in the comparison of words, so that the invitation reaches the host's user."""
         nonce = os.urandom(32)
         commit = admission.sas_commitment(link.exporter(BINDING), nonce)
         link.send_frame(wire.SAS_COMMIT, {"commit": wire.base64_text(commit)})
@@ -1039,7 +1039,7 @@ class AdmissionAttacks:
         self.assertEqual(answer, "busy")
 
     def ask(self, host, source, **invitation):
-        """A new peer at `source` asks to join; its link, and `ask` or the close code."""
+        """Makes a new peer at `source` ask to join; returns its link, and `ask` or the close code."""
         changes = {"invitation": invitation} if invitation else {}
         link, answer = self.connect(self.attacker_of(host), source, **changes)
         if answer == "ask":
@@ -1075,7 +1075,7 @@ class AdmissionAttacks:
         link, _ = self.connect(attacker)
         self.assertIsNone(self.reveal(link))
         link.close("withdrawn")
-        # What was taken back does not count: the same peer may ask again.
+        # A withdrawn invitation does not count: the same peer may ask again.
         again, answer = self.connect(attacker)
         self.assertEqual(answer, "ask")
         self.assertIsNone(self.reveal(again))
@@ -1086,7 +1086,7 @@ class AdmissionAttacks:
         proof = encode_frame(wire.CODE_PROOF, {"proof": wire.base64_text(bytes(32))})
         link.send(proof * 20)
         self.assert_ends(link, "wrong-code")
-        # Of the twenty one counted: two more are looked at, the next is not.
+        # One of the twenty proofs counted: two more are checked, and the next is not.
         for expected in ("wrong-code", "wrong-code", "locked-out"):
             link, _ = self.connect(self.attacker_of(host))
             link.send(proof)
@@ -1163,7 +1163,7 @@ class AgainstPython(Attacks, InteropCase):
         super().setUp()
 
     def isolate(self):
-        """Every test has its own host here."""
+        """Each test has its own host."""
 
     def assert_running(self):
         pass
@@ -1174,7 +1174,7 @@ class AgainstPython(Attacks, InteropCase):
 
 @unittest.skipUnless(BINARY.exists(), f"{BINARY} is not built")
 class AgainstSwift(Attacks, InteropCase):
-    """One process for all attacks: what one leaves behind, the next one meets."""
+    """One process for all attacks, so that each attack meets the effects of those before."""
 
     @classmethod
     def setUpClass(cls):
@@ -1196,7 +1196,7 @@ class AgainstSwift(Attacks, InteropCase):
         self.target_id = wire.parse_base32(self.program.peer, 32)
 
     def isolate(self):
-        """A target of this test alone, for what goes on after it."""
+        """Gives this test its own target."""
         self.start(self.addCleanup)
         self.attacker = Attacker(self.address, self.session)
 
@@ -1204,7 +1204,7 @@ class AgainstSwift(Attacks, InteropCase):
         self.assertTrue(self.program.is_running(), self.program.log[-3_000:])
 
     def test_liv_1_pings_whose_answers_nobody_reads(self):
-        """What cannot be sent is not kept: 3 MB of PINGs cost no more than the queues hold."""
+        """Unsent data is limited: 3 MB of PINGs use no more memory than the queues allow."""
         self.isolate()
         link = self.attacker.open()
         self.links.callback(link.abort)
@@ -1216,7 +1216,7 @@ class AgainstSwift(Attacks, InteropCase):
         self.assertLess(self.resident() - before, 60_000_000)
 
     def test_syn_12_one_who_asks_and_reads_nothing_stops_no_board(self):
-        """More waits for it than local verbs leave waiting; they go on when it stands still."""
+        """The queue for a stalled peer may exceed the limit at which local commands wait; local commands continue."""
         self.isolate()
         filler = self.open(name="filler")
         threading.Thread(target=self.read_on, args=(filler,), daemon=True).start()
@@ -1245,7 +1245,7 @@ class AgainstSwift(Attacks, InteropCase):
             request = messages.encode_request(number, cells.DotSet())
             link.send(self.messages(request, start=number + 1))
             link.send_frame(wire.PING, b"12345678")
-            time.sleep(1)  # the rate of the attack: one answer a second is all that is given
+            time.sleep(1)  # the rate of the attack, because the target answers only once a second
         for number in range(4):
             self.program.do("text", at=[number, 0], text="still here", timeout=max(1, end - time.monotonic()))
             link.send_frame(wire.PING, b"12345678")

@@ -1,7 +1,7 @@
-"""What a member that means harm may say about a board: it costs its own link, and no board changes.
+"""Tests false statements of a member about a board: each costs only its own link, and no board changes.
 
-The liars here are members of this implementation that say one thing that is not so. They lie to the
-peer of this folder, which shows that they can be found out as board.md says, and to the program.
+The liars are members of this implementation that send one false statement. Their targets are the Python
+peer of this folder, which shows that the rules of board.md detect the lie, and the real program.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ CREATE = (None, cells.KIND, None, cells.UNSIGNED, cells.TEXT)
 
 
 class Liar(BoardPeer):
-    """Answers what `lie` makes of its answer; says no heads, for they would give it away."""
+    """A peer that passes its answers through `lie`, and sends no heads, because those would reveal the lie."""
 
     lie = staticmethod(lambda peer, answer: answer)
     is_honest = True
@@ -37,7 +37,7 @@ class Liar(BoardPeer):
 
 
 def resigned(peer, body, key=None, board=None, incarnation=None, marker=b"\xff"):
-    """An answer with this body, signed as is wanted."""
+    """Returns an answer with this body and the requested signature."""
     named = incarnation or peer.board_incarnation
     text = authors.answer_text(board or peer.session, named, body)
     signature = authors.sign(key or peer.identity.key, text)
@@ -45,7 +45,7 @@ def resigned(peer, body, key=None, board=None, incarnation=None, marker=b"\xff")
 
 
 def another_author(peer):
-    """Another person on the same board."""
+    """Another member of the same board."""
     return Author(Identity().key, peer.session)
 
 
@@ -95,7 +95,7 @@ def with_cells_beyond_the_context(peer, answer):
 
 
 def with_a_bomb(peer, answer):
-    """2^64 + 1 ranges in a few bytes."""
+    """Encodes 2^64 + 1 ranges in a few bytes."""
     bomb = b"\2\1" + struct.pack(">Q", 5) + b"\1\0\1" + encode_vint(2**64 - 1)
     return resigned(peer, encode_vint(0) + bomb)
 
@@ -105,7 +105,7 @@ def of_many_records(peer, answer):
 
 
 def with_invented_incarnations(peer, answer):
-    """A claim of a dot of each of 65,530 incarnations under which nothing was ever written."""
+    """Claims a dot of each of 65,530 incarnations that never wrote anything."""
     claimed = DotSet()
     for incarnation in range(1000, 66_530):
         claimed.ranges[incarnation] = [[1, 1]]
@@ -146,7 +146,7 @@ ANSWERS = [
 
 
 class BoardAttacks:
-    """The lies; a subclass says to whom, and has `address`, `session`, `target_id`, `digest()`."""
+    """The lies; a subclass selects the target with `address`, `session`, `target_id` and `digest()`."""
 
     def liar(self, lie=None, **options):
         peer = self.peer("liar", self.session, kind=Liar, **options)
@@ -158,14 +158,14 @@ class BoardAttacks:
         return peer.join(self.address, self.target_id)
 
     def member(self):
-        """A good member that is synced."""
+        """Returns an honest member that is synced, and its view of the target."""
         good = self.peer("good", self.session, kind=BoardPeer)
         remote = self.join(good)
         good.wait_synced(remote)
         return good, remote
 
     def assert_closed(self, peer):
-        """The target closed the link, and goes on with others."""
+        """Expects that the target closed the link with protocol-error."""
         event = peer.events.wait("closed", 20, where=lambda e: e["remote"].peer_id == self.target_id)
         self.assertEqual(event["code"], "protocol-error")
 
@@ -175,7 +175,7 @@ class BoardAttacks:
         good.leave()
 
     def raw_batch(self, peer, remote, time, operations, author=None):
-        """The bytes of a batch on this link, which are the caller's to send."""
+        """Encodes a batch for this link without sending it."""
         author = author or peer.author
         member = peer._replica(remote)
         return bytes([BATCH]) + member.writer.encode(
@@ -203,7 +203,7 @@ class BoardAttacks:
         peer.wait_until(lambda: peer._replica(remote).answered_to > 0, 20)
         self.wait_refused()
         self.assertEqual(self.digest(), before)
-        # All can write, the member too, and a newcomer gets all of it.
+        # All members can write, including the liar, and a newcomer gets everything.
         self.write("still here")
         good, _ = self.member()
         self.assertLess(len(good.state.context.ranges), 100)
@@ -256,7 +256,7 @@ class BoardAttacks:
         self.assert_closed(peer)
 
     def test_syn_46_messages_before_an_author_message(self):
-        """Everything but batches and heads counts, and the author message may still come."""
+        """All messages but batches and heads are valid, and the author message may follow later."""
         good, to_target = self.member()
         good.add_text(0, 0, "something to ask for")
         good.wait_synced(to_target)
@@ -306,7 +306,7 @@ class BoardAttacks:
         self.assert_closed(peer)
 
     def test_aut_5_what_another_sent_once(self):
-        """His author message and batch, byte for byte, on my link."""
+        """Sends another member's author message and batch, byte for byte, on its own link."""
         good, to_target = self.member()
         introduction = bytes([AUTHOR]) + good.author.introduction()
         writer = authors.LinkWriter()
@@ -317,7 +317,7 @@ class BoardAttacks:
         peer = self.liar()
         remote = self.join(peer)
         remote.send(introduction)
-        # The introduction alone is enough to be closed for, which may come sooner.
+        # The author message alone is reason enough to close the link, so the close may come earlier.
         with contextlib.suppress(LinkBroken):
             remote.send(bytes([BATCH]) + batch)
         self.assert_closed(peer)
@@ -360,7 +360,7 @@ class BoardAttacks:
                 peer.leave()
 
     def test_aut_7_a_batch_left_out(self):
-        """What follows takes the numbers of what was left out; the head gives it away."""
+        """The next batch takes the sequence numbers of the omitted one; the head reveals that."""
         peer = self.liar()
         peer.is_honest = False
         remote = self.join(peer)
@@ -388,7 +388,7 @@ class BoardAttacks:
 
         for number in range(16):
             operations = names(4_096 * number, 4_096)
-            # In one step, for the peer answers and reports on a thread of its own.
+            # Under the lock, because the peer answers and reports on its own thread.
             with peer.condition:
                 batch = self.raw_batch(peer, remote, (1 << 40) + (number << 20), operations)
                 peer.state.apply(
@@ -400,7 +400,7 @@ class BoardAttacks:
         self.assert_closed(peer)
 
     def test_aut_5_many_incarnations(self):
-        """Each writes once; the board holds what they wrote."""
+        """Each incarnation writes once, and the board has everything they wrote."""
         peer = self.liar()
         remote = self.join(peer)
         peer.wait_synced(remote)
@@ -500,7 +500,7 @@ class BoardAgainstSwift(BoardAttacks, InteropCase):
         self.program.events.wait("warning", 20, code="unrecorded-authors")
 
     def assert_all_can_write(self, known):
-        """What the program writes arrives at a newcomer, and it needed at most one more incarnation."""
+        """Expects that the program's edits reach a newcomer, and that it needed at most one more incarnation."""
         for words in ("still", "here"):
             self.program.do("text", at=[0, 0], text=words)
         good, _ = self.member()

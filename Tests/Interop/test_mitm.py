@@ -1,6 +1,6 @@
-"""A man in the middle between two peers of this implementation, in each admission mode.
+"""Tests a man in the middle between two Python peers, in each admission mode.
 
-It shows what the specification itself gives; `test_against_swift.py` does the same with the real
+This shows the properties of the specification itself; `test_against_swift.py` does the same with the real
 program on both sides.
 """
 
@@ -29,7 +29,7 @@ class ManInTheMiddle(InteropCase):
         return middle
 
     def assert_kept_out(self, host, guest, middle):
-        """Nobody was let in by anybody, and nothing but the opening was read."""
+        """Expects that no peer was admitted, and that the middle read only frames of the handshake."""
         self.assertEqual(host.events.all("connected"), [])
         self.assertEqual(guest.events.all("connected"), [])
         self.assertEqual(middle.events.all("accepted"), [])
@@ -73,7 +73,7 @@ class ManInTheMiddle(InteropCase):
 
         def ask_guest(name, words):
             shown["guest"] = words
-            # The host's person has seen the other words by the time both compare.
+            # The host's user has seen the other words before both users answer.
             host_has_seen.wait(30)
             return False
 
@@ -116,7 +116,7 @@ class ManInTheMiddle(InteropCase):
         self.assert_kept_out(host, guest, middle)
 
     def test_anyone_by_a_bare_address_is_not_protected(self):
-        """Nobody named a key and nobody proves anything: he reads, as the specification says."""
+        """Without a named key and without a proof, the middle can read everything, as the specification says."""
         host = self.host_in("anyone")
         guest = self.peer("guest", host.session)
         middle = self.between(host)

@@ -1,5 +1,5 @@
-"""`whiteboard-replay record --wire-only` in the session of a Python peer that is no whiteboard, and its file as
-recording.md says."""
+"""Tests `whiteboard-replay record --wire-only` in the session of a Python peer without a board, and checks the file
+against recording.md."""
 
 import hashlib
 import subprocess

@@ -1,5 +1,8 @@
-"""The real program on disks that are full, broken, read-only or removed: nothing is reported as saved that
-is not, the program saves it when it can, and a copy elsewhere has all of it."""
+"""Tests the real program on disks that are full, broken, read-only or removed.
+
+The program must not report unsaved work as saved, must save it when it can, and must be able to save a complete copy
+elsewhere.
+"""
 
 import errno
 import http.client
@@ -31,7 +34,7 @@ class SavingCase(InteropCase):
         return program
 
     def objects_in(self, file):
-        """How many objects a copy has when it is opened."""
+        """Returns the number of objects on a copy when it is opened."""
         program = self.program("host", str(file), directory=self.directory() / "other")
         program.ready()
         count = len(program.objects())
@@ -41,14 +44,14 @@ class SavingCase(InteropCase):
         return count
 
     def refuse(self, program, verb, **arguments):
-        """Runs a command that must be answered by `not-saved`, and returns the message."""
+        """Runs a command that must be answered with `not-saved`, and returns the message."""
         with self.assertRaises(Failed) as failure:
             program.do(verb, **arguments)
         self.assertEqual(failure.exception.code, "not-saved", failure.exception)
         return str(failure.exception)
 
     def draw(self, program, count):
-        """Draws strokes; each must be answered by `not-saved`."""
+        """Draws strokes, each of which must be answered with `not-saved`."""
         for row in range(count):
             self.refuse(program, "stroke", points=[[0, row * 9], [50, row * 9]])
 
@@ -70,7 +73,7 @@ class SavingCase(InteropCase):
         self.assertEqual(self.objects_in(copy), objects)
 
     def goes_through(self, program, cause, mend, before=0):
-        """Draws six strokes on a failing disk, and then repairs it."""
+        """Draws six strokes on a failing disk, and then repairs the disk."""
         self.draw(program, 6)
         began = program.events.wait("save-state", 10, state="not-saved")
         self.assertEqual(began["cause"], cause)
@@ -78,7 +81,7 @@ class SavingCase(InteropCase):
         self.assertEqual(len(program.objects()), before + 6, "they are on the board")
         self.rescue(program, before + 6)
         mend()
-        # The program saves by itself, without a command.
+        # The program saves without a command.
         program.events.wait("save-state", 30, state="saved")
         self.assertEqual(self.state(program)["state"], "saved")
         program.do("stroke", points=[[0, 0], [9, 9]])
@@ -135,7 +138,7 @@ class FailingDisk(SavingCase):
         self.fail(errno.EIO)
         self.draw(program, 1)
         self.assertIn("quit anyway", self.refuse(program, "quit"))
-        # At the end of its input it waits until everything is on disk.
+        # At the end of its input, the program waits until everything is on disk.
         program.process.stdin.close()
         self.fault.unlink()
         program.events.wait("save-state", 30, state="saved")
@@ -247,7 +250,7 @@ class FailingDisk(SavingCase):
 
 
 class MissingDisk(SavingCase):
-    """Removed directories, and disks of a few hundred kilobytes in private mounts of the program."""
+    """Tests removed directories, and disks of a few hundred kilobytes in private mounts of the program."""
 
     def test_a_directory_that_is_removed_and_made_again(self):
         data = self.directory() / "data"
@@ -261,9 +264,9 @@ class MissingDisk(SavingCase):
         self.assertEqual(len(again.objects()), 8, "what was there before, too")
 
     def mounted(self, size, board=None, prepare="true"):
-        """A program whose data directory is a disk of its own; the disk, and the program.
+        """Returns the disk and a program whose data directory is on it.
 
-        The disk begins with a copy of the data directory `board`, and with what the command `prepare` does to it.
+        The disk starts with a copy of the data directory `board`, changed by the command `prepare`.
         """
         point = self.directory() / "disk"
         point.mkdir(mode=0o700)
@@ -278,7 +281,7 @@ class MissingDisk(SavingCase):
 
     @staticmethod
     def inside(program, *command):
-        """Runs a command where the program's mounts are."""
+        """Runs a command in the program's mount namespace."""
         enter = ["nsenter", f"--target={program.process.pid}", "--mount"]
         if os.geteuid() != 0:
             enter += ["--user", "--preserve-credentials"]
@@ -327,7 +330,7 @@ class MissingDisk(SavingCase):
         self.opens_to_look(self.READ_ONLY, "read-only")
 
     def test_a_board_that_was_open_at_a_power_cut_opens_on_a_full_disk(self):
-        # Its log is there already, so opening it needs no room.
+        # The log exists already, so opening the board needs no space.
         self.opens_to_look(self.FULL, None, kill=True)
 
     def test_a_board_that_was_open_at_a_power_cut_opens_on_a_read_only_disk(self):

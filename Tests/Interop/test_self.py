@@ -1,4 +1,4 @@
-"""Two peers of this implementation with each other, over loopback."""
+"""Tests two Python peers of this folder with each other, over loopback."""
 
 import os
 import pathlib
@@ -17,7 +17,7 @@ from whiteboard_peer.wire import Violation
 
 class Links(InteropCase):
     def refused(self, **options):
-        """A connection with these TLS options comes to nothing."""
+        """Expects that a connection with these TLS options fails."""
         host = self.peer("host")
         with self.assertRaises((LinkBroken, Violation)):
             link = Link.connect(host.address, options.pop("identity", Identity()), **options)
@@ -88,7 +88,7 @@ class Admission(InteropCase):
         host = self.peer("host", admission_mode="anyone")
         with self.assertRaises(NotVerified):
             self.peer("guest", host.session).join(host.address, code="ab-cd-ef-gh")
-        # HEL-7: where a link names the key, the key is proof enough.
+        # HEL-7: if a link names the key, the key is a sufficient proof.
         self.peer("guest", host.session).join(host.address, host.id, code="ab-cd-ef-gh")
 
     def test_known(self):

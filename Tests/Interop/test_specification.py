@@ -1,4 +1,4 @@
-"""Whether the specification names what it has: rules, in their order, and groups of vectors."""
+"""Checks the documents of the specification: rules in order, existing references, and described vector groups."""
 
 import json
 import pathlib
@@ -9,7 +9,7 @@ from support import REPOSITORY
 
 PROTOCOL = REPOSITORY / "Protocol"
 DOCUMENTS = sorted(path for path in PROTOCOL.glob("*.md") if "LICENSE" not in path.name)
-# Where a document says what the groups of a file are for.
+# The document that describes the groups of each file.
 EXPLAINED = {
     "admission.json": "README.md",
     "board.json": "board.md",
@@ -20,10 +20,10 @@ EXPLAINED = {
     "session.json": "README.md",
     "walkthrough.json": "README.md",
 }
-# Said of a file as a whole.
+# Keys that describe a whole file.
 OF_A_FILE = {"note", "notation", "specification"}
 RULE = r"(?:LNK|FRM|HEL|RSM|DUP|CLS|ADM|MEM|TCK|MSG|DGM|BLK|RES|STR|LIV|RLY|BRD|SYN|AUT|GAM|DSC|REC)-\d+"
-# How a rule begins: a row of a table, a paragraph, or an item of a list.
+# The start of a rule: a row of a table, a paragraph, or an item of a list.
 DEFINED = re.compile(rf"^(?:\| ({RULE}) \||(?:- )?\*\*({RULE})\*\*|## JSON \(({RULE})\))", re.M)
 
 
@@ -42,7 +42,7 @@ class Specification(unittest.TestCase):
         files = [*DOCUMENTS]
         for folder in ("Sources", "Tests"):
             for kind in ("*.swift", "*.py", "*.md"):
-                # Builds lie in hidden folders, with the sources of others.
+                # Builds are in hidden folders that contain other projects' sources.
                 files += [
                     path for path in (REPOSITORY / folder).rglob(kind)
                     if ".build" not in path.parts and path.is_file()
@@ -103,7 +103,7 @@ class Specification(unittest.TestCase):
         for path in DOCUMENTS:
             text = path.read_text()
             with self.subTest(document=path.name):
-                # Only the word of the error has the other name.
+                # Only the error word `varint` may use the other name.
                 others = re.findall(r".*(?:varint(?!`\))|link form).*", text)
                 self.assertEqual(others, [])
         for rule in re.split(r"(?=\*\*(?:BRD|SYN|AUT)-\d)", (PROTOCOL / "board.md").read_text())[1:]:

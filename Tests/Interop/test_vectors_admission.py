@@ -1,4 +1,4 @@
-"""Every vector of Protocol/Vectors/admission.json, computed by this implementation."""
+"""Checks every vector of Protocol/Vectors/admission.json with this implementation."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Every vector of Protocol/Vectors/board.json, read and computed by this implementation."""
+"""Checks every vector of Protocol/Vectors/board.json with this implementation."""
 
 import hashlib
 import json
@@ -34,12 +34,12 @@ def dots(value):
 
 
 def operations_again(operations):
-    """Decoded operations as `encode_batch` takes them."""
+    """Converts decoded operations to the arguments of `encode_batch`."""
     return [(o.object, o.number, o.qualifier, o.shape, o.value) for o in operations]
 
 
 def take(reader, data):
-    """Gives a message of one link to its reader."""
+    """Passes a message of one link to its reader."""
     if data[0] == BATCH:
         return reader.take_batch(data[1:])
     if data[0] == AUTHOR:
@@ -150,7 +150,7 @@ class Board(VectorCase):
             difference = codec.decode_difference(bytes.fromhex(vector["hex"]))
             self.assertEqual(codec.encode_difference(*difference).hex(), vector["hex"])
             self.assertEqual(difference_json(*difference), vector["value"])
-            # It is what a replica that applied every batch answers to `since`.
+            # The difference is the answer of a replica with all batches to `since`.
             since = self.read_set(bytes.fromhex(vector["since"]))
             answered = codec.encode_difference(*whole.answer_to(since, vector["buckets"]))
             self.assertEqual(answered.hex(), vector["hex"])
@@ -198,7 +198,7 @@ class Board(VectorCase):
             self.assertTrue(authors.unrecorded(difference, known))
 
     def test_rfc_6979(self):
-        """Appendix A.2.5 of it: the signatures of the vectors are what they say to be."""
+        """Appendix A.2.5 of RFC 6979 confirms the deterministic signatures."""
         key = ec.derive_private_key(
             0xC9AFA9D845BA75166B5C215767B1D6934E50C3DB36E89B127B8A622B120F6721, ec.SECP256R1()
         )
@@ -381,7 +381,7 @@ class Board(VectorCase):
             clock = Clock(lambda: int(vector["wall"]))
             at = clock.times([after])[0]
             self.assertGreater(at, after or 0)
-            # It moves no other time ahead.
+            # The time of the edit moves no other time ahead.
             self.assertLessEqual(clock.times([None])[0], (int(vector["wall"]) + 60_000) << 16)
 
     def test_brd_32_far_times(self):
@@ -418,7 +418,7 @@ class Board(VectorCase):
         self.assertEqual(whole.digest(), vectors["digest"])
         given = hashlib.sha256(bytes.fromhex(vectors["input"])).hexdigest()
         self.assertEqual(given, vectors["digest"])
-        # Any order gives the same.
+        # Every order gives the same result.
         backwards = self.state(reversed(vectors["batches"]))
         self.assertEqual(backwards.digest(), vectors["digest"])
         texts = [

@@ -1,4 +1,4 @@
-"""Protocol/Vectors/recording.whiteboard, read by this implementation as recording.md says."""
+"""Checks that this implementation reads Protocol/Vectors/recording.whiteboard as recording.md says."""
 
 import json
 import pathlib
@@ -51,7 +51,7 @@ class Recordings(unittest.TestCase):
             state = State()
             for data in order:
                 state.apply(decode_batch(data))
-            # What came by catching up is in the keyframes.
+            # The keyframes contain the operations that arrived by catch-up.
             state.merge_answer(*whole.answer_to(state.context))
             self.assertEqual(state.digest(), whole.digest(), f"seed {seed}")
 
@@ -81,7 +81,7 @@ class Recordings(unittest.TestCase):
 
 
 class PackedRecordings(Recordings):
-    """The same with packed bodies, REC-11."""
+    """The same recording with packed bodies (REC-11)."""
 
     sample = VECTORS / "recording-packed.whiteboard"
 
@@ -104,7 +104,7 @@ class MoreRecordings(unittest.TestCase):
 
 
 class RecordingsWithTraffic(Recordings):
-    """The same with names, an end, and what went over the session."""
+    """The same recording with names, an end, and the traffic of the session."""
 
     sample = VECTORS / "recording-traffic.whiteboard"
 

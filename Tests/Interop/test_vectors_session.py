@@ -1,4 +1,4 @@
-"""Every vector of Protocol/Vectors/session.json, read by this implementation."""
+"""Checks every vector of Protocol/Vectors/session.json with this implementation."""
 
 import hashlib
 import json

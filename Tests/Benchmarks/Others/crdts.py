@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""The work of `board-bench` done by other CRDTs, one figure a key, as JSON: crdts.py pycrdt|loro ROW
+"""Runs the work of `board-bench` with other CRDTs and prints the figures as JSON: crdts.py pycrdt|loro ROW
 
-10,000 objects of 8 properties in a map of maps, made by four replicas; then 200,000 position updates by the four
-in turn, each merged into one that receives: `alone` and `batched` (50 in an update), `shuffled`, `snapshot` (bytes,
-and the time of loading them into an empty document), `catch-up` of 20,000 updates. Only the time of
-the processor counts, as with ours. Neither signs or chains anything.
+Four replicas create 10,000 objects of 8 properties in a map of maps. Then they make 200,000 position updates in turn,
+and a receiving replica merges each one. Rows: `alone` and `batched` (50 per update), `shuffled`, `snapshot` (the bytes,
+and the time to load them into an empty document), `catch-up` of 20,000 updates. The time is processor time, as in
+`board-bench`. Neither CRDT signs or chains anything.
 """
 
 import json
@@ -16,7 +16,7 @@ REPLICAS, OBJECTS, UPDATES, SIDE = 4, 10_000, 200_000, 64_000
 
 
 def timed(body):
-    """The processor's seconds that a function takes, and its result."""
+    """The processor seconds that a function takes, and its result."""
     began = time.process_time()
     result = body()
     return time.process_time() - began, result
@@ -41,7 +41,7 @@ class Yjs:
         self.subscription = self.replica.observe(lambda event: self.sent.append(event.update))
 
     def fork(self):
-        """Another replica of the same state."""
+        """Returns another replica with the same state."""
         other = Yjs()
         other.replica.apply_update(self.replica.get_update())
         return other
@@ -64,7 +64,7 @@ class Yjs:
                 self.objects[str(number)] = self.pycrdt.Map(properties(number))
 
     def move(self, moves):
-        """Moves objects, and gives the update that says so."""
+        """Moves objects, and returns the update."""
         self.sent.clear()
         with self.replica.transaction():
             for number, place in moves:
@@ -82,7 +82,7 @@ class Loro:
         self.objects = self.replica.get_map("objects")
 
     def fork(self):
-        """Another replica of the same state."""
+        """Returns another replica with the same state."""
         other = Loro()
         other.replica.import_(self.everything())
         return other
@@ -107,7 +107,7 @@ class Loro:
         self.replica.commit()
 
     def move(self, moves):
-        """Moves objects, and gives the update that says so."""
+        """Moves objects, and returns the update."""
         before = self.version()
         for number, place in moves:
             self.objects.get(str(number)).container.insert("position", place)
@@ -116,7 +116,7 @@ class Loro:
 
 
 def board(kind):
-    """Four replicas that all have all objects."""
+    """Returns four replicas that all have all objects."""
     replicas = [kind() for _ in range(REPLICAS)]
     for index, replica in enumerate(replicas):
         replica.create(range(index, OBJECTS, REPLICAS))
@@ -128,7 +128,7 @@ def board(kind):
 
 
 def updates(replicas, size):
-    """The updates as they travel, the replicas taking turns."""
+    """The updates of all replicas in turn, as messages."""
     result = []
     for number in range(UPDATES // size):
         result.append(replicas[number % REPLICAS].move(
@@ -138,7 +138,7 @@ def updates(replicas, size):
 
 
 def receiving(kind, size, mixed=False):
-    """Updates taken in one by one."""
+    """Measures how fast a replica merges updates one by one."""
     replicas = board(kind)
     receiver = replicas[0].fork()
     messages = updates(replicas, size)
@@ -150,7 +150,7 @@ def receiving(kind, size, mixed=False):
 
 
 def worked(kind):
-    """A replica that has everything, and what it had before the last 20,000 updates."""
+    """A replica that has everything, and one that lacks the last 20,000 updates."""
     replicas = board(kind)
     receiver = replicas[0].fork()
     messages = updates(replicas, 50)
@@ -163,7 +163,7 @@ def worked(kind):
 
 
 def main(name, row):
-    """One row."""
+    """Measures one row and prints its figures."""
     random.seed(1)
     kind = {"pycrdt": Yjs, "loro": Loro}[name]
     if row in ("alone", "batched"):
@@ -176,7 +176,7 @@ def main(name, row):
 
         def load():
             empty.merge(bytes_)
-            # loro decodes what is looked at: all of it.
+            # loro decodes objects when they are read, so read all of them.
             return len(empty.objects.get_deep_value() if name == "loro" else empty.objects.to_py())
 
         seconds, count = timed(load)

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""The hour of `replay-bench` kept, read and travelled through by loro: history.py [CHANGES] [merged]
+"""Stores, reads and seeks the hour of `replay-bench` with loro: history.py [CHANGES] [merged]
 
-Four people in turn drag, draw, type and move ten objects at once, as in Replay/main.swift, each change a commit with
-its own time in milliseconds; `merged` lets loro keep one time for neighbours, as it does unless told otherwise.
-loro has no file: its snapshot with all history stands for one. Nothing proves what it comes to, and nobody signs.
-Lines of a Markdown table.
+Four people in turn drag, draw, type and move ten objects at once, as in Replay/main.swift. Each change is a commit with
+its own time in milliseconds; with `merged`, loro merges the times of neighboring changes, which is its default.
+loro has no file format: its snapshot with the whole history stands for the file. It has no digests and no signatures.
+Prints lines of a Markdown table.
 """
 
 import random
@@ -58,7 +58,7 @@ class Hour:
             ink = entry.insert_container("ink", loro.LoroList())
             self.commit()
             for _ in range(5):
-                # The points of a chunk as bytes, 4 each, since a value for each would be many times as long.
+                # The points of a chunk are bytes, 4 each: one value for each would need many times the space.
                 ink.push(random.randbytes(12 * 4))
                 self.commit()
             entry.insert("isFinished", True)

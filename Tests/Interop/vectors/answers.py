@@ -1,4 +1,4 @@
-"""Differences, and the signed answers in which they travel."""
+"""Differences, and the signed answers that contain them."""
 
 from whiteboard_peer import authors, cells, codec
 from whiteboard_peer.cells import BYTES, PAIR, UNSIGNED, Dot, DotSet

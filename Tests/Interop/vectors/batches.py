@@ -1,4 +1,4 @@
-"""Batches in their full form, and what a board is after them: digest, bucket sums, chain."""
+"""Batches in full form, and the board after them: digest, bucket sums, chain."""
 
 import hashlib
 import struct
@@ -41,7 +41,7 @@ def stroke_points():
 
 
 def valid():
-    """(name, author, first, time, operations) of each."""
+    """The valid batches, each (name, author, first, time, operations)."""
     first, second = stroke_points()
     run = codec.encode_run
     return [
@@ -161,7 +161,7 @@ def valid():
     ]
 
 
-# How many of them the digest is of.
+# The number of batches that the digest covers.
 DIGESTED = 10
 
 
@@ -176,7 +176,7 @@ def batch(body, author=inc(ANNA), first=b"\1", time=b"\1", count=1, table=()):
 
 
 CREATE = head(cells.KIND, UNSIGNED) + varint(0, 1)
-# The author's object of sequence 3, in a batch that names nobody else.
+# The author's object with sequence 3, in a batch that names no other incarnation.
 THIRD = varint(7)
 
 
@@ -209,7 +209,7 @@ def invalid_batches():
         ("the table names incarnation 0", batch(CREATE, table=[0]), "reserved"),
         (
             "the table is not in order of first use",
-            # Indices 2 and 1, each by a difference of 1 from the object before.
+            # Indices 2 and 1, each one more than the index before.
             batch(scale + varint(1 + 2 * 3 + 2, 5) + varint(2 * (1 + 0 + 1), 5), count=2, table=[BEN, CARA]),
             "canonical",
         ),
@@ -262,7 +262,7 @@ def invalid_batches():
 
 
 def _input(state):
-    """What is hashed at the end, computed apart from `State.digest` (SYN-40)."""
+    """The final input of the hash, computed without `State.digest` (SYN-40)."""
     out = b"whiteboard-digest-1\n"
     for identifier in state.visible():
         for (number, qualifier), cell in in_order(state.objects[identifier]):
@@ -299,7 +299,7 @@ def digest(named):
 
 
 def buckets(named):
-    """SYN-41: what a sum is made of, and boards that hold what a digest does not."""
+    """The parts of a sum, and boards with contents that the digest does not cover (SYN-41)."""
     by_name = dict(named)
     whole = state_of(data for _, data in named[:DIGESTED])
     context = codec.encode_set(whole.context)
@@ -342,7 +342,7 @@ def buckets(named):
 
 
 def chain(named):
-    """AUT-6: the three batches of one incarnation."""
+    """The three batches of one incarnation (AUT-6)."""
     held = authors.chain_start(BEN)
     steps = []
     for name, data in named:
@@ -357,7 +357,7 @@ def chain(named):
 
 
 def ties():
-    """BRD-5: one dot that says two things, and what both replicas hold after a repair."""
+    """One dot with two values, and the value on both replicas after a repair (BRD-5)."""
 
     def tie(name, one, two):
         data = [codec.encode_batch(CARA, 1, at(0), [(TEXT, *cell)]) for cell in (one, two)]

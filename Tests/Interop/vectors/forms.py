@@ -1,4 +1,4 @@
-"""What the groups share: the people, their incarnations, and values as the vectors write them."""
+"""Definitions that the groups share: members, their incarnations, and values as the vectors write them."""
 
 import base64
 import hashlib
@@ -9,7 +9,7 @@ from whiteboard_peer import authors, cells, codec, views
 from whiteboard_peer.cells import State
 from whiteboard_peer.wire import base32, encode_vint
 
-# Incarnations of the groups in which nobody signs.
+# Incarnations of the groups without signatures.
 ANNA, BEN, CARA = 0x1122334455667788, 0x99AABBCCDDEEFF00, 0xFEDCBA9876543210
 SHAPES = ["none", "unsigned", "signed", "pair", "bytes", "text", "dot"]
 BOARD, OTHER_BOARD = bytes(range(16)), bytes(range(1, 17))
@@ -37,7 +37,7 @@ def nonce(name):
 
 
 def author(name, role=authors.EDITOR, board=BOARD, granter=None, run=""):
-    """One of the people of these vectors, under the key that follows from the name."""
+    """Returns an author of these vectors, with the key derived from the name."""
     granter = granter and signing.key_named(granter)
     return authors.Author(
         signing.key_named(name), board, role, nonce(name + run), granter, signing.sign
@@ -122,7 +122,7 @@ def difference_json(context, living, held):
 
 
 def state_of(data):
-    """The board after these batches, in their full form."""
+    """Returns the board after these batches in full form."""
     state = State()
     for batch in data:
         state.apply(codec.decode_batch(batch))

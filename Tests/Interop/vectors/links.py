@@ -1,4 +1,4 @@
-"""What says who wrote: keys, records, author messages, batches and heads on a link."""
+"""Proofs of authorship: keys, records, author messages, batches and heads on a link."""
 
 import signing
 from whiteboard_peer import authors, cells
@@ -13,7 +13,7 @@ PEOPLE = ("anna", "ben", "vera")
 
 
 def keys():
-    """Everybody's private keys, to sign with; of no use for anything else."""
+    """The private keys of all authors, for signing; do not use them for anything else."""
     return [
         {
             "name": name,
@@ -28,7 +28,7 @@ def keys():
 
 
 def forged(name="anna", version=1, board=BOARD, key=None, role=1, granted=0, granter=b"", grant=b"", signer=None):
-    """A record of any parts, with the author's signature over them."""
+    """Returns a record with any parts, signed by the author."""
     private = signing.key_named(name)
     key = authors.point_of(private.public_key()) if key is None else key
     body = bytes([version]) + board + nonce(name) + key + bytes([role, granted]) + granter
@@ -99,7 +99,7 @@ def records():
 
 
 class Script:
-    """The messages of one link, and what each of them means."""
+    """The messages of one link, and the meaning of each."""
 
     def __init__(self, one):
         self.author, self.writer, self.entries = one, LinkWriter(), []
@@ -131,7 +131,7 @@ class Script:
         return self
 
     def vouch(self, other):
-        """The record of another author (SYN-48)."""
+        """Returns a message with the record of another author (SYN-48)."""
         self.entries.append(
             {"hex": (bytes([RECORD]) + other.record.data).hex(), "record": text_of(other.incarnation)}
         )
@@ -150,7 +150,7 @@ def moved(*targets):
 
 
 def with_head(one, sequence, chain=None, signer=None):
-    """An author message whose head says what is wanted."""
+    """Returns an author message with the given head."""
     chain = chain or bytes(range(32))
     text = authors.head_text(one.board, one.incarnation, sequence, chain)
     signature = signing.sign(signing.key_named(signer) if signer else one.key, text)
@@ -214,7 +214,7 @@ def links():
     renewed = Script(author("anna")).introduce().write(at(0), *moved(ben_1)).introduce().messages
     member = author("anna").record.member
     create = batches.CREATE
-    # The object of sequence 1 of the first entry of a table of one.
+    # The object with sequence 1 of the only entry in the table.
     moved_first = varint(2 * (1 + 2 * 2 + 1), 0, 0)
     wrong_start = with_head(author("anna"), 0)
     forged_record = author("ben").record.data[:-1] + b"\0"
@@ -321,7 +321,7 @@ def heads():
 
 
 def check(document):
-    """Reads every link as a receiver does, so that nothing wrong is written down."""
+    """Reads every link as a receiver does, so that no wrong vector is written."""
     for vector in document["valid"]:
         reader = LinkReader(BOARD, bytes.fromhex(vector["member"]))
         for entry in vector["messages"]:

@@ -1,4 +1,4 @@
-"""An owned board: who may write there, and what no longer counts."""
+"""An owned board: the members who may write, and operations that no longer count."""
 
 import signing
 from whiteboard_peer import authors, owned
@@ -90,7 +90,7 @@ def records():
 
 
 def grants():
-    """What Vera is sent."""
+    """The grants for Vera."""
     valid = [
         ("you look on", grant(), 0),
         ("an editor by the owner", BY_OWNER, 1),

@@ -1,4 +1,4 @@
-"""Messages and datagrams, and what a board reads as: groups, settings, profiles."""
+"""Messages and datagrams, and the meaning of a board's cells: groups, settings, profiles."""
 
 from whiteboard_peer import cells, codec, messages, views
 from whiteboard_peer.cells import BYTES, DOT, NONE, PAIR, SIGNED, STRING, UNSIGNED, Dot, DotSet
@@ -11,7 +11,7 @@ from .forms import ANNA, BEN, CARA, MEMBER, create, inc, invalid, state_of, vari
 
 
 def out_of_range():
-    """BRD-35: (name, kind, cells behind the create operation, keys of BRD-19 that are read)."""
+    """Values out of range (BRD-35): (name, kind, cells after the create operation, keys of BRD-19 to read)."""
     asset = batches.ASSET
     ink = codec.encode_ink([(0, 0, 0), (160, 0, 0)])
     cases = [
@@ -215,7 +215,7 @@ def presence():
 
 
 class Writer:
-    """The batches of one incarnation, one after the other."""
+    """The consecutive batches of one incarnation."""
 
     def __init__(self, incarnation):
         self.incarnation, self.sequence = incarnation, 0
@@ -227,7 +227,7 @@ class Writer:
 
 
 def group_readings():
-    """Objects 1 and 2 are texts, 3 to 6 groups, all of Anna's."""
+    """Objects 1 and 2 are texts, 3 to 6 are groups, all by Anna."""
     one, two, a, b, c, d = (Dot(ANNA, n) for n in range(1, 7))
     kinds = [cells.TEXT] * 2 + [cells.GROUP_KIND] * 4
 
@@ -283,7 +283,7 @@ def group_readings():
 
 
 def settings():
-    """Settings objects 1 of Anna's and 1 of Ben's."""
+    """Settings objects: number 1 of Anna and number 1 of Ben."""
     mine, theirs = Dot(ANNA, 1), Dot(BEN, 1)
     names = {
         cells.TITLE: "title",
@@ -333,7 +333,7 @@ def settings():
 
 
 def chat():
-    """Lines of Anna's and Ben's; a purged line is followed by those that stand behind it all the same."""
+    """Lines of Anna and Ben. The lines after a purged line keep their order."""
     year, at = 31_557_600_000, batches.at
 
     def reading(name, *lines, wall=0, purged=()):

@@ -1,4 +1,4 @@
-"""Recipes: the batches with which a text, a stroke, a photo and a chat line are made."""
+"""Recipes: the batches that create a text, a stroke, a photo and a chat line."""
 
 import hashlib
 import struct
@@ -18,7 +18,7 @@ SAID = "Who is next?"
 
 
 def png(width, height):
-    """A black picture of 1 bit a pixel, without compression, so that it has the same bytes everywhere."""
+    """A black picture with 1 bit per pixel, without compression, so that it has the same bytes everywhere."""
 
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -31,13 +31,13 @@ def png(width, height):
 
 
 def asset(data):
-    """BRD-16."""
+    """Returns the value of the asset property for an image file (BRD-16)."""
     kind, width, height = image_header(data)
     return hashlib.sha256(data).digest() + bytes([kind]) + struct.pack(">III", len(data), width, height)
 
 
 def all_recipes():
-    """(name, what it makes, operations) of each."""
+    """All recipes, each (name, description, operations)."""
     ben = author("ben")
     own = Dot(ben.incarnation, 1)
     front = stacking.front(None, stacking.jitter(own))

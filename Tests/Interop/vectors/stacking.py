@@ -1,4 +1,4 @@
-"""Places in the stack of objects (BRD-34)."""
+"""Positions in the stack of objects (BRD-34)."""
 
 from whiteboard_peer import stacking
 

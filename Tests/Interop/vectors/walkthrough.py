@@ -1,7 +1,7 @@
-"""A whole session of two peers, frame by frame, with keys and nonces that never change.
+"""A whole session of two peers, frame by frame, with fixed keys and nonces.
 
-`script()` makes the frames; `parts` of each say which bytes are what. Nothing here calls the Swift
-code. What TLS would give is fixed too: the certificates, and the exporters of each connection.
+`script()` creates the frames; the `parts` of each frame describe its bytes. This module does not call the Swift
+code. The values of TLS are fixed too: the certificates, and the exporters of each connection.
 """
 
 import datetime
@@ -46,7 +46,7 @@ PROPERTIES = {
 
 
 def fixed(name, count=32):
-    """Bytes that follow from a name."""
+    """Returns bytes derived from a name."""
     return hashlib.sha256(f"walkthrough {name}".encode()).digest()[:count]
 
 
@@ -62,13 +62,13 @@ def der(tag, *contents):
 
 
 def der_signature(key, data):
-    """A fixed signature in DER, as tickets and certificates have it."""
+    """Returns a deterministic signature in DER, the form of tickets and certificates."""
     raw = signing.sign(key, data)
     return utils.encode_dss_signature(*(int.from_bytes(h, "big") for h in (raw[:32], raw[32:])))
 
 
 def certificate(key):
-    """A self-signed certificate over a key, the same each time (LNK-1)."""
+    """Returns a self-signed certificate for a key, the same each time (LNK-1)."""
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "whiteboard")])
     start = datetime.datetime(2020, 1, 1)
     made = (
@@ -87,7 +87,7 @@ def certificate(key):
 
 
 class Person:
-    """One of the two: key, certificate, PeerID, incarnation of the session, author of the board."""
+    """One of the two peers: key, certificate, PeerID, incarnation of the session, author of the board."""
 
     def __init__(self, name):
         self.name, self.shown = name, NAMES[name]
@@ -117,11 +117,11 @@ class Person:
         }
 
 
-# Which bytes are what
+# The meaning of each byte
 
 
 class Walk(Reader):
-    """Reads a form and notes which bytes were what."""
+    """Reads a form and records the meaning of its bytes."""
 
     def __init__(self, data):
         super().__init__(data)
@@ -149,7 +149,7 @@ class Walk(Reader):
         return self.note(name, self.incarnation, people)
 
     def set(self, name, people):
-        """A set of dots (SYN-25)."""
+        """Reads a set of dots (SYN-25)."""
         for _ in range(self.number(f"{name}: incarnations")):
             self.incarnation_of(f"{name}: incarnation", people)
             last = 0
@@ -168,7 +168,7 @@ def object_name(dot, people):
 
 
 def walk_value(walk, shape, pairs):
-    """SYN-24; the last pair afterwards."""
+    """Reads a value (SYN-24); returns the last pair."""
     if shape == cells.UNSIGNED:
         walk.number("value, unsigned")
     elif shape == cells.PAIR:
@@ -184,7 +184,7 @@ def walk_value(walk, shape, pairs):
 
 
 def walk_operations(walk, own, first, count, table, people):
-    """SYN-22 to SYN-24."""
+    """Reads the operations of a batch (SYN-22 to SYN-24)."""
     before, kind, pairs = None, (cells.POSITION, cells.PAIR), (0, 0)
     for offset in range(count):
         dot = Dot(own, first + offset)
@@ -224,7 +224,7 @@ def walk_operations(walk, own, first, count, table, people):
 
 
 def walk_batch(walk, own, first, named, people):
-    """A batch in channel form (SYN-28); `named` is what the channel named before."""
+    """Reads a batch in channel form (SYN-28); `named` are the objects that the channel has named before."""
     walk.difference("milliseconds: difference from the previous batch")
     walk.number("counter")
     count, has_table = divmod(walk.number("operations x 2 + table", lambda v: f"{v // 2} operations, {'a' if v & 1 else 'no'} table"), 2)
@@ -250,7 +250,7 @@ def walk_record(walk):
 
 
 def walk_difference(walk, people):
-    """SYN-26."""
+    """Reads a difference (SYN-26)."""
     walk.byte("difference: version")
     walk.set("context", people)
     walk.set("living", people)
@@ -275,7 +275,7 @@ def walk_difference(walk, people):
 
 
 def walk_answer(data, people):
-    """SYN-29."""
+    """Reads an answer (SYN-29)."""
     walk = Walk(data)
     for _ in range(walk.number("records")):
         walk.number("record: length")
@@ -288,7 +288,7 @@ def walk_answer(data, people):
 
 
 def walk_message(data, people, own=None, first=None, named=None):
-    """The parts of a message of the board, by its kind."""
+    """Returns the parts of a board message, by its kind."""
     walk = Walk(data)
     kinds = {
         messages.BATCH: "batch", messages.REQUEST: "request", messages.NOTHING_LACKING: "nothing lacking",
@@ -327,7 +327,7 @@ def walk_message(data, people, own=None, first=None, named=None):
 
 
 class Script:
-    """The frames in their order, and what each of them means."""
+    """The frames in order, and the meaning of each."""
 
     def __init__(self):
         self.anna, self.ben = Person("anna"), Person("ben")
@@ -339,7 +339,7 @@ class Script:
         return self.people[incarnation]
 
     def frame(self, sender, title, kind, payload, why, parts=None, link="control", **more):
-        """`payload` is bytes, or the object of a control frame, whose keys are sorted."""
+        """Adds a frame. `payload` is bytes, or the object of a control frame, whose keys are sorted."""
         value = None
         if isinstance(payload, dict):
             value = payload
@@ -363,7 +363,7 @@ class Script:
         )
 
     def message(self, sender, title, data, why, first=None):
-        """A message of the board in a MESSAGE frame of its own."""
+        """Adds a board message in its own MESSAGE frame."""
         sender.sent += 1
         (payload,) = wire.encode_message_parts(data, sender.sent)
         head = [
@@ -452,7 +452,7 @@ def introduction(script):
 
 
 def walkthrough():
-    """The transcript as JSON values."""
+    """Returns the transcript as JSON values."""
     script = Script()
     anna, ben = script.anna, script.ben
     text = Dot(anna.author.incarnation, 1)
@@ -547,7 +547,7 @@ def walkthrough():
 
 
 def carry_answer(script, boards):
-    """The answer to Ben's request, on a bulk link of its own (8.1, 8.2, SYN-13)."""
+    """Adds the answer to Ben's request, on its own bulk link (8.1, 8.2, SYN-13)."""
     anna, ben = script.anna, script.ben
     difference = codec.encode_difference(*boards["anna"].answer_to(DotSet()))
     answer = anna.author.answer([anna.author.record.data], difference)
@@ -603,7 +603,7 @@ def carry_answer(script, boards):
 
 
 def write_text(script, boards, text):
-    """Ben writes a text and moves Anna's, in one batch; its full form."""
+    """Adds Ben's batch that writes a text and moves Anna's text; returns its full form."""
     ben = script.ben
     own = Dot(ben.author.incarnation, 1)
     operations = [
