@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Fails when a target imports what it does not declare, or what its place in the house forbids.
+"""Fails if a target imports a module that it does not declare, or that its layer forbids.
 
-The compiler lets a target import any module that happens to have been built; this does not. Run it where
-Package.swift is. A module counts when it is a target of the package or shares its name with a product some
-target declares; the modules of the toolchain (Foundation, Glibc, ...) need no declaration.
+The compiler lets a target import any module that happens to be built; this script does not. Run it in the directory of
+Package.swift. A module is checked if it is a target of the package, or has the name of a product that some
+target declares. The modules of the toolchain (Foundation, Glibc, ...) need no declaration.
 """
 
 import json
@@ -12,14 +12,14 @@ import re
 import subprocess
 import sys
 
-# Pure targets: values in, values out. Not even Foundation.
+# Pure targets, which compute values from values. They do not even import Foundation.
 PURE = {
     "PeerWire": set(),
     "Whiteboard": set(),
     "WhiteboardExport": {"Whiteboard", "WhiteboardRendering"},
     "WhiteboardRendering": {"Whiteboard"},
 }
-# Modules that are seen by these targets only (and by tests).
+# Modules that only these targets (and tests) may import.
 CONFINED = {
     "GRDB": {"WhiteboardDocument"},
     "NIOHTTP1": {"RelayOperations"},
@@ -31,7 +31,7 @@ CONFINED = {
     "CChafa": {"WhiteboardPictures"},
     "CTurboJPEG": {"WhiteboardPictures"},
     "CWebP": {"WhiteboardPictures"},
-    # The libraries behind it are for the programs that draw.
+    # Its libraries are only for the programs that draw.
     "WhiteboardPictures": {"WhiteboardTerminal", "whiteboard-peer", "whiteboard-replay"},
     "CQRCode": {"QRCode"},
 }

@@ -1,9 +1,8 @@
-"""A crowd: peers that all edit one board by random verbs from a seed, and an oracle of what must be on it.
+"""A crowd: peers that all edit one board with random commands from a seed, and an oracle for its contents.
 
-Each peer has objects of its own that only it edits: of those the oracle knows every field. Shared objects are
-edited by all: there each field must be a value that somebody gave it, and every word that was typed and
-acknowledged must be in the text, whole. A verb that was begun and not acknowledged (its program was killed) may
-have happened or not."""
+Each peer edits its own objects; the oracle knows every field of these. All peers edit the shared objects: each of their
+fields must have a value that some peer gave it, and every typed and acknowledged word must be in the text, whole. A
+command that was sent and not acknowledged (because its program was killed) may or may not have had an effect."""
 
 import collections
 
@@ -13,7 +12,7 @@ DELETED = object()
 
 
 class Field:
-    """What a cell may hold: what was acknowledged last, or anything begun since."""
+    """The possible values of a cell: the last acknowledged one, or any one sent since."""
 
     def __init__(self, value):
         self.sure, self.maybe = value, []
@@ -30,7 +29,7 @@ class Field:
 
 
 class Own:
-    """An object that only its maker edits."""
+    """An object that only its creator edits."""
 
     def __init__(self, id, kind, at):
         self.id, self.kind = id, kind
@@ -42,7 +41,7 @@ class Own:
 
 
 class Editor:
-    """One peer of the crowd: begins verbs at a steady pace and keeps what it knows of its own objects."""
+    """One peer of the crowd: sends commands at a steady pace and records the expected state of its own objects."""
 
     def __init__(self, crowd, peer, name):
         self.crowd, self.peer, self.name = crowd, peer, name
@@ -50,7 +49,7 @@ class Editor:
         self.begun = 0
 
     def settle(self):
-        """Takes the answers that came."""
+        """Handles the answers that have arrived."""
         while self.pending and self.pending[0][0].answer is not None:
             request, kind, then = self.pending.popleft()
             answer = request.answer
@@ -62,13 +61,13 @@ class Editor:
                 self.crowd.refused[(kind, answer.get("code"))] += 1
 
     def forget(self):
-        """The program is gone: what was begun and not answered may have happened or not."""
+        """Handles the death of the program: unanswered commands may or may not have had an effect."""
         self.settle()
         self.pending.clear()
 
     def begin(self, kind, verb, then=None, **keys):
         if not self.peer.is_running:
-            return  # what an answer of a killed program would have led to
+            return  # an effect of an answer from a program that was killed
         self.pending.append((self.peer.begin(verb, **keys), kind, then))
         self.begun += 1
         self.crowd.begun[kind] += 1
@@ -80,7 +79,7 @@ class Editor:
         return [self.number(), self.number()]
 
     def change(self, own, field, value, kind, verb, **keys):
-        """A change of one of our own objects, which the oracle follows."""
+        """Changes an own object, and updates the oracle."""
         slot = own.fields.setdefault(field, Field(None))
         slot.begin(value)
         self.begin(kind, verb, lambda _: slot.done(value), id=own.id, **keys)
@@ -94,7 +93,7 @@ class Editor:
             self.own.append(Own(answer["id"], kind, at))
         return then
 
-    # What a person does, each by its kind.
+    # The actions of a user, by kind.
 
     def text(self):
         at, words = self.point(), f"{self.name} {self.serial}"
@@ -147,7 +146,7 @@ class Editor:
             self.change(own, "deleted", False, "undelete", "undelete")
 
     def lock(self):
-        """Locked and unlocked in one breath, so that nothing of ours is refused afterwards."""
+        """Locks and unlocks an object directly, so that no own command is refused afterwards."""
         if own := self.pick():
             self.begin("lock", "lock", id=own.id)
             self.begin("unlock", "unlock", id=own.id)
@@ -167,7 +166,7 @@ class Editor:
                        id=own.id, by=[20, 20])
 
     def undo(self):
-        """A change, taken back, and half of the time made again."""
+        """Makes a change, undoes it, and redoes it half of the time."""
         own = self.pick()
         if own is None:
             return
@@ -184,7 +183,7 @@ class Editor:
             self.begin("redo", "redo", lambda _: slot.done(to))
 
     def erase(self):
-        """Short enough that nothing is left of no stroke: of such a one its maker is not told."""
+        """Erases too little to delete a whole stroke, because its creator would not be notified of that."""
         x, y = self.point()
         to = [x + self.crowd.random.randrange(-100, 100), y + self.crowd.random.randrange(-100, 100)]
         self.begin("erase", "erase", points=[[x, y], to], radius=20)
@@ -199,7 +198,7 @@ class Editor:
         self.begin("say", "say", lambda _: self.crowd.said.add(words), text=words)
 
     def insert(self):
-        """Typing into a text that everybody types into: every word must be there, whole."""
+        """Types into a text that all peers edit; every word must stay whole."""
         word = f"<{self.name}.{self.serial}>"
         self.begin("insert", "insert", lambda _: self.crowd.typed.add(word),
                    id=self.crowd.random.choice(self.crowd.texts), at=0, text=word)
@@ -225,7 +224,7 @@ class Editor:
         self.crowd.titles.add(title)
         self.begin("set", "set", title=title)
 
-    # Seldom ones stand once, common ones several times.
+    # Rare actions are listed once, common ones several times.
     KINDS = (
         [text, stroke, move, scale, rotate, edit, color, width, delete, undelete] * 2
         + [lock, order, group, duplicate, undo, erase, select, say, insert, shared_move, play, set, photo]
@@ -236,14 +235,14 @@ class Editor:
         self.settle()
         self.serial += 1
         kind = self.crowd.random.choice(self.KINDS)
-        # A board that a person could look at: no more than so many objects each.
+        # A realistic board: at most 40 objects per peer.
         if kind in (Editor.text, Editor.stroke) and len(self.own) - sum(own.is_deleted for own in self.own) > 40:
             kind = Editor.delete
         kind(self)
 
 
 class Crowd:
-    """The peers together, what they share, and what is known of it."""
+    """All peers, the objects that they share, and the known state of those."""
 
     def __init__(self, random):
         self.random = random
@@ -259,7 +258,7 @@ class Crowd:
         return self.editors[-1]
 
     def furnish(self, peer, photos, words):
-        """Makes what everybody edits."""
+        """Creates the shared objects."""
         self.photos, self.words = list(photos), list(words)
         for n in range(5):
             at = [n * 10, 0]
@@ -271,13 +270,13 @@ class Crowd:
         self.four = peer.do("game", game="connect-four", at=[700, 500])["id"]
 
     def settled(self):
-        """Whether every verb was answered."""
+        """Whether every command was answered."""
         for editor in self.editors:
             editor.settle()
         return all(not editor.pending for editor in self.editors)
 
     def check(self, board):
-        """Holds a board against what is known."""
+        """Compares a board with the oracle."""
         for editor in self.editors:
             for own in editor.own:
                 fields, shown = own.fields, board.get(own.id)
@@ -292,7 +291,7 @@ class Crowd:
                     if key == "angle":
                         value = round(value / 6.283185307179586 * 4096) % 4096
                     if field.sure is None and key == "centerPosition":
-                        continue  # a stroke that was never moved has the centre of its points
+                        continue  # the center of a stroke that was never moved depends on its points
                     expect(field.sure is None or field.allows(value),
                            f"{key} of {own.id} of {editor.name} is {value}, not {field.sure} or {field.maybe}")
         for id in self.shared:

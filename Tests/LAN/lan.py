@@ -1,13 +1,13 @@
 """A LAN of virtual hosts on one Linux machine, for the tests that run the real programs.
 
-Every program that uses it calls `enter()` first. That starts the program again as the first process of
-its own network, mount and PID namespaces, in which it may do what it likes: it is the switch, the cables
-end in its network namespace, and its files live on a tmpfs only it sees. When it ends, however it ends
-(SIGKILL of the outer process included), the kernel ends every process inside and nothing is left behind.
-The machine's own network is never touched, and any number of rigs run side by side.
+Every program that uses it calls `enter()` first. That starts the program again as the first process of its own
+network, mount and PID namespaces. This process is the switch: the cables end in its network namespace, and its files
+are on a tmpfs that only it sees. When it ends (even by SIGKILL of the outer process), the kernel ends every process
+inside and nothing is left behind. The machine's own network is never touched, and any number of rigs can run side by
+side.
 
-A `Host` has its own network, mounts, name and processes, a fresh /run, its own HOME, its own
-dbus-daemon on the usual path and its own avahi-daemon.
+Each `Host` has its own network, mounts, name and processes, a fresh /run, its own HOME, its own dbus-daemon on the
+usual path and its own avahi-daemon.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-STATE = pathlib.Path("/run/whiteboard-lan")  # on the driver's own tmpfs, seen by every host
+STATE = pathlib.Path("/run/whiteboard-lan")  # on the driver's own tmpfs, visible to every host
 INSIDE = "WHITEBOARD_LAN_INSIDE"
 TOOLS = {
     "ip": "iproute2",
@@ -38,18 +38,18 @@ TOOLS = {
 
 
 class RigError(Exception):
-    """The rig itself failed: the machine lacks something, or a command of ours was refused."""
+    """The rig itself failed: the machine lacks a requirement, or a command of the rig was refused."""
 
 
 class Late(Exception):
-    """A condition did not come true before its deadline."""
+    """A condition did not become true before its deadline."""
 
 
-# --- Namespaces of our own -------------------------------------------------------------------
+# --- Private namespaces ------------------------------------------------------------------------
 
 
 def namespaces_command(arguments):
-    """The command line that runs this Python with `arguments` as process 1 of namespaces of its own."""
+    """The command line that runs this Python with `arguments` as process 1 of its own namespaces."""
     return [
         *("setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--mount", "--pid", "--fork"),
         *("--kill-child=KILL", "--mount-proc", "--propagation", "private"),
@@ -58,7 +58,7 @@ def namespaces_command(arguments):
 
 
 def unusable():
-    """Why a rig cannot run on this machine, in one line, or None when it can."""
+    """The reason why a rig cannot run on this machine, in one line, or None if it can."""
     if os.geteuid() != 0:
         return "needs root"
     lacking = sorted({package for tool, package in TOOLS.items() if not shutil.which(tool, path=path())})
@@ -72,12 +72,12 @@ def unusable():
 
 
 def path():
-    """The search path of everything on the rig; Debian keeps half of the tools in sbin."""
+    """The search path of all programs on the rig; Debian has half of the tools in sbin."""
     return "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def enter():
-    """Returns only inside namespaces of our own; the outer process waits, and passes the status on."""
+    """Returns only inside of private namespaces; the outer process waits, and exits with the inner status."""
     if os.environ.get(INSIDE) and os.getpid() == 1:
         _prepare()
         return
@@ -105,13 +105,13 @@ def _prepare():
     command("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run")
     STATE.mkdir()
     command("ip", "link", "set", "lo", "up")
-    # The switch is no party to the conversation: frames pass through, none begins or ends here.
+    # The switch only forwards frames, and sends none itself, so it needs no IPv6.
     pathlib.Path("/proc/sys/net/ipv6/conf/all/disable_ipv6").write_text("1")
     pathlib.Path("/proc/sys/net/ipv6/conf/default/disable_ipv6").write_text("1")
 
 
 def command(*words, **options):
-    """Runs one command of the rig's own and raises with its complaint when it fails."""
+    """Runs one command of the rig itself, and raises with its message if it fails."""
     done = subprocess.run(
         [str(word) for word in words],
         capture_output=True, text=True, stdin=subprocess.DEVNULL, env={"PATH": path()}, **options,
@@ -123,17 +123,17 @@ def command(*words, **options):
 
 # --- Waiting ---------------------------------------------------------------------------------
 
-# A machine that others use too takes longer over everything: what is waited for may come so much later.
+# The factor for all time limits, for machines that are shared with other work.
 PATIENCE = float(os.environ.get("WHITEBOARD_TEST_PATIENCE", "1"))
 
 news = threading.Condition()  # notified whenever any process on the rig writes a line or ends
 
 
 def until(condition, within, what, every=0.25):
-    """Waits until `condition()` is truthy and returns what it gave; raises `Late` after `within` seconds.
+    """Waits until `condition()` is true and returns its result; raises `Late` after `within` seconds.
 
-    The condition is looked at again at each piece of news, and at least every `every` seconds, for what
-    changes without a line being written.
+    The condition is checked after each output line or end of a process, and at least every `every` seconds, for changes
+    without output.
     """
     deadline = time.monotonic() + within * PATIENCE
     while True:
@@ -151,12 +151,12 @@ def until(condition, within, what, every=0.25):
 
 
 class Process:
-    """A program on a host; both its outputs are kept line by line, with the time each came."""
+    """A program on a host. Both outputs are stored line by line, with the time of each line."""
 
     def __init__(self, host, name, arguments, environment):
         self.host, self.name, self.arguments = host, name, [str(word) for word in arguments]
         self.started = time.monotonic()
-        self.output, self.errors = [], []  # (seconds since the epoch of the monotonic clock, line)
+        self.output, self.errors = [], []  # (monotonic time in seconds since the epoch, line)
         self.popen = subprocess.Popen(
             [*host.inside, *self.arguments],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
@@ -185,11 +185,11 @@ class Process:
             news.notify_all()
 
     def heard(self, line, when):
-        """For subclasses: called with the lock of `news` held for each line of standard output."""
+        """Called, with the lock of `news` held, for each line of standard output. For subclasses."""
 
     @property
     def pid(self):
-        """The program's own process id as the driver sees it (`nsenter` is its parent)."""
+        """The program's own process id in the driver's namespace (its parent is `nsenter`)."""
 
         def child():
             with contextlib.suppress(OSError):
@@ -214,7 +214,7 @@ class Process:
             raise RigError(f"{self} no longer reads its input") from error
 
     def close_input(self):
-        """Ends the program's standard input."""
+        """Closes the program's standard input."""
         with contextlib.suppress(BrokenPipeError, ValueError):
             self.popen.stdin.close()
 
@@ -223,7 +223,7 @@ class Process:
         return self.popen.poll() is None
 
     def wait_line(self, pattern, within, start=0):
-        """Waits for a line on either output that the regular expression finds, and returns the match."""
+        """Waits for a line on either output that matches a regular expression, and returns the match."""
         expression = re.compile(pattern)
 
         def seen():
@@ -239,14 +239,14 @@ class Process:
         return until(seen, within, f"{self} to say {pattern!r}")
 
     def wait_end(self, within):
-        """Waits for the program to end, and for the last of its output; returns its exit status."""
+        """Waits for the program to end, and for the rest of its output; returns its exit status."""
         until(
             lambda: not self.is_running and all(self._ended.values()), within, f"{self} to end", every=0.02
         )
         return self.popen.returncode
 
     def stop(self, number=signal.SIGTERM, within=5):
-        """Asks the program to end; returns its status. A program that does not is killed, and `Late` raised."""
+        """Asks the program to end; returns its status. Kills a program that does not end, and raises `Late`."""
         if self.is_running:
             with contextlib.suppress(RigError, ProcessLookupError):
                 self.send_signal(number)
@@ -264,7 +264,7 @@ class Process:
         return self.wait_end(5)
 
     def log(self, last=40):
-        """The last lines of both outputs in the order they came, times counted from the program's start."""
+        """The last lines of both outputs in order, with times since the program's start."""
         with news:
             lines = sorted(
                 [(when, " ", line) for when, line in self.output]
@@ -282,7 +282,7 @@ class Process:
 
 # --- Hosts -----------------------------------------------------------------------------------
 
-# Runs as process 1 of a host: its name, the directory that is to be its /run, the rig's state (which must
+# Runs as process 1 of a host. Arguments: its name, the directory that becomes its /run, the rig's state (which must
 # stay visible below that), and whether IPv6 is off.
 _HOLDER = """
 set -e
@@ -338,7 +338,7 @@ disable-publishing={mute}
 
 
 class Host:
-    """One machine on the LAN: `h1` has address 10.77.0.1, and 10.77.1.1 when it sits on the second subnet."""
+    """One machine on the LAN: `h1` has the address 10.77.0.1, or 10.77.1.1 on the second subnet."""
 
     def __init__(self, rig, number, subnet):
         self.rig, self.number, self.subnet = rig, number, subnet
@@ -383,7 +383,7 @@ class Host:
             self.settle(self.subnet)
 
     def settle(self, subnet, number=None):
-        """Gives the host its address on a subnet, as a DHCP server would; the old one goes away."""
+        """Gives the host its address on a subnet, as a DHCP server would, and removes the old one."""
         self.subnet = subnet
         self.address = f"10.77.{subnet}.{number or self.number}"
         self.ip("-4", "address", "flush", "dev", "eth0")
@@ -408,7 +408,7 @@ class Host:
     # Programs
 
     def environment(self, **more):
-        """What a program on this host finds in its environment; the machine's own stays outside."""
+        """The environment of a program on this host, without that of the machine."""
         kept = {key: os.environ[key] for key in (INSIDE, "LD_LIBRARY_PATH") if key in os.environ}
         return {
             "PATH": path(), "HOME": str(self.home), "LANG": "C.UTF-8", "TMPDIR": str(self.directory),
@@ -416,7 +416,7 @@ class Host:
         }
 
     def run(self, *words, within=20, check=True, text=None):
-        """Runs a program on the host to its end and returns what it was (`subprocess.CompletedProcess`)."""
+        """Runs a program on the host until it ends, and returns its `subprocess.CompletedProcess`."""
         done = subprocess.run(
             [*self.inside, *map(str, words)], capture_output=True, text=True, input=text or "",
             timeout=within, env=self.environment(),
@@ -435,7 +435,7 @@ class Host:
         """Runs `ip` in the host's network."""
         return command("nsenter", "-t", self.first, "-n", "--", "ip", *words)
 
-    # Its daemons
+    # The host's daemons
 
     def start_bus(self):
         """Starts the host's message bus and waits until it listens."""
@@ -448,7 +448,7 @@ class Host:
         self.bus.wait_line("unix:", 5)
 
     def start_avahi(self, wait=True, publishing=True):
-        """Starts the host's avahi-daemon and waits until it has its host name; the bus comes with it."""
+        """Starts the host's bus and avahi-daemon, and waits until the daemon has its host name."""
         if not (self.bus and self.bus.is_running):
             self.start_bus()
         (self.directory / "avahi.conf").write_text(
@@ -470,11 +470,11 @@ class Host:
         self.avahi.wait_line("Server startup complete", 15)
 
     def stop_avahi(self):
-        """Ends the daemon in the ordinary way: it says goodbye for what it published."""
+        """Ends the daemon normally: it says goodbye for its publications."""
         self.avahi.stop()
 
     def kill_avahi(self):
-        """Ends the daemon with SIGKILL: nobody hears a goodbye."""
+        """Ends the daemon with SIGKILL, without a goodbye."""
         self.avahi.kill()
 
     def restart_avahi(self):
@@ -483,40 +483,40 @@ class Host:
         self.start_avahi()
 
     def restart_bus(self):
-        """Restarts the message bus; the daemon does not outlive it."""
+        """Restarts the message bus, which also ends the daemon."""
         self.bus.stop()
         with contextlib.suppress(Late):
             self.avahi.wait_end(2)
         self.avahi.kill()
         self.start_avahi()
 
-    # Its cable
+    # The host's cable
 
     def unplug(self):
-        """Pulls the cable: the host sees its carrier go."""
+        """Unplugs the cable: the host loses its carrier."""
         command("ip", "link", "set", self.port, "down")
 
     def plug(self):
-        """Puts the cable back."""
+        """Plugs the cable in again."""
         command("ip", "link", "set", self.port, "up")
 
     def blackhole(self):
-        """Every frame is dropped while the link looks up, as behind a broken switch."""
+        """Drops every frame while the link looks up, as behind a broken switch."""
         command("bridge", "link", "set", "dev", self._switch_port, "state", 0)
         self._is_blackholed = True
 
     def unblackhole(self):
         """Ends `blackhole`."""
-        # The kernel refuses this for a moment after a cable was plugged in, so it is done only where it is needed.
+        # The kernel refuses this for a moment after a cable was plugged in, so do it only if it is needed.
         if self._is_blackholed:
             command("bridge", "link", "set", "dev", self._switch_port, "state", 3)
         self._is_blackholed = False
 
     def cable(self, direction="both", **quality):
-        """Makes the cable bad from now on, in the words of wire.c; with none it is perfect again.
+        """Degrades the cable from now on, with the parameters of wire.c; without any, the cable is perfect again.
 
-        `host.cable(loss=0.05, delay=15, jitter=3)`, `host.cable("out", rate=20e6)`. Each direction crosses
-        the cable once, so that 15 ms on both hosts' cables make a round trip of 60.
+        `host.cable(loss=0.05, delay=15, jitter=3)`, `host.cable("out", rate=20e6)`. A frame crosses the cable once per
+        direction, so 15 ms on both hosts' cables give a round trip of 60 ms.
         """
         if not self._wire:
             self._insert_wire()
@@ -526,7 +526,7 @@ class Host:
             raise RigError(f"wire of {self.name}: {words}: {answer}")
 
     def cable_counts(self):
-        """What the cable did so far: {"out": {"seen": N, "lost": N, ...}, "in": {...}}."""
+        """The counters of the cable: {"out": {"seen": N, "lost": N, ...}, "in": {...}}."""
         words = self._order("count").split()
         counts = {}
         for word in words:
@@ -554,8 +554,8 @@ class Host:
         command("ip", "link", "set", self._switch_port, "master", switch)
 
     def _insert_wire(self):
-        # eth0 = p1 <-> the wire <-> v1 = w1, a port of the switch. Offloads go, so that the frames on the
-        # wire are whole, checksummed and no longer than a cable carries.
+        # eth0 = p1 <-> the wire <-> v1 = w1, a port of the switch. Offloads are off, so that the frames on the
+        # wire are whole, have checksums, and are no longer than on a real cable.
         program = wire_program()
         port, switch_side, far = self.port, f"w{self.number}", f"v{self.number}"
         plain = ("tx", "off", "gso", "off", "tso", "off", "gro", "off")
@@ -586,7 +586,7 @@ class Host:
 
 
 def wire_program():
-    """The path of the compiled wire; compiled at its first use with whichever C compiler there is."""
+    """The path of the compiled wire.c; compiled at its first use with any C compiler."""
     program = STATE / "wire"
     if program.exists():
         return program
@@ -607,10 +607,10 @@ def wire_program():
 
 
 class Rig:
-    """Some hosts on a switch: `with Rig(3) as rig: rig.h1.run("ping", "-c1", rig.h2.address)`.
+    """Hosts on a switch: `with Rig(3) as rig: rig.h1.run("ping", "-c1", rig.h2.address)`.
 
-    `subnets` says how many hosts sit on each subnet: `Rig(2, 1)` has h1 and h2 on 10.77.0.0/24 and h3 on
-    10.77.1.0/24, with a router between them that passes no multicast.
+    `subnets` are the numbers of hosts on each subnet: `Rig(2, 1)` has h1 and h2 on 10.77.0.0/24 and h3 on
+    10.77.1.0/24, with a router between them that forwards no multicast.
     """
 
     _count = 0
@@ -671,16 +671,16 @@ class Rig:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def partition(self, *hosts):
-        """Moves these hosts to a switch of their own: they see each other and nobody else."""
+        """Moves these hosts to their own switch: they see each other and no other host."""
         for host in hosts:
             host._move_port("island")
 
     def route(self, is_routed):
-        """Whether the router passes packets from one subnet to another."""
+        """Whether the router forwards packets from one subnet to another."""
         pathlib.Path("/proc/sys/net/ipv4/ip_forward").write_text("1" if is_routed else "0")
 
     def heal(self):
-        """Every cable plugged, perfect and on the switch of its host's subnet."""
+        """Makes every cable plugged, perfect and connected to the switch of its host's subnet."""
         for host in self.hosts:
             host._move_port(f"br{host.subnet}")
             host.plug()
@@ -689,7 +689,7 @@ class Rig:
                 host.cable()
 
     def logs(self, last=40):
-        """What every program on every host said last; of the daemons only those that failed."""
+        """The last output of every program on every host; of the daemons, only those that failed."""
         parts = []
         for host in self.hosts:
             for process in host.processes:

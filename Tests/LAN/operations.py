@@ -1,5 +1,7 @@
-"""What befalls a relay and its machine while people draw: restarts, a full disk, a copy made, an end; each time
-nobody may lose what was acknowledged, and all must end with one board."""
+"""Scenarios of a relay and its machine while people draw: restarts, a full disk, a copy, an end.
+
+No acknowledged command may be lost, and all peers must end with one board.
+"""
 
 import json
 import signal
@@ -17,7 +19,7 @@ DRAINED_WITHIN = 10.0  # seconds from SIGTERM to the end of a relay
 
 
 class Writers:
-    """Peers on a relay's board that go on writing at a steady pace, whatever is waited for."""
+    """Peers on a relay's board that write at a steady pace during every wait."""
 
     def __init__(self, scene, relay, count, a_second, hosts=None):
         self.scene, self.a_second, self.relay = scene, a_second, relay.id
@@ -34,7 +36,7 @@ class Writers:
         self.began = time.monotonic()
 
     def until(self, condition, within, what):
-        """Goes on writing until a condition holds; raises `Late` when it does not in time."""
+        """Writes until a condition holds; raises `Late` if it does not hold in time."""
         deadline = time.monotonic() + within * lan.PATIENCE
         while not condition():
             elapsed = time.monotonic() - self.began
@@ -49,19 +51,19 @@ class Writers:
                 lan.news.wait(0.02)
 
     def write(self, count, within=30):
-        """Goes on writing until so many verbs more were acknowledged."""
+        """Writes until that many more commands are acknowledged."""
         before = self.done
         self.until(lambda: self.done >= before + count, within, f"{count} verbs to be done")
 
     @property
     def done(self):
-        """How many verbs were acknowledged."""
+        """The number of acknowledged commands."""
         for editor in self.editors:
             editor.settle()
         return sum(self.crowd.done.values())
 
     def wait(self, marks, kind, within, what, **fields):
-        """Goes on writing until every peer has said something since its mark."""
+        """Writes until every peer has sent an event of a kind since its mark."""
         self.until(
             lambda: all(peer.seen(kind, mark, **fields) for peer, mark in zip(self.team, marks)), within, what
         )
@@ -71,20 +73,20 @@ class Writers:
         return [peer.mark for peer in self.team]
 
     def agree(self, *others, within=30):
-        """Stops writing, and waits for one board on which everything acknowledged is."""
+        """Stops writing, and waits for one board that has everything acknowledged."""
         lan.until(self.crowd.settled, within, "every verb to be answered")
         board = self.scene.agree(*self.team, *others, within=within)
         self.crowd.check(board)
         return board
 
     def expect_nobody_left(self):
-        """None of them was told of the leaving of another."""
+        """Expects that no writer was notified that another one left."""
         ids = {peer.id for peer in self.team}
         left = [f"{peer}: {one}" for peer in self.team for one in peer.seen("left") if one["peer"] in ids]
         expect(not left, f"nobody left: {left}")
 
     def leave_to(self, relay, host, board):
-        """All leave, the relay is killed and begun again, and who comes then finds the board as it was."""
+        """Makes all peers leave, kills and restarts the relay, and expects that a new peer finds the same board."""
         for peer in self.team:
             peer.do("wait", 30, synced=True)
         for peer in self.team:
@@ -133,7 +135,7 @@ def ask_health(relay, path):
 def a_relay_whose_disk_is_full_says_so_goes_on_and_saves_all_when_there_is_room(scene):
     directory = scene.h1.home / "relay"
     scene.h1.run("mkdir", "-p", directory)
-    # In the host's own mounts: it goes when the host does.
+    # A mount in the host's own namespace disappears with the host.
     scene.h1.run("mount", "-t", "tmpfs", "-o", "size=4m,mode=700", "tmpfs", directory)
     relay = relays.start(scene, scene.h1, http="127.0.0.1:26274")
     writers = Writers(scene, relay, 4, a_second=8)
@@ -173,7 +175,7 @@ def a_relay_whose_disk_is_full_says_so_goes_on_and_saves_all_when_there_is_room(
 
 
 def logged(relay, word, since):
-    """Whether the relay has logged something since a line of its log."""
+    """Whether the relay has logged a message since a line of its log."""
     return any(word in line for _, line in relay.errors[since:])
 
 
@@ -189,7 +191,8 @@ def a_copy_of_a_relay_made_while_people_draw_is_a_relay_elsewhere(scene):
     writers.until(lambda: not backup.is_running, 20, "the copy to be made")
     expect(backup.wait_end(1) == 0, f"the copy was made: {backup.log()}")
     writers.write(40)
-    # Its machine is gone for good, and nobody heard a goodbye; another begins from the copy, at first with nobody to ask.
+    # The relay's machine is gone without a goodbye. Another relay starts from the copy, at first without any peer to
+    # ask.
     scene.h1.unplug()
     relay.kill()
     scene.h4.unplug()

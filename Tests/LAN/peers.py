@@ -1,7 +1,7 @@
-"""What scenarios are made of: `whiteboard-peer` on a host of the rig, driven by its `--json` lines.
+"""Building blocks of scenarios: `whiteboard-peer` on a host of the rig, driven by its `--json` lines.
 
-A `Peer` keeps every event the program wrote, sends verbs, and waits for what should come of them, always
-on a condition and with a deadline. A `Scene` is one scenario's rig and peers, and what may be asked of all.
+A `Peer` stores every event of the program, sends commands, and waits for their effects, always with a condition and a
+deadline. A `Scene` is the rig and the peers of one scenario, with checks for all peers.
 """
 
 import base64
@@ -20,15 +20,16 @@ import lan
 from lan import Late, until
 
 ROOT = lan.HERE.parent.parent
-NEVER_SHOWN = ("path", "selectedBy", "game")  # of an object: a file here, a local view, and a game as one sees it
+# Keys of an object that differ between peers: a local file, a local view, a game as one member sees it.
+NEVER_SHOWN = ("path", "selectedBy", "game")
 
 
 class Wrong(Exception):
-    """The programs did something else than the scenario says."""
+    """The programs did not behave as the scenario says."""
 
 
 class Refused(Wrong):
-    """A verb was answered by `error`."""
+    """A command was answered with `error`."""
 
     def __init__(self, peer, answer):
         super().__init__(f"{peer}: {answer}")
@@ -36,7 +37,7 @@ class Refused(Wrong):
 
 
 def expect(condition, complaint):
-    """Raises `Wrong` with the complaint unless the condition holds."""
+    """Raises `Wrong` with the message unless the condition holds."""
     if not condition:
         raise Wrong(complaint)
 
@@ -51,18 +52,18 @@ def program():
 
 
 class Request:
-    """A verb on its way: `result()` waits for its `done` or `error`."""
+    """A pending command; `result()` waits for its `done` or `error`."""
 
     def __init__(self, peer, mark, verb):
         self.peer, self.mark, self.verb = peer, mark, verb
 
     @property
     def answer(self):
-        """The answer if it is there, else None."""
+        """The answer, or None if there is none yet."""
         return self.peer.answers.get(self.mark)
 
     def result(self, within=10):
-        """The `done` event; raises `Refused` with the `error` event."""
+        """Returns the `done` event; raises `Refused` with the `error` event."""
 
         def answered():
             if self.answer is None:
@@ -105,11 +106,11 @@ class Peer(lan.Process):
 
     @property
     def mark(self):
-        """The place in the events where what comes next begins."""
+        """The number of events so far, as the start for later searches."""
         return len(self.events)
 
     def must_run(self, while_doing):
-        """Raises when the program has ended, which no wait can mend."""
+        """Raises if the program has ended, because waiting is useless then."""
         if not self.is_running and all(self._ended.values()):
             raise Wrong(f"{self} ended with status {self.popen.returncode} while {while_doing}")
 
@@ -136,7 +137,7 @@ class Peer(lan.Process):
         return until(come, within, what)
 
     def wait_state(self, peer, state, within, since=0):
-        """Waits until the program says that its link with another peer is in a state."""
+        """Waits until the program reports a state of its link with another peer."""
         return self.wait("peer-state", within, since, peer=peer.id, state=state)
 
     @property
@@ -145,7 +146,7 @@ class Peer(lan.Process):
 
     @property
     def id(self):
-        """Our PeerID, as the program said at its start."""
+        """The program's PeerID, from its first event."""
         return self.ready["peer"]
 
     @property
@@ -156,21 +157,22 @@ class Peer(lan.Process):
     def link(self):
         return self.ready["link"]
 
-    # Verbs
+    # Commands
 
     def begin(self, verb, **keys):
-        """Sends a verb and does not wait; `as_` and `id_` stand for keys that Python has taken."""
+        """Sends a command without waiting; `as_` and `id_` stand for keys that are keywords or built-ins in Python."""
         mark = f"r{next(self._marks)}"
         line = {"verb": verb, "request": mark, **{key.rstrip("_"): value for key, value in keys.items()}}
         self.write(json.dumps(line))
         return Request(self, mark, verb)
 
     def do(self, verb, within=10, **keys):
-        """Sends a verb and returns its `done`; raises `Refused` when it is answered by `error`."""
+        """Sends a command and returns its `done`; raises `Refused` if it is answered with `error`."""
         return self.begin(verb, **keys).result(within)
 
     def ask(self, verb, within=10, of=None):
-        """A verb that answers with an event, of its own name unless `of` tells (`objects`, `digest`): that event."""
+        """Sends a command that answers with an event (`objects`, `digest`) and returns that event. `of` is the event's
+        name if it differs from the command's."""
         request = self.begin(verb)
         request.result(within)
         found = self.seen(of or verb, request=request.mark)
@@ -178,11 +180,11 @@ class Peer(lan.Process):
         return found[0]
 
     def objects(self):
-        """The objects on this board by id, as the program tells them."""
+        """The objects on this board by id, as the program reports them."""
         return {one["id"]: one for one in self.ask("objects")["objects"]}
 
     def board(self):
-        """What of the objects every replica must agree on."""
+        """The objects without the keys that may differ between replicas."""
         return {
             id: {key: value for key, value in one.items() if key not in NEVER_SHOWN}
             for id, one in self.objects().items()
@@ -192,7 +194,7 @@ class Peer(lan.Process):
         return self.ask("digest")["digest"]
 
     def leave(self, within=8):
-        """SIGTERM, which the program answers with a goodbye and status 0."""
+        """Sends SIGTERM, which the program answers with a goodbye and status 0."""
         status = self.stop(within=within)
         expect(status == 0, f"{self} ended with status {status} after SIGTERM")
 
@@ -228,7 +230,7 @@ class Scene:
         return peer
 
     def join(self, host, target="Team", *words, to=None, within=15, **more):
-        """Joins a board and waits until both sides say so; `to` is the peer who admits (or all of several)."""
+        """Joins a board and waits until both sides report it; `to` is the peer that admits (or all of several)."""
         peer = self.start(host, "join", target, *words, **more)
         for other in to if isinstance(to, (list, tuple)) else [to] if to else []:
             self.joined(peer, other, within=within)
@@ -237,17 +239,17 @@ class Scene:
         return peer
 
     def joined(self, *peers, within=15):
-        """Waits until each of these peers has said that each other one joined."""
+        """Waits until each of these peers has reported that each other one joined."""
         for one, other in itertools.permutations(peers, 2):
             one.wait("joined", within, peer=other.id)
 
     def team(self, count=3, *words, **more):
-        """A board on h1 and members on h2, h3, … that all know each other and have the board."""
+        """Starts a board on h1 and members on h2, h3, … that are all connected and have the board."""
         hosts = self.rig.hosts[:count]
         first = self.host(hosts[0], "Team", *words, **more)
         team = [first] + [self.start(host, "join", "Team", *words, **more) for host in hosts[1:]]
         self.joined(*team, within=25)
-        # A joiner runs no command before it has the board, and a scene may cut the network at once.
+        # A joiner runs no command before it has the board, and a scene may cut the network right after this.
         for peer in team[1:]:
             peer.digest()
         return team
@@ -287,7 +289,7 @@ class Scene:
         return path
 
     def photo(self, name, width=240, height=180):
-        """A true PNG of seeded noise, so that it does not compress away."""
+        """A valid PNG of seeded noise, which does not compress well."""
         rows = b"".join(b"\0" + self.random.randbytes(width * 3) for _ in range(height))
 
         def chunk(kind, body):
@@ -301,14 +303,14 @@ class Scene:
         return path
 
     def finish(self):
-        """Every peer still running must leave in order, and none may have written what is no event."""
+        """Expects that every running peer leaves in order, and that no output line is invalid."""
         for peer in self.peers:
             if peer.is_running:
                 peer.leave()
         self.check_output()
 
     def check_output(self):
-        """No peer wrote a line that is no event, answered a verb twice, or crashed."""
+        """Expects that no peer wrote an invalid line, answered a command twice, or crashed."""
         for peer in self.peers:
             expect(not peer.not_events, f"{peer} wrote what is no event: {peer.not_events[:3]}")
             crash = [line for _, line in peer.errors if "Fatal error" in line or "Crash:" in line]
@@ -322,7 +324,7 @@ def sha256(path):
 
 
 def for_seconds(seconds, *peers):
-    """Lets time itself pass, where the scenario is about that time; every one of the peers must live on."""
+    """Lets time pass, in scenarios about time; all the peers must keep running."""
     with contextlib.suppress(Late):
         until(lambda: [peer.must_run("time passed") for peer in peers] and None, seconds, "")
 

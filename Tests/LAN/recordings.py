@@ -1,6 +1,8 @@
-"""What is recorded of a session: by everybody on the board, whose own files are recordings, and by one who only looks on.
-WHITEBOARD_RECORDED_FOR says for how many seconds the crowd draws, WHITEBOARD_RECORDINGS where the recordings are to
-be kept."""
+"""Scenarios of recordings: by the members, whose own files are recordings, and by a recorder that only views the board.
+
+WHITEBOARD_RECORDED_FOR is the number of seconds in which the crowd draws, WHITEBOARD_RECORDINGS the directory for the
+recordings.
+"""
 
 import os
 import re
@@ -14,7 +16,7 @@ from peers import expect
 from runner import scenario
 
 RECORDED_FOR = float(os.environ.get("WHITEBOARD_RECORDED_FOR", "20"))
-VERBS_A_SECOND = 8  # of each
+VERBS_A_SECOND = 8  # of each peer
 WORDS = ("crane", "slate", "audio", "house")
 
 
@@ -49,7 +51,7 @@ def four_who_draw_with_loss_and_one_who_looks_on_record_one_board(scene):
         with lan.news:
             lan.news.wait(0.02)
     lan.until(crowd.settled, 60, "every verb to be answered")
-    # Who leaves lets go of what is in hand, and the others would record that.
+    # A leaving member deselects its objects, and the other members would record that.
     for peer in team:
         peer.do("deselect")
     board = scene.agree(*team, within=60)
@@ -57,7 +59,7 @@ def four_who_draw_with_loss_and_one_who_looks_on_record_one_board(scene):
     recorder.write("mark end")
     recorder.wait_line('marked "end"', 20)
     digest, = {peer.digest() for peer in team}
-    # What the last of them wrote is at the recorder too, which nobody can ask.
+    # Wait until the recorder has the last edits too; it answers no commands.
     lan.until(lambda: recorder_has(scene, recorded, digest), 30, "the recorder to have it all")
     recorder.write("stop")
     expect(recorder.popen.wait(20 * lan.PATIENCE) == 0, "the recorder ends well")
@@ -69,7 +71,7 @@ def four_who_draw_with_loss_and_one_who_looks_on_record_one_board(scene):
         for number, file in enumerate(files):
             shutil.copy(file, f"{kept}/{number}.whiteboard")
     expect(len(files) == 5, f"five recordings: {files}")
-    # Everybody showed where they are, and is known by name.
+    # Every member's presence is recorded, with the member's name.
     traffic = scene.h5.run(program(), "log", "--wire", recorded).stdout
     for peer in team:
         name = peer.host.name
@@ -78,7 +80,7 @@ def four_who_draw_with_loss_and_one_who_looks_on_record_one_board(scene):
     print(verified.stdout)
     expect(verified.stdout.count("ok  ") == 5 and "5 recordings end with the same board" in verified.stdout, verified.stdout)
     expect(set(re.findall(r"digest ([0-9a-f]{64})", verified.stdout)) == {digest}, f"the digest that all had: {digest}")
-    # All of it: nothing but batches came to the host.
+    # The host's recording is complete, because it received only batches.
     acted = scene.h5.run(
         program(), "run", files[1], "--peers", 5, "--net", "loss=5%,delay=20ms+-10,kill=B@2s..5s", "--seed", scene.seed,
         within=120,
@@ -87,6 +89,6 @@ def four_who_draw_with_loss_and_one_who_looks_on_record_one_board(scene):
 
 
 def recorder_has(scene, file, digest):
-    """Whether what is recorded by now ends with a board."""
+    """Whether the recording so far ends with the board of a digest."""
     told = scene.h5.run(program(), "info", file, "--json", check=False).stdout
     return f'"digest":"{digest}"' in told

@@ -16,7 +16,7 @@ class Relay(lan.Process):
 
     @property
     def status(self):
-        """What it said of itself once it could be reached."""
+        """The relay's report of itself, after it was reachable."""
         lan.until(lambda: self.output or self._must_run(), 20, f"{self} to be ready")
         return json.loads(self.output[0][1])
 
@@ -31,28 +31,28 @@ class Relay(lan.Process):
 
     @property
     def port(self):
-        """Where it listens."""
+        """The address at which it listens."""
         return int(self.status["addresses"][0].rpartition(":")[2])
 
     def operate(self, *words, check=True):
-        """Has its operator run a command; the events that it prints."""
+        """Runs a command as its operator; returns the printed events."""
         done = self.host.run(program(), *words, "--json", "--data-dir", self.data_dir, check=check)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def create(self, name, *words):
-        """Makes a board of its own; the report, with its link."""
+        """Creates a board on the relay; returns the report, with its link."""
         boards = self.operate("boards", "create", name, *words)
         expect(len(boards) == 1 and boards[0]["state"] == "serving", f"{boards}")
         return boards[0]
 
     @property
     def link(self):
-        """What lets people join its only board."""
+        """The join link of its only board."""
         board, = self.operate("boards")
         return board["link"]
 
     def leave(self, within=10):
-        """SIGTERM, after which it ends in good order."""
+        """Sends SIGTERM, after which the relay must end in good order."""
         status = self.stop(within=within)
         expect(status == 0, f"{self} ended with status {status} after SIGTERM")
 
@@ -63,7 +63,7 @@ def program():
 
 
 def start(scene, host, *words, data="relay", http="none", wait=True):
-    """Starts a relay on a host, and waits until it can be reached; `data` names a data directory to use again."""
+    """Starts a relay on a host, and waits until it is reachable; `data` names a data directory to use again."""
     directory = host.home / data
     relay = host.start(
         program(), "serve", "--json", "--data-dir", directory, "--name", "attic", "--http", http,
@@ -76,7 +76,7 @@ def start(scene, host, *words, data="relay", http="none", wait=True):
 
 
 def stored_photos(relay):
-    """How many photos the boards of a relay hold."""
+    """The number of photos that the boards of a relay have."""
     count = 0
     for path in (relay.data_dir / "boards").glob("*.whiteboard"):
         with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as board:

@@ -1,4 +1,4 @@
-"""Runs scenarios, each on a rig of its own in a process of its own, and counts them."""
+"""Runs scenarios, each in its own process and on its own rig, and counts them."""
 
 import argparse
 import concurrent.futures
@@ -15,16 +15,16 @@ import lan
 import peers
 
 _scenarios = {}
-LATE = 76  # the exit status of a scenario in which something did not come in time
+LATE = 76  # the exit status of a scenario that missed a deadline
 
 
 class Skip(Exception):
-    """The scenario cannot be played here, for a reason that is not the programs'."""
+    """The scenario cannot run here, for a reason that has nothing to do with the programs."""
 
 
 def scenario(*subnets, limit=90, alone=False, **rig):
-    """Declares a scenario: how many hosts sit on each subnet (and what else `lan.Rig` takes), how many
-    seconds it may take at most, and whether it wants the machine for itself."""
+    """Declares a scenario: the number of hosts on each subnet (and other arguments of `lan.Rig`), its time limit in
+    seconds, and whether it must run alone on the machine."""
 
     def declare(function):
         function.subnets, function.rig = subnets, rig
@@ -74,7 +74,7 @@ def main():
     counts = {"ok": 0, "FAIL": 0, "skip": 0}
     late = []
     began = time.monotonic()
-    # The workers live as long as the pool: a rig ends when the thread that started it does.
+    # The workers live as long as the pool, because a rig ends when the thread that started it ends.
     for alone in (False, True):
         with concurrent.futures.ThreadPoolExecutor(1 if alone else options.jobs) as pool:
             these = [one for one in chosen if one.alone == alone]
@@ -84,7 +84,7 @@ def main():
                 counts["FAIL" if outcome == "LATE" else outcome] += 1
                 if outcome == "LATE":
                     late.append(these[plays.index(play_) // options.repeat])
-    # What is late may lack nothing but time: it is played once more, by itself, and named. What is wrong is not.
+    # A late scenario may only have lacked time: run it once more, alone, and name it. Do not repeat a wrong one.
     for one in late if options.again else ():
         if outside(one, seed, options) == "ok":
             counts["FAIL"] -= 1
@@ -100,7 +100,7 @@ def main():
 
 
 def outside(one, seed, options):
-    """Plays one scenario in namespaces of its own and prints its outcome."""
+    """Runs one scenario in its own namespaces and prints its outcome."""
     began = time.monotonic()
     words = [sys.argv[0], one.__name__, str(seed), *(["--logs"] if options.logs else [])]
     child = subprocess.Popen(
@@ -121,7 +121,7 @@ def outside(one, seed, options):
 
 
 def play(one, seed, logs):
-    """Inside: brings up the rig, plays the scenario, and prints every program's log when it fails."""
+    """Starts the rig, runs the scenario inside, and prints every program's log if it fails."""
 
     def too_long(*_):
         raise lan.Late(f"the scenario took longer than {one.limit} s")

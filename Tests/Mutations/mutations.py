@@ -1,6 +1,7 @@
-"""One bug each: a replacement that fits exactly once, and within how many seeds which worlds must see it.
+"""The mutations: each is one bug, a replacement that fits exactly once, and the worlds that must detect it.
 
-The first ten are those of the merge's design. `seeds` is about three times what it took when it was written down."""
+The first ten come from the design of the merge. `seeds` is about three times the number that was needed at first.
+"""
 
 import dataclasses
 

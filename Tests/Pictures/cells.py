@@ -1,4 +1,4 @@
-"""What a terminal shows, as a drawing: letters stay letters, dots, blocks and lines are drawn so that they meet."""
+"""Draws the contents of a terminal: letters stay letters; dots, blocks and lines are drawn so that they connect."""
 
 import re
 import unicodedata
@@ -10,7 +10,7 @@ SIXTEEN = [
     "#000000", "#cd3131", "#0dbc79", "#e5e510", "#2472c8", "#bc3fbc", "#11a8cd", "#e5e5e5",
     "#666666", "#f14c4c", "#23d18b", "#f5f543", "#3b8eea", "#d670d6", "#29b8db", "#ffffff",
 ]
-# Which edges of a cell a line goes to from its middle.
+# The edges of a cell that a line connects with its center.
 LINES = {
     "─": "lr", "│": "ud", "┌": "rd", "┐": "ld", "└": "ru", "┘": "lu", "├": "udr", "┤": "udl", "┬": "lrd",
     "┴": "lru", "┼": "lrud", "╭": "rd", "╮": "ld", "╰": "ru", "╯": "lu",
@@ -19,7 +19,7 @@ BLOCKS = {"▀": (0, 0, 1, 0.5), "▄": (0, 0.5, 1, 0.5), "█": (0, 0, 1, 1), "
 
 
 class Style:
-    """How a cell is written, as escape sequences have said so far."""
+    """The current style of cells, after the escape sequences so far."""
 
     def __init__(self):
         self.reset()
@@ -30,7 +30,7 @@ class Style:
 
     @property
     def colors(self):
-        """Of the letter and of what is behind it; nothing where that is the terminal's own."""
+        """The colors of the letter and of its background; None means the terminal's own."""
         if self.reversed:
             return self.paper or PAPER, self.ink or INK
         return self.ink or INK, self.paper
@@ -41,7 +41,7 @@ class Style:
             ' text-decoration="underline"' if self.underlined else "")
 
     def take(self, numbers):
-        """The numbers of one `CSI … m`."""
+        """Parses the numbers of one `CSI … m`."""
         numbers = numbers or [0]
         while numbers:
             number, *numbers = numbers
@@ -68,7 +68,7 @@ class Style:
 
 
 def indexed(number):
-    """A colour of the palette of 256."""
+    """Returns a color of the palette of 256."""
     if number < 16:
         return SIXTEEN[number]
     if number >= 232:
@@ -84,7 +84,8 @@ def columns(character):
 
 
 def parse(screen):
-    """Rows of (column, columns, text, ink, paper, attributes), one for each character with what combines with it."""
+    """Rows of (column, columns, text, ink, paper, attributes), one for each character with its combining
+    characters."""
     rows = []
     style = Style()
     for line in screen.rstrip("\n").split("\n"):
@@ -112,7 +113,7 @@ def parse(screen):
 
 
 def joined(cells, key):
-    """Runs of neighbours that have the same key, as (first column, column behind the last, cells)."""
+    """Runs of adjacent cells with the same key, as (first column, column after the last, cells)."""
     runs = []
     for cell in cells:
         if runs and runs[-1][1] == cell[0] and key(runs[-1][2][-1]) == key(cell):
@@ -132,7 +133,8 @@ def rectangle(x, y, width, height, color):
 
 
 def drawn(cells, y):
-    """What is no letter: dots of braille and lines, a path for each colour; blocks, a rectangle for each run."""
+    """Draws everything but letters: a path per color for braille dots and lines, a rectangle for each run of
+    blocks."""
     elements, paths = [], {}
     blocks = [cell for cell in cells if cell[2] in BLOCKS]
     for first, end, run in joined(blocks, lambda cell: (cell[2], cell[3], cell[5])):
@@ -167,7 +169,7 @@ def is_letter(cell):
 
 
 def words(cells):
-    """Letters of one style with single spaces between them: more than one would be shown as one."""
+    """Splits letters of one style at double spaces, because SVG shows several spaces as one."""
     runs = joined([cell for cell in cells if is_letter(cell) or cell[2] == " "], lambda cell: cell[3:])
     return [
         run[found.start() : found.end()]
@@ -177,7 +179,7 @@ def words(cells):
 
 
 def svg(screen, across, down, title):
-    """The drawing of a screen as `tmux capture-pane -e -p` tells it."""
+    """Draws the output of `tmux capture-pane -e -p`."""
     width, height = across * WIDTH, down * HEIGHT
     elements = [rectangle(-8, -8, width + 16, height + 16, PAPER).replace("/>", ' rx="6"/>')]
     for y, cells in enumerate(parse(screen)[:down]):

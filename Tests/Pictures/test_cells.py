@@ -1,4 +1,4 @@
-"""What a terminal shows becomes a drawing: python3 -m unittest discover -s Tests/Pictures"""
+"""Tests of the drawing of terminals: python3 -m unittest discover -s Tests/Pictures"""
 
 import unittest
 import xml.etree.ElementTree as tree

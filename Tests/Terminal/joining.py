@@ -1,4 +1,4 @@
-"""Scenes of joining: the screen while connecting, and boards with a copy on this computer."""
+"""Scenes of joining: the screen while connecting, and boards with a local copy."""
 
 import os
 import re
@@ -91,7 +91,7 @@ def who_is_removed_sees_by_whom_and_why_and_decides_what_becomes_of_the_copy(dir
     ada.key("Enter")
     ben.wait("ada removed you from this board: too loud. Your copy is kept.")
     ben.wait("go on with your own copy")
-    # Keys of the first second were meant for the board.
+    # Keys in the first second are ignored, because they were meant for the board.
     time.sleep(1.2)
     ben.key("Enter")
     ben.wait("ada removed you; read-only")
@@ -101,7 +101,7 @@ def who_is_removed_sees_by_whom_and_why_and_decides_what_becomes_of_the_copy(dir
     ben.wait("read-only: ada removed you")
     ben.key("q")
     ben.wait("yours, ada is on it")
-    # The board is refused, and the copy opens in its place.
+    # The board refuses us, and the local copy opens instead.
     ben.key("Enter")
     ben.wait("ada removed you from this board: too loud. Your copy is kept.")
     time.sleep(1.2)

@@ -62,7 +62,7 @@ def a_terminal_that_is_small_or_changes_all_the_time_shows_the_board(directory):
 
 
 def given_back(screen):
-    """Whether a terminal is as it was before the program."""
+    """Whether a terminal is in the same state as before the program."""
     return [screen.flag(name) for name in ("alternate_on", "mouse_any_flag", "cursor_flag")] == ["0", "0", "1"]
 
 
@@ -101,7 +101,7 @@ def a_signal_ends_it_well_and_the_board_is_kept(directory):
         os.kill(ada.process, sent)
         ada.wait("EXIT 0")
         assert given_back(ada), sent.name
-    # The terminal itself goes.
+    # The terminal itself closes.
     last = Screen("last", directory, "host sprint --no-announce", WHITEBOARD_DATA_DIR=f"{directory}/ada")
     last.wait(ink())
     program = last.process
@@ -143,18 +143,18 @@ def nothing_that_others_write_reaches_the_terminal(directory):
 
 
 def ben_link(ada):
-    """The link of the board, which the invitation shows."""
+    """Returns the link of the board from the invitation."""
     ada.type("J")
     lines = ada.wait("whiteboard://")
     ada.key("Escape")
     inner = [line.split("│")[1].strip() for line in lines if line.count("│") >= 2]
     at = next(y for y, line in enumerate(inner) if "whiteboard://" in line)
-    # Beside it may be its QR code.
+    # The QR code may be beside the link.
     return re.sub("[█▀▄ ]", "", "".join(inner[at:]))
 
 
 def column(line, wanted):
-    """What stands in a column of a line, in which some signs are two wide."""
+    """Returns the character in a column of a line, in which some characters are two columns wide."""
     at, before = 0, ""
     for sign in line:
         if at == wanted:
@@ -202,7 +202,7 @@ def without_colours_or_a_screen_it_says_the_same(directory):
 
 
 class Bare:
-    """A terminal that does nothing but hand bytes on."""
+    """A terminal that only passes bytes on."""
 
     def __init__(self, directory, *arguments):
         self.process, self.terminal = pty.fork()
@@ -213,7 +213,7 @@ class Bare:
         self.written = b""
 
     def wait(self, text, answers=b"", within=15):
-        """Waits until something is written, and answers to whatever is."""
+        """Waits until the program writes a text, and sends answers to all output."""
         deadline = time.monotonic() + within * PATIENCE
         while text not in self.written:
             if time.monotonic() > deadline:
@@ -231,9 +231,10 @@ class Bare:
         return True
 
     def leave(self, within=15):
-        """Asks it to end, again after a while, until it gives the screen back, and gives its status.
+        """Asks the program to end, repeatedly, until it restores the screen; returns its status.
 
-        A Ctrl-C may end what was half written before; on the terminal given back it would be a signal."""
+        The repetition is needed because a Ctrl-C may only end an incomplete sequence. After the restore, it would be a
+        signal."""
         deadline, asked = time.monotonic() + within * PATIENCE, 0.0
         while time.monotonic() < deadline:
             if time.monotonic() > asked + 1 and b"\x1b[?1049l" not in self.written:

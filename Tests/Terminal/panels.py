@@ -1,4 +1,4 @@
-"""Scenes of panels, messages and the lobby's list."""
+"""Scenes of panels, messages and the list of the lobby."""
 
 import pathlib
 import random
@@ -19,7 +19,7 @@ def closed(lines):
 def every_answer_opens_a_panel_that_scrolls_at_any_size(directory):
     ada, ben = pair(directory)
     ada.wait("2 people")
-    # Ben's part is to be a person in the list of peers and in the chat.
+    # Ben must be in the list of peers and in the chat.
     for n in range(40):
         ada.type(f":text 0,{n * 9 - 180} \"note {n}\"")
         ada.key("Enter")
@@ -130,7 +130,7 @@ def control_z_suspends_everywhere_where_a_shell_can_continue_it(directory):
     ada.wait(lambda lines: not any("say:" in line for line in lines))
     ada.type("u")
     ada.wait("Undone: drawing")
-    # Where no shell could continue it, it goes on.
+    # If no shell could continue the program, it is not suspended.
     ben = Screen("ben", directory, "--no-announce")
     ben.wait("boards nearby")
     ben.key("C-z")
@@ -161,7 +161,7 @@ def a_game_says_whose_turn_it_is_and_a_pointer_that_rests_fades(directory):
     ada.wait(lambda lines: "Your turn: W" in lines[0] and any("Your turn" in line[:74] for line in lines[2:]))
     ben.wait("ada's turn")
     assert "Your turn" not in "".join(ben.lines), ben.lines
-    # A pointer shows its name while it moves.
+    # A pointer has its name while it moves.
     ben.send("^[<35;60;20M")
     ada.wait(lambda lines: "ben" in lines[20][:74])
     ada.wait(lambda lines: "ben" not in lines[20][:74], 20)
@@ -209,7 +209,7 @@ def a_damaged_board_is_marked_in_the_lobby_and_opening_it_says_what_happened(dir
     for n in range(40):
         host.stdin.write(f'text {n},{n} "note {n}"\n')
         host.stdin.flush()
-        # One at a time, so that each is committed by itself.
+        # Wait for each answer, so that each text is committed separately.
         next(line for line in host.stdout if '"event":"done"' in line)
     host.kill()
     host.wait()
@@ -227,7 +227,7 @@ def a_damaged_board_is_marked_in_the_lobby_and_opening_it_says_what_happened(dir
     ada.key("Escape")
     ada.wait(lambda lines: not any("Esc closes" in line for line in lines))
     ada.type("q")
-    # A copy of the damaged file is kept, and the mark stays until it is moved away.
+    # A copy of the damaged file stays, and the mark stays until the copy is moved away.
     ada.wait("sprint  DAMAGED")
     ada.resize(40, 12)
     ada.wait("sprint  DAMAGED")

@@ -1,4 +1,4 @@
-"""Scenes of recordings: one that is watched, and one that is made."""
+"""Scenes of recordings: watching one, and making one."""
 
 import pathlib
 import re
@@ -10,7 +10,7 @@ SAMPLE = ROOT / "Protocol/Vectors/recording.whiteboard"
 
 
 def shows(text):
-    """Whether the screen shows that."""
+    """Whether the screen shows a text."""
     return lambda lines: any(re.search(text, line) for line in lines)
 
 

@@ -1,4 +1,4 @@
-"""Scenes of work that is not on disk: the warning on every screen, and leaving."""
+"""Scenes of unsaved work: the warning on every screen, and leaving."""
 
 import os
 import pathlib
@@ -28,7 +28,7 @@ def problem(lines):
 
 
 def is_framed(lines):
-    """Whether a menu or a box lies over the board."""
+    """Whether a menu or a box covers the board."""
     return any("└" in line for line in lines)
 
 
@@ -56,7 +56,7 @@ def a_full_disk_is_told_of_on_every_screen_and_leaving_asks(directory):
     draw_six(ada)
     for columns, rows in ((120, 40), (80, 24), (40, 12)):
         ada.resize(columns, rows)
-        # The messages at the bottom go, the problem stays.
+        # The messages at the bottom disappear, and the problem stays.
         ada.wait(lambda lines: problem(lines) and lines[rows - 1].startswith(f"{FULL}; no other"), 25)
         for key in ("Space", "?", "J"):
             ada.key(key)
@@ -79,7 +79,7 @@ def a_full_disk_is_told_of_on_every_screen_and_leaving_asks(directory):
     ada.type(str(copy))
     ada.key("Enter")
     ada.wait(lambda lines: lines[0].startswith(f"{FULL} ") and "save-as FILE" not in lines[0])
-    # No work would be lost now, so the request to end takes effect.
+    # No work would be lost any more, so the request to end takes effect.
     ada.wait(lambda lines: any("the copy is written" in line for line in lines))
     ada.type("q")
     ada.wait("EXIT 74")
@@ -99,7 +99,7 @@ def a_disk_with_room_again_is_written_to_by_itself(directory):
     ada.type("r")
     ada.wait(lambda lines: problem(lines) and any("Quitting now" in line for line in lines))
     (data / "ballast").unlink()
-    # The program ends by itself once everything is saved.
+    # The program ends on its own once everything is saved.
     ada.wait("EXIT 0", 25)
     assert objects("sprint", data) == "6 objects", "all of it is in the file"
 

@@ -1,4 +1,4 @@
-"""A terminal with the real program in it, and what is to be seen there."""
+"""A terminal with the real program, and checks of its screen."""
 
 import os
 import pathlib
@@ -25,7 +25,7 @@ class Failed(Exception):
 
 
 class Screen:
-    """One terminal of the program, in a tmux server that all share."""
+    """One terminal with the program, in a tmux server that all terminals share."""
 
     socket = None
 
@@ -56,11 +56,11 @@ class Screen:
 
     @classmethod
     def end_all(cls):
-        """Takes the terminals away, and waits for the programs in them, which still write their files."""
+        """Closes the terminals, and waits for the programs in them, which still write their files."""
         try:
             shells = cls.tmux("list-panes", "-a", "-F", "#{pane_pid}").split()
         except Failed:
-            return  # there is no terminal any more
+            return  # all terminals are closed already
         found = subprocess.run(["pgrep", "-P", ",".join(shells)], capture_output=True, text=True).stdout.split()
         cls.tmux("kill-server")
         deadline = time.monotonic() + 10 * PATIENCE
@@ -72,7 +72,7 @@ class Screen:
         return self.tmux("capture-pane", "-p", "-t", self.name).split("\n")
 
     def wait(self, what, within=15):
-        """Waits until a line holds a text, or all lines fulfil a condition."""
+        """Waits until a line contains a text, or the lines satisfy a condition."""
         holds = what if callable(what) else lambda lines: any(what in line for line in lines)
         deadline = time.monotonic() + within * PATIENCE
         while True:
@@ -92,7 +92,7 @@ class Screen:
             self.tmux("send-keys", "-t", self.name, name)
 
     def send(self, text):
-        """Bytes as a terminal sends them, ^ for Escape."""
+        """Sends bytes as a terminal does; ^ stands for Escape."""
         self.tmux("send-keys", "-t", self.name, "-H", *[f"{byte:02x}" for byte in text.replace("^", "\x1b").encode()])
 
     def drag(self, *cells):
@@ -108,7 +108,7 @@ class Screen:
         self.wait_until(lambda: self.flag(name) == value, f"{name} is {value}", within)
 
     def wait_until(self, holds, what, within=15):
-        """Waits until something holds that is not to be read on this screen alone."""
+        """Waits until a condition holds that does not depend only on this screen."""
 
         def check(_):
             return holds()
@@ -124,7 +124,7 @@ class Screen:
 
     @property
     def process(self):
-        """The program's own process."""
+        """The process of the program itself."""
         shell = self.flag("pane_pid")
         found = subprocess.run(["pgrep", "-P", shell], capture_output=True, text=True).stdout.split()
         if not found:
@@ -133,7 +133,7 @@ class Screen:
 
 
 def ink(area=slice(1, 27)):
-    """Lines that somebody drew."""
+    """A condition: the screen shows drawn lines."""
 
     def holds(lines):
         return sum(len(BRAILLE.findall(line)) for line in lines[area]) > 5
@@ -143,12 +143,12 @@ def ink(area=slice(1, 27)):
 
 
 def drawn(lines, width=74):
-    """What is drawn on the part of the board that is seen, and nothing else."""
+    """The drawn lines on the visible part of the board, without anything else."""
     return ["".join(sign if BRAILLE.match(sign) else " " for sign in line.ljust(width)[:width]) for line in lines[1:27]]
 
 
 def pair(directory, admit="anyone"):
-    """Ada, who makes a board in the lobby, and Ben, who finds it there."""
+    """Starts Ada, who creates a board in the lobby, and Ben, who finds it there."""
     os.environ["WHITEBOARD_ADMIT"] = admit
     ada = Screen("ada", directory)
     ada.wait("boards nearby")

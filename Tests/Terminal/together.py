@@ -1,4 +1,4 @@
-"""Scenes of two who draw together."""
+"""Scenes of two people who draw together."""
 
 import re
 
@@ -71,7 +71,7 @@ def two_who_type_in_one_text_keep_both(directory):
     ada.wait("Alt+Enter new line")
     ada.type("middle")
     ben.wait("middle")
-    # Ben types at the beginning while Ada goes on at the end.
+    # Ben types at the beginning while Ada types at the end.
     ben.type("t")
     ben.send("^[<0;30;12M")
     ben.wait("Alt+Enter new line")
@@ -84,7 +84,7 @@ def two_who_type_in_one_text_keep_both(directory):
     ada.key("Enter")
     ben.key("Escape")
     assert ada.lines[11] == ben.lines[11], "the same on both"
-    # What was typed together is one step, and takes only our own back.
+    # The typed text is one step, and an undo removes only Ada's own characters.
     ada.wait(lambda lines: "saved; synced with 1" in lines[27])
     ada.type("u")
     for one in (ada, ben):
@@ -112,7 +112,7 @@ def everything_is_done_by_keys_and_the_other_sees_it(directory):
     [row] = both_show(lambda lines: len(places(lines)) == 1, "a word")
     ada.key("Tab")
     ada.wait("arrows move")
-    # The other sees whose it is.
+    # Ben's screen shows whose selection it is.
     ben.wait(lambda lines: any("ada" in line[:74] for line in lines))
     ada.key("C-Down", "C-Down", "C-Down")
     both_show(lambda lines: places(lines) == [row + 3], "a word three rows further down")
@@ -125,7 +125,7 @@ def everything_is_done_by_keys_and_the_other_sees_it(directory):
     )
     ada.type("d")
     ada.key("Escape")
-    # A key that comes too soon would make it Alt and that key.
+    # A key directly after Escape would be read as Alt with that key.
     ada.wait(lambda lines: not any("■" in line for line in lines))
     two = both_show(lambda lines: len(places(lines)) == 2, "two words")
     ada.key("C-a")
@@ -149,14 +149,14 @@ def who_follows_sees_the_same_part(directory):
     ada, ben = pair(directory)
     ada.wait("2 people")
     ada.drag(*[(x, 5 + x % 7) for x in range(10, 50, 2)])
-    # Nobody's pointer lies over anything.
+    # No pointer covers the drawing.
     ada.send("^[O")
     ben.wait(ink())
     ada.type("f")
     ada.wait("following ben")
 
     def cells(screen):
-        """Where there is ink; a place is told in whole units, and so its dots may be others."""
+        """The cells with ink. Positions are rounded to whole units, so the dots in a cell may differ."""
         return [[sign != " " for sign in line] for line in drawn(screen.lines)]
 
     before = cells(ben)

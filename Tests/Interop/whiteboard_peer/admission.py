@@ -1,4 +1,4 @@
-"""Words, code proofs, compared words and tickets (session.md 4 and 5.2)."""
+"""Words, code proofs, word comparison and tickets (session.md 4 and 5.2)."""
 
 import hashlib
 import hmac
@@ -39,24 +39,24 @@ def new_code():
     return "-".join(words(os.urandom(6), 4))
 
 
-# What stands between the words of a code: white space, dashes and the soft hyphen (4.2).
+# The separators between the words of a code: white space, dashes and the soft hyphen (4.2).
 _SPACES = "\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _DASHES = (
     "\u00ad\u058a\u05be\u1400\u1806\u2010-\u2015\u2053\u207b\u208b\u2212\u2e17\u2e1a"
     "\u2e3a\u2e3b\u2e40\u2e5d\u301c\u3030\u30a0\ufe31\ufe32\ufe58\ufe63\uff0d\U00010ead"
 )
-# Only the letters of ASCII; the Kelvin sign is no k.
+# Lower only ASCII letters: the Kelvin sign is not a k.
 _SMALL = {capital: capital + 32 for capital in range(ord("A"), ord("Z") + 1)}
 _BETWEEN = re.compile(f"[{_SPACES}{_DASHES}-]+")
 
 
 def normal_code(typed):
-    """The form of a code that is stretched: small letters, one hyphen between two words (4.2)."""
+    """Returns the form of a code that is stretched: lower case, one hyphen between two words (4.2)."""
     return "-".join(part for part in _BETWEEN.split(typed.translate(_SMALL)) if part)
 
 
 def parse_code(typed):
-    """The code that somebody typed; raises `ValueError` for what is none."""
+    """Parses a typed code; raises `ValueError` if it is malformed."""
     if len(typed.encode("utf-8")) > 256:
         raise ValueError("a code has at most 256 bytes")
     code = normal_code(typed)
@@ -95,7 +95,7 @@ def sas_secret(binding, dialler_nonce, listener_nonce, session_id, dialler_id, l
 
 
 def ticket_bytes(session_id, admitter_id, member_id):
-    """What the admitter signs (5.2)."""
+    """Returns the text that the admitter signs (5.2)."""
     return b"whiteboard-p2p ticket 1\0" + session_id + admitter_id + member_id
 
 
@@ -111,7 +111,7 @@ def make_ticket(admitter, session_id, member_id):
 
 
 def kick_bytes(session_id, host_id, peer_id, reason):
-    """What the host signs (MEM-11)."""
+    """Returns the text that the host signs (MEM-11)."""
     return b"whiteboard-p2p kick 1\0" + session_id + host_id + peer_id + reason.encode()
 
 
@@ -128,7 +128,7 @@ def make_kick(host, session_id, peer_id, reason=""):
 
 
 def verify_kick(kick, session_id, host_id):
-    """Whether a KICK has the host's signature; raises when it has one that does not verify (MEM-11)."""
+    """Returns whether a KICK has the host's signature; raises if it has one that does not verify (MEM-11)."""
     if kick.get("key") is None and kick.get("signature") is None:
         return False
     key_info = parse_base64(text(kick, "key"), 128)
@@ -143,7 +143,7 @@ def verify_kick(kick, session_id, host_id):
 def ticket_signers(ticket, session_id, member_id):
     """Yields the `PeerID`s of a ticket's signers, towards the host (TCK-3).
 
-    Raises at the first signature that does not verify; those behind it are not looked at.
+    Raises at the first signature that does not verify, and checks none after it.
     """
     via = ticket.get("via") or []
     if not isinstance(via, list) or len(via) > 5 or not all(isinstance(step, dict) for step in via):
@@ -154,7 +154,7 @@ def ticket_signers(ticket, session_id, member_id):
 
 
 def verify_ticket(ticket, session_id, member_id):
-    """The `PeerID` of a ticket's signer; raises when its signature does not verify (TCK-1, TCK-2)."""
+    """Returns the `PeerID` of a ticket's signer; raises if its signature does not verify (TCK-1, TCK-2)."""
     admitter_id = parse_base32(text(ticket, "admitter"), 32)
     key_info = parse_base64(text(ticket, "key"), 256)
     signature = parse_base64(text(ticket, "signature"), 256)

@@ -1,4 +1,4 @@
-"""Who wrote what: records, chains, heads, batches on a link, signed answers (board.md, Authors)."""
+"""Authorship: records, chains, heads, batches on a link, signed answers (board.md, Authors)."""
 
 import hashlib
 import os
@@ -21,7 +21,7 @@ END_OF_ANSWER = 0xFF
 
 
 def point_of(public_key):
-    """The 65 bytes of a key in a record."""
+    """Returns the 65 bytes of a key in a record."""
     return public_key.public_bytes(
         serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint
     )
@@ -37,7 +37,7 @@ def key_of(point):
 
 
 def member_of(point):
-    """AUT-3."""
+    """Returns the member of a public key (AUT-3)."""
     info = key_of(point).public_bytes(
         serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
     )
@@ -77,13 +77,14 @@ class Record(NamedTuple):
 
 
 def incarnation_of(body):
-    """AUT-2; `body` is all from version to granter."""
+    """Returns the incarnation of a record (AUT-2); `body` is everything from version to granter."""
     hashed = hashlib.sha256(b"whiteboard-incarnation-1\n" + body[1:]).digest()
     return int.from_bytes(hashed[:8], "big")
 
 
 def make_record(key, board, nonce, role=EDITOR, granter=None, sign=sign, grant=None):
-    """`key` and `granter` are private keys; `sign` is another's where signatures are fixed."""
+    """Creates a record. `key` and `granter` are private keys; `sign` replaces the signing function for deterministic
+    signatures."""
     point = point_of(key.public_key())
     if owned.is_owned(board):
         body = b"\2" + board + nonce + point + bytes([role]) + (grant.data if grant else b"")
@@ -98,7 +99,7 @@ def make_record(key, board, nonce, role=EDITOR, granter=None, sign=sign, grant=N
 
 
 def decode_record(data, board):
-    """AUT-1 to AUT-3, AUT-12."""
+    """Decodes and verifies a record (AUT-1 to AUT-3, AUT-12)."""
     if len(data) > MAXIMUM_RECORD:
         raise BoardError("limit", "a record")
     reader = Reader(data)
@@ -130,7 +131,7 @@ def decode_record(data, board):
 
 
 def decode_owned_record(reader, data, board):
-    """AUT-12."""
+    """Decodes and verifies a record of an owned board (AUT-12)."""
     if reader.u8() != 2:
         raise BoardError("reserved", "the version of a record")
     named, _, key = (bytes(reader.take(count)) for count in (16, 16, 65))
@@ -156,7 +157,7 @@ def decode_owned_record(reader, data, board):
 
 
 def decode_grant(data, board, holder):
-    """AUT-11, in a message to the owner of the key `holder`."""
+    """Decodes and verifies a grant (AUT-11) for the owner of the key `holder`."""
     reader = Reader(data)
     grant = owned.read_grant(reader, holder)
     reader.end()
@@ -165,7 +166,7 @@ def decode_grant(data, board, holder):
 
 
 def decode_revocation(data, board):
-    """AUT-13."""
+    """Decodes and verifies a revocation (AUT-13)."""
     return owned.read_revocation(Reader(data), data, board, verify, key_of, member_of)
 
 
@@ -173,7 +174,7 @@ def decode_revocation(data, board):
 
 
 def chain_start(incarnation):
-    """AUT-6."""
+    """Returns the start of an incarnation's chain (AUT-6)."""
     return hashlib.sha256(b"whiteboard-chain-1\n" + struct.pack(">Q", incarnation)).digest()
 
 
@@ -186,7 +187,7 @@ def head_text(board, incarnation, sequence, chain):
 
 
 def decode_head(data):
-    """(sequence, chain hash, signature) of a head, which is all of `data`."""
+    """Decodes (sequence, chain hash, signature) of a head, which is all of `data`."""
     reader = Reader(data)
     sequence = reader.varint()
     if sequence > MAXIMUM_SEQUENCE:
@@ -197,7 +198,7 @@ def decode_head(data):
 
 
 class Author:
-    """One incarnation of ours: its record, and the chain of what it wrote."""
+    """A local incarnation: its record, and the chain of its batches."""
 
     def __init__(self, key, board, role=EDITOR, nonce=None, granter=None, sign=sign):
         self.key, self.board, self._sign = key, board, sign
@@ -208,23 +209,24 @@ class Author:
         self.chain = chain_start(self.incarnation)
 
     def write(self, time, operations):
-        """The full form of the next batch."""
+        """Appends a batch to the chain and returns its full form."""
         batch = codec.encode_batch(self.incarnation, self.sequence + 1, time, operations)
         self.sequence += len(operations)
         self.chain = chain_after(self.chain, batch)
         return batch
 
     def head(self):
-        """What a head message, and the end of an author message, holds."""
+        """Returns the body of a head message, which also ends an author message."""
         text = head_text(self.board, self.incarnation, self.sequence, self.chain)
         return encode_vint(self.sequence) + self.chain + self._sign(self.key, text)
 
     def introduction(self):
-        """What an author message holds (AUT-5)."""
+        """Returns the body of an author message (AUT-5)."""
         return encode_vint(len(self.record.data)) + self.record.data + self.head()
 
     def answer(self, records, difference):
-        """SYN-29; `records` are the bytes of each, by ascending incarnation."""
+        """Returns the bytes of an answer (SYN-29); `records` are the bytes of each record, by ascending
+        incarnation."""
         body = encode_vint(len(records))
         body += b"".join(encode_vint(len(r)) + r for r in records) + difference
         text = answer_text(self.board, self.incarnation, body)
@@ -236,13 +238,13 @@ class Author:
 
 
 class LinkWriter:
-    """What one link has named, so that batches in link form are short (SYN-28)."""
+    """The objects that one link has named, so that batches in link form are short (SYN-28)."""
 
     def __init__(self):
         self.begin()
 
     def begin(self):
-        """An author message was sent."""
+        """Notes that an author message was sent."""
         self._named, self._milliseconds = {}, 0
 
     def encode(self, author, first, time, operations):
@@ -263,7 +265,7 @@ class LinkWriter:
 
 
 class LinkReader:
-    """Authors, batches and heads that come over one link from `member`."""
+    """Reads the authors, batches and heads that arrive from `member` on one link."""
 
     def __init__(self, board, member):
         self.board, self.member = board, member
@@ -275,7 +277,7 @@ class LinkReader:
         self._introduced = {}
 
     def take_author(self, data):
-        """AUT-5; the record."""
+        """Reads an author message and returns its record (AUT-5)."""
         reader = Reader(data)
         length = reader.varint()
         if length > MAXIMUM_RECORD:
@@ -301,7 +303,7 @@ class LinkReader:
         return record
 
     def take_batch(self, data):
-        """(operations, full form) of the next batch in link form."""
+        """Returns (operations, full form) of the next batch in link form."""
         if self.record is None:
             raise BoardError("no-author")
         if self.record.role == VIEWER:
@@ -350,7 +352,7 @@ class LinkReader:
         return table
 
     def take_head(self, data):
-        """AUT-7; the sequence."""
+        """Verifies a head and returns its sequence (AUT-7)."""
         if self.record is None:
             raise BoardError("no-author")
         sequence, chain, signature = decode_head(data)
@@ -370,7 +372,8 @@ def answer_text(board, incarnation, body):
 
 
 def decode_answer(data, board, member, known):
-    """(records, difference) of an answer by `member` (SYN-29); `known` are records by incarnation."""
+    """Verifies an answer by `member` and returns (records, difference) (SYN-29); `known` are records by
+    incarnation."""
     reader = Reader(data)
     records = []
     for _ in range(reader.count(MAXIMUM_RECORDS)):
@@ -400,5 +403,5 @@ def decode_answer(data, board, member, known):
 
 
 def unrecorded(difference, known):
-    """The incarnations that a difference names and `known` does not hold (BRD-37)."""
+    """The incarnations that a difference names and `known` does not contain (BRD-37)."""
     return difference[0].ranges.keys() - known

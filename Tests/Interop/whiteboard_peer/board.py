@@ -25,7 +25,7 @@ MAXIMUM_AHEAD = 4096
 
 
 def image_header(data):
-    """(format, width, height) read from the file itself (BRD-17)."""
+    """Reads (format, width, height) from the file itself (BRD-17)."""
     if data[:8] == b"\x89PNG\r\n\x1a\n" and data[12:16] == b"IHDR":
         return 2, *struct.unpack(">II", data[16:24])
     if data[:2] == b"\xff\xd8":
@@ -40,7 +40,7 @@ def image_header(data):
 
 
 class _Replica:
-    """What we know of another replica."""
+    """The known state of another replica."""
 
     def __init__(self):
         self.delivery = None
@@ -58,7 +58,7 @@ class _Replica:
 
 
 class _Waiting:
-    """The one request whose answer is waited for (SYN-11)."""
+    """The one pending request (SYN-11)."""
 
     def __init__(self, remote, number, buckets):
         self.remote, self.number, self.buckets = remote, number, buckets
@@ -66,7 +66,7 @@ class _Waiting:
 
 
 class BoardPeer(Peer):
-    """A session peer that keeps a replica of its session's board."""
+    """A session peer with a replica of its session's board."""
 
     def __init__(self, identity, name, session=None, *, role=authors.EDITOR, icon="", **options):
         session = os.urandom(16) if session is None else session
@@ -100,7 +100,7 @@ class BoardPeer(Peer):
         return self._replicas.setdefault((remote.peer_id, remote.incarnation), _Replica())
 
     def _linked(self):
-        """The members to whom we have introduced ourselves."""
+        """The members to which this replica has introduced itself."""
         return [
             (remote, self._replica(remote))
             for remote in list(self.remotes.values())
@@ -108,7 +108,7 @@ class BoardPeer(Peer):
         ]
 
     def _run_board(self):
-        """Every second heads; every 5 s reports with sums, and what SYN-15 asks for."""
+        """Sends heads every second, and reports with sums and the requests of SYN-15 every 5 s."""
         seconds = 0
         while True:
             with self.condition:
@@ -118,7 +118,7 @@ class BoardPeer(Peer):
                 self._send_heads()
                 if self._waiting and self._is_given_up(self._waiting):
                     given_up, self._waiting = self._waiting, None
-                    # After the others; who is gone is passed over.
+                    # The request is repeated after the others; members that left are skipped.
                     self._request(given_up.remote, given_up.buckets)
                 if seconds % 5 == 0:
                     self._report(sums=messages.bucket_sums(self.state))
@@ -128,7 +128,7 @@ class BoardPeer(Peer):
                             self._request(remote)
 
     def _is_given_up(self, waiting):
-        """SYN-11: nothing came, or nothing can come any more."""
+        """Whether no answer arrived in time, or can arrive any more (SYN-11)."""
         is_gone = self._replica(waiting.remote).delivery is not waiting.remote.delivery
         is_gone = is_gone or waiting.remote.state in ("left", "lost", "violation")
         return is_gone or waiting.until < time.monotonic()
@@ -147,7 +147,7 @@ class BoardPeer(Peer):
         remote.send(bytes([AUTHOR]) + self.author.introduction())
 
     def _send_heads(self):
-        """AUT-7."""
+        """Sends heads to the members that lack them (AUT-7)."""
         head = None
         for remote, member in self._linked():
             if member.head_sent < self.author.sequence and remote.control:
@@ -156,7 +156,7 @@ class BoardPeer(Peer):
                 remote.send(bytes([HEAD]) + head)
 
     def _leave_claimed_incarnation(self):
-        """BRD-25: where others claim what we never wrote, the next operation is another's."""
+        """Begins a new incarnation if others claim sequences that this one never wrote (BRD-25)."""
         written = [[1, self.sequence]] if self.sequence else []
         if self.state.context.ranges.get(self.board_incarnation, []) == written:
             return
@@ -169,9 +169,10 @@ class BoardPeer(Peer):
     # Making operations
 
     def commit(self, operations, after=None):
-        """Own operations to everybody; the dot of the first (SYN-10).
+        """Applies local operations and sends them to all members (SYN-10); returns the dot of the first one.
 
-        One batch, but for those that follow a time far ahead (BRD-32). The first is later than `after`.
+        The operations are one batch, unless some follow a time far ahead (BRD-32). The first one is later than
+        `after`.
         """
         with self.condition:
             self._leave_claimed_incarnation()
@@ -181,7 +182,7 @@ class BoardPeer(Peer):
                 own = Dot(self.board_incarnation, first + index)
                 key = number, own if qualifier == OWN else qualifier
                 held = self.state.objects.get(own if target is None else target, {})
-                # BRD-6: later than what it overwrites.
+                # BRD-6: later than the cell it overwrites.
                 floors.append(held[key].time if key in held else None)
             if after is not None:
                 floors[0] = max(floors[0] or 0, after)
@@ -201,7 +202,7 @@ class BoardPeer(Peer):
             remote.send(bytes([BATCH]) + batch)
 
     def _send_records(self, operations):
-        """SYN-48: the authors of what is purged."""
+        """Returns the records of the authors whose objects are purged (SYN-48)."""
         purged = {target.incarnation for target, number, *_ in operations if number == cells.PURGE}
         for incarnation in sorted(purged & self.records.keys() - {self.board_incarnation}):
             for remote, _ in self._linked():
@@ -212,7 +213,7 @@ class BoardPeer(Peer):
         self.commit([(target, number, None, shape, value)])
 
     def _create(self, kind, cell_list, after=None):
-        """An object of `kind` with cells (number, qualifier, shape, value), created after a time."""
+        """Creates an object of `kind` with cells (number, qualifier, shape, value), later than a time."""
         with self.condition:
             self._leave_claimed_incarnation()
             identifier = Dot(self.board_incarnation, self.sequence + 1)
@@ -224,7 +225,7 @@ class BoardPeer(Peer):
             return self.commit(operations, after)
 
     def _top(self):
-        """The greatest z index that is followed (BRD-34)."""
+        """Returns the greatest z index that counts as the top (BRD-34)."""
         held = [found.get((cells.Z_INDEX, None)) for found in self.state.objects.values()]
         places = [cell.value for cell in held if cell and cell.shape == cells.BYTES]
         return max(filter(stacking.is_followed, places), default=None)
@@ -282,7 +283,7 @@ class BoardPeer(Peer):
             self.commit(operations)
 
     def add_stroke(self, points, width=4, colour=0x112233FF):
-        """A whole stroke; `points` are (x, y) in board units."""
+        """Draws a whole stroke; `points` are (x, y) in board units."""
         fine = [(round(x * 16), round(y * 16), 0) for x, y in points]
         pieces = [
             (cells.INK, start, cells.BYTES, codec.encode_ink(fine[start : start + 128]))
@@ -314,7 +315,7 @@ class BoardPeer(Peer):
         )
 
     def say(self, words, author=None):
-        """`author` is whom the line claims to be of; a liar's is another's."""
+        """Writes a chat line. `author` is the claimed author; a liar names another member."""
         with self.condition:
             return self._create(
                 cells.CHAT,
@@ -324,7 +325,7 @@ class BoardPeer(Peer):
                     (cells.CHAT_TEXT, None, cells.STRING, words.encode("utf-8")),
                     (cells.CHAT_TIME, None, cells.UNSIGNED, self.clock.wall()),
                 ],
-                # BRD-31.
+                # The line follows all lines that it saw (BRD-31).
                 views.latest_line(self.state),
             )
 
@@ -339,7 +340,7 @@ class BoardPeer(Peer):
     # Presence
 
     def show(self, remote, cursor=None, laser=False, view=None):
-        """SYN-30: once, not each second."""
+        """Sends presence once, not every second (SYN-30)."""
         self._presences += 1
         shown = messages.Presence(self._presences, cursor, laser, view, self.clock.wall())
         remote.send_datagram(messages.encode_presence(shown))
@@ -351,7 +352,7 @@ class BoardPeer(Peer):
             return self.state.digest()
 
     def member_of(self, incarnation):
-        """The member who wrote under `incarnation`, where its record is known (AUT-3)."""
+        """Returns the member that writes as `incarnation`, if its record is known (AUT-3)."""
         record = self.records.get(incarnation)
         return record.member if record else None
 
@@ -363,7 +364,7 @@ class BoardPeer(Peer):
             ]
 
     def is_synced(self, remote):
-        """SYN-16."""
+        """Whether this replica and the other side have the same board (SYN-16)."""
         member = self._replica(remote)
         return (
             member.requests > 0
@@ -382,13 +383,13 @@ class BoardPeer(Peer):
             raise TimeoutError(f"not synced: {known}, our context is {ours}") from None
 
     def replica_incarnation(self, remote):
-        """The incarnation that the other side's replica writes under."""
+        """Returns the incarnation of the other side's replica."""
         return self._replica(remote).incarnation
 
     # Messages
 
     def on_open(self, remote):
-        """Both sides introduce themselves first (AUT-5), and anew where messages begin anew."""
+        """Introduces this replica first (AUT-5), and again when the delivery of messages starts again."""
         member = self._replica(remote)
         if member.delivery is remote.delivery:
             return
@@ -399,7 +400,7 @@ class BoardPeer(Peer):
         remote.send(messages.encode_profile(self.name, self.icon))
 
     def _request(self, remote, buckets=0):
-        """SYN-11: at once, or after the answer that is waited for."""
+        """Requests what is missing (SYN-11), at once or after the pending answer."""
         if self._replica(remote).role != authors.VIEWER:
             self._to_ask[remote] = self._to_ask.get(remote, 0) | buckets
             self._ask_next()
@@ -415,7 +416,7 @@ class BoardPeer(Peer):
             remote.send(messages.encode_request(member.requests, self.state.context, buckets))
 
     def _answered(self, remote, number):
-        """The request that was waited for has had its answer, and it is applied."""
+        """Ends the pending request after its answer was applied."""
         self._waiting = None
         self._replica(remote).applied_request = number
         self._report()
@@ -474,7 +475,7 @@ class BoardPeer(Peer):
             self._request(remote)
 
     def _take_record(self, member, record):
-        """SYN-48."""
+        """Stores a record that was sent before a purge (SYN-48)."""
         if record.incarnation in self.records:
             return
         member.ahead[record.incarnation] = record
@@ -497,20 +498,20 @@ class BoardPeer(Peer):
 
     def _take_report(self, remote, member, report):
         member.their_hash = report.hash
-        # 0 says nothing of it.
+        # 0 means that the report does not contain it.
         member.their_applied = report.applied or member.their_applied
         if not report.sums or report.hash != context_hash(self.state.context):
             return
         pairs = enumerate(zip(report.sums, messages.bucket_sums(self.state)))
         differing = sum((theirs != ours) << at for at, (theirs, ours) in pairs)
         if differing and time.monotonic() >= member.repair_at:
-            # SYN-42.
+            # Request a repair of the buckets that differ (SYN-42).
             member.repair_at = time.monotonic() + 5
             self.events.add("diverged", remote=remote, buckets=differing)
             self._request(remote, differing)
 
     def _answer(self, remote, member, number, buckets, context):
-        """SYN-12 and SYN-13."""
+        """Answers a request (SYN-12 and SYN-13)."""
         if self.role == authors.VIEWER:
             return
         member.answered_to = number
@@ -523,7 +524,7 @@ class BoardPeer(Peer):
         remote.send_resource(messages.answer_name(self.session, number, len(answer)), path)
 
     def make_answer(self, buckets, context):
-        """The bytes of SYN-29."""
+        """Returns the bytes of an answer (SYN-29)."""
         mine = self.state.context
         records = [
             self.records[incarnation].data
@@ -571,7 +572,7 @@ class BoardPeer(Peer):
         found = {record.incarnation: record for record in records}
         known = self.state.context.ranges.keys() | self.records.keys() | found.keys()
         if authors.unrecorded(difference, known):
-            # BRD-37: it is refused, and the link stays.
+            # BRD-37: the answer is refused, and the link stays.
             self.events.add("answer-refused", remote=remote, number=number)
             self._waiting = None
             return
@@ -582,7 +583,7 @@ class BoardPeer(Peer):
         self.events.add("answer", remote=remote, number=number, size=len(data))
 
     def _refuse(self, remote, message):
-        """What did not come as a message was against a rule of the board: that ends the control link."""
+        """Ends the control link after a violation of a board rule outside of a message."""
         control, remote.control = remote.control, None
         if control:
             self._gone(remote, "violation", "protocol-error")
@@ -594,7 +595,7 @@ class BoardPeer(Peer):
         try:
             self._take_datagram(remote, message, path)
         except BoardError as error:
-            # SYN-45.
+            # A malformed datagram ends the link (SYN-45).
             self.events.add("board-error", remote=remote, word=error.word, message=message)
             self._refuse(remote, str(error))
 
@@ -621,7 +622,7 @@ class BoardPeer(Peer):
                 remote.send(bytes([ASSET_REQUEST]) + asset[0])
 
     def _send_asset(self, remote, sha256):
-        """SYN-36."""
+        """Sends an asset, or the message that it is unavailable (SYN-36)."""
         if sha256 not in self.assets:
             remote.send(bytes([ASSET_UNAVAILABLE]) + sha256)
             return
@@ -633,13 +634,13 @@ class BoardPeer(Peer):
         remote.send_resource(asset_name(shows, sha256), self.assets[sha256])
 
     def _is_requested(self, remote, offer):
-        """Whether it is an answer or an asset that this peer accepts (RES-6)."""
+        """Whether the offer is an answer or an asset that this peer accepts (RES-6)."""
         is_ours = parse_asset_name(offer["name"]) is not None or messages.parse_answer_name(offer["name"]) is not None
         return is_ours and self._accept_resource(remote, offer)
 
     def _accept_resource(self, remote, offer):
-        """An answer or an asset only from whom it was asked (SYN-13, SYN-37); other things are the
-        application's."""
+        """Accepts an answer or an asset only from the peer that was asked (SYN-13, SYN-37). Other resources are for the
+        application."""
         sha256 = parse_asset_name(offer["name"])
         if sha256 is not None:
             return self._wanted_assets.get(sha256, (None,))[0] == remote.peer_id
@@ -657,7 +658,7 @@ class BoardPeer(Peer):
             return True
 
     def wait_asset(self, sha256, timeout=30):
-        """The file of an asset, once it came and was found to be what its object says."""
+        """Returns the file of an asset, after it arrived and agreed with its object."""
         self.events.wait(
             "resource",
             timeout,
@@ -666,7 +667,7 @@ class BoardPeer(Peer):
         return self.assets[sha256]
 
     def _note(self, event):
-        """BRD-17 for one received resource."""
+        """Checks a received asset (BRD-17)."""
         sha256 = parse_asset_name(event["name"])
         data = pathlib.Path(event["path"]).read_bytes()
         asset = self._wanted_assets[sha256][1]

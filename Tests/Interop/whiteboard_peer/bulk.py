@@ -33,7 +33,7 @@ class TransferEnded(Exception):
 
 
 class StreamReset(Exception):
-    """The other side, or we, ended the stream in both directions."""
+    """One of the sides ended the stream in both directions."""
 
     def __init__(self, code, message=""):
         super().__init__(f"reset with {code}: {message}")
@@ -84,7 +84,7 @@ class BulkLink:
                 return
 
     def next(self, timeout=None):
-        """The next frame; raises what ended the link."""
+        """Returns the next frame; raises the error that ended the link."""
         try:
             item = self.frames.get(timeout=timeout)
         except queue.Empty as error:
@@ -119,7 +119,7 @@ def parse_offer(payload):
 
 
 class Stream:
-    """One byte stream; reading to the end and `finish` make its link idle again."""
+    """One byte stream. After reading to the end and `finish`, its link is idle again."""
 
     def __init__(self, bulk, identifier, name, release):
         self.bulk, self.id, self.name = bulk, identifier, name
@@ -142,7 +142,7 @@ class Stream:
         self.done.set()
 
     def read(self, timeout=20):
-        """The next bytes; empty at the end."""
+        """Returns the next bytes; empty at the end."""
         if self._got_fin:
             return b""
         kind, payload = self.bulk.next(timeout)
@@ -174,7 +174,7 @@ class Stream:
 
 
 class Transfer:
-    """A resource on its way out."""
+    """An outgoing resource."""
 
     def __init__(self, remote, name, path, modified, identifier, progress):
         self._progress = progress
@@ -211,7 +211,7 @@ class Transfer:
                         self.remote.release_bulk(bulk)
                     raise
                 except (LinkBroken, OSError):
-                    # RES-5: once more on a new link, while the peer is not lost.
+                    # RES-5: try again on a new link, while the peer is not lost.
                     self.remote.wait_connected()
         except Exception as error:
             self.error = error
@@ -223,7 +223,7 @@ class Transfer:
         if self.modified is not None:
             offer["modified"] = self.modified
         bulk.send(wire.RESOURCE_OFFER, offer)
-        # RES-8: the other side may ask a person first.
+        # RES-8: the other side may ask its user first.
         accept = self._answer(bulk, wire.RESOURCE_ACCEPT, OFFER_PATIENCE + 10)
         offset = wire.integer(accept, "offset", 0, self.size)
         with self.path.open("rb") as file:
@@ -265,7 +265,7 @@ class Transfer:
         return raw
 
     def _refused(self, bulk, kind, payload):
-        """RES-4: whatever was sent before, a CANCEL is answered by one."""
+        """Answers a CANCEL with a CANCEL, whatever was sent before (RES-4)."""
         if kind != wire.RESOURCE_CANCEL:
             raise malformed(f"frame {kind:#04x} within a transfer")
         raw = wire.parse_json(payload)
@@ -284,7 +284,7 @@ class Transfer:
 
 
 class Partial:
-    """What we hold of an unfinished transfer (RES-1)."""
+    """The received part of an unfinished transfer (RES-1)."""
 
     def __init__(self, path, offer):
         self.path = path
@@ -296,17 +296,17 @@ class Partial:
 
 
 class BulkMixin:
-    """What a remote needs for bulk links."""
+    """The bulk links of a remote peer."""
 
     def init_bulk(self):
         self.bulk_links = []
         self.idle_bulk = queue.Queue()
-        # How many wait for a link that the other side was asked to dial.
+        # The number of callers that wait for a link requested from the other side.
         self.bulk_waiters = 0
         self.previous_control = (None, 0)
         self.partials = []
         self.streams = []
-        # Resources under way, by whether we requested them (RES-6).
+        # The number of incoming resources, by whether this side requested them (RES-6).
         self.incoming = {True: 0, False: 0}
 
     def end_bulk(self):
@@ -321,7 +321,7 @@ class BulkMixin:
         if self.control is None:
             raise LinkBroken("the peer is gone")
 
-    # As the opener
+    # The opening side
 
     def acquire_bulk(self):
         while True:
@@ -340,7 +340,7 @@ class BulkMixin:
                 self.bulk_waiters -= 1
 
     def _new_bulk(self):
-        """Dials a link, or asks for one and waits for it (BLK-5)."""
+        """Dials a link, or requests one and waits for it (BLK-5)."""
         asked_on, until = None, time.monotonic() + 10
         while asked_on is None or time.monotonic() < until:
             self.wait_connected()
@@ -349,7 +349,7 @@ class BulkMixin:
                 if control is None:
                     continue
                 if not control.dialled_by_us and control is not asked_on:
-                    # BLK-5: what was asked for on the link before is lost.
+                    # BLK-5: a request on the previous control link is lost.
                     control.send(wire.BULK_REQUEST, {"count": 1})
                     asked_on, until = control, time.monotonic() + 10
             if control.dialled_by_us:
@@ -390,7 +390,7 @@ class BulkMixin:
     def send_resource(
         self, name, path, modified=None, identifier=None, progress=lambda transfer: None
     ):
-        """Starts to send a file; the returned `Transfer` tells how it went."""
+        """Starts to send a file; the returned `Transfer` has its result."""
         return Transfer(self, name, path, modified, identifier, progress)
 
     def open_stream(self, name):
@@ -399,7 +399,7 @@ class BulkMixin:
         bulk.send(wire.STREAM_OPEN, {"id": identifier, "name": name})
         return Stream(bulk, identifier, name, self.release_bulk)
 
-    # As the other side
+    # The answering side
 
     def dial_bulk_for_other(self):
         try:
@@ -411,7 +411,7 @@ class BulkMixin:
 
 
 def serve_bulk(peer, link, raw, admitted):
-    """The listener's side of ATTACH (BLK-1); calls `admitted` when it is in."""
+    """Answers ATTACH as the listener (BLK-1); calls `admitted` after the check."""
     session = parse_base32(wire.text(raw, "session"), 16)
     incarnation = parse_base32(wire.text(raw, "incarnation"), 8)
     opener = wire.text(raw, "opener")
@@ -450,7 +450,7 @@ def serve_bulk(peer, link, raw, admitted):
 
 
 def serve_opener(remote, bulk):
-    """Takes what the other side starts on this link, one thing after the other (BLK-2)."""
+    """Handles what the other side starts on this link, one transfer after the other (BLK-2)."""
     try:
         while True:
             kind, payload = bulk.next()
@@ -494,7 +494,7 @@ def _receive_resource(remote, bulk, offer, is_requested):
     identifier = offer["id"]
 
     def cancel(code, answered=False):
-        """RES-4: what crosses our CANCEL is discarded until the sender's own comes."""
+        """Cancels the transfer. Frames that cross our CANCEL are discarded until the sender's own CANCEL (RES-4)."""
         peer.events.add("resource-ended", remote=remote, offer=offer, code=code)
         bulk.send(wire.RESOURCE_CANCEL, {"id": identifier, "code": code, "message": ""})
         if not answered:

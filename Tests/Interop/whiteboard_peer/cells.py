@@ -61,7 +61,7 @@ WRITERS = {DELETION, ERASURE}
 
 
 class BoardError(Exception):
-    """A form that is refused; `word` is the error word of board.md."""
+    """A malformed value; `word` is the error word of board.md."""
 
     def __init__(self, word, message=""):
         super().__init__(f"{word}: {message}" if message else word)
@@ -74,7 +74,7 @@ class Dot(NamedTuple):
 
 
 def qualifier_class(number):
-    """0 none, 1 a number, 2 a dot (BRD-8)."""
+    """The kind of qualifier of a property: 0 none, 1 a number, 2 a dot (BRD-8)."""
     return number >> 6 & 3
 
 
@@ -86,7 +86,7 @@ class Cell(NamedTuple):
 
     @property
     def stamp(self):
-        """Greatest wins (BRD-5); the value decides only where one dot was used twice."""
+        """The order of cells: the greatest wins (BRD-5). The value decides only if one dot was used twice."""
         return self.time, *self.dot, self.shape, value_bytes(self.shape, self.value)
 
 
@@ -101,7 +101,7 @@ class Operation(NamedTuple):
 
 
 def check_right(operation_dot, object_id, number, qualifier, shape):
-    """Who may write what (BRD-2, BRD-10)."""
+    """Whether an incarnation may write a property (BRD-2, BRD-10)."""
     if (number == KIND) != (object_id == operation_dot):
         raise BoardError("author", "a create operation that is none")
     if number == KIND and shape != UNSIGNED:
@@ -203,12 +203,12 @@ def mix(x):
 
 
 def bucket(identifier):
-    """Which of the 16 buckets an object belongs to (SYN-41)."""
+    """The number of an object's bucket, of 16 (SYN-41)."""
     return mix(identifier.incarnation ^ mix(identifier.sequence)) % 16
 
 
 def sums_start(context):
-    """What the hash of every cell begins with, from the binary form of the context (SYN-41)."""
+    """The start value of the hash of every cell, from the binary form of the context (SYN-41)."""
     result = 0
     for word in struct.unpack(">4Q", hashlib.sha256(context).digest()):
         result = mix(result ^ word)
@@ -216,7 +216,7 @@ def sums_start(context):
 
 
 def cell_hash(identifier, number, qualifier, cell, start):
-    """SYN-41."""
+    """The hash of one cell (SYN-41)."""
     value = value_bytes(cell.shape, cell.value)
     named = qualifier if isinstance(qualifier, Dot) else (qualifier or 0, 0)
     words = [*identifier, number, *named, *cell.dot, cell.time, cell.shape, len(value)]
@@ -229,7 +229,7 @@ def cell_hash(identifier, number, qualifier, cell, start):
 
 
 class State:
-    """Cells and context of one replica."""
+    """The cells and the context of one replica."""
 
     def __init__(self):
         self.objects = {}
@@ -239,7 +239,7 @@ class State:
         return (KIND, None) in self.objects.get(identifier, {})
 
     def read(self, identifier, number, qualifier=None):
-        """The value, or None where the cell is missing or has another shape (BRD-9)."""
+        """The value, or None if the cell is missing or has another shape (BRD-9)."""
         cell = self.objects.get(identifier, {}).get((number, qualifier))
         if cell is None or cell.shape not in SHAPES.get(number, (cell.shape,)):
             return None
@@ -249,7 +249,7 @@ class State:
         return bool(self.read(identifier, DELETED))
 
     def visible(self):
-        """The ids of objects that are created and not deleted, chat lines too."""
+        """The ids of objects that are created and not deleted, including chat lines."""
         return sorted(i for i in self.objects if self.is_created(i) and not self.is_deleted(i))
 
     # Merging
@@ -262,7 +262,7 @@ class State:
             cells[key] = cell
 
     def apply(self, operations):
-        """SYN-3 and SYN-8; the operations are one decoded batch."""
+        """Applies the operations of one decoded batch (SYN-3 and SYN-8)."""
         for operation in operations:
             if operation.dot in self.context:
                 continue
@@ -277,13 +277,13 @@ class State:
         self._drop_dead_orphans()
 
     def _drop_dead_orphans(self):
-        """SYN-4: what was purged elsewhere is no orphan any more."""
+        """Removes cells of objects that were purged elsewhere, which are no longer orphans (SYN-4)."""
         for identifier in list(self.objects):
             if identifier in self.context and not self.is_created(identifier):
                 del self.objects[identifier]
 
     def answer_to(self, context, buckets=0):
-        """(context, living, cells by object) for SYN-5; all cells of the buckets named (SYN-42)."""
+        """Returns (context, living, cells by object) for SYN-5, with all cells of the named buckets (SYN-42)."""
         living = DotSet()
         cells = {}
         for identifier, held in self.objects.items():
@@ -296,7 +296,7 @@ class State:
         return self.context.copy(), living, cells
 
     def merge_answer(self, context, living, cells, is_repair=False):
-        """SYN-6; for a repair every cell is compared, also one that was seen (SYN-42)."""
+        """Merges an answer (SYN-6). For a repair, every cell is compared, also one that was seen (SYN-42)."""
         for identifier in list(self.objects):
             if identifier in context and identifier not in living:
                 del self.objects[identifier]
@@ -310,7 +310,7 @@ class State:
     # Digest
 
     def bucket_sums(self, context):
-        """SYN-41; `context` is the binary form of the state's own."""
+        """The sums of the 16 buckets (SYN-41); `context` is the binary form of the state's own context."""
         sums = [0] * 16
         start = sums_start(context)
         for identifier, held in self.objects.items():
@@ -322,7 +322,7 @@ class State:
         return sums
 
     def digest(self):
-        """SYN-40, in lower-case hexadecimal."""
+        """The digest in lower-case hexadecimal (SYN-40)."""
         digest = hashlib.sha256(b"whiteboard-digest-1\n")
         for identifier in self.visible():
             cells = self.objects[identifier]

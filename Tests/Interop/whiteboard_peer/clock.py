@@ -18,7 +18,7 @@ class Clock:
         return (self.wall() << 16) + DRIFT
 
     def observe(self, received):
-        """Advances to a remote time; one that is too far ahead is ignored (BRD-7)."""
+        """Advances to a remote time; ignores one that is too far ahead (BRD-7)."""
         if received <= self._limit():
             self._last = max(self._last, received)
 
@@ -40,7 +40,7 @@ class Clock:
 
 
 def runs(times):
-    """The (first, count) of the runs that fit into one batch, where times increase by 1."""
+    """The (first, count) of the runs that fit into one batch, in which times increase by 1."""
     found = []
     for index, at in enumerate(times):
         if found and times[index - 1] + 1 == at:

@@ -40,7 +40,7 @@ def unzigzag(value):
 
 
 class Reader:
-    """Reads canonical forms, or raises `BoardError`."""
+    """Decodes canonical forms; raises `BoardError` for all others."""
 
     def __init__(self, data):
         self.data = data
@@ -117,7 +117,7 @@ def check_time(value):
 
 
 def join_time(milliseconds, counter):
-    """A time of its two parts, which travel apart."""
+    """Joins the two parts of a time, which are encoded separately."""
     if counter > 65_535:
         raise BoardError("limit", "a counter")
     if milliseconds < 0:
@@ -133,7 +133,7 @@ MAXIMUM_INCARNATIONS, MAXIMUM_RANGES = 65_536, 1_048_576
 def encode_set(dots):
     out = bytearray(encode_vint(len(dots.ranges)))
     for incarnation in sorted(dots.ranges):
-        entries = []  # [gap, length - 1, how often more]
+        entries = []  # [gap, length - 1, number of repetitions]
         after = 1
         for low, high in dots.ranges[incarnation]:
             if entries and entries[-1][:2] == [low - after, high - low]:
@@ -186,7 +186,7 @@ def read_set(reader):
 
 
 class _Pairs:
-    """The last pair, from which the next one is a difference."""
+    """The last pair; the next one is encoded as the difference from it."""
 
     def __init__(self):
         self.last = (0, 0)
@@ -252,7 +252,7 @@ def _check_tag(number, shape):
 
 
 def table_of(author, operations):
-    """The author and every other incarnation that is named, by first use (SYN-21)."""
+    """The author and every other named incarnation, by first use (SYN-21)."""
     table = {author: None}
     for target, number, qualifier, shape, value in operations:
         for named in (target, qualifier, value if shape == DOT else None):
@@ -262,9 +262,9 @@ def table_of(author, operations):
 
 
 def encode_operations(author, first, operations):
-    """The operations of a batch (SYN-22 to SYN-24).
+    """Encodes the operations of a batch (SYN-22 to SYN-24).
 
-    `operations` are (object or None for own, number, qualifier, shape, value); a qualifier or
+    `operations` are (object or None for own, number, qualifier, shape, value). A qualifier or
     value may be the string "own" for the operation's own dot."""
     table = table_of(author, operations)
     index = {incarnation: at for at, incarnation in enumerate(table)}
@@ -301,14 +301,14 @@ def encode_operations(author, first, operations):
 
 
 def encode_head(author, first, time, count, table):
-    """What a batch in its full form begins with (SYN-20)."""
+    """Encodes the start of a batch in full form (SYN-20)."""
     head = struct.pack(">Q", author) + encode_vint(first) + encode_vint(time)
     head += encode_vint(count) + encode_vint(len(table))
     return head + b"".join(struct.pack(">Q", entry) for entry in table)
 
 
 def encode_batch(author, first, time, operations):
-    """The full form; `operations` are as in `encode_operations`."""
+    """Encodes a batch in full form; `operations` are as in `encode_operations`."""
     head = encode_head(author, first, time, len(operations), table_of(author, operations)[1:])
     return head + encode_operations(author, first, operations)
 
@@ -328,7 +328,7 @@ def check_table(author, table):
 
 
 def decode_batch(data):
-    """The operations of a batch in its full form (SYN-20 to SYN-24)."""
+    """Decodes a batch in full form (SYN-20 to SYN-24)."""
     if len(data) > MAXIMUM_BATCH:
         raise BoardError("limit", "a batch")
     reader = Reader(data)
@@ -343,7 +343,7 @@ def decode_batch(data):
 
 
 def read_operations(reader, author, first, time, count, others):
-    """The operations, which are the rest of the bytes."""
+    """Decodes the operations, which are the rest of the bytes."""
     table = [author, *others]
     used = 0
     pairs = _Pairs()
@@ -462,7 +462,7 @@ def encode_difference(context, living, cells):
 
 
 def read_difference(reader):
-    """(context, living, cells by object) of SYN-26, checked by SYN-27."""
+    """Decodes (context, living, cells by object) of SYN-26, with the checks of SYN-27."""
     if reader.u8() != 2:
         raise BoardError("reserved", "the version of the difference")
     context, living = read_set(reader), read_set(reader)
@@ -547,7 +547,7 @@ def decode_difference(data):
 
 
 def encode_ink(points):
-    """`points` are (x, y, pressure) in 1/16 unit (BRD-15)."""
+    """Encodes `points`, each (x, y, pressure) in 1/16 unit (BRD-15)."""
     has_pressure = any(point[2] for point in points)
     out = bytearray(encode_vint(len(points) << 1 | has_pressure))
     last = (0, 0, 0)
@@ -590,7 +590,7 @@ ROOT, LEFT, RIGHT = 0, 1, 2
 
 
 def encode_run(anchor, character, text):
-    """`character` is (dot of its run, offset), or None at the root."""
+    """Encodes a text run. `character` is (dot of its run, offset), or None at the root."""
     out = bytes([anchor])
     if character is not None:
         (incarnation, sequence), offset = character
@@ -622,7 +622,7 @@ def encode_deletion(run, first, count):
 
 
 def decode_deletion(data):
-    """(dot of the run, first offset, number of characters)."""
+    """Encodes a reference to a run: (dot of the run, first offset, number of characters)."""
     reader = Reader(data)
     run = Dot(reader.incarnation(), reader.sequence())
     first, further = reader.varint(), reader.varint()
@@ -636,7 +636,7 @@ MAXIMUM_SPANS, MAXIMUM_SPAN_END = 4_096, 1_048_576
 
 
 def encode_erasure(spans):
-    """`spans` are (start, end) in 1/16 of the way from one point to the next (BRD-29)."""
+    """Encodes `spans`, each (start, end) in 1/16 of the distance between two points (BRD-29)."""
     out = bytearray()
     after = 0
     for start, end in spans:

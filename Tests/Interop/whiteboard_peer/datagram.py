@@ -25,7 +25,7 @@ def expand_label(secret, label, context, length, algorithm=hashes.SHA256):
 
 
 class DirectionKeys:
-    """What one direction seals with; `direction` is b"d" or b"l"."""
+    """The sealing key of one direction; `direction` is b"d" or b"l"."""
 
     def __init__(self, secret, direction):
         self._secret = secret
@@ -67,7 +67,7 @@ class ReplayWindow:
         self._seen = set()
 
     def take(self, counter):
-        """False for a counter that was seen or is below the window (DGM-3)."""
+        """Returns False for a counter that was seen or is below the window (DGM-3)."""
         if counter in self._seen or counter <= self.greatest - WINDOW:
             return False
         self._seen.add(counter)
@@ -87,7 +87,7 @@ class Opener:
         self._windows = {0: ReplayWindow()}
 
     def open(self, packet):
-        """(kind, content, is_newest), or None for whatever must be dropped (DGM-1 to DGM-3)."""
+        """Returns (kind, content, is_newest), or None for a packet that must be dropped (DGM-1 to DGM-3)."""
         if not MINIMUM <= len(packet) <= MAXIMUM or packet[0] != 1:
             return None
         if packet[2:10] != self.keys.key_id:
@@ -118,7 +118,7 @@ class Opener:
 
 
 def pieces(identifier, message):
-    """(kind, content) of every packet that carries `message` (DGM-6)."""
+    """Returns (kind, content) of every packet for `message` (DGM-6)."""
     if len(message) > MAXIMUM_DATAGRAM:
         raise ValueError("the datagram is too long")
     if HEADER + 1 + len(message) + 16 <= PACKET:
@@ -131,7 +131,7 @@ def pieces(identifier, message):
 
 
 class Reassembler:
-    """Joins pieces; what is late, contradicts or does not fit is dropped (DGM-7)."""
+    """Assembles pieces; late, contradicting and excess pieces are dropped (DGM-7)."""
 
     def __init__(self, clock=time.monotonic):
         self._clock = clock

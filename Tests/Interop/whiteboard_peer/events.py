@@ -1,10 +1,10 @@
-"""A log of what happened, to wait on."""
+"""A log of events, on which tests can wait."""
 
 import os
 import threading
 import time
 
-# A machine that others use too takes longer over everything: what is waited for may come so much later.
+# The factor for all time limits, for machines that are shared with other work.
 PATIENCE = float(os.environ.get("WHITEBOARD_TEST_PATIENCE", "1"))
 
 
@@ -12,7 +12,7 @@ class EventLog:
     def __init__(self):
         self._condition = threading.Condition()
         self._count = 0
-        # By kind, each with its place in the whole.
+        # Events by kind, each with its overall position.
         self._events = {}
 
     def add(self, kind, **fields):
@@ -22,7 +22,7 @@ class EventLog:
             self._condition.notify_all()
 
     def wait(self, kind, timeout=15, where=lambda event: True, **fields):
-        """Takes the first event of that kind whose fields match; it is not returned twice."""
+        """Waits for the first event of that kind whose fields match, and removes it."""
         return self.wait_any((kind,), timeout, where, **fields)
 
     def wait_any(self, kinds, timeout=15, where=lambda event: True, **fields):
@@ -48,6 +48,6 @@ class EventLog:
                 self._condition.wait(left)
 
     def all(self, kind):
-        """Every event of that kind that nobody took."""
+        """Returns every event of that kind that was not removed."""
         with self._condition:
             return [event for _, event in self._events.get(kind, [])]

@@ -32,22 +32,22 @@ class Presence(NamedTuple):
     counter: int
     cursor: tuple | None = None  # x, y in 1/16 unit
     laser: bool = False
-    view: tuple | None = None  # x, y of the centre in 1/16 unit, width, height
+    view: tuple | None = None  # x, y of the center in 1/16 unit, width, height
     clock: int | None = None  # the sender's wall clock, milliseconds since 1970
 
 
 def context_hash(context):
-    """SYN-14."""
+    """Returns the hash of a context in reports (SYN-14)."""
     return hashlib.sha256(encode_set(context)).digest()[:8]
 
 
 def bucket_sums(state):
-    """SYN-41."""
+    """Returns the bucket sums of a state (SYN-41)."""
     return state.bucket_sums(encode_set(state.context))
 
 
 def asset_name(identifier, sha256):
-    """BRD-20."""
+    """Returns the resource name of an asset (BRD-20)."""
     return json.dumps(
         {
             "id": views.object_text(identifier),
@@ -59,7 +59,7 @@ def asset_name(identifier, sha256):
 
 
 def parse_asset_name(name):
-    """The SHA-256 in the name of an asset's resource, or None when it is none."""
+    """Returns the SHA-256 in the name of an asset's resource, or None for any other name."""
     try:
         value = json.loads(name)
     except ValueError:
@@ -73,7 +73,7 @@ def parse_asset_name(name):
 
 
 def answer_name(board, number, size):
-    """SYN-13."""
+    """Returns the resource name of an answer (SYN-13)."""
     return json.dumps(
         {
             "id": base32(board),
@@ -86,7 +86,7 @@ def answer_name(board, number, size):
 
 
 def parse_answer_name(name):
-    """(board, number of the request, byte count) in the name of an answer's resource, or None."""
+    """Returns (board, number of the request, byte count) in the name of an answer's resource, or None."""
     try:
         value = json.loads(name)
     except ValueError:
@@ -113,7 +113,7 @@ def encode_profile(name, icon=""):
 
 
 def encode_presence(presence):
-    """SYN-34."""
+    """Encodes presence (SYN-34)."""
     data = bytes([PRESENCE]) + encode_vint(presence.counter)
     data += bytes([presence.cursor is not None])
     data += b"".join(map(codec.zigzag, presence.cursor or ()))
@@ -164,10 +164,10 @@ def _read_text(reader, maximum):
 
 
 def decode_message(data):
-    """(kind, content) of a reliable message; None for one that is skipped.
+    """Decodes (kind, content) of a reliable message; None if it must be skipped.
 
-    What the content of a batch, an author message or a head means hangs on the link it came by:
-    theirs are the bytes behind the kind, for a `LinkReader`."""
+    The meaning of a batch, an author message or a head depends on its link. Their content is the bytes after the kind,
+    for a `LinkReader`."""
     reader = Reader(data)
     kind = reader.u8()
     if kind in (BATCH, AUTHOR, HEAD, APPLICATION, RECORD):
@@ -199,7 +199,7 @@ def decode_message(data):
 
 
 def decode_datagram(data):
-    """(kind, content) of a datagram; None for one that is skipped."""
+    """Decodes (kind, content) of a datagram; None if it must be skipped."""
     reader = Reader(data)
     kind = reader.u8()
     if kind == PRESENCE:

@@ -1,4 +1,4 @@
-"""Who may write on a board that somebody owns: certificates, grants, revocations (board.md, Owned boards)."""
+"""Rights on an owned board: certificates, grants, revocations (board.md, Owned boards)."""
 
 import hashlib
 import struct
@@ -14,7 +14,7 @@ MAXIMUM_COUNTED = 4096
 
 
 def board_of(salt, key):
-    """AUT-9."""
+    """Returns the id of an owned board (AUT-9)."""
     return OWNED + hashlib.sha256(b"whiteboard-owner-1\n" + salt + key).digest()[:14]
 
 
@@ -23,7 +23,7 @@ def is_owned(board):
 
 
 class Certificate(NamedTuple):
-    """AUT-10."""
+    """A certificate of rights (AUT-10)."""
 
     holder: bytes
     rights: int
@@ -44,7 +44,7 @@ def certificate_text(board, holder, rights, serial):
 
 
 class Grant(NamedTuple):
-    """AUT-11."""
+    """A grant of a role (AUT-11)."""
 
     salt: bytes
     owner: bytes
@@ -71,7 +71,7 @@ class Grant(NamedTuple):
             issuer, may_grant = one.holder, one.may_grant
 
     def allows(self, key, role):
-        """Whether the owner of `key` may take the role: 1 editor, 3 relay."""
+        """Whether the holder of `key` may take the role: 1 editor, 3 relay."""
         if not self.certificates:
             return key == self.owner
         last = self.certificates[-1]
@@ -97,7 +97,7 @@ def read_grant(reader, holder, most=2):
 
 
 class Revocation(NamedTuple):
-    """AUT-13."""
+    """A revocation of a member's rights (AUT-13)."""
 
     board: bytes
     member: bytes
@@ -160,7 +160,7 @@ def read_revocation(reader, data, board, verify, key_of, member_of):
 
 
 def limit_of(incarnation, certificates, revocations, member_of):
-    """AUT-14: the last sequence that counts, or None where all do."""
+    """Returns the last sequence that counts, or None if all do (AUT-14)."""
     by_owner = [one for one in revocations if not one.grant.certificates]
     counting = [
         one

@@ -1,4 +1,4 @@
-"""Reads a recording as `recording.md` says: SQLite, checksums, the log, and the board at every step."""
+"""Reads a recording as specified in `recording.md`: SQLite, checksums, the log, and the board at every step."""
 
 import hashlib
 import sqlite3
@@ -31,7 +31,7 @@ def crc32c(data):
 
 
 def checksum(letter, numbers, blobs):
-    """REC-3."""
+    """Returns the checksum of a row (REC-3)."""
     data = letter.encode()
     for number in numbers:
         data += zigzag(number)
@@ -50,7 +50,7 @@ def need(condition, what):
 
 
 class Recording:
-    """The steps of a recording that is whole, each (milliseconds, kind, bytes)."""
+    """The steps of an intact recording, each (milliseconds, kind, bytes)."""
 
     def __init__(self, path):
         database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
@@ -100,7 +100,7 @@ class Recording:
             need(hashlib.sha256(body).digest() == sha256, "an asset")
 
     def _read_marks(self, rows):
-        """The gaps, by where they stand, and the places and the end."""
+        """Reads the gaps, by position, and the markers and the end."""
         self.marks, self.end, gaps = [], None, []
         for *numbers, name, crc in rows("SELECT id, kind, time, until, log, name, crc FROM mark ORDER BY log, id"):
             need(crc == checksum("t", numbers, [name.encode()]), f"mark {numbers[0]}")
@@ -113,9 +113,10 @@ class Recording:
         return gaps
 
     def _order(self, entries_of, beside):
-        """REC-6: the steps, with the keyframes that are taken in, and where each keyframe is compared."""
+        """Orders the steps, with the keyframes that are merged, and the positions at which keyframes are compared
+        (REC-6)."""
         self.steps, self.keyframes = [], []
-        # What a board began with.
+        # Whether the board started with a keyframe.
         lacks = any(log == 0 and keyframe for log, *_, keyframe in beside)
         for row in range(len(entries_of) + 1):
             self.steps += entries_of.get(row, [])
@@ -131,7 +132,7 @@ class Recording:
                 self.keyframes.append((len(self.steps), *keyframe))
 
     def _read_session(self, rows):
-        """REC-12, REC-13."""
+        """Reads the names and the traffic of the session (REC-12, REC-13)."""
         self.names = {key[5:]: name for key, name in self.meta.items() if key.startswith("peer ")}
         self.traffic, chain = [], 0
         if not rows("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'traffic'"):
@@ -152,7 +153,7 @@ class Recording:
             reader.end()
 
     def play(self):
-        """The board after each step."""
+        """Yields the board after each step."""
         state = State()
         for _, kind, data in self.steps:
             if kind == "batch":
@@ -166,7 +167,7 @@ class Recording:
 
 
 def unpacked(body, time, entries):
-    """REC-5, REC-11: what happened in a row."""
+    """Returns the entries of a row (REC-5, REC-11)."""
     reader, found = Reader(body), []
     packed = Packed(reader) if body[:1] == b"\x02" else None
     for _ in range(entries):
@@ -179,7 +180,7 @@ def unpacked(body, time, entries):
     return found
 
 
-# Of each kind: what stands behind the peers (REC-13).
+# The fields after the peers, for each kind of entry (REC-13).
 TRAFFIC = dict.fromkeys(range(4), ["text"]) | dict.fromkeys(range(4, 8), ["bytes"])
 TRAFFIC |= {8: ["number", "size", "text"], 9: ["number", "size", "text"]}
 TRAFFIC |= dict.fromkeys([10, 11, 12, 17], ["number", "text"])
@@ -187,7 +188,7 @@ TRAFFIC |= dict.fromkeys([13, 14], ["number", "bytes"]) | dict.fromkeys([15, 16,
 
 
 def read_traffic(reader, peers):
-    """REC-13: one entry, without its time; None of a kind that is not known."""
+    """Decodes one entry of the traffic, without its time; None for an unknown kind (REC-13)."""
     kind = reader.take(1)[0]
     content = Reader(reader.take(reader.varint()))
     entry = {"kind": kind, "peers": []}
@@ -208,7 +209,7 @@ def read_traffic(reader, peers):
 
 
 class Packed:
-    """REC-11: the batches of a packed body."""
+    """Decodes the batches of a packed body (REC-11)."""
 
     def __init__(self, reader):
         self.reader, self.authors = reader, []
@@ -248,7 +249,7 @@ def merge_answer(state, data, is_repair):
 
 
 def state_of_keyframe(data):
-    """REC-6: the board of a keyframe."""
+    """Returns the board of a keyframe (REC-6)."""
     state = State()
     merge_answer(state, data, False)
     return state

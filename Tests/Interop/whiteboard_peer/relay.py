@@ -1,4 +1,4 @@
-"""What a member and a relay say to each other (session.md 11.2)."""
+"""The messages between a member and a relay (session.md 11.2)."""
 
 from . import wire
 
@@ -37,7 +37,7 @@ class _Reader:
 
 
 def decode(message):
-    """(kind, its fields, payload)."""
+    """Decodes (kind, its fields, payload)."""
     reader = _Reader(message)
     kind = reader.take(1)[0]
     if kind == REACH:
@@ -63,7 +63,7 @@ def decode(message):
 
 
 def encode(kind, fields, payload=b""):
-    """The message that `decode` reads."""
+    """Encodes a message that `decode` reads."""
     out = bytes([kind]) + fields.get("peer", b"") + fields.get("incarnation", b"")
     if "routes" in fields:
         data = bytearray(max(fields["routes"]) // 8 + 1)

@@ -24,7 +24,7 @@ OUTBOX = 40 * 1024 * 1024
 
 
 class Refused(Exception):
-    """The other side closed the link instead of letting us in."""
+    """The other side closed the link instead of admitting this peer."""
 
     def __init__(self, code, message=""):
         super().__init__(f"{code}: {message}")
@@ -32,7 +32,7 @@ class Refused(Exception):
 
 
 class WrongPeer(Exception):
-    """Somebody else answers at that address (LNK-3)."""
+    """Another key answers at that address (LNK-3)."""
 
 
 class NotVerified(Exception):
@@ -60,7 +60,7 @@ def _addresses(value):
 
 
 def parse_hello(payload, from_dialler):
-    """HELLO with its binary parts decoded (3.1)."""
+    """Decodes HELLO, including its binary parts (3.1)."""
     raw = wire.parse_json(payload)
     versions = wire.array(raw, "protocol", 2)
     if len(versions) != 2 or not all(type(v) is int and 0 <= v for v in versions):
@@ -102,7 +102,7 @@ def parse_hello(payload, from_dialler):
 
 
 def parse_accept(payload):
-    """ACCEPT with its binary parts decoded (3.3)."""
+    """Decodes ACCEPT, including its binary parts (3.3)."""
     raw = wire.parse_json(payload)
     resumed = wire.mapping(raw, "resume")
     ended = wire.text(raw, "ended", 0, 64, default=None)
@@ -113,7 +113,7 @@ def parse_accept(payload):
         "ticket": wire.mapping(raw, "ticket"),
         "proof": parse_base64(wire.text(raw, "proof", default=""), 32),
         "received": None if resumed is None else wire.integer(resumed, "received"),
-        # Beside a resume that is answered it means nothing (RSM-6).
+        # With an accepted resume, `ended` has no meaning (RSM-6).
         "ended": ended if resumed is None else None,
     }
 
@@ -124,10 +124,11 @@ def parse_close(payload):
 
 
 class Delivery:
-    """What a pair of incarnations shares across links (3.4, 6)."""
+    """The delivery state of a pair of incarnations, across links (3.4, 6)."""
 
     def __init__(self, since=0):
-        # The number of the link with which it began (RSM-5), and of the last that we dialled (DUP-1).
+        # The number of the link with which the state began (RSM-5), and of the last link that this side dialed
+        # (DUP-1).
         self.since = since
         self.dialled = 0
         self.next = 1
@@ -160,7 +161,7 @@ class Delivery:
             self.size -= len(self.unacknowledged.popleft()[1])
 
     def take(self, payload):
-        """The message that this part completes; None for none (MSG-3, MSG-4)."""
+        """Returns the message that this part completes, or None (MSG-3, MSG-4)."""
         sequence, flags, total, body = wire.decode_message_part(payload)
         self.heard = True
         if sequence <= self.received:
@@ -184,7 +185,7 @@ class Delivery:
 
 
 class ControlLink:
-    """The open control link of a remote, with a queue so that nobody blocks on TCP."""
+    """The open control link of a remote peer, with a queue, so that no caller blocks on TCP."""
 
     def __init__(self, link, dialled_by_us):
         self.link = link
@@ -199,7 +200,7 @@ class ControlLink:
         self._queue.put(wire.encode_frame(kind, payload))
 
     def close(self, code, message=""):
-        """Flushes what is queued, then CLOSE."""
+        """Sends the queued frames, then CLOSE."""
         self.closed_with = code
         self._queue.put((code, message))
 
@@ -222,7 +223,7 @@ class ControlLink:
 
 
 class Remote(BulkMixin):
-    """Another peer of the session, as we know it."""
+    """Another peer of the session."""
 
     def __init__(self, peer, peer_id):
         self.peer = peer
@@ -244,7 +245,7 @@ class Remote(BulkMixin):
         self.dialling = False
         self.forbidden = False
         self.ticket_tries = 0
-        # The signed removals that the present link carried (MEM-11).
+        # The signed removals that were sent on the current link (MEM-11).
         self.known_kicks = set()
         # The reason why the local side gave up its delivery state (RSM-6).
         self.gave_up = None
@@ -257,7 +258,7 @@ class Remote(BulkMixin):
         self.udp_address = None
         self.udp_works = False
         self.probes = 0
-        # The probes that are not answered yet (DGM-10).
+        # The unanswered probes (DGM-10).
         self.open_probes = collections.deque(maxlen=8)
         self.probe_at = None
         self.piece_id = random.getrandbits(32)
@@ -268,11 +269,12 @@ class Remote(BulkMixin):
 
     @property
     def ended(self):
-        """The reason to report to the other side for state given up here, until newer state is in use (RSM-6)."""
+        """The reason to report to the other side for state that this side gave up, until newer state is in use
+        (RSM-6)."""
         return None if self.delivery and self.delivery.heard else self.gave_up
 
     def send(self, message, wait=False, timeout=30):
-        """Queues a message; with `wait`, until the other side acknowledged it."""
+        """Queues a message; with `wait`, waits until the other side acknowledged it."""
         with self.peer.condition:
             self.peer.wait_until(
                 lambda: self.state in ("lost", "left")
@@ -290,7 +292,7 @@ class Remote(BulkMixin):
                 self.peer.wait_until(lambda: delivery.acknowledged >= last, timeout)
 
     def send_datagram(self, message):
-        """Sends it once, by UDP or, while that does not pass, on the link (DGM-9)."""
+        """Sends a datagram once, by UDP, or on the link if UDP does not pass (DGM-9)."""
         with self.peer.condition:
             if not self.udp_works:
                 if self.control:
@@ -302,7 +304,7 @@ class Remote(BulkMixin):
             return "udp"
 
     def cut(self):
-        """Breaks the control link under both, as a pulled cable would."""
+        """Breaks the control link, as an unplugged cable would."""
         with self.peer.condition:
             if self.control:
                 self.control.link.abort()
@@ -336,7 +338,7 @@ class Peer:
         resource_directory=None,
         hidden=False,
     ):
-        """`hidden`: says that it does not listen, and dials the one address it was given."""
+        """With `hidden`, the peer does not announce its listener, and dials only the given address."""
         self.identity = identity
         self.id = identity.peer_id
         self.name = name
@@ -363,7 +365,7 @@ class Peer:
         self.is_requested = lambda remote, offer: False
         self._stretched = None
         self._wrong = collections.defaultdict(list)
-        # The address of each peer that asks, and until when a refusal silences an address.
+        # The address of each asking peer, and the time until which a refusal silences an address.
         self._pending = {}
         self._silenced = {}
         self._short = []
@@ -428,10 +430,10 @@ class Peer:
             if not self.condition.wait_for(condition, timeout * PATIENCE):
                 raise TimeoutError("the condition did not come true")
 
-    # Hooks of a layer above
+    # Hooks for a subclass
 
     def on_open(self, remote):
-        """The link of `remote` is open, for the first time or again."""
+        """Called when the link of `remote` opens, for the first time or again."""
 
     def on_message(self, remote, message):
         self.events.add("message", remote=remote, message=message)
@@ -458,7 +460,7 @@ class Peer:
             **extra,
         }
 
-    # Dialling
+    # Dialing
 
     def join_patiently(self, address, expect=None, *, within=30, **options):
         """Joins for the first time, and dials again as long as the listener may admit later (CLS-4, LIV-3)."""
@@ -479,9 +481,9 @@ class Peer:
     def join(
         self, address, expect=None, *, code=None, insist=False, resume=True, timeout=60, context=b"", returning=False
     ):
-        """Dials `address`, is admitted, opens the link; raises `Refused` and others.
+        """Dials `address`, is admitted and opens the link; raises `Refused` and other errors.
 
-        With `code`, or `insist`, the host has to prove itself (HEL-4). A member that returns sends no invitation (MEM-7).
+        With `code`, or `insist`, the host must prove itself (HEL-4). A returning member sends no invitation (MEM-7).
         """
         link = Link.connect(address, self.identity)
         try:
@@ -548,7 +550,7 @@ class Peer:
                 and remote.incarnation == theirs["incarnation"]
             )
             if crossed and other < self.id:
-                # DUP-2: theirs stays.
+                # DUP-2: the other side's link stays.
                 self._start(link.close, "duplicate-link")
             elif self._is_outdated(remote, theirs, hello, said, received):
                 raise Violation("duplicate-link", "")
@@ -584,7 +586,7 @@ class Peer:
         return received is not None or bool(remote.delivery and remote.delivery.heard)
 
     def _ticket_to_show(self, remote):
-        """What our admitter gave us; the host signs its own, for those who know it as host."""
+        """Returns the ticket of our admitter. The host signs its own, for peers that know it as the host."""
         if self.ticket is None and self.host == self.id and remote is not None:
             return admission.make_ticket(self.identity, self.session, self.id)
         return self.ticket
@@ -598,7 +600,7 @@ class Peer:
         return payload
 
     def _satisfy(self, link, theirs, expect, code, insist, timeout, extra):
-        """Does what `admission` asks; the proof that the host owes, if it owes one."""
+        """Performs the steps of the listener's `admission`; returns the proof that the host must give, or None."""
         mode = theirs["admission"]
         listener = link.peer_id
         binding = link.exporter(BINDING)
@@ -618,7 +620,7 @@ class Peer:
             link.send_frame(wire.CODE_PROOF, {"proof": wire.base64_text(mine)})
             return admission.code_proof(stretched, "host", *sides)
         if code and expect is None:
-            # HEL-7: it never falls back to another way by itself.
+            # HEL-7: a dialler with a code does not fall back to another mode.
             link.close("not-verified", "a code was given and is not asked for")
             raise NotVerified("the host does not prove that it knows the code")
         mine = os.urandom(32)
@@ -651,7 +653,7 @@ class Peer:
             self._start(self._serve, sock, address)
 
     def _serve(self, sock, address):
-        """One connection until it is admitted; LNK-6 counts it so long."""
+        """Serves one connection until it is admitted; LNK-6 counts it until then."""
         admitted = threading.Event()
 
         def count():
@@ -731,7 +733,7 @@ class Peer:
             accept = {"host": base32(self.host), "maximum": self.maximum}
             accept["members"], further = [], []
             for member in self._members(without=other):
-                # FRM-1: ACCEPT itself is held to 4,096 bytes.
+                # FRM-1: ACCEPT itself is limited to 4,096 bytes.
                 fits = len(json.dumps(accept)) + len(json.dumps(member)) < 2_800
                 (accept["members"] if fits and not further else further).append(member)
             if admitted:
@@ -756,7 +758,7 @@ class Peer:
                 self._announce(remote)
 
     def _refuse_duplicate(self, remote, theirs):
-        """Refuses a link whose dialler began before our own was open (DUP-1)."""
+        """Refuses a link whose dialler started before our own link was open (DUP-1)."""
         if not remote or not remote.delivery or remote.incarnation != theirs["incarnation"]:
             return
         if theirs["links"] < remote.delivery.dialled:
@@ -777,10 +779,11 @@ class Peer:
         return holds
 
     def _takes_ticket(self, theirs, member):
-        """Whether its ticket admits a dialler; one that leads nowhere counts as none (TCK-2, TCK-3).
+        """Returns whether a dialler's ticket admits it.
 
-        This peer knows no relays, so that in the modes `known` and `ask` only the host's tickets and
-        its own admit (TCK-5).
+        A ticket that does not lead to the host counts as none (TCK-2, TCK-3).
+        This peer knows no relays. So in the modes `known` and `ask`, only tickets by the host or by itself
+        admit (TCK-5).
         """
         if theirs["ticket"] is None:
             return False
@@ -854,7 +857,7 @@ class Peer:
                 self._pending.pop(link.peer_id, None)
 
     def _person_says_yes(self, link, theirs, words):
-        """Asks while the dialler is there and its time is not over (3.2)."""
+        """Asks the user until the dialler leaves or its time is over (3.2)."""
         answers = []
 
         def ask():
@@ -880,9 +883,9 @@ class Peer:
     def _open(
         self, remote, link, dialled_by_us, theirs, received, number, ended, close_old="replaced"
     ):
-        """Puts `link` in place; `received` is what the other side holds when both resume.
+        """Replaces the control link with `link`; if both sides resume, `received` is the count of the other side.
 
-        `ended` is why it gave up what both had, where it says so.
+        `ended` is the reason why the other side gave up the state, if it reported one.
         """
         old = remote.control
         if remote.incarnation != theirs["incarnation"]:
@@ -899,7 +902,7 @@ class Peer:
         elif received is not None:
             remote.delivery.acknowledge(received)
         elif remote.delivery.heard or ended is not None:
-            # RSM-3; RSM-4 keeps state in which we heard nothing yet.
+            # RSM-3. RSM-4 keeps state on which nothing was received yet.
             self.events.add("reset", remote=remote, why=ended)
             if remote.delivery.size:
                 self.events.add("undelivered", remote=remote, size=remote.delivery.size)
@@ -1082,7 +1085,7 @@ class Peer:
                 remote.control.send(wire.MEMBERS, {"members": member})
 
     def _learn(self, members, wait):
-        """The newcomer dials at once; who only heard of it, after 3 s (MEM-2)."""
+        """Learns members from a list. A newcomer dials them at once; any other peer after 3 s (MEM-2)."""
         for member in members:
             peer_id = member["peer"]
             if peer_id == self.id or peer_id in self.kicked or peer_id in self.remotes:
@@ -1096,7 +1099,7 @@ class Peer:
             remote.redial_at = time.monotonic() + wait
 
     def _spread_kicks(self, remote):
-        """Sends the signed removals that the link has not carried yet (MEM-11)."""
+        """Sends the signed removals that were not sent on this link yet (MEM-11)."""
         for peer_id, kick in self.signed_kicks.items():
             if remote.control and peer_id != remote.peer_id and peer_id not in remote.known_kicks:
                 remote.known_kicks.add(peer_id)
@@ -1209,7 +1212,7 @@ class Peer:
                 self._start(self._redial, remote, wait)
 
     def _may_dial_heard(self, remote):
-        """MEM-6: four at a time, eight times each."""
+        """Whether a member known from a list may be dialed: four at a time, eight times each (MEM-6)."""
         if remote.redials >= 8:
             return False
         return len([r for r in self.remotes.values() if r.state == "heard" and r.dialling]) < 4

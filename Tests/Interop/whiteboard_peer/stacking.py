@@ -1,4 +1,4 @@
-"""Places in the stack of objects: z indexes (BRD-13, BRD-34)."""
+"""Positions in the stack of objects: z indexes (BRD-13, BRD-34)."""
 
 LONGEST = 32
 MOST_EQUAL = 8
@@ -6,7 +6,7 @@ FIRST = b"\x80\0\0\0"
 
 
 def jitter(identifier):
-    """The last byte, which keeps apart what two replicas put at one place; never 0."""
+    """Returns the last byte, which separates positions that two replicas chose in the same gap; never 0."""
     return bytes([max(1, (identifier.incarnation ^ identifier.sequence) & 0xFF)])
 
 
@@ -15,24 +15,24 @@ def _leading(place, byte):
 
 
 def is_followed(place):
-    """Whether a place counts as the top of the stack: 64 bytes at most, 8 times FF in front at most."""
+    """Whether a position counts as the top of the stack: at most 64 bytes, of which at most the first 8 are FF."""
     return len(place) <= 64 and _leading(place, 0xFF) <= MOST_EQUAL
 
 
 def _counted(place, byte, step):
-    """`place` counted up or down by 1, behind the bytes `byte` that it begins with."""
+    """Returns `place` plus or minus 1, counted after its leading bytes `byte`."""
     equal = _leading(place, byte)
     number = int.from_bytes(place[equal : equal + 4].ljust(4, b"\0"), "big") + step
     return place[:equal] + number.to_bytes(4, "big")
 
 
 def front(top, jitter):
-    """A place in front of `top`; None for an empty stack."""
+    """Returns a position in front of `top`, which is None for an empty stack."""
     return (FIRST if top is None else _counted(top, 0xFF, 1)) + jitter
 
 
 def back(bottom, jitter):
-    """A place behind `bottom` (None for an empty stack), or None where there is no short one."""
+    """Returns a position behind `bottom` (None for an empty stack), or None if no short one is left."""
     if bottom is None:
         return FIRST + jitter
     if not bottom.strip(b"\0") or _leading(bottom, 0) > MOST_EQUAL:
@@ -41,7 +41,7 @@ def back(bottom, jitter):
 
 
 def between(lower, upper, jitter):
-    """A place between two, or None where there is none of at most `LONGEST` bytes."""
+    """Returns a position between two others, or None if none of at most `LONGEST` bytes is left."""
     if upper is not None and upper <= lower:
         return None
     result = b""
@@ -62,7 +62,7 @@ def between(lower, upper, jitter):
 
 
 def spread(count, lower, upper, jitter):
-    """So many places between two, ascending, or None; None for no neighbor on that side."""
+    """Returns `count` ascending positions between two others, or None. A missing neighbor is None."""
     if count == 0:
         return []
     if lower is None and upper is None:

@@ -27,7 +27,7 @@ class LinkBroken(Exception):
 
 
 class LinkTimeout(LinkBroken):
-    """Nothing came in time."""
+    """No data arrived in time."""
 
 
 def public_key_info(key):
@@ -72,7 +72,7 @@ class Identity:
             context.use_privatekey(crypto.PKey.from_cryptography_key(self.key))
             for extra in self.extra_certificates:
                 context.add_extra_chain_cert(crypto.X509.from_cryptography(extra))
-        # A certificate is wanted, but who it is is decided by its key alone.
+        # A certificate is required, but only its key identifies the peer.
         context.set_verify(SSL.VERIFY_PEER | SSL.VERIFY_FAIL_IF_NO_PEER_CERT, lambda *_: True)
         if alpn:
             context.set_alpn_protos(list(alpn))
@@ -83,7 +83,7 @@ class Identity:
 
 
 class Link:
-    """One TLS connection with frames on it; one thread may read while others write."""
+    """One TLS connection with frames. One thread may read while others write."""
 
     def __init__(self, sock, identity, server, timeout=10, **context_options):
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -111,7 +111,7 @@ class Link:
 
     @classmethod
     def connect(cls, address, identity, timeout=10, source=None, **options):
-        """Dials; `source` is the local IP address to dial from."""
+        """Dials a listener; `source` is the local IP address to dial from."""
         sock = socket.create_connection(
             address, timeout=timeout, source_address=(source, 0) if source else None
         )
@@ -186,11 +186,11 @@ class Link:
                 raise LinkBroken(str(error)) from error
 
     def send(self, data):
-        """Writes bytes as they are; blocks while TCP does."""
+        """Writes raw bytes; blocks while TCP does."""
         self.send_records([data])
 
     def send_records(self, pieces):
-        """Writes each piece as a TLS record of its own, all of them in one go."""
+        """Writes each piece as its own TLS record, all in one write."""
         with self._send_lock:
             try:
                 with self._tls_lock:
@@ -205,7 +205,7 @@ class Link:
         self.send(encode_frame(kind, payload))
 
     def read_some(self, deadline=None):
-        """Plain bytes, at least one."""
+        """Returns decrypted bytes, at least one."""
         while True:
             plain, end = [], None
             with self._tls_lock:
@@ -226,7 +226,7 @@ class Link:
                 self._tls.bio_write(data)
 
     def read_frame(self, timeout=None):
-        """The next (type, payload) of a known type; raises `Violation`, `LinkBroken`."""
+        """Returns the next (type, payload) of a known type; raises `Violation`, `LinkBroken`."""
         deadline = None if timeout is None else time.monotonic() + timeout
         while True:
             frame = self.decoder.next()
@@ -234,10 +234,10 @@ class Link:
                 return frame
             self.decoder.feed(self.read_some(deadline))
 
-    # Ends
+    # Closing
 
     def close(self, code, message=""):
-        """CLOSE, then the end of our half; what the other side still sends is read away briefly."""
+        """Sends CLOSE, then shuts down the sending side, and discards incoming data briefly."""
         if self._closed:
             return
         try:
@@ -257,7 +257,7 @@ class Link:
         self.abort()
 
     def abort(self):
-        """Cuts the connection without a word; wakes whoever reads it."""
+        """Cuts the connection without a CLOSE; wakes its reader."""
         self._closed = True
         try:
             self.sock.shutdown(socket.SHUT_RDWR)

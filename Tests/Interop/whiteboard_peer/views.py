@@ -1,4 +1,4 @@
-"""What people see of the cells: objects as JSON, text, points, chat (BRD-13 to BRD-21)."""
+"""The meaning of cells for users: objects as JSON, text, points, chat (BRD-13 to BRD-21)."""
 
 import datetime
 import math
@@ -49,7 +49,7 @@ def _decoded(state, identifier, number, decode):
 def _first_cells(
     state, identifier, number, decode, maximum=TEXT_CHARACTERS, maximum_bytes=TEXT_BYTES
 ):
-    """As `_decoded`, of the first cells by dot, within the bounds of BRD-24 or BRD-29."""
+    """As `_decoded`, of the first cells by dot, within the limits of BRD-24 or BRD-29."""
     held = state.objects[identifier]
     allowed = set()
     size = 0
@@ -65,7 +65,7 @@ def _first_cells(
 
 
 def text_characters(state, identifier):
-    """Every character of the tree in its order: (run, offset, character, is visible)."""
+    """Every character of the tree in order: (run, offset, character, is visible)."""
     runs = dict(_first_cells(state, identifier, cells.RUN, codec.decode_run))
     gone = set()
     for _, deletion in _first_cells(state, identifier, cells.DELETION, _deletion_of):
@@ -78,7 +78,7 @@ def text_characters(state, identifier):
         anchor, character, _ = runs[run]
         children.setdefault((anchor, character), []).append(run)
     result = []
-    # A stack in place of recursion: long texts are deep.
+    # A stack instead of recursion, because the tree of a long text is deep.
     stack = [("runs", children.get((codec.ROOT, None), []))]
     while stack and len(result) < TEXT_CHARACTERS:
         what, argument = stack.pop()
@@ -109,7 +109,7 @@ def text_of(state, identifier):
 
 
 def points_of(state, identifier):
-    """The committed points from index 0 on, as (x, y, pressure) in 1/16 unit."""
+    """The contiguous committed points from index 0 on, as (x, y, pressure) in 1/16 unit."""
     pieces = dict(
         _decoded(state, identifier, cells.INK, lambda value: codec.decode_ink(value, 128))
     )
@@ -125,14 +125,14 @@ def asset_of(state, identifier):
     if value is None or len(value) != 45:
         return None
     count, width, height = struct.unpack(">III", value[33:])
-    # BRD-35.
+    # Values out of range read as in BRD-35.
     if value[32] not in (1, 2) or not 1 <= count <= 32 << 20 or not 1 <= width * height <= 64_000_000:
         return None
     return value[:32], value[32], count, width, height
 
 
 def erased(state, identifier):
-    """Spans (start, end) in 1/16 of the way between points that no longer show (BRD-29)."""
+    """The erased spans (start, end) in 1/16 of the distance between two points (BRD-29)."""
     read = _first_cells(
         state, identifier, cells.ERASURE, _erasure_of, ERASURES, ERASURE_BYTES
     )
@@ -150,12 +150,12 @@ def _erasure_of(value):
 
 
 def _deletion_of(value):
-    """A deletion that was taken back deletes nothing."""
+    """Whether an object's deletion counts; one that was reverted does not."""
     return None if value is None else codec.decode_deletion(value)
 
 
 def _group_named(state, identifier):
-    """The group that the cell of an object names, while that is one (BRD-26)."""
+    """The group that an object's cell names, if it is a group (BRD-26)."""
     group = state.read(identifier, cells.GROUP)
     if group is None or state.read(group, cells.KIND) != cells.GROUP_KIND:
         return None
@@ -192,13 +192,14 @@ def settings_of(state):
 
 
 def _is_setting(number, value):
-    """What is empty or too long leaves a setting unset, and does not bring back an earlier one."""
+    """Whether a value sets its setting. An empty or too long one leaves it unset, and does not restore an earlier
+    one."""
     size = len(value) if isinstance(value, bytes) else value
     return size <= SETTING_LIMITS[number] and value != b""
 
 
 def selected_by(state, identifier, member_of):
-    """BRD-22: the member that the cell names, where it was this member who wrote it."""
+    """The member that a selection names, if that member wrote it (BRD-22)."""
     selection = state.read(identifier, cells.SELECTION)
     if selection is None or len(selection) != 32:
         return None
@@ -223,7 +224,7 @@ def describe(
     middle = [(a + b) / 2 for a, b in zip(low, high)]
     position = state.read(identifier, cells.POSITION)
     centre = [v / 64 for v in position] if position else middle
-    # Out of range values read as BRD-35 says.
+    # Values out of range read as BRD-35 specifies.
     line_width = min((read(cells.LINE_WIDTH, 0) or 320) / 64, 1024)
     size = state.read(identifier, cells.SIZE)
     size = size if size and min(size) >= 0 else None
@@ -271,7 +272,7 @@ def describe(
 
 
 def drawn_objects(state):
-    """The ids of visible objects that are objects to users, from back to front (BRD-13)."""
+    """The ids of the visible objects that users see as objects, from back to front (BRD-13)."""
 
     def depth(identifier):
         z = state.read(identifier, cells.Z_INDEX)
@@ -282,7 +283,7 @@ def drawn_objects(state):
 
 
 def latest_line(state):
-    """The time that a new line has to follow, if any (BRD-31)."""
+    """The time that a new line must follow, if any (BRD-31)."""
     lines = (i for i in state.objects if state.read(i, cells.KIND) == cells.CHAT)
     times = [state.objects[i][cells.KIND, None].time for i in lines]
     latest = max(times, default=None)
@@ -291,7 +292,7 @@ def latest_line(state):
 
 
 def chat_lines(state, records):
-    """(author, text) of every line in order (BRD-21); `records` are those known, by incarnation."""
+    """(author, text) of every line in order (BRD-21); `records` are the known records, by incarnation."""
     lines = []
     for identifier in state.visible():
         if state.read(identifier, cells.KIND) != cells.CHAT:

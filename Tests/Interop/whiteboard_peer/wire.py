@@ -31,7 +31,7 @@ BULK_LINK_TYPES = frozenset(
 KNOWN_TYPES = CONTROL_LINK_TYPES | BULK_LINK_TYPES
 
 
-# What the receiver of a close code does about dialling again (3.6).
+# The receiver's redial policy for each close code (3.6).
 _REDIAL = {
     "never": "kicked declined self",
     "after-restart": "left shutting-down disconnected version-mismatch not-carried not-attached"
@@ -45,12 +45,12 @@ REDIAL = {code: redial for redial, codes in _REDIAL.items() for code in codes.sp
 
 
 def redial_after(code):
-    """A code that is not in the table is `internal-error`."""
+    """The policy of a code; an unknown code counts as `internal-error`."""
     return REDIAL.get(code, REDIAL["internal-error"])
 
 
 class Violation(Exception):
-    """What the other side sent breaks a rule; `code` is the close code it earns."""
+    """The other side broke a rule; `code` is the close code for it."""
 
     def __init__(self, code, message):
         super().__init__(f"{code}: {message}")
@@ -66,7 +66,7 @@ def malformed(message):
 
 
 def encode_vint(value):
-    """Unsigned LEB128 in its shortest form."""
+    """Encodes unsigned LEB128 in its shortest form."""
     if not 0 <= value < 2**64:
         raise ValueError("a vint has 64 bits")
     out = bytearray()
@@ -78,7 +78,7 @@ def encode_vint(value):
 
 
 def decode_vint(data, offset=0):
-    """Returns (value, next offset), or None when the bytes end within it (FRM-2)."""
+    """Returns (value, next offset), or None if the bytes end within the integer (FRM-2)."""
     value = 0
     for index in range(10):
         if offset + index >= len(data):
@@ -102,7 +102,7 @@ def base32(data):
 
 
 def parse_base32(text, count):
-    """`count` bytes from lower-case base32 without padding, in its one canonical form."""
+    """Decodes `count` bytes from lower-case base32 without padding, in its only canonical form."""
     if not isinstance(text, str) or len(text) != (count * 8 + 4) // 5:
         raise malformed("base32 of the wrong length")
     if any(c not in "abcdefghijklmnopqrstuvwxyz234567" for c in text):
@@ -179,7 +179,7 @@ def _has_lone_surrogate(value):
 
 
 def parse_json(payload):
-    """One JSON object within the bounds of FRM-5."""
+    """Decodes one JSON object within the limits of FRM-5."""
     try:
         text = payload.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -226,7 +226,7 @@ def array(obj, key, high):
 
 
 def mapping(obj, key):
-    """An optional object; null is as good as absent (FRM-5)."""
+    """An optional object; null counts as absent (FRM-5)."""
     value = obj.get(key)
     if value is not None and not isinstance(value, dict):
         raise malformed(f"`{key}` is not an object")
@@ -251,7 +251,7 @@ def encode_frame(kind, payload=b""):
 
 
 class FrameDecoder:
-    """Bytes in, (type, payload) out; checks each length as soon as it is there (FRM-1)."""
+    """Decodes bytes to (type, payload), and checks each length as soon as it is complete (FRM-1)."""
 
     def __init__(self):
         self._buffer = bytearray()
@@ -265,7 +265,7 @@ class FrameDecoder:
         return len(self._buffer)
 
     def next(self):
-        """The next known frame, or None when more bytes are needed."""
+        """Returns the next known frame, or None if more bytes are needed."""
         while self._buffer:
             kind = self._buffer[0]
             if kind not in KNOWN_TYPES and kind < 0x80:
@@ -292,7 +292,7 @@ class Part:
 
 
 def encode_message_parts(message, first_sequence, at_once=False, part_size=65_000):
-    """The payloads of the MESSAGE frames that carry `message` (MSG-1, MSG-2)."""
+    """Returns the payloads of the MESSAGE frames for `message` (MSG-1, MSG-2)."""
     if len(message) > MAXIMUM_MESSAGE:
         raise ValueError("the message is too long")
     pieces = [message[i : i + part_size] for i in range(0, len(message), part_size)] or [b""]
@@ -308,7 +308,7 @@ def encode_message_parts(message, first_sequence, at_once=False, part_size=65_00
 
 
 def decode_message_part(payload):
-    """(sequence, flags, total or None, bytes)."""
+    """Decodes (sequence, flags, total or None, bytes)."""
     read = decode_vint(payload)
     if read is None or read[1] >= len(payload):
         raise malformed("a MESSAGE without sequence or flags")
@@ -332,7 +332,7 @@ def decode_message_part(payload):
 
 
 class MessageAssembler:
-    """Joins parts to messages (MSG-1)."""
+    """Assembles parts to messages (MSG-1)."""
 
     def __init__(self):
         self._parts = None
@@ -340,7 +340,7 @@ class MessageAssembler:
         self._have = 0
 
     def take(self, flags, total, body):
-        """The whole message when this part ended it."""
+        """Returns the whole message if this part completed it, or None."""
         if bool(flags & Part.FIRST) != (self._parts is None):
             raise malformed("a first part within a message, or a later one without a first")
         if flags & Part.FIRST and flags & Part.LAST:
