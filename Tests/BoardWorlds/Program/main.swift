@@ -7,16 +7,16 @@ import SessionReplay
 @preconcurrency import Musl
 #endif
 
-// Runs many worlds and says what happened in them:
+// Runs seeded worlds and prints their outcomes:
 //
 //     board-worlds [FIRST] [COUNT] [--replicas | --owned] [--until-failure] [--record]
 //     board-worlds COUNT --room
 //
-// The worlds are those of boards, or with --replicas those of replicas with their protocol,
-// with --owned those on a board that one of them owns. The status is
-// 0 when every world held, 1 when one did not; its seed makes it again, and with --record the file world-SEED.whiteboard
-// has what the members of a world of replicas kept, for `whiteboard-replay verify` and `run`. With --room it says how many
-// messages and bytes a room of so many replicas costs.
+// The worlds consist of boards; with --replicas, of replicas with their protocol; with --owned, of
+// replicas on a board that one of them owns. The exit status is 0 if every world passed, and 1 if
+// one failed. Its seed repeats it. With --record, the file world-SEED.whiteboard has the stored
+// changes of the members of a world of replicas, for `whiteboard-replay verify` and `run`. With
+// --room, it prints how many messages and bytes a room of COUNT replicas costs.
 
 let arguments = CommandLine.arguments.dropFirst()
 let words = arguments.filter { !$0.hasPrefix("--") }
@@ -43,7 +43,7 @@ let stopsAtFirst = CommandLine.arguments.contains("--until-failure")
 
 let records = CommandLine.arguments.contains("--record")
 
-/// Writes what the members of a world kept, one behind the other.
+/// Writes the stored changes of all members of a world, one after the other.
 func record(_ seed: UInt64) async throws {
   let parts = try ReplicaWorld.documents(seed: seed, isOwned: isOwned).map { changes in
     try Recording(

@@ -2,9 +2,9 @@ import PeerTestKit
 import Whiteboard
 import WhiteboardSync
 
-/// Bringing boards up to date.
+/// Catching up: differences, snapshots and batches.
 extension BoardWorld {
-  /// One way or another, at random: all that the other lacks, everything, or the batches themselves.
+  /// Brings a board up to date in a random way: with a difference, a snapshot, or the batches.
   func catchUp(_ one: Int, from other: Int) throws(Failure) {
     guard one != other else { return }
     let theirs = peers[other].board.state
@@ -13,7 +13,7 @@ extension BoardWorld {
     let difference = theirs.difference(since: random.chance(25) ? Context() : mine)
     let bytes = DifferenceCoding.encode(difference)
     if random.chance(20) {
-      // Torn on the way: nothing of it may count. A short one is torn at every byte.
+      // A truncated answer must change nothing. A short answer is truncated at every byte.
       let cuts = bytes.count < 300 ? Array(bytes.indices) : [random.below(bytes.count)]
       for cut in cuts where (try? DifferenceCoding.decode(Array(bytes.prefix(cut)))) != nil {
         throw fail("I8", "a part of an answer is taken for all of it")
@@ -43,13 +43,13 @@ extension BoardWorld {
     _ = peer.board.takeChanges()
   }
 
-  /// Sends the batches that are lacking, where the log has every one of them.
+  /// Sends the missing batches, if the log has every one of them.
   func sendLog(to one: Int, from other: Int) throws(Failure) -> Bool {
     let mine = peers[one].board.state.context
     var covered = mine
     let batches = peers[other].log.filter { !mine[$0.author].contains($0.sequences) }
     for batch in batches { covered.insert(batch.sequences, of: batch.author) }
-    // Dots that came by a purge or an answer are in no log: then only a difference will do.
+    // Dots from a purge or an answer are in no log, so only a difference can transfer them.
     guard covered.isSuperset(of: peers[other].board.state.context) else { return false }
     for batch in batches.shuffled(using: &random) {
       try receive(batch, BatchCoding.encode(batch), at: one)

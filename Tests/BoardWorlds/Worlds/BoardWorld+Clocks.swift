@@ -89,7 +89,7 @@ extension BoardWorld {
     }
   }
 
-  /// The times of all that a write may have to follow.
+  /// The times of all writes that a new write may have to follow.
   private struct Times {
     private let before: BoardState
     private var written: [ObjectID: [Property: UInt64]] = [:]

@@ -2,9 +2,9 @@ import PeerTestKit
 import Whiteboard
 import WhiteboardSync
 
-/// The end of a world, and what must hold there.
+/// The end of a world, and its final checks.
 extension BoardWorld {
-  /// Everybody hears from everybody, or all from one who heard from all, until nobody learns anything.
+  /// Exchanges updates until no board learns anything new: each with each, or all through one.
   func heal() throws(Failure) {
     let hub = checksEveryStep ? nil : random.below(peers.count)
     for _ in 0..<8 {
@@ -39,7 +39,7 @@ extension BoardWorld {
       else {
         throw fail("I1", "the digest of board \(number) differs")
       }
-      // An orphan whose create operation was lost with its author's disk stays one.
+      // If the create operation of an orphan was lost with its author's disk, the orphan remains.
       guard peer.board.state.orphans.allSatisfy({ !peer.board.state.context.contains($0.dot) })
       else { throw fail("I1", "an orphan is left whose create operation was seen") }
       if checksEveryStep || number == Int(seed) % peers.count { try replay(peer, number) }
@@ -52,7 +52,7 @@ extension BoardWorld {
     if seed % 4 == 1 { try checkRepair() }
   }
 
-  /// People see the same, and what they see is what the cells say (I1).
+  /// Checks that all boards read the same, and that each reading agrees with its cells (I1).
   private func checkReadings() throws(Failure) {
     let members = peers.map(\.member)
     let two = [peers[0], peers[1 + random.below(peers.count - 1)]]
@@ -70,7 +70,7 @@ extension BoardWorld {
     }
   }
 
-  /// What is on the disk makes the same board again (I11).
+  /// Checks that the stored contents of a board restore it (I11).
   private func replay(_ peer: Peer, _ number: Int) throws(Failure) {
     let again = Peer(member: peer.member, skew: 0, board: newBoard(peer.member))
     for entry in peer.disk { try restore(entry, to: again) }
@@ -79,7 +79,8 @@ extension BoardWorld {
     }
   }
 
-  /// A snapshot into an empty board is the same board, and merging twice changes nothing (I2, I7).
+  /// Checks that a snapshot merged into an empty board gives the same board, and that merging it
+  /// twice changes nothing (I2, I7).
   private func checkLaws() throws(Failure) {
     let state = peers[0].board.state
     var fresh = BoardState()
@@ -97,8 +98,8 @@ extension BoardWorld {
     }
   }
 
-  /// Two boards that heard one author say two things under one name are found to differ, and a repair
-  /// makes them equal (SYN-42).
+  /// Checks that two boards with different operations under one dot are found to differ, and that a
+  /// repair makes them equal (SYN-42).
   private func checkRepair() throws(Failure) {
     let state = peers[0].board.state
     let ids = state.storedIDs.filter { !state.orphans.contains($0) }.sorted()
@@ -107,7 +108,7 @@ extension BoardWorld {
     let wall = (clock + 2_000_000_000_000) << 16
     let property = [Property.position, .color, .zIndex, .title, Property(40)][random.below(5)]
     var values = [Stranger.value(&random), Stranger.value(&random)]
-    // Equal but for the last bits of the value, or of another shape altogether.
+    // Values that differ only in their last bits, or in their shape.
     if random.chance(50) { values = [.unsigned(random.next() | 1), .unsigned(1 << 40)] }
     guard values[0] != values[1] else { return }
     var boards = [state, state]

@@ -3,7 +3,7 @@ import Whiteboard
 
 /// Undo and redo, and their laws (I9).
 extension BoardWorld {
-  /// Undoes or redoes a step, and sees that it touches nothing that somebody else wrote last.
+  /// Undoes or redoes a step, and checks that it changes nothing that another author wrote last.
   func undo(_ one: Int) throws(Failure) {
     let board = peers[one].board
     prepare(one)
@@ -22,7 +22,7 @@ extension BoardWorld {
     try publish(batches, of: one, since: before)
   }
 
-  /// Why an undo may not write this, or nil.
+  /// Returns the reason why an undo may not write this operation, or nil.
   static func trespass(
     _ operation: Operation,
     _ before: BoardState,
@@ -35,13 +35,13 @@ extension BoardWorld {
       return board.isOwn(cell.dot.incarnation)
         ? nil : "an undo overwrites \(cell.dot) by \(operation)"
     }
-    // A cell that is not there is one's own object's, or takes away what one wrote.
+    // A missing cell belongs to an own object, or removes an own write.
     let isFresh = [129, 130].contains(operation.property.number)
     return isFresh || board.isOwn(operation.object.dot.incarnation)
       ? nil : "an undo writes \(operation), where nothing was"
   }
 
-  /// Goes some steps back and as many forth, while nobody else does anything: nothing has changed.
+  /// Undoes some steps and redoes them without other edits, and checks that nothing has changed.
   func undoAndRedo(_ one: Int) throws(Failure) {
     let board = peers[one].board
     prepare(one)
@@ -57,7 +57,8 @@ extension BoardWorld {
           _ = if round == 1 { try board.undo() } else { try board.redo() }
         } catch {
           if isLockedBySomebodyElse(error, on: board) {
-            // Bringing an object back needs no key; taking it away again does.
+            // Restoring an object is always allowed; deleting it again needs the permission to edit
+            // it.
             tally[.refusals] += 1
             return try publish(board.takeBatches(), of: one, since: before)
           }
@@ -84,7 +85,7 @@ extension BoardWorld {
     return !board.isOwn(lock.dot.incarnation)
   }
 
-  /// Somebody alone on a new board takes back everything, step by step, and sees each state again.
+  /// Undoes every step on a new board with one author, and checks that each earlier state returns.
   func undoAlone() throws(Failure) {
     let board = newBoard(peers[0].member)
     board.wallClock = clock
@@ -102,11 +103,11 @@ extension BoardWorld {
       do throws(BoardError) {
         try board.undo()
       } catch {
-        // Steps that changed nothing are left at the end.
+        // Steps without a change may remain at the end.
         if case .nothingToUndo(let rest) = error, rest.allSatisfy({ $0.reason == .unchanged }) {
           break
         }
-        // A locked object is not changed by an undo either.
+        // An undo does not change a locked object either.
         guard case .locked = error else { throw fail("I9", "alone, an undo is refused: \(error)") }
         return
       }

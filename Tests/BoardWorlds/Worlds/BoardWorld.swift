@@ -2,26 +2,26 @@ import PeerTestKit
 import Whiteboard
 import WhiteboardSync
 
-/// Some boards, what travels between them, and what is on their disks: one seed is one world.
+/// A world of several boards, the packets between them, and their disks, determined by one seed.
 ///
-/// There is no session here and no protocol: packets are lost, doubled and overtaken at will, and any
-/// board may bring any other up to date at any time by any way there is. So what holds here holds
-/// whatever a network does. `ReplicaWorld`s of the unit tests add the protocol.
+/// There is no session and no protocol. Packets are lost, duplicated and reordered at random, and
+/// any board may bring another one up to date at any time. So the checked invariants hold on any
+/// network. The `ReplicaWorld`s of the unit tests add the protocol.
 public final class BoardWorld {
-  /// What went wrong in a world, with what is needed to see it again.
+  /// A violated invariant, with the seed that repeats it.
   public struct Failure: Error, CustomStringConvertible {
-    /// The world.
+    /// The seed of the world.
     public let seed: UInt64
-    /// The invariant, as in `I1` to `I11` of the merge design.
+    /// The name of the invariant, `I1` to `I14` of the merge design.
     public let invariant: String
-    /// What was seen.
+    /// A description of the violation.
     public let what: String
 
-    /// One line.
+    /// The seed, the invariant and the violation in one line.
     public var description: String { "seed \(seed): \(invariant): \(what)" }
   }
 
-  /// What is on a disk: enough to make the board again.
+  /// A stored change on a disk; all of them together restore a board.
   enum Stored {
     case batch([UInt8])
     case answer([UInt8])
@@ -29,13 +29,13 @@ public final class BoardWorld {
 
   final class Peer {
     let member: MemberID
-    /// The number of milliseconds by which its wall clock is ahead.
+    /// The number of milliseconds by which the board's wall clock is ahead.
     var skew: Int64
     var board: Board
     var disk: [Stored] = []
-    /// How much of the disk survives a crash.
+    /// The number of stored changes that survive a crash.
     var durable = 0
-    /// The batches at hand, which may not be all: a log may have been cut.
+    /// The batches in the board's log, which may have been shortened.
     var log: [Batch] = []
 
     init(member: MemberID, skew: Int64, board: Board) {
@@ -56,14 +56,14 @@ public final class BoardWorld {
   var packets: [Packet] = []
   var clock: UInt64 = 1_700_000_000_000
   var oracle = Oracle()
-  /// Whose every incarnation is that ever was.
+  /// The member of every incarnation so far.
   var authors: [Incarnation: MemberID] = [:]
   var strangers: [Stranger] = []
   let checksEveryStep: Bool
-  /// What happened so far.
+  /// The number of events so far.
   public internal(set) var tally = Tally()
 
-  /// A world of two to four boards, and in some of them a stranger.
+  /// Creates a world of two to four boards, some with a ``Stranger``.
   public init(seed: UInt64) {
     self.seed = seed
     random = SeededGenerator(seed: seed)
@@ -96,7 +96,7 @@ public final class BoardWorld {
     )
   }
 
-  /// Runs the world to its end and holds it against the invariants.
+  /// Runs the world to its end and checks the invariants.
   public func run() throws(Failure) {
     if seed % Flood.every == Flood.every - 1 { try Flood(self).run() }
     if seed % 4 == 2 { try undoAlone() }
@@ -110,7 +110,7 @@ public final class BoardWorld {
     Failure(seed: seed, invariant: invariant, what: what)
   }
 
-  // MARK: - One thing after another
+  // MARK: - Steps
 
   func step() throws(Failure) {
     clock += UInt64(random.below(400))
@@ -138,12 +138,12 @@ public final class BoardWorld {
     }
   }
 
-  /// Lets a board know what its surroundings are before somebody edits it.
+  /// Updates the clock and the connected members of a board before an edit.
   func prepare(_ one: Int) {
     let board = peers[one].board
     board.wallClock = wall(of: peers[one])
     board.authors = authors
-    // Now and then the others are there, and hold what they selected.
+    // Sometimes the other members are connected, and their selections count.
     let isAmongOthers = random.chance(20)
     board.presentMembers = isAmongOthers ? Set(peers.map(\.member)) : []
     board.presentMembers.remove(board.member)
@@ -163,7 +163,7 @@ public final class BoardWorld {
     try publish(peer.board.takeBatches(), of: one, since: before)
   }
 
-  /// Puts what a board wrote onto its disk and onto its way.
+  /// Stores the new batches of a board and sends them.
   func publish(
     _ batches: [Batch],
     of one: Int,
@@ -180,7 +180,7 @@ public final class BoardWorld {
     _ = peers[one].board.takeChanges()
   }
 
-  /// Sends a batch to everyone, or to most.
+  /// Sends a batch to all other boards, or to most of them.
   @discardableResult
   func post(_ batch: Batch, from one: Int?) throws(Failure) -> [UInt8] {
     for (index, operation) in batch.operations.enumerated() {
@@ -240,9 +240,9 @@ public final class BoardWorld {
     peer.log.append(batch)
   }
 
-  // MARK: - Falling over
+  // MARK: - Crashes
 
-  /// The program dies with what was not yet durable, or is set up again from a backup.
+  /// Restarts a board without its changes that were not durable, or from a backup.
   func crash(_ one: Int) throws(Failure) {
     let peer = peers[one]
     var kept = peer.durable
@@ -276,9 +276,9 @@ public final class BoardWorld {
     }
   }
 
-  // MARK: - Watching
+  // MARK: - Checks
 
-  /// Does something to a board and sees that none of its cells goes back (I6).
+  /// Changes a board, and checks that no cell gets an earlier time (I6).
   func watching<Problem: Error>(
     _ one: Int,
     _ body: () throws(Problem) -> Void

@@ -1,9 +1,11 @@
 import Whiteboard
 import WhiteboardSync
 
-/// Somebody sends a board what it cannot hold: it stays within its limits, and stays what it was (I12).
+/// Sends a board more than it can hold, and checks that it stays within its limits and does not
+/// change (I12).
 struct Flood {
-  /// In how many worlds it happens once; it takes as long as a hundred others.
+  /// The number of worlds in which one flood happens; a flood takes as long as a hundred other
+  /// worlds.
   static let every: UInt64 = 2048
 
   private let world: BoardWorld
@@ -13,7 +15,7 @@ struct Flood {
   func run() throws(BoardWorld.Failure) {
     world.tally[.floods] += 1
     try fill("objects") { number in
-      // Parts of 4096 objects that never are.
+      // Cells of 4096 objects that are never created.
       try Batch(
         author: Incarnation(7),
         firstSequence: number * 4096 + 1,
@@ -38,7 +40,7 @@ struct Flood {
       )
     }
     try fill("ranges") { number in
-      // Every other dot: a cloud of as many ranges.
+      // Every second dot, so that each is a range of its own.
       try Batch(
         author: Incarnation(7),
         firstSequence: number * 2 + 1,
@@ -56,7 +58,7 @@ struct Flood {
     }
   }
 
-  /// Applies batches until one is refused, and sees that it changed nothing.
+  /// Applies batches until one is refused, and checks that the refused one changed nothing.
   private func fill(
     _ what: String,
     _ batch: (UInt64) throws -> Batch
@@ -66,7 +68,7 @@ struct Flood {
     do {
       for number in UInt64(0)...(2 << 20) {
         let batch = try batch(number)
-        // Numbers only: whoever keeps a copy of the ranges makes each insertion copy them.
+        // Compares only counts: a copy of the ranges would make each insertion copy them.
         let before = (state.context.rangeCount, state.cellCount, state.revision)
         do throws(BoardError) {
           try state.apply(batch, changes: &changes)

@@ -2,20 +2,21 @@ import Crypto
 import Whiteboard
 import WhiteboardSync
 
-/// A key of a simulated world: signs by hashing, thousands of times as fast as P-256.
+/// A key of a simulated world, which signs by hashing, thousands of times faster than P-256.
 ///
-/// Whoever knows the public key can sign; simulated members do so only where a test says so.
+/// The public key is enough to sign; simulated members sign for others only if a test tells them
+/// to.
 package struct SimulatedKey: AuthorKey {
-  /// 65 bytes.
+  /// The public key, 65 bytes.
   package let publicKey: [UInt8]
 
-  /// The same key for the same number.
+  /// Creates a key; the same number gives the same key.
   package init(_ number: UInt64) { publicKey = [4] + Self.stretch(number &+ 0x9E37) }
 
-  /// 64 bytes.
+  /// Returns a signature of 64 bytes.
   package func signature(of bytes: [UInt8]) -> [UInt8] { Self.signature(of: bytes, by: publicKey) }
 
-  /// What the owner of a public key signs.
+  /// Returns the signature by the owner of a public key.
   package static func signature(of bytes: [UInt8], by key: [UInt8]) -> [UInt8] {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in key { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
@@ -33,25 +34,25 @@ package struct SimulatedKey: AuthorKey {
   }
 }
 
-/// Checks what a `SimulatedKey` signed.
+/// Verifies the signatures of ``SimulatedKey``s.
 package struct SimulatedVerifier: SignatureVerifier {
-  /// The one verifier there is.
+  /// Creates a verifier.
   package init() {}
 
-  /// Whether it has the length and the first byte of a key.
+  /// Returns whether bytes have the length and the first byte of a key.
   package func isKey(_ bytes: [UInt8]) -> Bool { bytes.count == 65 && bytes[0] == 4 }
 
-  /// Whether the signature holds.
+  /// Returns whether a signature is valid.
   package func isValid(_ signature: [UInt8], of bytes: [UInt8], by key: [UInt8]) -> Bool {
     signature == SimulatedKey.signature(of: bytes, by: key)
   }
 }
 
-/// A real key, the same for the same number.
+/// A real P-256 key; the same number gives the same key.
 package struct RealKey: AuthorKey {
   private let key: P256.Signing.PrivateKey
 
-  /// The same key for the same number.
+  /// Creates a key; the same number gives the same key.
   package init(_ number: UInt8) {
     let bytes = [UInt8](repeating: number &+ 1, count: 32)
     guard let key = try? P256.Signing.PrivateKey(rawRepresentation: bytes) else {
@@ -60,10 +61,10 @@ package struct RealKey: AuthorKey {
     self.key = key
   }
 
-  /// 65 bytes.
+  /// The public key, 65 bytes.
   package var publicKey: [UInt8] { Array(key.publicKey.x963Representation) }
 
-  /// 64 bytes.
+  /// Returns a signature of 64 bytes.
   package func signature(of bytes: [UInt8]) -> [UInt8] {
     guard let signature = try? key.signature(for: bytes) else {
       preconditionFailure("a P-256 key signs any bytes")

@@ -1,7 +1,7 @@
 import Whiteboard
 import WhiteboardSync
 
-/// Knows every operation that was ever made, and what must have become of it.
+/// A record of every operation in a world, from which the checks derive its expected fate.
 struct Oracle {
   private struct Write {
     let operation: Operation
@@ -13,8 +13,8 @@ struct Oracle {
   /// The lines of the chat, and the lines that their authors had seen.
   private(set) var lines: [ObjectID: [ObjectID]] = [:]
 
-  /// Takes note of an operation.
-  /// - Returns: whether its dot is new.
+  /// Records an operation.
+  /// - Returns: Whether its dot is new.
   mutating func issued(_ operation: Operation, _ time: UInt64, _ dot: Dot) -> Bool {
     writes.updateValue(Write(operation: operation, time: time), forKey: dot) == nil
   }
@@ -32,13 +32,13 @@ struct Oracle {
     return times
   }
 
-  /// Records a line, and the lines that its author had seen.
+  /// Records a chat line, and the lines that its author had seen.
   mutating func said(_ line: ObjectID, after seen: some Sequence<ObjectID>) {
     lines[line] = Array(seen)
   }
 
-  /// An operation that was seen and neither won, was beaten, nor went with its object; or a cell that
-  /// nobody wrote.
+  /// Describes an operation that was seen and is neither present nor overwritten nor purged, or a
+  /// cell without an operation; nil if there is none.
   func lost(in state: BoardState) -> String? {
     for (dot, write) in writes where state.context.contains(dot) {
       let operation = write.operation
@@ -62,7 +62,7 @@ struct Oracle {
         else { return "\(entry) of \(id) was never written" }
       }
     }
-    // Created, seen and not there: somebody must have purged it.
+    // An object that was created and seen is missing only if it was purged.
     let purged = Set(
       writes.values.filter { $0.operation.property == .purge }.map(\.operation.object)
     )
@@ -75,7 +75,7 @@ struct Oracle {
     return nil
   }
 
-  /// An object that was purged and is there.
+  /// Describes an object that was purged and is present again; nil if there is none.
   func risen(in state: BoardState) -> String? {
     for (dot, write) in writes
     where write.operation.property == .purge && state.context.contains(dot) {
@@ -86,7 +86,8 @@ struct Oracle {
     return nil
   }
 
-  /// A cell that is older than it was, or gone though its object is not.
+  /// Describes a cell that became older, or is gone although its object exists; nil if there is
+  /// none.
   static func wentBack(from before: BoardState, to after: BoardState) -> String? {
     guard after.context.isSuperset(of: before.context) else { return "the context shrank" }
     for (id, record) in before.sortedRecords {
@@ -99,7 +100,8 @@ struct Oracle {
     return nil
   }
 
-  /// An operation just made here whose author does not see it (I6): it has to beat what was seen.
+  /// Describes a new local operation that does not win over everything seen (I6); nil if there is
+  /// none.
   static func beaten(_ batches: [Batch], in state: BoardState) -> String? {
     var latest: [ObjectID: [Property: Dot]] = [:]
     for batch in batches {
@@ -116,9 +118,10 @@ struct Oracle {
     return nil
   }
 
-  /// Everything in the state in one canonical form: equal dumps are equal states.
+  /// Returns everything in a state in one canonical form: equal dumps are equal states.
   ///
-  /// Selections are in no sum of SYN-41: where somebody told two stories, they may stay different.
+  /// The sums of SYN-41 do not cover selections, so these may stay different after an author wrote
+  /// two values under one dot.
   static func dump(_ state: BoardState, withSelections: Bool = true) -> [UInt8] {
     var difference = state.difference(since: Context())
     guard !withSelections else { return DifferenceCoding.encode(difference) }
@@ -129,7 +132,7 @@ struct Oracle {
     return DifferenceCoding.encode(difference)
   }
 
-  /// In which object two states differ.
+  /// Describes the first object in which two states differ.
   static func difference(_ one: BoardState, _ other: BoardState) -> String {
     for (id, record) in one.sortedRecords {
       guard let theirs = other.record(id) else { return "\(id) is missing" }

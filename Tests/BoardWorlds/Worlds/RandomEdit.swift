@@ -1,17 +1,17 @@
 import PeerTestKit
 import Whiteboard
 
-/// What a person may do to a board, at random, of every kind.
+/// A random edit of a board, of any kind.
 struct RandomEdit {
   let board: Board
   var random: SeededGenerator
-  /// Whether it may do what `undo` does not take back.
+  /// Whether edits that `undo` cannot undo are allowed.
   var mayDoWhatStays = true
-  /// Whether it may show photos, whose bytes somebody then has to have.
+  /// Whether photos are allowed; their bytes must then be available.
   var mayShowPhotos = true
 
-  /// Something; what the board refuses is no failure.
-  /// - Returns: whether the board agreed.
+  /// Performs a random edit, which the board may refuse.
+  /// - Returns: Whether the board accepted it.
   mutating func act() -> Bool {
     do throws(BoardError) {
       try attempt()
@@ -76,7 +76,7 @@ struct RandomEdit {
     return asset
   }
 
-  /// Goes on with a stroke of ours, or ends it.
+  /// Continues an own unfinished stroke, or finishes it.
   private mutating func draw(_ ids: [ObjectID]) throws(BoardError) {
     let strokes = ids.filter { board.object($0).map { $0 is DrawingObject } ?? false }
     guard let id = strokes.randomElement(using: &random),
@@ -102,7 +102,7 @@ struct RandomEdit {
     case 0: try board.object(id)?.changeScale(to: Double(1 + random.below(50)) / 10)
     case 1: try board.object(id)?.changeAngle(to: Double(random.below(700)) / 100)
     case 2:
-      // Many objects move in one gesture.
+      // Several objects move in one gesture.
       try board.gesture { () throws(BoardError) in
         for id in ids.prefix(5) { try board.object(id)?.changePosition(to: place) }
       }
@@ -161,7 +161,7 @@ struct RandomEdit {
     }
   }
 
-  /// One of the objects of a kind.
+  /// Returns a random object of a kind.
   private mutating func some(of kind: ObjectKind, _ ids: [ObjectID]) -> ObjectID? {
     ids.filter { board.state.record($0)?.kind == kind }.randomElement(using: &random)
   }

@@ -1,8 +1,8 @@
 import Whiteboard
 
-/// What a person sees of a board: equal readings look the same.
+/// The visible contents of a board: boards with equal readings look the same.
 struct Reading: Equatable {
-  /// One object; when and by whom it was touched is left out.
+  /// One object, without the time and the author of its last change.
   struct Look: Equatable {
     let id: ObjectID
     let kind: ObjectKind
@@ -44,13 +44,13 @@ struct Reading: Equatable {
   private var chat: [ChatLine] = []
   private var games: [GameView] = []
 
-  /// The objects from back to front, and the settings.
+  /// Reads the objects from back to front, and the settings.
   init(_ board: Board) {
     looks = board.snapshots.map { Look($0) }
     settings = board.settings
   }
 
-  /// The chat and what each of these members sees of each game, too: equal where contexts are.
+  /// Also reads the chat, and each member's view of each game; equal if the contexts are equal.
   init(wholeOf board: Board, members: [MemberID]) {
     self.init(board)
     chat = board.chat
@@ -61,7 +61,7 @@ struct Reading: Equatable {
     }
   }
 
-  /// Where two readings differ first.
+  /// Describes the first difference from another reading.
   func difference(from other: Reading) -> String {
     for (one, two) in zip(looks, other.looks) where one != two { return "\(one) | \(two)" }
     if looks.count != other.looks.count { return "\(looks.count) objects | \(other.looks.count)" }

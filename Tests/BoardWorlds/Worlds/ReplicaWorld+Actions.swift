@@ -2,9 +2,9 @@ import PeerTestKit
 import Whiteboard
 import WhiteboardSync
 
-/// What replicas have done, and tell.
+/// Executing the actions of replicas.
 extension ReplicaWorld {
-  /// Does and tells what a replica says.
+  /// Executes the pending actions of a replica.
   package func carryOut(_ number: Int) {
     for action in nodes[number].replica.takeActions() { carryOut(action, number) }
   }
@@ -85,7 +85,7 @@ extension ReplicaWorld {
 
   private func carryAsset(_ id: AssetID, _ dto: ResourceDTO, from: Int, to member: MemberID) {
     guard let to = index(of: member) else { return }
-    // A resource is as good as its name, read back.
+    // The name of a resource must decode to its description.
     if (try? ResourceDTO(name: dto.name)) != dto { complaints.append("a name is not read back") }
     nodes[from].replica.assetSent(id, to: member, now: now(from))
     guard !nodes[to].replica.expectedAsset(id, from: nodes[from].member).isEmpty else { return }
@@ -99,7 +99,7 @@ extension ReplicaWorld {
     carryOut(to)
   }
 
-  /// Takes note of what was written; nobody writes two things under one name (I5).
+  /// Records a new batch, and checks that no dot is used twice (I5).
   private func note(_ encoded: EncodedBatch) {
     let batch = encoded.batch
     let dot = batch.dot(at: 0)

@@ -2,9 +2,9 @@ import PeerTestKit
 import Whiteboard
 import WhiteboardSync
 
-/// What members do.
+/// Edits by members.
 extension ReplicaWorld {
-  /// One edit of any kind by a member.
+  /// Performs one random edit by a member.
   package func edit(_ number: Int) {
     do {
       switch random.below(10) {
@@ -18,7 +18,7 @@ extension ReplicaWorld {
         }
       }
     } catch {
-      // A refusal of the board's, such as of an object that somebody holds.
+      // The board may refuse an edit, for example of an object that another member selected.
     }
     carryOut(number)
   }
@@ -91,7 +91,7 @@ extension ReplicaWorld {
     }
   }
 
-  /// An asset that is the same for the same number.
+  /// Returns an asset; the same number gives the same asset.
   package static func asset(_ number: UInt8) -> AssetReference {
     guard let id = AssetID(Array(repeating: number, count: 32)),
       let header = try? PhotoHeader(format: .png, width: 30, height: 20),

@@ -2,11 +2,11 @@ import PeerTestKit
 import Whiteboard
 import WhiteboardSync
 
-/// Whole worlds, their ends, and what must hold there.
+/// Whole worlds, their ends, and the final checks.
 extension ReplicaWorld {
-  /// The world of a seed, in its own weather.
+  /// Runs the world of a seed with its own network faults.
   ///
-  /// Where somebody owns the board, others are granted to write, look on, and lose what they were granted.
+  /// On an owned board, members are also granted the right to edit or to view, and lose it again.
   public static func run(
     seed: UInt64,
     isOwned: Bool = false
@@ -19,7 +19,8 @@ extension ReplicaWorld {
     return world.tally
   }
 
-  /// What the documents of all members hold at the end of the world of a seed, whatever went wrong in it.
+  /// Returns the stored changes of all members at the end of the world of a seed, even if it
+  /// failed.
   public static func documents(seed: UInt64, isOwned: Bool = false) -> [[StoredChange]] {
     ended(seed: seed, isOwned: isOwned).nodes.map(\.document)
   }
@@ -31,13 +32,13 @@ extension ReplicaWorld {
     weather.lies = 8
     weather.partitions = 8
     weather.newcomers = 3
-    // Years, now and then; else up to an hour.
+    // Sometimes the skew is years, otherwise up to an hour.
     if seed % 20 == 7 { weather.skew = 100_000_000_000 }
     let world = ReplicaWorld(
       seed: seed,
       nodes: 2 + Int(seed % 3),
       weather: weather,
-      // A viewer passes nothing on: it stands in nobody's way at the end of a line only.
+      // A viewer forwards nothing, so it may only be at the end of a line.
       topology: Topology(rawValue: isOwned ? Int(seed / 3 % 2) * 2 : Int(seed / 3 % 3)) ?? .mesh
     )
     world.connectAll()
@@ -48,12 +49,12 @@ extension ReplicaWorld {
     if !world.settle() { world.complaints.append("I1: it does not settle: \(world.unrest)") }
     if !world.settleAssets() { world.complaints.append("assets are lacking") }
     world.check()
-    // Two of whom one only looks on have little to say.
+    // Two members of whom one is a viewer exchange only a few messages.
     if world.delivered < (isOwned ? 4 : 10) { world.complaints.append("it does little") }
     return world
   }
 
-  /// Why it does not settle.
+  /// Describes why the world does not settle.
   private var unrest: String {
     let states = nodes.map(\.replica.board.state)
     let parts = nodes.indices.map { number in
@@ -70,7 +71,7 @@ extension ReplicaWorld {
     return parts.joined(separator: "; ") + (isBetrayed ? ", betrayed" : "")
   }
 
-  /// Holds every node against the first, against what it told, and against what it kept.
+  /// Compares every node with the first one, with its own events, and with its stored changes.
   package func check() {
     if let error = violations.first { complaints.append("a rule was broken: \(error)") }
     let first = nodes[0].replica.board
@@ -84,14 +85,15 @@ extension ReplicaWorld {
       if node.replica.digest != nodes[0].replica.digest { complaints.append("I1: digests differ") }
       if board.chat != first.chat { complaints.append("I1: chats differ") }
       if board.objectIDs != first.objectIDs { complaints.append("I1: stacks differ") }
-      // What made an object may be lost with all who had it, while a word about it lives on.
+      // An operation that created an object may be lost with all members that had it, while one of
+      // its other operations survives.
       if board.state.orphans != first.state.orphans { complaints.append("I1: orphans differ") }
       if !isRevoked, crashes + tally[.lies] + tally[.twoStories] + tally[.claims] == 0,
         !board.state.orphans.isEmpty
       {
         complaints.append("I1: orphans are left")
       }
-      // What lives is somebody's, everywhere.
+      // Every node must know the authors of all living cells.
       for (id, record) in board.state.sortedRecords {
         for entry in record.entries
         where board.member(of: entry.cell.dot.incarnation) == nil {
@@ -109,7 +111,7 @@ extension ReplicaWorld {
     if let what = oracle.risen(in: first.state) { complaints.append("I4: " + what) }
   }
 
-  /// Whoever only followed the actions sees the same.
+  /// Checks that the actions alone give the same view as the board.
   private func checkView(_ node: Node) {
     let board = node.replica.board
     for snapshot in board.snapshots {
@@ -125,7 +127,7 @@ extension ReplicaWorld {
     }
     if node.view.objects.count != board.objectIDs.count { complaints.append("I6: too much told") }
     let unlike = Set(node.view.chat.values).symmetricDifference(board.chat)
-    // A line that a repair completes is not said again.
+    // A chat line that a repair completes is not reported again.
     if !unlike.isEmpty, !isBetrayed {
       complaints.append("I6: of the chat was not told, or is not: \(unlike)")
     }
@@ -139,7 +141,7 @@ extension ReplicaWorld {
     return String(json[..<key.lowerBound] + json[end...])
   }
 
-  /// An asset is brought once, to everyone who shows it, where anybody has it.
+  /// Checks that each available asset was delivered once to every node that shows it.
   private func checkAssets(_ node: Node) {
     if node.deliveries.values.contains(where: { $0 != 1 }) {
       complaints.append("an asset was brought twice")
@@ -155,7 +157,7 @@ extension ReplicaWorld {
     }
   }
 
-  /// What was kept makes the same board again (I11).
+  /// Checks that the stored changes restore the same board (I11).
   private func checkDocument(_ number: Int) {
     guard !isBetrayed else { return }
     let node = nodes[number]

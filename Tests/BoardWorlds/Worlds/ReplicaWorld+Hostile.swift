@@ -2,9 +2,9 @@ import PeerTestKit
 import Whiteboard
 import WhiteboardSync
 
-/// Those who join for a moment and do not keep the rules.
+/// Members that join for a moment and break the rules.
 extension ReplicaWorld {
-  /// Somebody joins who lies, claims what others are to write, or tells two stories.
+  /// Lets a member join that lies, claims sequences of others, or writes two values under one dot.
   func beHostile() {
     let number = random.below(nodes.count)
     switch random.below(10) {
@@ -52,7 +52,7 @@ extension ReplicaWorld {
     case viewer, otherBoard, answer, answerOfOthers
   }
 
-  /// Somebody says on one link what he may not; it is found out, and nothing of it counts.
+  /// Sends a forbidden message on one link, and checks that it is refused and has no effect.
   private func lie(to number: Int) {
     guard let lie = Lie.allCases.randomElement(using: &random) else { return }
     var scriptedReplica = newPuppet(
@@ -93,13 +93,13 @@ extension ReplicaWorld {
     case answer([UInt8])
   }
 
-  /// Says what comes before the lie.
-  /// - Returns: the lie itself, or nil where there is no occasion for it.
+  /// Sends the messages before the lie.
+  /// - Returns: The lie, or nil if it is not possible now.
   private func tell(_ lie: Lie, _ scriptedReplica: inout ScriptedReplica, _ number: Int) -> Last? {
     switch lie {
     case .record:
       var bytes = scriptedReplica.hello()
-      // The last byte of the record's signature; the head comes after it.
+      // The last byte of the record's signature; the head follows it.
       bytes[2 + scriptedReplica.record.bytes.count] ^= 1
       return .message(bytes)
     case .head:
@@ -113,7 +113,7 @@ extension ReplicaWorld {
     case .wrongChain:
       say(scriptedReplica.hello(), scriptedReplica, number)
       say(try? scriptedReplica.sendText(), scriptedReplica, number)
-      // A batch that never came is in the head.
+      // The head covers a batch that was never sent.
       _ = try? scriptedReplica.sendText()
       return .message(scriptedReplica.head())
     case .headOfOthers:
@@ -125,7 +125,7 @@ extension ReplicaWorld {
     case .gap:
       say(scriptedReplica.hello(), scriptedReplica, number)
       say(try? scriptedReplica.sendText(), scriptedReplica, number)
-      // It goes on after a batch that never came here.
+      // It continues after a batch that was never sent here.
       let chain = scriptedReplica.chain
       say(scriptedReplica.beginIncarnation(), scriptedReplica, number)
       scriptedReplica.chain = chain
@@ -158,7 +158,8 @@ extension ReplicaWorld {
     }
   }
 
-  /// An answer with something new in it; of the scriptedReplica's own, one bit of its signature is wrong.
+  /// Returns an answer with something new; one bit is wrong in its signature if it is the replica's
+  /// own.
   private func answer(of scriptedReplica: ScriptedReplica) -> [UInt8]? {
     let author = Incarnation.random(using: &random)
     let id = ObjectID(Dot(author, 1))
@@ -178,9 +179,9 @@ extension ReplicaWorld {
     return bytes
   }
 
-  // MARK: - Two stories
+  // MARK: - Equivocation
 
-  /// One author tells two members two things under one name, and goes (SYN-42).
+  /// Lets an author send two members different values under one dot, and leave (SYN-42).
   private func tellTwoStories() {
     guard nodes.count > 1 else { return }
     let one = random.below(nodes.count)
@@ -215,7 +216,8 @@ extension ReplicaWorld {
     tally[.twoStories] += 1
   }
 
-  /// Somebody purges what a member is about to make, so that it needs another incarnation (BRD-25).
+  /// Purges an object that a member is about to create, so that it needs a new incarnation
+  /// (BRD-25).
   private func claim(from number: Int) {
     var scriptedReplica = newPuppet()
     join(scriptedReplica, number)
@@ -224,7 +226,7 @@ extension ReplicaWorld {
     let victim = nodes[random.below(nodes.count)].replica.board
     let last = victim.state.context[victim.incarnation].ranges.last?.upperBound ?? 0
     let dot = Dot(victim.incarnation, last + 1 + random.next() % 4)
-    // Whatever was written under such a dot and not heard here is lost.
+    // Operations under such a dot that did not arrive here are lost.
     isBetrayed = true
     say(
       try? scriptedReplica.send([Operation(ObjectID(dot), .purge, .none)]),

@@ -2,9 +2,9 @@ import PeerTestKit
 import Whiteboard
 import WhiteboardSync
 
-/// Links, and programs that die.
+/// Links and crashes.
 extension ReplicaWorld {
-  /// Whether the room lets these two be connected now.
+  /// Whether the topology and the partition allow a link between two nodes now.
   func mayConnect(_ one: Int, _ other: Int) -> Bool {
     if let partition, partition.members.contains(one) != partition.members.contains(other) {
       return false
@@ -16,7 +16,7 @@ extension ReplicaWorld {
     }
   }
 
-  /// Connects two nodes, where the room lets it.
+  /// Connects two nodes, if that is allowed.
   package func connect(_ one: Int, _ other: Int) {
     guard mayConnect(one, other), !isConnected(one, other) else { return }
     connected.insert(Link(from: one, to: other))
@@ -31,7 +31,7 @@ extension ReplicaWorld {
     carryOut(one)
   }
 
-  /// Cuts the link between two nodes; what is on it is lost.
+  /// Cuts the link between two nodes, and loses everything on it.
   package func disconnect(_ one: Int, _ other: Int) {
     guard isConnected(one, other) else { return }
     cuts += 1
@@ -45,13 +45,12 @@ extension ReplicaWorld {
     carryOut(other)
   }
 
-  /// Connects all who may be connected.
+  /// Connects all nodes that may be connected.
   package func connectAll() {
     for one in nodes.indices { for other in nodes.indices { connect(one, other) } }
   }
 
-  /// The program dies: what it had not sent is lost, and it starts anew with what its document holds,
-  /// but for the end of it.
+  /// Restarts a node from its stored changes without the latest ones; everything unsent is lost.
   package func crash(_ number: Int) {
     crashes += 1
     let neighbours = nodes.indices.filter { isConnected(number, $0) }
@@ -64,7 +63,7 @@ extension ReplicaWorld {
       carryOut(other)
     }
     let node = nodes[number]
-    // The clock was set while the program was down.
+    // Set the clock while the program is down.
     if clocks.chance(30) {
       node.skew = newSkew(using: &clocks)
       tally[.clocks] += 1
@@ -73,14 +72,14 @@ extension ReplicaWorld {
     if random.chance(weather.losses) {
       node.document = []
     } else if random.chance(20) {
-      // A backup, however old.
+      // Use a backup of any age.
       node.document = Array(node.document.prefix(random.below(node.document.count + 1)))
       tally[.backups] += 1
     } else {
       node.document = Array(node.document.dropLast(random.below(20)))
     }
     do throws(RestoreError) {
-      // In two parts, as a document gives it: what was whole, and what came after.
+      // In two parts, as a document loads them: the keyframe, and the later changes.
       let count = random.below(node.document.count + 1)
       try node.replica.restore(node.document.prefix(count), now: now(number), isWhole: false)
       try node.replica.restore(node.document.dropFirst(count), now: now(number))
@@ -100,12 +99,12 @@ extension ReplicaWorld {
     node.strokes = []
   }
 
-  /// A document is made short: all that it holds becomes one keyframe.
+  /// Compacts a document: all its changes become one keyframe.
   package func compact(_ number: Int) {
     nodes[number].document = [.keyframe(nodes[number].replica.snapshotForKeeping())]
   }
 
-  /// The room falls in two, for a while.
+  /// Partitions the network in two for some time.
   func fallApart() {
     let members = Set(nodes.indices.filter { _ in random.chance(50) })
     partition = (members, uptime + UInt64(200 + random.below(2000)))

@@ -2,9 +2,10 @@ import PeerTestKit
 import Whiteboard
 import WhiteboardSync
 
-/// Who may do what, where the first member owns the board.
+/// Roles on a board that the first member owns.
 extension ReplicaWorld {
-  /// What the first admits a member for: the second may grant as well, the third of a mesh looks on.
+  /// The rights that the owner grants a member: the second may also grant, the third of a mesh only
+  /// views.
   private func rights(of number: Int) -> Rights? {
     switch number {
     case 1: Rights(.relay, mayGrant: true)
@@ -13,7 +14,7 @@ extension ReplicaWorld {
     }
   }
 
-  /// A member admits another, where it may.
+  /// Lets one member admit another, if it may.
   func admit(_ other: Int, by one: Int) {
     guard nodes[one].replica.mayGrant else { return }
     let rights = one == 0 ? rights(of: other) : .editor
@@ -21,7 +22,7 @@ extension ReplicaWorld {
     carryOut(one)
   }
 
-  /// What the owner grants a member who is none of the nodes.
+  /// Returns the owner's grant for a member that is not one of the nodes.
   func grant(for key: any AuthorKey) -> Grant? {
     guard let owner else { return nil }
     let first: any AuthorKey = isReal ? RealKey(0) : SimulatedKey(0)
@@ -30,7 +31,7 @@ extension ReplicaWorld {
       .grant(.editor, to: key.publicKey, serial: 1_700_000_000_000 + uptime)
   }
 
-  /// Somebody who may takes back what was granted, or grants it again.
+  /// Lets a member that may grant revoke rights, or grant them again.
   func changeRights() {
     let (one, other) = (random.below(nodes.count), random.below(nodes.count))
     guard one != other, nodes[one].replica.mayGrant else { return }
@@ -47,7 +48,7 @@ extension ReplicaWorld {
     }
   }
 
-  /// The owner makes everybody an editor.
+  /// Lets the owner make every member an editor.
   func admitAll() {
     for other in nodes.indices.dropFirst() {
       nodes[0].replica.admit(
@@ -65,7 +66,9 @@ extension ReplicaWorld {
     tally[.revocations] += 1
   }
 
-  /// Somebody writes, is thrown out, and writes on: with one who has heard of it nothing of that counts.
+  /// Lets a member write, be revoked, and continue to write.
+  ///
+  /// Nodes that know of the revocation must ignore its later edits.
   private func revokeStranger(by number: Int) {
     var scriptedReplica = newPuppet()
     let other = random.below(nodes.count)
@@ -76,7 +79,7 @@ extension ReplicaWorld {
       say(hello, scriptedReplica, node)
       say(texts[0], scriptedReplica, node)
     }
-    // One has heard more than who takes it back.
+    // One node has received more than the revoking one.
     if other != number { say(texts[1], scriptedReplica, other) }
     if nodes[number].replica.revoke(scriptedReplica.member, now: now(number)) { noteRevocation() }
     carryOut(number)
@@ -88,7 +91,7 @@ extension ReplicaWorld {
     for node in Set([number, other]) { leave(scriptedReplica, node) }
   }
 
-  /// Everyone may do in the end what the owner would have them do, and what they were told.
+  /// Checks that every member has the role that the owner granted, and was notified of it.
   func checkRoles() {
     guard owner != nil else { return }
     if nodes[0].replica.role != .editor { complaints.append("AUT-11: the owner may not write") }

@@ -2,11 +2,11 @@ import PeerTestKit
 import Whiteboard
 import WhiteboardSync
 
-/// Time, and what arrives in it.
+/// Time, and the delivery of messages.
 extension ReplicaWorld {
-  /// Lets time pass and delivers what is due.
+  /// Advances the time and delivers messages that are due.
   ///
-  /// Messages of a link keep their order; datagrams and answers overtake them and each other.
+  /// Messages of a link keep their order. Datagrams and answers may overtake them and each other.
   package func step(_ milliseconds: UInt64) {
     uptime += milliseconds
     for link in packets.keys.sorted(by: { ($0.from, $0.to) < ($1.from, $1.to) }) {
@@ -15,7 +15,7 @@ extension ReplicaWorld {
     for number in nodes.indices { tick(number) }
   }
 
-  /// Ticks a replica whose time has come; whose has not, half of the time, and then nothing may happen.
+  /// Ticks a replica with pending deadlines, and sometimes one without, which must do nothing.
   private func tick(_ number: Int) {
     let replica = nodes[number].replica
     let isDue = replica.nextDeadline.map { uptime >= $0 } ?? false
@@ -58,7 +58,7 @@ extension ReplicaWorld {
   }
 
   private func deliver(_ answer: [UInt8], _ name: ResourceDTO, on link: Link) {
-    // A resource is as good as its name, read back.
+    // The name of a resource must decode to its description.
     if (try? ResourceDTO(name: name.name)) != name || name.byteCount != answer.count {
       complaints.append("an answer is not named as it is")
     }
@@ -79,7 +79,7 @@ extension ReplicaWorld {
     }
   }
 
-  /// One moment of a busy room.
+  /// Performs one random step of a busy room.
   package func happen() {
     if random.chance(50) { edit(random.below(nodes.count)) }
     if random.chance(weather.cuts) {
@@ -102,7 +102,7 @@ extension ReplicaWorld {
     step(UInt64(1 + random.below(30)))
   }
 
-  /// Lets time pass until every replica says that it is synced, for a minute at most.
+  /// Advances the time until every replica reports that it is synced, at most a minute.
   package func settle() -> Bool {
     for _ in 0..<2400 {
       step(25)
@@ -135,9 +135,10 @@ extension ReplicaWorld {
       ).count == 1
   }
 
-  /// Those who must agree in the end: all but a viewer that alone has heard something.
+  /// The nodes that must agree at the end: all except a viewer with operations that no other node
+  /// has.
   ///
-  /// Nobody asks it for that, since it vouches for nothing.
+  /// No node asks a viewer for them, because a viewer vouches for nothing.
   var agreeing: [Int] {
     nodes.indices.filter { number in
       let replica = nodes[number].replica
@@ -146,7 +147,7 @@ extension ReplicaWorld {
     }
   }
 
-  /// Whether whoever shows a photo has its bytes, where anybody has them.
+  /// Whether every node that shows a photo has its bytes, if any node has them.
   package var hasAllAssets: Bool {
     let stored = nodes.reduce(into: Set<AssetID>()) { $0.formUnion($1.stored) }
     return nodes.allSatisfy { node in
@@ -156,8 +157,8 @@ extension ReplicaWorld {
     }
   }
 
-  /// Lets time pass until assets are where they are shown: some minutes at most, since members who
-  /// failed are asked again after a while.
+  /// Advances the time until all assets have arrived: some minutes at most, because members that
+  /// failed are asked again after some time.
   package func settleAssets() -> Bool {
     for _ in 0..<600 {
       if hasAllAssets { return true }

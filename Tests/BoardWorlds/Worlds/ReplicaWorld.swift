@@ -2,39 +2,39 @@ import PeerTestKit
 import Whiteboard
 import WhiteboardSync
 
-/// Some replicas, the links between them, and time: one seed is one world.
+/// A world of several replicas, their links, and time, determined by one seed.
 ///
-/// What a link brings it brings in order, until it is cut; links overtake each other, datagrams are lost,
-/// answers fail, programs die and come back from what they kept, or from a backup of it.
+/// A link delivers in order until it is cut. Different links overtake each other, datagrams are
+/// lost, answers fail, and programs crash and restart from their stored changes or from a backup.
 public final class ReplicaWorld {
-  /// What may happen in it.
+  /// The probabilities of faults.
   package struct Weather {
-    /// Percent of answers that fail on their way.
+    /// The percentage of answers that fail.
     package var failures = 10
-    /// Percent of datagrams that are lost.
+    /// The percentage of datagrams that are lost.
     package var loss = 30
-    /// Percent of steps in which a link is cut.
+    /// The percentage of steps in which a link is cut.
     package var cuts = 3
-    /// Percent of steps in which a link is mended.
+    /// The percentage of steps in which a link is restored.
     package var mends = 8
-    /// Per thousand steps in which a program dies and starts anew.
+    /// The number of steps in a thousand in which a program crashes and restarts.
     package var crashes = 4
-    /// Percent of crashes after which nothing is left of what was kept.
+    /// The percentage of crashes that lose all stored changes.
     package var losses = 30
-    /// The milliseconds by which wall clocks differ at most.
+    /// The maximum difference of wall clocks in milliseconds.
     package var skew: UInt64 = 3_600_000
-    /// Per thousand steps in which somebody joins who lies, or tells two stories.
+    /// The number of steps in a thousand in which a malicious member joins.
     package var lies = 0
-    /// Per thousand steps in which the room falls apart for a while.
+    /// The number of steps in a thousand in which the network is partitioned for some time.
     package var partitions = 0
-    /// Per thousand steps in which one more member comes.
+    /// The number of steps in a thousand in which a new member joins.
     package var newcomers = 0
     /// Whether the first member owns the board.
     package var isOwned = false
-    /// Per thousand steps in which somebody's rights are taken back, or given again.
+    /// The number of steps in a thousand in which a member's rights are revoked, or granted again.
     package var revocations = 0
 
-    /// The weather of a test, calm but for what is said.
+    /// Creates fault probabilities for a test, with defaults without most faults.
     package init(
       failures: Int = 10,
       loss: Int = 30,
@@ -55,29 +55,29 @@ public final class ReplicaWorld {
   }
 
   package final class Node {
-    /// Who it is.
+    /// The node's key.
     package let key: any AuthorKey
-    /// Who it is to the others.
+    /// The node's member id.
     package let member: MemberID
-    /// By how many milliseconds its wall clock runs ahead.
+    /// The number of milliseconds by which the node's wall clock is ahead.
     package var skew: Int64
-    /// The program.
+    /// The node's replica.
     package var replica: Replica
-    /// What its person sees.
+    /// The view of the node's user.
     package var view = View()
-    /// The assets that it has.
+    /// The assets that the node has.
     package var stored: Set<AssetID> = []
-    /// How often each asset was brought.
+    /// The number of deliveries of each asset.
     package var deliveries: [AssetID: Int] = [:]
-    /// Its strokes that go on.
+    /// The node's unfinished strokes.
     package var strokes: [ObjectID] = []
-    /// What a document would hold.
+    /// The changes that the node's document would contain.
     package var document: [StoredChange] = []
-    /// How often it was told that it differs from another.
+    /// The number of reported differences from other replicas.
     package var divergences = 0
-    /// The clock reports that it received.
+    /// The reports about clocks that the node received.
     package var clockReports: [ClockReport] = []
-    /// What it was last told that it may do.
+    /// The role in the latest report.
     package var role: Role?
 
     init(key: any AuthorKey, skew: Int64, replica: Replica) {
@@ -88,11 +88,11 @@ public final class ReplicaWorld {
     }
   }
 
-  /// What a person sees who knows nothing but the actions.
+  /// The view of a user, built only from the actions of the replica.
   package struct View {
     /// The objects.
     package var objects: [ObjectID: ObjectSnapshot] = [:]
-    /// Who holds which.
+    /// The member that selected each object.
     package var holders: [ObjectID: MemberID] = [:]
     /// The chat.
     package var chat: [ObjectID: ChatLine] = [:]
@@ -115,68 +115,69 @@ public final class ReplicaWorld {
     let to: Int
   }
 
-  /// The board that everyone here is on, where nobody owns it.
+  /// The board of worlds without an owner.
   public static let board: BoardID = {
     guard let board = BoardID(1...16) else { preconditionFailure("16 bytes") }
     return board
   }()
 
-  /// The board that everyone here is on.
+  /// The board of this world.
   package var board: BoardID { owner?.board ?? Self.board }
-  /// Whose it is: the first member's.
+  /// The owner of the board, which is the first member; nil for none.
   package let owner: BoardOwner?
 
   var random: SeededGenerator
   /// The generator for clocks; it is separate so that the other events of a seed do not change.
   var clocks: SeededGenerator
-  /// Milliseconds since the beginning.
+  /// The number of milliseconds since the beginning.
   package var uptime: UInt64 = 1_000_000
   /// The members.
   package internal(set) var nodes: [Node] = []
-  /// What members were caught at.
+  /// The violations that the nodes reported.
   package internal(set) var violations: [ReplicaError] = []
-  /// How much arrived.
+  /// The number of delivered messages.
   package internal(set) var delivered = 0
-  /// How often a program died.
+  /// The number of crashes.
   package internal(set) var crashes = 0
-  /// How often a link was cut.
+  /// The number of cut links.
   package internal(set) var cuts = 0
-  /// How often a program came back with what it had kept.
+  /// The number of restarts from stored changes.
   package internal(set) var restores = 0
   var connected: Set<Link> = []
   var packets: [Link: [Packet]] = [:]
   let weather: Weather
-  /// Whether signatures are real ones: one world in 64.
+  /// Whether signatures are real ones, which is so in one of 64 worlds.
   let isReal: Bool
 
-  /// What should not have been seen.
+  /// The failed checks so far.
   package internal(set) var complaints: [String] = []
-  /// What members who are none of the nodes were caught at.
+  /// The violations of members that are not nodes.
   var caught: [ReplicaError] = []
-  /// Whether somebody's rights were taken back: then writes are lost, and boards differ for a while.
+  /// Whether rights were revoked: then writes may be lost, and boards may differ for some time.
   package internal(set) var isRevoked = false
-  /// Whether somebody told two stories, or claimed what others were to write: then writes are lost.
+  /// Whether a malicious member used a dot twice or claimed dots of others: then writes may be
+  /// lost.
   var isBetrayed = false
   var oracle = Oracle()
   var known: [Dot: [UInt8]] = [:]
   let topology: Topology
-  /// Those who hear only each other, and until when.
+  /// The nodes on one side of the partition, and the time of its end.
   var partition: (members: Set<Int>, until: UInt64)?
   let seed: UInt64
-  /// What happened so far.
+  /// The number of events so far.
   package internal(set) var tally = BoardWorld.Tally()
 
-  /// Who is connected with whom.
+  /// The allowed links.
   package enum Topology: Int, Sendable {
-    /// Everyone with everyone.
+    /// Each node with each other.
     case mesh
-    /// Each with the next.
+    /// Each node with the next.
     case line
-    /// All with the first.
+    /// All nodes with the first.
     case star
   }
 
-  /// A world of some members who are not connected yet.
+  /// Creates a world of members without links.
   package init(
     seed: UInt64,
     nodes count: Int,
@@ -214,7 +215,7 @@ public final class ReplicaWorld {
     UInt64(1_700_000_000_000 + skew + Int64(uptime))
   }
 
-  /// A replica under a new incarnation, with nothing on its board.
+  /// Creates an empty replica with a new incarnation.
   package func replica(_ key: any AuthorKey, _ now: Moment) -> Replica {
     Replica(
       author: Author(
@@ -228,12 +229,12 @@ public final class ReplicaWorld {
     )
   }
 
-  /// Both clocks of a node.
+  /// Returns the readings of both clocks of a node.
   package func now(_ number: Int) -> Moment {
     Moment(wall: wall(nodes[number].skew), uptime: uptime)
   }
 
-  /// The node that a member is.
+  /// Returns the index of a member's node.
   package func index(of member: MemberID) -> Int? { nodes.firstIndex { $0.member == member } }
 
   /// Whether there is a link between two nodes.

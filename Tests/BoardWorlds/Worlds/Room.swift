@@ -2,20 +2,20 @@ import PeerTestKit
 import Whiteboard
 import WhiteboardSync
 
-/// Many replicas with a link to each other that bring what they say at once, and a count of it.
+/// Many replicas with a link between each two, without delay, that count their messages.
 ///
-/// What one says to all with the same bytes goes once to a relay that passes it on: so *said* counts it
-/// once, and *heard* for everyone it goes to.
+/// A message to all goes once to a relay, which forwards it. So *said* counts it once, and *heard*
+/// counts each recipient.
 public final class Room {
-  /// How often something was said, and to how many.
+  /// The number of messages of one kind, and of their recipients.
   public struct Count: Hashable, Sendable {
-    /// How many messages or datagrams were said.
+    /// The number of sent messages or datagrams.
     public var said = 0
-    /// Their bytes.
+    /// The number of sent bytes.
     public var bytesSaid = 0
-    /// How many arrived.
+    /// The number of received messages or datagrams.
     public var heard = 0
-    /// Their bytes.
+    /// The number of received bytes.
     public var bytesHeard = 0
 
     mutating func add(_ bytes: Int, to listeners: Int) {
@@ -26,7 +26,7 @@ public final class Room {
     }
   }
 
-  /// What is counted.
+  /// The counted kinds of messages.
   public enum Kind: Int, CaseIterable, Sendable {
     case batch = 0x01
     case request, nothingLacking, report
@@ -47,13 +47,13 @@ public final class Room {
 
   /// The members.
   package let replicas: [Replica]
-  /// What they said since the last ``takeCounts()``.
+  /// The counts since the last ``takeCounts()``.
   private var counts: [Kind: Count] = [:]
   private let numbers: [MemberID: Int]
   private var packets: [Packet] = []
   private var uptime: UInt64 = 1_000_000
 
-  /// A room of so many, who do not hear each other yet.
+  /// Creates a room of replicas that are not connected yet.
   public init(_ count: Int) {
     let now = Self.moment(uptime)
     replicas = (0..<count).map { number in
@@ -76,10 +76,10 @@ public final class Room {
     Moment(wall: 1_700_000_000_000 + uptime, uptime: uptime)
   }
 
-  /// Now, on everybody's clocks.
+  /// The current reading of all clocks.
   package var now: Moment { Self.moment(uptime) }
 
-  /// Everyone hears everyone from now on.
+  /// Connects all replicas.
   public func joinAll() {
     for one in replicas.indices {
       for other in replicas.indices where other != one {
@@ -90,7 +90,7 @@ public final class Room {
     deliver()
   }
 
-  /// Somebody goes.
+  /// Disconnects a replica.
   package func leave(_ number: Int) {
     for other in replicas.indices where other != number {
       replicas[other].peerLeft(replicas[number].board.member, now: now)
@@ -99,11 +99,11 @@ public final class Room {
     deliver()
   }
 
-  /// Somebody writes a small thing.
+  /// Makes a small edit by a replica.
   public func write(_ number: Int) { write(number, { _ in true }) }
 
   private func write(_ number: Int, _ hears: (Int) -> Bool) {
-    // There is always room for one more text in a room that is looked at for minutes.
+    // The board cannot be full after a few minutes of small edits.
     _ = try? replicas[number].change(now: now) { (board) throws(BoardError) in
       try board.createText("x", at: Point(x: Double(number), y: 0))
     }
@@ -112,12 +112,12 @@ public final class Room {
     deliver()
   }
 
-  /// Somebody writes a small thing, and only some hear of it.
+  /// Makes a small edit by a replica, which only some others receive.
   package func write(_ number: Int, heardBy listeners: Range<Int>) {
     write(number, listeners.contains(_:))
   }
 
-  /// Lets time pass.
+  /// Advances the time.
   public func pass(_ milliseconds: UInt64) {
     let end = uptime + milliseconds
     while uptime < end {
@@ -132,10 +132,10 @@ public final class Room {
     }
   }
 
-  /// Whether everyone says that all is everywhere.
+  /// Whether every replica reports that it is synced.
   public var isSynced: Bool { replicas.allSatisfy { $0.isSynced(now: now) } }
 
-  /// What was said since the last time.
+  /// Returns and resets the counts.
   public func takeCounts() -> [Kind: Count] {
     defer { counts = [:] }
     return counts
@@ -191,7 +191,7 @@ public final class Room {
 }
 
 extension Room {
-  /// What a room of so many says in some minutes of its life, in lines for people.
+  /// Returns lines of text with the messages of a room of `count` replicas in some minutes.
   public static func describe(_ count: Int) -> String {
     let room = Room(count)
     var lines: [String] = []

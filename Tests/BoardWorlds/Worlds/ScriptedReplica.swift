@@ -1,46 +1,46 @@
 import Whiteboard
 import WhiteboardSync
 
-/// A member whose every message a test makes: it speaks for itself on one link, and lies where told to.
+/// A member whose messages are written by a test; it sends on one link, and lies if told to.
 package struct ScriptedReplica {
-  /// Who it is.
+  /// The author of the member.
   package let author: Author
-  /// Where its chain stands.
+  /// The current position of its chain.
   package var chain: BatchChain
   private var writer = LinkBatchWriter()
 
-  /// A member with a simulated key, and each time another incarnation.
+  /// Creates a member with a simulated key, and a new incarnation each time.
   package init(_ number: UInt64, board: BoardID = ReplicaWorld.board, role: Role = .editor) {
     self.init(Author(board: board, key: SimulatedKey(number), role: role))
   }
 
-  /// A member that has an author.
+  /// Creates a member with an author.
   package init(_ author: Author) {
     self.author = author
     chain = BatchChain(author.makeIncarnation())
   }
 
-  /// Who it is to the others.
+  /// The member id.
   package var member: MemberID { author.member }
-  /// Under which incarnation it writes.
+  /// The incarnation with which it writes.
   package var incarnation: Incarnation { chain.incarnation }
-  /// The record of that.
+  /// The record of its incarnation.
   package var record: AuthorRecord { author.record(of: incarnation) }
 
-  /// The author message of where the chain stands.
+  /// Returns the author message for the current position of the chain.
   package mutating func hello() -> [UInt8] {
     writer.beginAuthor()
     return SyncMessage.author(AuthorMessage(record: record.bytes, head: author.sign(chain)))
       .encode()
   }
 
-  /// Goes on under a new incarnation.
+  /// Begins a new incarnation and returns its author message.
   package mutating func beginIncarnation() -> [UInt8] {
     chain = BatchChain(author.makeIncarnation())
     return hello()
   }
 
-  /// The message of the next batch.
+  /// Returns the message of the next batch.
   package mutating func send(
     _ operations: [Operation],
     time: UInt64 = 1_700_000_000_000
@@ -56,7 +56,7 @@ package struct ScriptedReplica {
     return SyncMessage.batch(writer.encode(encoded)).encode()
   }
 
-  /// The message of a batch that creates a text.
+  /// Returns the message of a batch that creates a text.
   package mutating func sendText() throws -> [UInt8] {
     let id = ObjectID(Dot(incarnation, chain.sequence + 1))
     return try send([
@@ -64,10 +64,10 @@ package struct ScriptedReplica {
     ])
   }
 
-  /// The head of the chain.
+  /// Returns the message with the head of the chain.
   package func head() -> [UInt8] { SyncMessage.head(author.sign(chain)).encode() }
 
-  /// An answer with its own record, and those of others.
+  /// Returns an answer with its own record and those of others.
   package func answer(_ difference: Difference, of others: [AuthorRecord] = []) -> [UInt8] {
     let records = (others + [record]).sorted { $0.incarnation < $1.incarnation }
     return Answer.encode(records, difference, by: author, as: incarnation)

@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// Reads a board a second time, by other means: groups, stack, settings and words found.
+/// An independent second reading of a board: groups, stack, settings and guessed words.
 struct SecondReading {
   private let board: Board
   private let state: BoardState
@@ -10,7 +10,7 @@ struct SecondReading {
     state = board.state
   }
 
-  /// Where the board shows something else than its cells say, or nil.
+  /// Describes a difference between the board's values and its cells, or nil.
   var contradiction: String? {
     for id in board.objectIDs {
       let groups = groups(of: id)
@@ -103,7 +103,8 @@ struct SecondReading {
     return nil
   }
 
-  /// Whether as many of each letter are found as both words have, the right places among them.
+  /// Returns whether the marks find each letter as often as both words have it, including the right
+  /// positions.
   private func isRight(_ marks: [WordleMark], of word: String, for answer: String) -> Bool {
     let (guess, answer) = (Array(word), Array(answer))
     for (index, letter) in guess.enumerated() {

@@ -1,17 +1,18 @@
 import PeerTestKit
 import Whiteboard
 
-/// An author of a later version, who keeps to the form and to nothing else.
+/// An author of a later version whose batches are well-formed but otherwise arbitrary.
 ///
-/// It writes what nobody here knows, values of the wrong shape, times of its own choosing, rings of
-/// groups, parts of objects that never are, and claims dots of others by purges of what never was.
+/// It writes unknown properties, values of the wrong shape, arbitrary times, rings of groups, and
+/// cells of objects that are never created. It also claims dots of others by purging objects that
+/// never existed.
 struct Stranger {
   private let incarnation: Incarnation
   private var sequence: UInt64 = 0
 
   init(_ incarnation: Incarnation) { self.incarnation = incarnation }
 
-  /// A batch about what `state` shows, or nil where it finds nothing to do.
+  /// Returns a batch about the objects of `state`, or nil if there are none.
   mutating func batch(
     about state: BoardState,
     wall: UInt64,
@@ -33,7 +34,7 @@ struct Stranger {
     case 2: operations = [Operation(ObjectID(next), .kind, .unsigned(99))]
     case 3: operations = [Operation(id, .position, .text("over there"))]
     case 4, 5:
-      // At the very time of a cell that is there.
+      // With exactly the time of an existing cell.
       let properties: [Property] = [.position, .color, .angle, .deleted, .zIndex]
       let property = properties[random.below(properties.count)]
       guard let cell = state.record(id)?[property], cell.dot.incarnation != incarnation else {
@@ -42,7 +43,7 @@ struct Stranger {
       time = cell.time
       operations = [Operation(id, property, Self.value(&random))]
     case 6:
-      // Two groups in each other, and something in one of them, ahead of every clock of the room.
+      // Two groups that contain each other, and an object in one of them, ahead of every clock.
       let other = Dot(incarnation, sequence + 2)
       time = HybridTime((wall + 4_000_000) << 16)
       operations = [
@@ -54,7 +55,7 @@ struct Stranger {
       ]
       if random.chance(50) { operations.swapAt(2, 3) }
     case 7:
-      // Parts of what is on its way, or never was.
+      // Cells of objects that have not arrived yet, or do not exist.
       let dot = Dot(id.dot.incarnation, id.dot.sequence + UInt64(1 + random.below(40)))
       guard !state.context.contains(dot) else { return nil }
       operations = [Operation(ObjectID(dot), .position, .pair(1, 2))]
@@ -72,7 +73,7 @@ struct Stranger {
     return batch
   }
 
-  /// A value of any shape.
+  /// Returns a value of any shape.
   static func value(_ random: inout SeededGenerator) -> Value {
     switch random.below(7) {
     case 0: .none

@@ -1,77 +1,77 @@
 extension BoardWorld {
-  /// How much happened; a run of worlds in which nothing did proves nothing.
+  /// The number of events in worlds, so that a test can check that enough happened.
   public struct Tally: Sendable {
-    /// Things that happen.
+    /// A counted event.
     public enum Event: String, CaseIterable, Sendable {
-      /// Operations made.
+      /// An operation was created.
       case operations
-      /// Batches made.
+      /// A batch was created.
       case batches
-      /// Batches that arrived.
+      /// A batch arrived.
       case delivered
-      /// Batches that did not.
+      /// A batch was lost.
       case lost
-      /// Batches that were sent twice.
+      /// A batch was sent twice.
       case doubled
-      /// Batches from a later version, or from one who keeps no manners.
+      /// A ``Stranger`` sent a batch.
       case strange
-      /// Answers merged.
+      /// An answer was merged.
       case answers
-      /// Answers that broke off.
+      /// An answer was truncated.
       case torn
-      /// Times that batches brought a board up to date.
+      /// Batches from a log brought a board up to date.
       case logs
-      /// Boards that fell over with a lost tail.
+      /// A board crashed and lost its latest changes.
       case crashes
-      /// Boards that were set up from a backup.
+      /// A board was restored from a backup.
       case backups
-      /// Objects purged.
+      /// An object was purged.
       case purges
-      /// Boards that came late.
+      /// A board joined late.
       case newcomers
-      /// Steps undone or redone.
+      /// A step was undone or redone.
       case undos
-      /// Edits that the board refused.
+      /// A board refused an edit.
       case refusals
-      /// Moves of games that counted, at the end.
+      /// A move of a game counted, at the end.
       case moves
-      /// Incarnations that were left because somebody claimed their dots.
+      /// A new incarnation was needed because another peer claimed dots of the old one.
       case claims
-      /// Lies that were told, and found out.
+      /// A lie was sent and detected.
       case lies
-      /// Authors who told two stories.
+      /// An author wrote two values under one dot.
       case twoStories
-      /// Boards that were flooded to their limits.
+      /// A board was flooded to its limits.
       case floods
-      /// Rights that were taken back.
+      /// A right was revoked.
       case revocations
-      /// Wall clocks that were set.
+      /// A wall clock was set.
       case clocks
-      /// Findings about clocks.
+      /// A replica reported a wrong clock.
       case clockReports
-      /// Writes that were far ahead of the real time, since they follow one that was.
+      /// A write got a time far ahead of the real time, because it follows one with such a time.
       case farAhead
-      /// Chat lines, and each line that the author of a later one had seen.
+      /// A pair of chat lines, of which the author of the later one had seen the earlier one.
       case linesInOrder
-      /// Contradictions of one author that were found and repaired.
+      /// A difference caused by one author was found and repaired.
       case repairs
     }
 
     private var counts: [Event: Int] = [:]
 
-    /// Nothing yet.
+    /// Creates a tally without events.
     public init() {}
 
-    /// How often it happened.
+    /// The number of events of a kind.
     public subscript(event: Event) -> Int {
       get { counts[event] ?? 0 }
       set { counts[event] = newValue }
     }
 
-    /// Adds what happened elsewhere.
+    /// Adds the events of another tally.
     public mutating func add(_ other: Tally) { counts.merge(other.counts, uniquingKeysWith: +) }
 
-    /// One line.
+    /// All counts in one line.
     public var description: String {
       Event.allCases.map { "\(self[$0]) \($0.rawValue)" }.joined(separator: ", ")
     }
