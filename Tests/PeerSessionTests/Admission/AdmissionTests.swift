@@ -183,7 +183,7 @@ struct AdmissionByPolicyTests {
       var world = World(dialler: facts, listener: World.listenerFacts(mode))
       _ = world.membership.met(.init(peer: World.middle.peerID, name: UntrustedText("Mia")))
       world.run()
-      // Where a person or the known peers decide, a member's ticket counts as none (TCK-5).
+      // If a user or the known peers decide, a member's ticket counts as none (TCK-5).
       let admits = mode.admitters == .members
       #expect(world.admitted == (admits ? .ticket : admitted))
       #expect(world.listenerClosed == (admits ? nil : closed))
@@ -293,7 +293,7 @@ struct AdmissionByPolicyTests {
         #expect(world.admitted == nil)
         #expect((world.invitation != nil) == invites)
       }
-      // Nor does the host accept the key as a listener that it dials.
+      // The host does not accept the key as a listener that it dials either.
       var membership = Membership(
         local: host.peerID,
         session: World.sessionID,
@@ -463,7 +463,7 @@ struct AdmissionByCodeTests {
       #expect(world.admitted == .code && world.opening?.basis == .code)
       #expect(world.listener.admission == .here(label: label))
     }
-    // One whose time is over is not among them.
+    // A member whose timeout has passed is not listed.
     var world = World(
       dialler: World.diallerFacts(code: other),
       listener: World.listenerFacts(.code(World.codeKey))
@@ -802,7 +802,7 @@ struct AdmissionTimesTests {
   }
 }
 
-/// Somebody who ends TLS on both sides with a key of their own and carries frames between.
+/// A man in the middle that terminates TLS on both sides with its own key and relays frames.
 struct ManInTheMiddleTests {
   /// The same frames pass, but each side has another exporter and sees the middle's key.
   private func relay(
@@ -889,7 +889,7 @@ struct ManInTheMiddleTests {
     let shownToDialler = try #require(one.shownWords)
     let shownToListener = try #require(other.invitation)
     #expect(shownToDialler.words != shownToListener.words)
-    // The dialler's person is asked, says no, and nothing is given.
+    // The dialler's user is asked and declines, and no message is sent.
     #expect(shownToDialler.mustBeCompared)
     one.perform(one.listener.personAnswered(.accept, now: one.now))
     one.carry()
@@ -935,7 +935,7 @@ struct ManInTheMiddleTests {
   }
 }
 
-/// Every frame in every state where it does not belong.
+/// Every frame in every state in which it is not allowed.
 struct AdmissionWrongOrderTests {
   private static let nonce = Bytes32.random()
 
@@ -1026,7 +1026,7 @@ struct AdmissionWrongOrderTests {
     }
   }
 
-  /// A payload that is right for the frame, so that only its place is wrong.
+  /// Returns a valid payload of the frame type, so that only its position is wrong.
   private func payload(_ type: FrameType) -> [UInt8] {
     switch type {
     case .hello: World.diallerFacts().hello.encoded()

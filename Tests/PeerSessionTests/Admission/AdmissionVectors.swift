@@ -130,7 +130,7 @@ struct AdmissionVectors: Decodable {
   }
 }
 
-/// Bytes that a vector writes in hexadecimal.
+/// Bytes that a vector contains in hexadecimal.
 struct Hex: Decodable {
   var bytes: [UInt8]
 

@@ -3,7 +3,7 @@ import PeerWire
 
 @testable import PeerSession
 
-/// A dialler and a listener, and between them frames that the test may carry, change or lose.
+/// A dialler and a listener, whose frames a test can deliver, change or drop.
 struct AdmissionWorld {
   static let sessionID = SessionID.random()
   static let dialler = PeerIdentity.ephemeral()
@@ -18,10 +18,10 @@ struct AdmissionWorld {
   var listener: ListenerAdmission
   var limiter = AttemptLimiter()
   var now = Duration.seconds(1_000)
-  /// What the listener knows of the session.
+  /// The listener's knowledge of the session.
   var membership = Membership(local: listener.peerID, session: sessionID, host: listener.peerID)
 
-  /// Everything either side wanted, other than frames.
+  /// All actions of each side except frames.
   var diallerWanted: [DiallerAction] = []
   var listenerWanted: [ListenerAction] = []
   /// The types of all frames, in order; those of the dialler are negative.
@@ -79,7 +79,7 @@ struct AdmissionWorld {
     Control.Accept(host: listener.peerID, maximum: 16, members: [])
   }
 
-  /// Begins, and carries frames until nobody has any.
+  /// Starts both sides, and delivers frames until none is left.
   mutating func run() {
     perform(dialler.begin(now: now))
     carry()
@@ -151,7 +151,7 @@ struct AdmissionWorld {
     }
   }
 
-  // What the tests ask of what was wanted.
+  // Results that the tests read from the actions.
 
   var opening: DiallerAdmission.Opening? {
     diallerWanted.lazy.compactMap { action in
@@ -165,7 +165,7 @@ struct AdmissionWorld {
     }.first
   }
 
-  /// How either side closed: the code that was sent, and by whom.
+  /// The close code that each side sent.
   var diallerClosed: CloseCode? {
     diallerWanted.lazy.compactMap { action in
       if case .close(let code, _) = action { code } else { nil }

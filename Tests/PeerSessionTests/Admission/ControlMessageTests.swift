@@ -6,7 +6,7 @@ import Testing
 
 @testable import PeerSession
 
-/// One payload of each type, and how each of its values may be wrong.
+/// One payload of each type, and all ways in which its values can be wrong.
 struct ControlMessageTests {
   static let peer = PeerIdentity.ephemeral().peerID
   static let session = SessionID.random()
@@ -22,7 +22,7 @@ struct ControlMessageTests {
     "\"addresses\":[],\"incarnation\":\"aaaaaaaaaaaac\",\"links\":3,\"name\":\"Zoë\",\"port\":0,"
     + "\"protocol\":[1,2],\"role\":\"member\",\"session\":\"\(session.text)\""
 
-  /// The text in sorted keys, which encoding must give back.
+  /// Texts with sorted keys, to which the decoded payloads must encode.
   static let valid: [(any ControlPayload.Type, String)] = [
     (Control.DiallerHello.self, "{\(introduction)}"),
     (
@@ -137,7 +137,7 @@ struct ControlMessageTests {
         } else {
           #expect(error(type, without) == .missing(key), "\(type) without \(key)")
         }
-        // An object of unknown keys is a good invitation.
+        // An object with unknown keys is a valid invitation.
         for wrong: Any in [true, key == "invitation" ? "x" : ["x": 1], 1.5, [1.5]] {
           changed[key] = wrong
           let bytes = String(
@@ -273,7 +273,7 @@ struct ControlMessageTests {
     ] {
       #expect(throws: ControlMessageError.notJSON) { try Control.Attached.decode(bytes) }
     }
-    // Keys that Swift's String holds for equal are two keys here, and neither is ours.
+    // Swift's String considers these keys equal; here they are two unknown keys.
     #expect(error(Control.Attached.self, "{\"\u{E9}\":1,\"e\u{301}\":2}") == nil)
     #expect(error(Control.Attached.self, "{\"a\":\"\\ud83d\\ude00\"}") == nil)
   }

@@ -10,7 +10,7 @@ import Testing
 struct MessageRoomTests {
   private let peers = (UInt8(0)..<4).compactMap { PeerID(bytes: [UInt8](repeating: $0, count: 32)) }
   private let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
-  /// Two of these have room at a time.
+  /// Two messages of this size have room at a time.
   private let largest = Limits.message / 2
 
   @Test("[MSG-5] messages up to 1 MiB need no room")
@@ -29,7 +29,7 @@ struct MessageRoomTests {
     var room = MessageRoom()
     for peer in peers { room.began(largest, from: peer, now: start) }
     #expect(peers.map { room.stops($0) } == [false, false, true, true])
-    // It arrived, and its link stops until it was handled.
+    // The message arrived, and its link stops until it was handled.
     room.completed(by: peers[1])
     #expect(room.stops(peers[1]))
     #expect(room.handled(peers[0], now: start) == [])
@@ -70,7 +70,7 @@ struct MessageRoomTests {
     #expect(room.nextDue == asked + MessageRoom.patience(Limits.message / 2))
     #expect(room.overdue(asked + .seconds(6)) == [])
     #expect(room.overdue(asked + .seconds(7)) == [peers[0]])
-    // What has arrived is not overdue: the application has it.
+    // A message that has arrived is not overdue, because the application has it.
     #expect(room.removed(peers[0], now: asked + .seconds(7)) == [peers[2]])
     #expect(room.nextDue == nil)
   }
@@ -103,7 +103,7 @@ struct MessageRoomTests {
       #expect(used.values.reduce(0, +) <= MessageRoom.capacity)
     }
     #expect(handled > 200)
-    // Nothing is left behind.
+    // No state is left.
     for peer in arriving.keys { _ = room.removed(peer, now: start) }
     for peer in peers.prefix(2) { room.began(largest, from: peer, now: start) }
     #expect(!room.stops(peers[0]) && !room.stops(peers[1]))
@@ -121,7 +121,7 @@ struct MessageRoomTests {
   @Test("[MSG-5] a message of the maximum size has room if there is no other")
   func greatest() {
     var room = MessageRoom()
-    // With its envelope, as a relay passes it on.
+    // With the envelope that a relay adds.
     room.began(Limits.message + 64, from: peers[0], now: start)
     #expect(!room.stops(peers[0]))
     room.began(MessageRoom.threshold + 1, from: peers[1], now: start)

@@ -55,7 +55,7 @@ struct JoinRetryTests {
       .shuttingDown, .full, .noSuchSession, .self, .protocolError,
     ]
     var errors = codes.map(error)
-    // A person had the time.
+    // A user had enough time to answer.
     var asked = error(.timedOut)
     asked.redial = .never
     errors += [asked, SessionError(.unreachable, ""), SessionError(.internalError, ""), .cancelled]

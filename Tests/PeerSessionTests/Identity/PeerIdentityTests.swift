@@ -206,7 +206,7 @@ struct PeerCertificateTests {
     for _ in 0..<3_000 {
       var bytes = good
       bytes.mutate(using: &generator)
-      // A change in the name or the dates leaves a certificate; most others do not.
+      // A change in the name or the dates gives a valid certificate; most other changes do not.
       if (try? PeerID(certificateDER: bytes)) == nil { refused += 1 }
     }
     #expect(refused > 1_000, "seed \(seed)")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs `body` with a directory of its own, which is gone afterwards.
+/// Runs `body` with its own directory, which is removed afterwards.
 func withPrivateDirectory<Result>(
   _ body: (String) async throws -> Result
 ) async throws -> Result {
@@ -15,13 +15,13 @@ func withPrivateDirectory<Result>(
   return try await body(url.path())
 }
 
-/// The permission bits of what is at `path`.
+/// Returns the permission bits of a file.
 func permissions(_ path: String) throws -> Int {
   let attributes = try FileManager.default.attributesOfItem(atPath: path)
   return (attributes[.posixPermissions] as? NSNumber)?.intValue ?? -1
 }
 
-/// Changes the permission bits of what is at `path`.
+/// Changes the permission bits of a file.
 func setPermissions(_ mode: Int, _ path: String) throws {
   try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
 }

@@ -3,7 +3,7 @@ import PeerSession
 import Testing
 
 struct MembershipModelTests {
-  /// Searches every order of steps, and checks every world on the way.
+  /// Searches every order of steps, and checks every world it reaches.
   private struct Search {
     /// The number of steps left when a world was explored; a search with fewer steps finds nothing
     /// new.

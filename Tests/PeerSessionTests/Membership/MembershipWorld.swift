@@ -62,7 +62,7 @@ struct MembershipWorld {
   struct Peer {
     var stored: MembershipRecord?
     var process: Process?
-    /// What discovery last showed of it, and whether it still does.
+    /// The incarnation that discovery showed last, and whether it still shows it.
     var announced: SessionIncarnation?
   }
 
@@ -72,7 +72,7 @@ struct MembershipWorld {
   static let numbers = Dictionary(
     uniqueKeysWithValues: identities.enumerated().map { ($1.peerID, $0) }
   )
-  /// Computed once: a key takes a tenth of a second.
+  /// Computed once, because a key takes a tenth of a second.
   static let codeKeys = identities.map {
     CodeKey(code: code, session: session, listener: $0.peerID)
   }
@@ -113,7 +113,7 @@ struct MembershipWorld {
         guard index == peers.firstIndex(where: { $0.stored == nil && $0.process == nil }) else {
           continue
         }
-        // Where only the host's tickets count, a newcomer joins through the host (TCK-5).
+        // If only the host's tickets count, a newcomer joins through the host (TCK-5).
         for other in peers.indices where peers[other].process != nil {
           guard mode == .code || other == 0 else { continue }
           steps.append(.join(index, through: other))
@@ -203,7 +203,7 @@ struct MembershipWorld {
     }
   }
 
-  // MARK: News between peers
+  // MARK: Events between peers
 
   private mutating func change(_ peer: Int, _ other: Int, _ body: (inout Contact) -> Void) {
     guard peers[peer].process != nil else { return }
@@ -222,7 +222,7 @@ struct MembershipWorld {
     }
   }
 
-  /// ACCEPT or MEMBERS names a member.
+  /// Handles a member that ACCEPT or MEMBERS names.
   private mutating func heard(_ peer: Int, of other: Int, by source: Int, after delay: TimeAmount) {
     guard peer != other, !isLinked(peer, other), let process = peers[other].process else { return }
     let now = now
@@ -275,7 +275,7 @@ struct MembershipWorld {
     }
   }
 
-  /// One control link from HELLO to ACCEPT, with the product's own state machines.
+  /// Runs a handshake from HELLO to ACCEPT with the product's own state machines.
   ///
   /// - Returns: The close code that ended it; nil if the link is open.
   private mutating func handshake(
@@ -491,7 +491,7 @@ struct MembershipWorld {
 
   // MARK: Comparing worlds
 
-  /// Everything that decides what can still happen, times relative to now.
+  /// Everything that affects the future of the world, with times relative to now.
   var signature: String {
     var text = ""
     for (index, peer) in peers.enumerated() {
@@ -504,7 +504,7 @@ struct MembershipWorld {
       text += "up\(describe(process.membership.record))l\(process.links.sorted())"
       for (other, contact) in process.contacts.sorted(by: { $0.key < $1.key }) {
         let plan = contact.plan
-        // Incarnations count as this process of the peer, or an earlier one.
+        // An incarnation is either the peer's current process or an earlier one.
         let isNow: (SessionIncarnation) -> Bool = { $0 == peers[other].process?.incarnation }
         text += "c\(other)v\(contact.isVouched)f\(plan.failures)i\(isNow(contact.incarnation))"
         text += "n\(plan.next.map { max(($0 - now).nanoseconds, 0) / 100_000_000 } ?? -1)"

@@ -78,7 +78,7 @@ struct RemovalSessionTests {
       record.reasons = [removed.peerID: UntrustedText("spam")]
       let kick = signed(removed.peerID, by: host, in: session, reason: "spam")
       record.signatures[removed.peerID] = kick.signature
-      // Bob was there when the host removed a peer; the host is away.
+      // Bob was connected when the host removed a peer; the host is away now.
       let kept = try await bob.host(session, admission: .code(code), membership: record)
       try await withPeer("carol") { carol in
         let joined = try await carol.join(session, of: bob, code: code)
@@ -172,7 +172,7 @@ struct RemovalSessionTests {
   func namedByMember() async throws {
     try await withPair(admission: .ask) { pair in
       try await withPeer("scriptedNode") { scriptedNode in
-        // A program of the member's author, which answers every dialler `none`.
+        // A malicious member, which answers every dialler with `none`.
         let trap = try await scriptedNode.host(pair.hosted.id, admission: .anyone)
         let bob = pair.bob.peerID
         let isBarred = try await pair.hosted.onLoop { core in

@@ -5,7 +5,7 @@ import Testing
 @testable import PeerSession
 
 @Suite(.timeLimit(.minutes(2))) struct SessionDelegateTests {
-  /// Writes down what it is told, and leaves when its only peer is gone.
+  /// Records its callbacks, and leaves when its only peer is gone.
   private actor Recorder: SessionDelegate {
     private(set) var calls: [String] = []
     private(set) var resource: [UInt8]?
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  /// Has every method of the protocol from its defaults.
+  /// Uses the default implementation of every method.
   private final class Deaf: SessionDelegate {}
 
   @Test("a delegate receives all callbacks of the old framework, in order")
@@ -95,7 +95,7 @@ import Testing
             let stream = try await hosted.openStream(named: "ink", to: bob.peerID)
             try await stream.write(Array("drawn".utf8))
             try await stream.finish()
-            // The peer's direction ends when the recorder has read ours.
+            // The peer's direction ends after the recorder has read ours.
             for try await _ in stream.inbound {}
             await hosted.leave()
           }

@@ -4,10 +4,10 @@ import Testing
 
 @testable import PeerSession
 
-/// Who breaks the rules of relays costs itself its link, and nobody else anything.
+/// Peers that break the rules of relays lose only their own link.
 @Suite("Hostile relays and members", .timeLimit(.minutes(2)))
 struct HostileRelayTests {
-  /// What alice, a member, must not say to a peer that relays.
+  /// Messages that a member must not send to a relay.
   private static let toRelay: [(name: String, bytes: [UInt8])] = [
     ("no kind", []),
     ("an unknown kind", [99]),
@@ -37,7 +37,7 @@ struct HostileRelayTests {
           if case .peerLeft(world.relay.peerID, let reason, _) = event { reason } else { nil }
         }
         #expect(reason == .refused(SessionError(.protocolError, "")), "\(name)")
-        // The others hear that it is gone, and nothing worse.
+        // The other members are notified that it left, and are not affected otherwise.
         await world.logs.alice.wait { events in
           events.contains {
             if case .peerLeft(world.bob.peerID, _, _) = $0 { true } else { false }
@@ -78,7 +78,7 @@ struct HostileRelayTests {
         try await withPeer("bob", configure: { $0.isRelay = true }) { bob in
           let id = SessionID.random()
           let hosted = try await alice.host(id, admission: .anyone)
-          // It says that it is a relay; alice, who is the host, has granted nothing.
+          // The peer claims to be a relay, but the host has granted nothing.
           let joined = try await bob.join(id, of: alice)
           let log = EventLog()
           try await withThrowingTaskGroup(of: Void.self) { group in
@@ -185,7 +185,7 @@ struct HostileRelayTests {
 }
 
 extension Session {
-  /// Sends bytes as a message between a member and a relay, whatever they are.
+  /// Sends any bytes as a message between a member and a relay.
   func inject(_ bytes: [UInt8], to peer: PeerID) async throws {
     let isTaken = try await onLoop { core in
       core.entries[peer]?.delivery?.outbox.appendControl(bytes) ?? false

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("RateLimiter")
 struct RateLimiterTests {
-  /// A gate in a box: expectations take no mutating calls.
+  /// Wraps a gate in a class, because expectations cannot contain mutating calls.
   private final class Gate {
     private var gate = RateLimiter(RelayRate(copies: 100, bytes: 1_000), now: .zero)
     func take(_ count: Int, copies: Int = 1, now: Duration) -> RateLimiter.Verdict {
@@ -45,7 +45,7 @@ struct RateLimiterTests {
       now += pace.take(100, copies: 7, now: now)
       sent += 7
     }
-    // Nine tenths of what would pass, and the first burst.
+    // Nine tenths of the maximum, plus the first burst.
     #expect((55_000...57_000).contains(sent))
   }
 

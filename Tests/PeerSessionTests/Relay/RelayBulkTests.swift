@@ -99,7 +99,7 @@ struct RelayBulkTests {
       let arrived = world.logs.bob
       while await arrived.datagrams(from: world.alice.peerID).isEmpty {
         try await world.hosted.send(bytes, to: [world.bob.peerID], mode: .unreliable)
-        // A turn of each loop it takes.
+        // One turn of each event loop.
         for session in [world.hosted, world.atRelay, world.joined] {
           try await session.onLoop { _ in }
         }
@@ -128,7 +128,7 @@ struct RelayBulkTests {
 }
 
 extension RelayWorld {
-  /// Lets the relay dial both members, so that it is the one who dials further links.
+  /// Makes the relay dial both members, so that it is the one that dials further links.
   fileprivate func redial() async throws {
     for peer in [alice, bob] {
       try await atRelay.onLoop { core in
@@ -144,7 +144,7 @@ extension RelayWorld {
 }
 
 extension EventLog {
-  /// The datagrams of one sender.
+  /// Returns the datagrams of one sender.
   fileprivate func datagrams(from peer: PeerID) -> [[UInt8]] {
     all.compactMap { if case .datagram(let bytes, peer) = $0 { bytes } else { nil } }
   }

@@ -15,12 +15,12 @@ struct RelayLoadTests {
       $0.relayLimits.queuedBytes = 4 << 20
       $0.relayLimits.rate = RelayRate(copies: 1_000_000, bytes: 1 << 30)
       $0.outboxCapacity = 1 << 20
-      // Longer than the test takes: only the times it gives count.
+      // Longer than the test runs, so that only the times given below count.
       $0.relayLimits.patience = .seconds(3_600)
     }
     try await RelayWorld.run(relay: limits) { world in
       try await withPeer("carol", configure: { $0.isDiallable = false }) { carol in
-        // Nobody takes its events: after 1,000 of them it reads no more.
+        // Its events are not read, so after 1,000 of them it stops reading the link.
         let silent = try await carol.join(world.id, of: world.relay)
         await world.logs.alice.waitForJoining(of: carol.peerID, times: 1)
         await world.logs.bob.waitForJoining(of: carol.peerID, times: 1)
@@ -30,7 +30,7 @@ struct RelayLoadTests {
         for number in 0..<count {
           try await world.hosted.send(message, to: [world.bob.peerID])
           _ = try? await world.hosted.send(message, to: [carol.peerID])
-          // Bob is to be behind by less than what may wait for him.
+          // Bob's backlog must stay below its limit.
           if number % 50 == 0 {
             await world.logs.bob.waitForMessages(number, from: world.alice.peerID)
           }
@@ -43,7 +43,7 @@ struct RelayLoadTests {
         }
         try await world.atRelay.onLoop { core in
           #expect(core.relaying.queues[carol.peerID]?.dataBytes ?? 0 <= 4 << 20)
-          // It acknowledges nothing: after so long it is closed, and no sooner.
+          // It acknowledges nothing, so it is closed after its timeout and not earlier.
           let now = NIODeadline.now()
           core.relaying.closeStuck(now)
           core.relaying.closeStuck(now + .seconds(3_000))
@@ -51,7 +51,7 @@ struct RelayLoadTests {
           core.relaying.closeStuck(now + .seconds(3_600))
           #expect(core.entries[carol.peerID]?.isJoined == false)
         }
-        // When it reads on it hears why, whatever of its own it had left unread.
+        // When it reads again, it gets the reason, however many messages are unread before it.
         let heard = EventLog()
         await withTaskGroup(of: Void.self) { group in
           group.addTask { await heard.follow(silent) }
@@ -139,7 +139,7 @@ struct RelayLoadTests {
       try await world.hosted.sendConfirmed([2])
       await world.logs.bob.waitForMessages(2)
       #expect(await world.logs.bob.messages == [[1], [2]])
-      // What bob was asked is not answered: it is as if it were still on its way.
+      // Bob never answers this request, as if it were still on its way.
       let token = world.hosted.sender.confirmations.begin([bob])
       await withTaskGroup(of: SessionError?.self) { group in
         group.addTask {

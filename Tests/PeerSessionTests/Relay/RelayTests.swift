@@ -57,7 +57,7 @@ struct RelayTests {
           await world.logs.bob.waitForMessages(1)
           let after = try await world.hosted.lastSequence(to: world.relay.peerID)
           #expect(after == before + 1)
-          // To everyone: the relay's own copy, and one for all behind it.
+          // To all peers: one copy for the relay itself, and one for all peers behind it.
           try await world.hosted.send([8])
           await world.logs.relay.waitForMessages(1)
           #expect(try await world.hosted.lastSequence(to: world.relay.peerID) == after + 2)
@@ -269,7 +269,7 @@ extension Int {
 }
 
 extension Session {
-  /// The number of the last message part that was put into a peer's outbox.
+  /// Returns the sequence of the last message part in a peer's outbox.
   fileprivate func lastSequence(to peer: PeerID) async throws -> Int {
     try await onLoop { core in
       let outbox = try #require(core.entries[peer]?.delivery?.outbox)

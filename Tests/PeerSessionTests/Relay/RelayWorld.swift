@@ -3,13 +3,13 @@ import Testing
 
 @testable import PeerSession
 
-/// A host and a member that cannot dial each other, and the relay that carries the host's session.
+/// A host and a member that cannot dial each other, and the relay that relays the host's session.
 struct RelayWorld: Sendable {
   var id: SessionID
   var relay: PeerTransport
   var alice: PeerTransport
   var bob: PeerTransport
-  /// The session at each.
+  /// The session at each peer.
   var atRelay: Session
   var hosted: Session
   var joined: Session
@@ -17,7 +17,7 @@ struct RelayWorld: Sendable {
 
   static let terms = CarryTerms(name: "board", admission: .anyone)
 
-  /// Runs `body` once alice and bob are in the session by way of the relay.
+  /// Runs `body` once alice and bob are in the session through the relay.
   static func run(
     meshSize: Int = 16,
     relay configureRelay: @escaping @Sendable (inout TransportConfiguration) -> Void = { _ in },
@@ -33,7 +33,8 @@ struct RelayWorld: Sendable {
       makeRelay(&$0)
       configureRelay(&$0)
     }
-    // The relay has the smallest key, so that a link which it dials replaces one of a member (DUP-2).
+    // The relay has the smallest key, so that a link it dials replaces one that a member dialed
+    // (DUP-2).
     let keys = (0..<3).map { _ in PeerIdentity.ephemeral() }.sorted { $0.peerID < $1.peerID }
     try await withPeer("relay", identity: keys[0], configure: configure) { relay in
       try await withPeer("alice", identity: keys[1], configure: hide) { alice in
@@ -74,7 +75,7 @@ struct RelayWorld: Sendable {
     }
   }
 
-  /// Makes a transport's configuration that of a relay which carries everything.
+  /// Changes a transport's configuration to that of a relay that accepts every session.
   @Sendable static func makeRelay(_ configuration: inout TransportConfiguration) {
     configuration.isRelay = true
     configuration.carries = { _ in .carry }
@@ -82,7 +83,7 @@ struct RelayWorld: Sendable {
 }
 
 extension PeerTransport {
-  /// The next session that a host moves here.
+  /// Returns the next session that a host moves to this relay.
   func nextCarried() async throws -> Session {
     for await carried in carriedSessions { return carried.session }
     throw SessionError(.sessionEnded, "No session was carried.")
@@ -90,14 +91,14 @@ extension PeerTransport {
 }
 
 extension EventLog {
-  /// The reasons for which `peer` left, so far.
+  /// Returns the reasons of all departures of `peer` so far.
   func departures(of peer: PeerID) -> [DepartureReason] {
     all.compactMap { event in
       if case .peerLeft(peer, let reason, _) = event { reason } else { nil }
     }
   }
 
-  /// Waits until `peer` has come in a number of times.
+  /// Waits until `peer` has joined a number of times.
   func waitForJoining(of peer: PeerID, times: Int) async {
     await wait { events in
       events.count { if case .peerJoined(let other) = $0 { other.id == peer } else { false } }
@@ -105,7 +106,7 @@ extension EventLog {
     }
   }
 
-  /// The messages of one sender.
+  /// Returns the messages of one sender.
   func messages(from peer: PeerID) -> [[UInt8]] {
     all.compactMap { if case .message(let bytes, peer) = $0 { bytes } else { nil } }
   }

@@ -28,7 +28,7 @@ struct RelayedPeersTests {
     var peers = asking()
     #expect(peers.want(far, now).isEmpty)
     #expect(peers.want(far, SessionIncarnation(6)).count == 2)
-    // A relay is not asked for itself.
+    // No relay is asked for a route to itself.
     #expect(peers.want(r, now).map(\.relay) == [s])
   }
 
@@ -43,7 +43,7 @@ struct RelayedPeersTests {
     #expect(peers.route(to: far) == RelayRoute(relay: r, number: 7))
     #expect(try peers.closed(7, of: r) == far)
     #expect(peers.route(to: far) == RelayRoute(relay: s, number: 4))
-    // That relay has forgotten the wish with the route.
+    // That relay has dropped the request together with the route.
     #expect(peers.want(far, now) == [reach(r)])
     #expect(peers.lost(s) == [far])
     #expect(peers.route(to: far) == nil)
@@ -81,7 +81,7 @@ struct RelayedPeersTests {
       try peers.opened(1, of: r, to: us, now, local: us)
     }
     #expect(throws: RelayedPeers.Violation.number(9)) { _ = try peers.closed(9, of: r) }
-    // The same number of another relay is another.
+    // The same number at another relay is another route.
     try peers.opened(0, of: s, to: .numbered(3), now, local: us)
   }
 }

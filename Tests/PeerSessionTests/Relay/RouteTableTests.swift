@@ -9,7 +9,7 @@ struct RouteTableTests {
   private let b = PeerID.numbered(2)
   private let c = PeerID.numbered(3)
 
-  /// A table at which `a`, `b` and `c` are, as incarnations 1, 2 and 3.
+  /// Returns a table with the members `a`, `b` and `c`, as incarnations 1, 2 and 3.
   private func seated() -> RouteTable {
     var table = RouteTable()
     for (number, peer) in [a, b, c].enumerated() {
@@ -123,7 +123,7 @@ struct RouteTableTests {
     for number in 0..<Limits.members {
       _ = try table.reach(from: a, to: .numbered(1_000 + number), SessionIncarnation(1))
     }
-    // A peer that was asked for before may be asked for again.
+    // A peer that was requested before can be requested again.
     _ = try table.reach(from: a, to: .numbered(1_000), SessionIncarnation(2))
     #expect(throws: RouteTable.Violation.tooManyWishes) {
       try table.reach(from: a, to: .numbered(9_999), SessionIncarnation(1))
@@ -150,7 +150,7 @@ struct RouteTableTests {
 }
 
 extension PeerID {
-  /// Any id; greater numbers compare greater.
+  /// Returns an id; greater numbers compare greater.
   static func numbered(_ number: Int) -> PeerID {
     var bytes = [UInt8](repeating: 0, count: 30)
     bytes.append(UInt8(truncatingIfNeeded: number >> 8))

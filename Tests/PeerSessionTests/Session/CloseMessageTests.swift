@@ -5,7 +5,7 @@ import Testing
 
 @Suite("[CLS-5] the messages of CLOSE")
 struct CloseMessageTests {
-  /// Whether a text is a sentence for people, and not a value as a debugger prints it.
+  /// Returns whether a text is a sentence, and not the debug description of a value.
   private func isSentence(_ text: String) -> Bool {
     text.first?.isUppercase == true && text.hasSuffix(".") && !text.contains("..")
       && !text.contains { $0 == "(" || $0 == "[" || $0 == "\n" } && text.utf8.count <= 512

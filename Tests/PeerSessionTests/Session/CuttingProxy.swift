@@ -5,8 +5,8 @@ import PeerTestKit
 
 @testable import PeerSession
 
-/// A TCP proxy on loopback that cuts connections at seeded byte offsets, in both directions, or lets
-/// them stall in the middle of a handshake.
+/// A TCP proxy on loopback that cuts connections at seeded byte offsets, in both directions, or
+/// lets them stall in the middle of a handshake.
 final class CuttingProxy: Sendable {
   private struct State {
     var generator: SeededGenerator
@@ -25,7 +25,8 @@ final class CuttingProxy: Sendable {
   private let (pairs, paired) = AsyncStream<Void>.makeStream()
   private let (stalls, stalled) = AsyncStream<Void>.makeStream()
 
-  /// `offsets`: after how many bytes, in whichever direction, a connection is cut.
+  /// Creates a proxy; `offsets` is the range of bytes, in either direction, after which a
+  /// connection is cut.
   init(
     to target: PeerAddress,
     seed: UInt64,
@@ -38,10 +39,10 @@ final class CuttingProxy: Sendable {
     self.state = NIOLockedValueBox(State(generator: SeededGenerator(seed: seed), cutsLeft: 0))
   }
 
-  /// How many connections were cut so far.
+  /// The number of cut connections so far.
   var cuts: Int { state.withLockedValue { $0.cuts } }
 
-  /// Listens; returns where.
+  /// Starts listening and returns the address.
   func start() async throws -> PeerAddress {
     let channel = try await ServerBootstrap(group: group)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -52,10 +53,10 @@ final class CuttingProxy: Sendable {
     return PeerAddress(host: "127.0.0.1", port: channel.localAddress?.port ?? 0)
   }
 
-  /// Waits until somebody is connected through it.
+  /// Waits for the first connection through the proxy.
   func firstConnection() async { for await _ in pairs { return } }
 
-  /// Cuts what there is now, and each further connection until `count` were cut.
+  /// Cuts all current connections, and each further one until `count` were cut.
   func cut(_ count: Int) {
     let open = state.withLockedValue { state in
       state.cutsLeft = count
@@ -74,8 +75,10 @@ final class CuttingProxy: Sendable {
     for channel in open { channel.close(promise: nil) }
   }
 
-  /// Cuts what there is now; of each further connection the listener hears nothing but the first record
-  /// of TLS, with which the dialler can end its own part of TLS.
+  /// Cuts all current connections.
+  ///
+  /// On each later one, the listener receives only the first record of TLS, with which the dialler
+  /// can finish its own part of TLS.
   func stall() {
     let open = state.withLockedValue { state in
       state.isStalling = true
@@ -84,10 +87,10 @@ final class CuttingProxy: Sendable {
     for channel in open { channel.close(promise: nil) }
   }
 
-  /// Waits until a dialler has said more than the listener hears.
+  /// Waits until a dialler has sent more than the listener receives.
   func firstStall() async { for await _ in stalls { return } }
 
-  /// Cuts what stalls, and passes on whole connections again.
+  /// Cuts the stalled connections, and forwards later ones completely.
   func resume() {
     let open = state.withLockedValue { state in
       state.isStalling = false
@@ -96,17 +99,17 @@ final class CuttingProxy: Sendable {
     for channel in open { channel.close(promise: nil) }
   }
 
-  /// Cuts every connection there is, and takes no more.
+  /// Cuts all connections, and accepts no more.
   func stop() async throws {
     try await listener.withLockedValue { $0 }?.close()
     for channel in state.withLockedValue({ Array($0.connections.values) }) {
-      // Whoever goes on must not be able to say goodbye on it.
+      // The remaining side must not be able to say goodbye on it.
       try? await channel.close()
     }
   }
 
   private func pair(_ inbound: any Channel) -> EventLoopFuture<Void> {
-    // Where this connection ends: a direction and an offset, or nowhere.
+    // The end of this connection: a direction and an offset, or no end.
     let plan = state.withLockedValue { state -> (isUpstream: Bool, offset: Int)? in
       if !state.plans.isEmpty { return state.plans.removeFirst() }
       guard state.cutsLeft > 0 else { return nil }
@@ -189,7 +192,7 @@ private final class Forwarder: ChannelInboundHandler {
   }
 }
 
-/// Copies the first record of TLS to the other channel, and swallows what comes behind it.
+/// Copies the first record of TLS to the other channel, and discards the rest.
 private final class Staller: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 

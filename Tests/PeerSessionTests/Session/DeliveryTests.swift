@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Delivery over broken links", .timeLimit(.minutes(5)))
 struct DeliveryTests {
-  /// Set `WHITEBOARD_SEED` to repeat a run.
+  /// The seed; set `WHITEBOARD_SEED` to repeat a run.
   private static var seed: UInt64 {
     ProcessInfo.processInfo.environment["WHITEBOARD_SEED"].flatMap(UInt64.init)
       ?? .random(in: .min ... .max)
@@ -21,7 +21,7 @@ struct DeliveryTests {
   @Test("[RSM-2] a link that is cut at any step of its start loses no peer and no message")
   func everyStep() async throws {
     try await DeliveryWorld.run { world in
-      // A handshake takes about 3 KB each way; the first messages come behind it.
+      // A handshake takes about 3 KB in each direction; the first messages follow it.
       for offset in stride(from: 1, to: 4_000, by: 211) {
         for isUpstream in [true, false] {
           for side in world.sides { try await side.send() }

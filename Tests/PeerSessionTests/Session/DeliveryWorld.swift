@@ -22,7 +22,7 @@ struct DeliveryWorld: Sendable {
   var bob: Side
   var sides: [Side] { [alice, bob] }
 
-  /// Runs `body` once both are in one session, and follows their events meanwhile.
+  /// Runs `body` once both peers are in one session, and reads their events meanwhile.
   static func run(_ body: @escaping @Sendable (DeliveryWorld) async throws -> Void) async throws {
     // Neither announces its address, so every link goes through a proxy.
     let hide: @Sendable (inout TransportConfiguration) -> Void = { $0.isDiallable = false }
@@ -56,7 +56,7 @@ struct DeliveryWorld: Sendable {
 }
 
 extension DeliveryWorld.Side {
-  /// Sends the next number, if the other is in the session.
+  /// Sends the next number, if the other peer is in the session.
   func send() async throws {
     let number = book.nextNumber()
     let bytes = withUnsafeBytes(of: number.bigEndian) { Array($0) }
@@ -68,7 +68,7 @@ extension DeliveryWorld.Side {
     }
   }
 
-  /// Waits until the other has joined, and a number sent to it is confirmed.
+  /// Waits until the other peer has joined, and has confirmed a number sent to it.
   func confirm() async throws {
     while true {
       do throws(SessionError) {
@@ -81,7 +81,7 @@ extension DeliveryWorld.Side {
     }
   }
 
-  /// Dials the other at once if its next attempt is waiting.
+  /// Makes the other peer dial at once if its next attempt is waiting.
   private func dial() async throws {
     try await session.onLoop { core in
       guard let entry = core.entries[other], entry.link == nil,
@@ -96,7 +96,7 @@ extension DeliveryWorld.Side {
 
   /// Breaks the current link, and gives up the other peer as after its timeout (LIV-4).
   ///
-  /// - Returns: Whether the other was in the session.
+  /// - Returns: Whether the other peer was in the session.
   func giveUp() async throws -> Bool {
     try await session.onLoop { core in
       guard let entry = core.entries[other], entry.delivery != nil else { return false }
@@ -149,7 +149,7 @@ final class DeliveryBook: Sendable {
   var departures: [(reason: DepartureReason, undelivered: Int)] {
     state.withLockedValue { $0.departures }
   }
-  /// The numbers that the other confirmed, and those that it did not.
+  /// Returns the numbers that the other peer confirmed, and the unconfirmed ones.
   func confirmed(by peer: PeerID) -> (delivered: [UInt64], undelivered: [UInt64]) {
     let sent = state.withLockedValue { $0.sent }
     return (

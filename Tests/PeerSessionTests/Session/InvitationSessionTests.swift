@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeerSession
 
-/// Requests to join that a person decides, between real transports.
+/// Requests to join that a user decides, between real transports.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct InvitationSessionTests {
   private func request(_ session: Session, at host: PeerTransport) -> JoinRequest {
@@ -51,7 +51,7 @@ struct InvitationSessionTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
           group.addTask { await log.follow(hosted) }
           group.addTask {
-            // Bob's person never answers, so that his time is over after Alice's person said yes.
+            // Bob's user never answers, so Bob's timeout passes after Alice's user accepted.
             await #expect(throws: SessionError(.timedOut, "")) {
               _ = try await bob.join(request(hosted, at: alice)) { _ in
                 while !Task.isCancelled { await Task.yield() }

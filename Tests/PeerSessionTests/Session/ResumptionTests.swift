@@ -8,13 +8,13 @@ import Testing
 
 @Suite("Resumption", .timeLimit(.minutes(5)))
 struct ResumptionTests {
-  /// Set `WHITEBOARD_SEED` to repeat a run.
+  /// The seed; set `WHITEBOARD_SEED` to repeat a run.
   private static var seed: UInt64 {
     ProcessInfo.processInfo.environment["WHITEBOARD_SEED"].flatMap(UInt64.init)
       ?? .random(in: .min ... .max)
   }
 
-  /// How many cuts there are; `WHITEBOARD_CUTS` asks for another number.
+  /// The number of cuts; `WHITEBOARD_CUTS` sets another number.
   private static var cuts: Int {
     ProcessInfo.processInfo.environment["WHITEBOARD_CUTS"].flatMap { Int($0) } ?? 200
   }
@@ -27,12 +27,12 @@ struct ResumptionTests {
     print("seed \(seed)")
     let count = 20_000
     let cuts = Self.cuts
-    // Neither says where it listens, so that every link goes through the proxy.
+    // Neither peer announces its address, so every link goes through the proxy.
     let hide: @Sendable (inout TransportConfiguration) -> Void = { $0.isDiallable = false }
     try await withPeer("alice", configure: hide) { alice in
       try await withPeer("bob", configure: hide) { bob in
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        // A handshake takes about 3 KB each way: some cuts fall into it.
+        // A handshake takes about 3 KB in each direction, so some cuts are during it.
         let proxy = CuttingProxy(
           to: alice.loopback,
           seed: seed,
@@ -50,7 +50,7 @@ struct ResumptionTests {
           group.addTask { try await atBob.follow(joined, count) }
           group.addTask { try await send(hosted, count, until: { proxy.cuts >= cuts }) }
           group.addTask { try await send(joined, count, until: { proxy.cuts >= cuts }) }
-          // The first failure ends the test: the others would wait for ever.
+          // The first failure ends the test, because the other tasks would wait forever.
           while try await group.next() != nil {}
         }
         #expect(proxy.cuts >= cuts)
@@ -89,7 +89,7 @@ struct ResumptionTests {
             if let closed {
               handshake.linkEnded(handshake.link, .closed(closed, message: ""))
             } else {
-              // The 5 s of that step are over.
+              // The 5 s of that step have passed.
               handshake.timePassed(now: .uptime + .seconds(6))
             }
           }
@@ -124,7 +124,7 @@ struct ResumptionTests {
   func backAfterLost() async throws {
     let identity = PeerIdentity.ephemeral()
     let id = SessionID.random()
-    // Neither says where it listens, so that every link goes through the proxy.
+    // Neither peer announces its address, so every link goes through the proxy.
     let hide: @Sendable (inout TransportConfiguration) -> Void = {
       $0.isDiallable = false
       $0.lostAfter = .milliseconds(100)
@@ -146,7 +146,7 @@ struct ResumptionTests {
           if case .peerLeft(_, let reason, _) = event { reason } else { nil }
         }
         #expect(reason == .lost)
-        // Another run of it, which has never heard of bob and lets nobody in but by a ticket.
+        // Another run of the program, which does not know bob and admits only with a ticket.
         try await withPeer("alice", identity: identity, configure: hide) { alice in
           let again = try await alice.host(id, admission: .known)
           joined.found(alice.peerID, at: [alice.loopback], as: again.incarnation)
@@ -201,7 +201,7 @@ struct ResumptionTests {
         let joined = try await bob.join(id, of: alice, at: address)
         try await withThrowingTaskGroup(of: Void.self) { group in
           group.addTask { await log.follow(joined) }
-          // Every way back is shut: where alice herself listens is not told yet.
+          // No address works any more, because alice's own address is not known yet.
           try await joined.onLoop { $0.entries[alice.peerID]?.member.port = 0 }
           try await proxy.stop()
           _ = try await log.first { event in
@@ -216,7 +216,7 @@ struct ResumptionTests {
           try await group.waitForAll()
         }
         await #expect(throws: SessionError(.kicked, "")) { try await joined.send([1]) }
-        // The reason is the same as for one that is there (MEM-10).
+        // The reason is the same as for a connected member (MEM-10).
         #expect(joined.endReason?.remark == "enough")
         await hosted.leave()
         try await loops.shutdownGracefully()
@@ -235,7 +235,7 @@ struct ResumptionTests {
         let address = try await proxy.start()
         async let joining = bob.join(id, of: alice, at: address, code: code)
         await proxy.firstConnection()
-        // The code takes longer to stretch than a handshake takes.
+        // Stretching the code takes longer than a handshake.
         let hosted = try await alice.host(id, admission: .code(code))
         let joined = try await joining
         #expect(joined.connectedPeers() == [alice.peerID])
@@ -260,7 +260,7 @@ struct ResumptionTests {
             group.addTask { await log.follow(hosted) }
             let old = try await before.join(id, of: alice)
             await log.waitForPeers(1)
-            // It is to dial no more, as one that was killed.
+            // Like a killed peer, it does not dial again.
             try await old.onLoop { $0.dialler.policy.bar(alice.peerID, .always) }
             let joined = try await after.join(id, of: alice)
             group.addTask { await atBob.follow(joined) }
@@ -285,7 +285,7 @@ struct ResumptionTests {
     }
   }
 
-  /// Sends numbers from 0, at least `count`, and on until all cuts were made; then the end mark.
+  /// Sends numbers from 0, at least `count` and until all cuts were made; then the end mark.
   private func send(
     _ session: Session,
     _ count: Int,
@@ -294,7 +294,7 @@ struct ResumptionTests {
     var number: UInt64 = 0
     while number < UInt64(count) || !isDone() {
       let bytes = withUnsafeBytes(of: number.bigEndian) { Array($0) }
-      // Lengths vary, so that cuts fall everywhere in frames.
+      // Lengths vary, so that cuts happen at all positions in frames.
       try await session.send(bytes + Array(repeating: 7, count: Int(number % 97)))
       number += 1
       if number % 512 == 0 { try await session.sendConfirmed([]) }
@@ -303,7 +303,7 @@ struct ResumptionTests {
   }
 }
 
-/// Checks that numbers come exactly once and in order.
+/// Checks that numbers arrive exactly once and in order.
 private actor Numbers {
   private(set) var received = 0
 

@@ -66,7 +66,7 @@ struct SessionTests {
         try await hosted.send([1], to: [bob.peerID])
         try await hosted.sendConfirmed([2])
         try await hosted.send([3], mode: .unreliable)
-        // What is not taken is not told.
+        // A send that fails is not reported.
         await #expect(throws: SessionError.self) { try await hosted.send([4], to: [alice.peerID]) }
         try await joined.send([5])
         await until { if case .message = $0 { true } else { false } }
@@ -75,7 +75,7 @@ struct SessionTests {
         try await stream.finish()
         await until { event in
           guard case .streamOpened(let found) = event else { return false }
-          // Its bytes are told of as they are read, below.
+          // Its bytes are reported as they are read below.
           received.withLockedValue { $0 = found }
           return true
         }
@@ -162,7 +162,7 @@ struct SessionTests {
           } verify: { _ in
             true
           }
-          // Bob waits for an answer himself.
+          // Bob itself waits for an answer.
           var reason: SessionError?
           for await error in retries {
             reason = error
@@ -227,7 +227,7 @@ struct SessionTests {
           await withTaskGroup(of: Void.self) { group in
             group.addTask { await log.follow(joined) }
             group.addTask { await atCarol.follow(opened) }
-            // Discovery shows carol to alice alone.
+            // Discovery shows carol only to alice.
             hosted.found(carol.peerID, at: [carol.loopback], as: opened.incarnation)
             await atCarol.waitForPeers(2)
             await log.waitForPeers(2)
@@ -334,7 +334,7 @@ struct SessionTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
           group.addTask(executorPreference: hosted.executor) {
             for await case .message(let bytes, let peer) in hosted.events {
-              // The core lets itself be looked at on its own thread alone.
+              // The core can be accessed only on its own thread.
               #expect(hosted.core.value.id == id)
               try await hosted.send(bytes + [1], to: [peer])
               #expect(hosted.core.value.id == id)

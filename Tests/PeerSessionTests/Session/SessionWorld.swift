@@ -6,7 +6,7 @@ import Testing
 
 @testable import PeerSession
 
-/// Runs `body` with a directory of its own, which is gone afterwards.
+/// Runs `body` with its own directory, which is removed afterwards.
 func withScratchDirectory<Result>(
   _ body: (String) async throws -> Result
 ) async throws -> Result {
@@ -63,7 +63,7 @@ extension PeerTransport {
   }
 }
 
-/// Collects the events of a session, so that a test can wait for what it wants to see.
+/// Collects the events of a session, so that a test can wait for the expected ones.
 actor EventLog {
   private var events: [SessionEvent] = []
   private struct Waiter {
@@ -94,8 +94,8 @@ actor EventLog {
     for waiter in ready { waiter.continuation.resume() }
   }
 
-  /// Waits until `condition` holds of all events so far, or the session has ended, or the task is
-  /// cancelled.
+  /// Waits until `condition` holds for all events so far, the session has ended, or the task is
+  /// canceled.
   func wait(until condition: @escaping @Sendable ([SessionEvent]) -> Bool) async {
     if isFinished || condition(events) || Task.isCancelled { return }
     lastWaiter += 1
@@ -114,7 +114,7 @@ actor EventLog {
     waiters.remove(at: index).continuation.resume()
   }
 
-  /// The first value that `pick` finds, waiting for it.
+  /// Waits for the first event for which `pick` returns a value, and returns that value.
   func first<Value: Sendable>(
     _ pick: @escaping @Sendable (SessionEvent) -> Value?
   ) async throws -> Value {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PeerSession
 
-/// `Protocol/Vectors/walkthrough.json`, which another implementation made.
+/// `Protocol/Vectors/walkthrough.json`, which another implementation created.
 private struct Walkthrough: Decodable {
   struct Person: Decodable {
     var name: String

@@ -15,7 +15,7 @@ import Glibc
 import Musl
 #endif
 
-/// A directory of its own, removed with all that is in it.
+/// A test's own directory, which is removed with all its files.
 final class TemporaryDirectory: Sendable {
   let path: String
 
@@ -27,7 +27,7 @@ final class TemporaryDirectory: Sendable {
 
   deinit { Self.remove(path) }
 
-  /// Writes a file and returns its path.
+  /// Creates a file and returns its path.
   func file(_ name: String, _ bytes: [UInt8]) throws -> String {
     let file = path + "/" + name
     let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
@@ -42,7 +42,7 @@ final class TemporaryDirectory: Sendable {
     return file
   }
 
-  /// A file of `size` bytes that takes no space.
+  /// Creates a sparse file of `size` bytes, which uses no space.
   func sparseFile(_ name: String, size: Int) throws -> String {
     let file = try file(name, [])
     guard truncate(file, off_t(size)) == 0 else { throw TestFailure("truncate: \(errno)") }
@@ -94,7 +94,7 @@ struct TestFailure: Error, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
-/// The same bytes for the same seed.
+/// Returns random bytes, which depend only on the seed.
 func seededBytes(_ count: Int, seed: UInt64) -> [UInt8] {
   var generator = SeededGenerator(seed: seed)
   var bytes: [UInt8] = []
@@ -112,7 +112,7 @@ func peerID(_ byte: UInt8) -> PeerID {
   return id
 }
 
-/// A time that stands still until it is moved.
+/// A clock that stands still until a test moves it.
 final class ManualClock: Clock, Sendable {
   struct Instant: InstantProtocol {
     var offset: Duration
@@ -134,7 +134,7 @@ final class ManualClock: Clock, Sendable {
   }
 
   private let state = NIOLockedValueBox(State())
-  /// The tasks that wait for the time to pass.
+  /// The number of tasks that sleep on this clock.
   var sleeperCount: Int { state.withLockedValue { $0.sleepers.count } }
   var now: Instant { state.withLockedValue { $0.now } }
   var minimumResolution: Duration { .zero }
@@ -175,7 +175,7 @@ final class ManualClock: Clock, Sendable {
   }
 }
 
-/// Keeps what a peer's bulk links reported, and lets a test wait for it.
+/// Records the events of a peer's bulk links, and lets a test wait for them.
 final class RecordedEvents: BulkEvents {
   struct State {
     var started: [ResourceInfo] = []
@@ -207,19 +207,19 @@ final class RecordedEvents: BulkEvents {
     state.withLockedValue { $0.progress }
   }
 
-  /// The offers whose end cut a decision short.
+  /// The offers that ended before their decision.
   var abandoned: [ResourceInfo] { state.withLockedValue { $0.abandoned } }
 
-  /// Offers of this name are not wanted from now on.
+  /// Refuses offers of this name from now on.
   func refuse(_ name: String) { change { $0.unwanted.insert(name) } }
 
-  /// Offers of this name were requested from now on.
+  /// Treats offers of this name as requested from now on.
   func request(_ name: String) { change { $0.requested.insert(name) } }
 
-  /// Offers of this name wait from now on, until ``decide(_:)``.
+  /// Lets offers of this name wait from now on, until ``decide(_:)``.
   func hesitate(_ name: String) { change { $0.undecided.insert(name) } }
 
-  /// Accepts the offers of this name that wait.
+  /// Accepts the waiting offers of this name.
   func decide(_ name: String) { change { $0.undecided.remove(name) } }
 
   func isRequested(_ info: ResourceInfo) async -> Bool {
@@ -243,7 +243,7 @@ final class RecordedEvents: BulkEvents {
   ) async { change { $0.finished.append((info, result)) } }
   func streamOpened(_ stream: PeerStream) async { change { $0.streams.append(stream) } }
 
-  /// Waits until the condition holds, or the task is cancelled.
+  /// Waits until the condition holds, or the task is canceled.
   func wait(until condition: @escaping @Sendable (State) -> Bool) async {
     let id = state.withLockedValue { state in
       state.lastWaiter += 1
@@ -266,17 +266,17 @@ final class RecordedEvents: BulkEvents {
     }
   }
 
-  /// The next stream that the peer opened, which the test then holds alone.
+  /// Returns the next stream that the peer opened, and keeps no other reference to it.
   func nextStream() async throws -> PeerStream {
     await wait { !$0.streams.isEmpty }
     try Task.checkCancellation()
     return state.withLockedValue { $0.streams.removeFirst() }
   }
 
-  /// Lets go of the streams that the test did not take.
+  /// Releases the streams that the test did not use.
   func forgetStreams() { change { $0.streams = [] } }
 
-  /// How the transfer ended.
+  /// Waits for the result of a transfer.
   func result(of id: TransferID) async throws -> ReceivedResource {
     await wait { $0.finished.contains { $0.info.id == id } }
     guard let entry = finished.first(where: { $0.info.id == id }) else {
@@ -297,8 +297,8 @@ final class RecordedEvents: BulkEvents {
   }
 }
 
-/// Breaks a connection after some bytes in either direction, or lets nothing through any more
-/// without a word, as a cable that is pulled does.
+/// Breaks a connection after some bytes in either direction, or silently drops all later bytes, as
+/// an unplugged cable does.
 final class Cutter: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -322,7 +322,7 @@ final class Cutter: ChannelDuplexHandler {
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     let (bytes, isCut) = take(unwrapOutboundIn(data))
     guard let bytes else {
-      // A silent cable's bytes wait in the system's buffer for all that the sender knows.
+      // The sender cannot tell lost bytes from those in the system's buffer.
       if isSilent { promise?.succeed() } else { promise?.fail(ChannelError.ioOnClosedChannel) }
       return
     }
@@ -332,7 +332,7 @@ final class Cutter: ChannelDuplexHandler {
     context.close(promise: nil)
   }
 
-  /// What still gets through of `bytes`, and whether the cut comes behind it.
+  /// Returns the part of `bytes` before the cut, and whether the cut follows it.
   private func take(_ bytes: ByteBuffer) -> (ByteBuffer?, Bool) {
     guard remaining > 0 else { return (nil, false) }
     var bytes = bytes
@@ -342,7 +342,7 @@ final class Cutter: ChannelDuplexHandler {
   }
 }
 
-/// Makes links to an endpoint, or to a raw peer, over TCP on loopback.
+/// Opens links to an endpoint, or to a raw peer, over TCP on loopback.
 final class LoopbackLinks: BulkLinkProvider {
   typealias Accept = @Sendable (any Channel) throws -> Void
 
@@ -370,10 +370,10 @@ final class LoopbackLinks: BulkLinkProvider {
     return LoopbackLinks(server)
   }
 
-  /// Links made so far.
+  /// The number of links opened so far.
   var opened: Int { state.withLockedValue { $0.opened } }
 
-  /// The next links break after so many bytes.
+  /// Makes the next links break after so many bytes.
   func cut(after bytes: [Int], isSilent: Bool = false) {
     state.withLockedValue { state in
       state.cuts += bytes
@@ -381,13 +381,13 @@ final class LoopbackLinks: BulkLinkProvider {
     }
   }
 
-  /// The next links cannot be had.
+  /// Makes the next links fail to open.
   func fail(with errors: [SessionError]) { state.withLockedValue { $0.failures += errors } }
 
-  /// Links wait until ``release()``, as while a peer is reconnecting.
+  /// Makes links wait until ``release()``, as while a peer is reconnecting.
   func hold() { state.withLockedValue { $0.isHeld = true } }
 
-  /// Holds back every link after the next `count`.
+  /// Makes every link after the next `count` wait.
   func hold(after count: Int) { state.withLockedValue { $0.linksBeforeHold = count } }
 
   func release() {
@@ -453,7 +453,7 @@ final class LoopbackLinks: BulkLinkProvider {
       }
   }
 
-  /// A connection to the same listener that speaks frames by hand.
+  /// Opens a connection to the same listener, on which a test sends its own frames.
   func raw() async throws -> RawPeer {
     guard let address = server.localAddress else { throw TestFailure("no address") }
     return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -465,7 +465,7 @@ final class LoopbackLinks: BulkLinkProvider {
   func close() async throws { try await server.close() }
 }
 
-/// The other end of a link, which sends whatever a test says.
+/// The other end of a link, which sends the frames of a test.
 final class RawPeer: Sendable {
   private final class Collector: ChannelInboundHandler {
     typealias InboundIn = BulkFrame
@@ -502,13 +502,13 @@ final class RawPeer: Sendable {
     try await channel.writeAndFlush(ByteBuffer(bytes: bytes))
   }
 
-  /// The next frame, or `nil` when the link was closed.
+  /// Returns the next frame, or `nil` if the link was closed.
   func next() async -> BulkFrame? {
     var iterator = frames.makeAsyncIterator()
     return await iterator.next()
   }
 
-  /// The next frame, which must be of this kind.
+  /// Returns the next frame, which must be of this type.
   func next<Payload: ControlPayload>(_ type: Payload.Type) async throws -> Payload {
     guard let frame = await next() else { throw TestFailure("closed before \(Payload.frameType)") }
     guard frame.type == Payload.frameType else {
@@ -517,7 +517,7 @@ final class RawPeer: Sendable {
     return try Payload.decode(frame)
   }
 
-  /// The code of CLOSE, skipping what comes before it, or `nil` without one.
+  /// Returns the code of CLOSE, skipping the frames before it, or `nil` without one.
   func closeCode() async throws -> CloseCode? {
     while let frame = await next() {
       if frame.type == .close { return try Control.Close.decode(frame).code }
@@ -541,7 +541,7 @@ struct BulkTestBed: Sendable {
   static let senderID = peerID(1)
   static let receiverID = peerID(2)
 
-  /// Runs `body` between two peers, and sees that nothing of them is left behind.
+  /// Runs `body` between two peers, and checks that both are deallocated afterwards.
   static func run(
     quota: InboxQuota = .whole(1 << 40),
     calls: DiskCalls = .system,
@@ -558,13 +558,14 @@ struct BulkTestBed: Sendable {
       directory: directory ?? TemporaryDirectory(),
       body
     )
-    // All that runs on a link refers to its endpoint, so a cycle would keep that.
+    // Everything on a link refers to its endpoint, so a reference cycle would keep the endpoint
+    // alive.
     await eventually { remains.sender == nil && remains.receiver == nil }
     #expect(remains.sender == nil)
     #expect(remains.receiver == nil)
   }
 
-  /// The peers after a test, should anything still hold them.
+  /// Weak references to the peers of a test.
   private struct Remains: Sendable {
     weak let sender: BulkEndpoint?
     weak let receiver: BulkEndpoint?
@@ -630,17 +631,17 @@ struct BulkTestBed: Sendable {
     }
     #expect(sender.linkCount == 0)
     #expect(receiver.linkCount == 0)
-    // What nobody took holds its endpoint, which holds these.
+    // An unused stream holds its endpoint, which holds these event records.
     senderEvents.forgetStreams()
     receiverEvents.forgetStreams()
     return Remains(sender: sender, receiver: receiver)
   }
 
-  /// What is in the receiver's inbox, `.partial` left out.
+  /// The files in the receiver's inbox, without `.partial`.
   var delivered: [String] { TemporaryDirectory.names(inboxPath).filter { $0 != ".partial" } }
   var partials: [String] { TemporaryDirectory.names(inboxPath + "/.partial") }
 
-  /// Sends a file and checks that it arrives just so.
+  /// Sends a file and checks that it arrives unchanged.
   func expectArrival(_ bytes: [UInt8], named name: String = "a file") async throws {
     let path = try directory.file("file-\(TransferID.random())", bytes)
     let transfer = try sender.sendResource(atPath: path, named: name)
@@ -653,20 +654,21 @@ struct BulkTestBed: Sendable {
   }
 }
 
-/// Links for a side that opens none.
+/// The link provider of a side that opens no links.
 struct NoLinks: BulkLinkProvider {
   func openLink(to peer: PeerID) async throws(SessionError) -> BulkLink {
     throw SessionError(.notConnected, "No links here.")
   }
 }
 
-/// Looks every millisecond until something is so, or the test's time is up, which is its failure.
+/// Waits until a condition holds, checking every millisecond; the test's time limit bounds the
+/// wait.
 func eventually(_ condition: @Sendable () -> Bool) async {
   while !condition(), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
 }
 
 extension InboxQuota {
-  /// One quota for everything, and no space that must stay free.
+  /// Returns one quota for everything, without space that must stay free.
   static func whole(_ bytes: Int) -> InboxQuota {
     InboxQuota(total: bytes, session: bytes, peer: bytes, diskReserve: 0)
   }

@@ -26,7 +26,7 @@ struct HostileBulkTests {
 
   private static func hash(_ bytes: [UInt8]) -> String { hexadecimal(SHA256.hash(data: bytes)) }
 
-  /// Offers and starts from 0.
+  /// Offers a resource and starts it at 0.
   private static func start(_ raw: RawPeer, _ offer: Control.ResourceOffer) async throws {
     try await raw.send(offer)
     let accept = try await raw.next(Control.ResourceAccept.self)
@@ -234,7 +234,7 @@ struct HostileBulkTests {
     }
   }
 
-  /// A state of a link on which the peer is the opener.
+  /// A state of a link that the peer opened.
   enum LinkState: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case idle
     case accepted
@@ -246,7 +246,7 @@ struct HostileBulkTests {
 
     var testDescription: String { rawValue }
 
-    /// The types that mean something in the state, sent as below.
+    /// The frame types that are allowed in the state.
     var allowed: Set<FrameType> {
       switch self {
       case .idle: [.close, .resourceOffer, .streamOpen, .resourceCancel]
@@ -314,7 +314,7 @@ struct HostileBulkTests {
         }
         try await raw.send(type, payload)
         if state.allowed.contains(type) {
-          // It still means what it says when garbage follows, which is then what closes the link.
+          // The frame itself is valid; the garbage after it closes the link.
           if ![.close, .streamReset].contains(type) {
             try await raw.send(.hello)
             #expect(try await raw.closeCode() == .protocolError, "\(type) in \(state)")
@@ -326,7 +326,7 @@ struct HostileBulkTests {
         withExtendedLifetime(streams) {}
         await eventually { bed.receiver.linkCount == 0 }
       }
-      // The peer is none the worse for it.
+      // The peer is not affected.
       try await bed.expectArrival(seededBytes(300_000, seed: 1))
     }
   }

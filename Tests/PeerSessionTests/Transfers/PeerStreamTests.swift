@@ -61,7 +61,7 @@ struct PeerStreamTests {
         }
         try await ours.finish()
       }
-      // Full on our side and held on theirs: now only the reader can move anything.
+      // Our side is full and the other side holds data, so only the reader can make progress.
       await eventually {
         ours.core.waitingBytes >= BulkWriter.limit && theirs.core.heldBytes >= StreamCore.heldLimit
       }
@@ -69,7 +69,7 @@ struct PeerStreamTests {
       for _ in 0..<10_000 { await Task.yield() }
       let sent = written.withLockedValue { $0 }
       print("written before the writer had to wait: \(sent), a moment before: \(before)")
-      // 1 MiB held there, 1 MiB waiting here, and what the system's two buffers hold.
+      // 1 MiB held there, 1 MiB waiting here, and the system's two buffers.
       #expect(sent < 60_000_000)
       #expect(theirs.core.heldBytes <= Limits.streamHeld)
       #expect(ours.core.waitingBytes < BulkWriter.limit + 300_000)

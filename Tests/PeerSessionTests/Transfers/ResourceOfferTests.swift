@@ -19,7 +19,7 @@ struct ResourceOfferTests {
     Control.ResourceOffer(id: .random(), name: UntrustedText(name), size: size, modified: nil)
   }
 
-  /// Begins a transfer of 1 MiB by hand.
+  /// Starts a transfer of 1 MiB with raw frames.
   private static func begin(
     on bed: BulkTestBed
   ) async throws -> (raw: RawPeer, offer: Control.ResourceOffer) {
@@ -41,7 +41,7 @@ struct ResourceOfferTests {
       let path = try bed.directory.file("file", [1, 2, 3])
       let transfer = try bed.sender.sendResource(atPath: path, named: "file")
       await bed.receiverEvents.wait { !$0.asked.isEmpty }
-      // The offer holds nothing of the inbox.
+      // The offer uses no space of the inbox.
       #expect(bed.partials.isEmpty)
       clock.advance(by: .seconds(119))
       bed.receiverEvents.decide("file")
@@ -59,14 +59,14 @@ struct ResourceOfferTests {
       let transfer = try bed.sender.sendResource(atPath: path, named: "file")
       await bed.receiverEvents.wait { !$0.asked.isEmpty }
       let begin = clock.now
-      // Until the wait has begun there is nothing for the clock to end.
+      // The clock has no timer to end until the wait has begun.
       while bed.receiverEvents.abandoned.isEmpty, !Task.isCancelled {
         clock.advance(by: .seconds(1))
         await Task.yield()
       }
       #expect(begin.duration(to: clock.now) >= .seconds(120))
       await #expect(throws: SessionError(.declined, "")) { try await transfer.result() }
-      // The link serves the next transfer.
+      // The link is used for the next transfer.
       try await bed.expectArrival([4, 5, 6])
       #expect(bed.links.opened == 1)
     }
@@ -188,7 +188,7 @@ struct ResourceOfferTests {
     try await BulkTestBed.run(time: BulkTime(clock)) { bed in
       let (raw, offer) = try await Self.begin(on: bed)
       await bed.receiverEvents.wait { !$0.started.isEmpty }
-      // Both endpoints look after their transfers and their idle links.
+      // Both endpoints have timers for their transfers and their idle links.
       await eventually { clock.sleeperCount == 4 }
       for count in 1...6 {
         try await raw.send(.chunk, [1])
@@ -231,18 +231,18 @@ struct ResourceOfferTests {
     }
     for second in stride(from: 10, through: 50, by: 10) { #expect(check(second, 0) == .sufficient) }
     #expect(check(60, TransferPace.minimumBytes) == .sufficient)
-    // The bytes of the first minute do not count for ever.
+    // The bytes of the first minute stop counting.
     for second in stride(from: 70, through: 110, by: 10) {
       #expect(check(second, TransferPace.minimumBytes) == .sufficient)
     }
     #expect(check(120, TransferPace.minimumBytes + 1) == .slow)
-    // A slow disk begins the window again.
+    // A slow disk restarts the window.
     #expect(check(130, TransferPace.minimumBytes, busy: true) == .sufficient)
     for second in stride(from: 140, through: 180, by: 10) {
       #expect(check(second, TransferPace.minimumBytes) == .sufficient)
     }
     #expect(check(190, TransferPace.minimumBytes + 1) == .slow)
-    // A frame that comes just after a check has begun does not make a silent sender a slow one.
+    // A frame that arrives just after the start of a check does not count as a slow transfer.
     pace.restart(now: .zero, bytes: 1 << 20)
     pace.heard(now: .seconds(1))
     for second in stride(from: 10, through: 50, by: 10) {

@@ -102,10 +102,10 @@ struct ResourceTests {
       let path = try bed.directory.file("file", bytes)
       let transfer = try bed.sender.sendResource(atPath: path, named: "file")
       await bed.receiverEvents.wait { !$0.started.isEmpty }
-      // All of it is on its way, for all that the sender knows.
+      // The sender considers all bytes sent.
       await eventually { bed.sender.sentBytes(of: transfer.id) == 4_000_000 }
       bed.sender.reconnected()
-      // Until the watch has begun there is nothing for the clock to end.
+      // The clock has no timer to end until the watch has begun.
       while bed.links.opened == 1, !Task.isCancelled {
         clock.advance(by: .seconds(1))
         await Task.yield()
@@ -122,7 +122,7 @@ struct ResourceTests {
   func stall() async throws {
     let clock = ManualClock()
     try await BulkTestBed.run(quota: .whole(5_000_000), time: BulkTime(clock)) { bed in
-      // What comes behind the cut is swallowed, and the link stays.
+      // The bytes after the cut are dropped, and the link stays.
       bed.links.cut(after: [1_000], isSilent: true)
       bed.links.hold(after: 1)
       let path = try bed.directory.file("file", seededBytes(4_000_000, seed: 12))
@@ -302,9 +302,9 @@ struct ResourceTests {
     #expect(try await second.admit(offers[2], .init(peer: peer)) { false }.offset == 3)
   }
 
-  // MARK: Cancelling
+  // MARK: Canceling
 
-  /// A receiver whose disk waits, so that a transfer stands still in its middle.
+  /// A disk that blocks writes, so that a transfer stalls midway.
   final class SlowDisk: Sendable {
     private let isOpen = NIOLockedValueBox(false)
     private let writes = NIOLockedValueBox(0)
@@ -313,7 +313,7 @@ struct ResourceTests {
     var calls: DiskCalls {
       var calls = DiskCalls.system
       calls.write = { [self] descriptor, bytes, offset in
-        // The record of a transfer is small and passes.
+        // The record of a transfer is small and is not blocked.
         if bytes.count > 1_024 {
           writes.withLockedValue { $0 += 1 }
           while !isOpen.withLockedValue({ $0 }) { sched_yield() }
@@ -594,7 +594,7 @@ struct ResourceTests {
     }
     defer { umount2(mountPoint, Int32(MNT_DETACH)) }
     var calls = DiskCalls.system
-    // As if somebody else had filled it after we looked.
+    // As if another program had filled the disk after the check.
     calls.freeBytes = { _ in nil }
     let inbox = mountPoint + "/inbox"
     try await BulkTestBed.run(calls: calls, inbox: inbox, directory: directory) { bed in
@@ -617,7 +617,7 @@ struct ResourceTests {
     try await BulkTestBed.run(time: BulkTime(clock)) { bed in
       try await bed.expectArrival(seededBytes(8_000_000, seed: 1))
       await bed.senderEvents.wait { $0.finished.count == 1 }
-      // The clock stands still: the first report, and the one that all is there.
+      // The clock stands still, so there are only the first report and the one at the end.
       for events in [bed.senderEvents, bed.receiverEvents] {
         #expect(events.progress.count == 2)
         #expect(events.progress.last?.bytes == 8_000_000)
@@ -635,7 +635,7 @@ struct ResourceTests {
     arguments: [0, 1, 65_536, 2_000_000]
   )
   func progressSequence(size: Int) async throws {
-    // Its reports are as far apart as the clock moves: not at all.
+    // The clock stands still, so there are no reports between the first and the last one.
     try await BulkTestBed.run(time: BulkTime(ManualClock())) { bed in
       let path = try bed.directory.file("file", seededBytes(size, seed: 1))
       let transfer = try bed.sender.sendResource(atPath: path, named: "file")
@@ -678,7 +678,7 @@ struct ResourceTests {
   }
 }
 
-/// Bytes of memory this process has in use.
+/// Returns the resident memory of this process in bytes.
 func residentBytes() -> Int {
   guard let text = try? TemporaryDirectory.readProc("/proc/self/statm") else { return 0 }
   let fields = text.split(separator: " ")
