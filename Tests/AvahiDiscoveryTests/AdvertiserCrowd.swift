@@ -3,7 +3,8 @@ import PeerTestKit
 
 @testable import AvahiDiscovery
 
-/// Many advertisers on one connection to the daemon, which limits the connections of a user.
+/// Many advertisers on one connection to the daemon, because the daemon limits connections per
+/// user.
 final class AdvertiserCrowd: AvahiDriver {
   private let drivers: [AdvertiserDriver]
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AvahiDiscovery
 
-/// On a real daemon, of which there is one: one test at a time.
+/// The tests share one real daemon, so they run one at a time.
 @Suite(
   .serialized,
   .enabled(if: AvahiSandbox.isAvailable, AvahiSandbox.explanation),
@@ -258,7 +258,7 @@ struct AvahiDiscoveryTests {
     }
     @Sendable func threads() throws -> Int {
       try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").filter {
-        // One that ends while we look has no name any more.
+        // A thread that ends during this has no name any more.
         (try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8)) == "avahi\n"
       }.count
     }
@@ -276,9 +276,9 @@ struct AvahiDiscoveryTests {
       try await use()
       let before = try descriptors()
       for _ in 0..<40 { try await use() }
-      // Each use has at least ten; other tests in this process have theirs.
+      // Each use has at least ten descriptors; other tests in this process have their own.
       #expect(try descriptors() <= before + 100)
-      // A thread says that it is done before the kernel has taken it down.
+      // A thread reports its end before the kernel has removed it.
       let deadline = ContinuousClock.now + .seconds(5)
       while try threads() > 0, ContinuousClock.now < deadline { await Task.yield() }
       #expect(try threads() == 0)
@@ -293,7 +293,8 @@ struct AvahiDiscoveryTests {
       let start = try await discovery.advertise(advertisement) { advertising in
         _ = try await AdvertiserProbe(advertising.events).announced()
         try await AvahiSandbox.control("hang")
-        // What is told of now already waits for the daemon, and on a busy machine not only for that.
+        // Calls from here on wait for the suspended daemon; on a busy machine they take even
+        // longer.
         let hung = ContinuousClock.now
         announcement.participants = 2
         await advertising.update(announcement)
@@ -304,7 +305,7 @@ struct AvahiDiscoveryTests {
     }
   }
 
-  /// Runs a test on a daemon within the world's patience, and puts the daemon back in order.
+  /// Runs a test on a daemon within the timeout, and restores the daemon.
   private func check(
     restoring commands: [String] = [],
     _ body: @escaping @Sendable (AvahiDiscovery) async throws -> Void
@@ -323,7 +324,7 @@ struct AvahiDiscoveryTests {
     try result.get()
   }
 
-  /// Publishes services with Avahi's own tool, none of them by our code.
+  /// Publishes services with Avahi's own tool instead of our code.
   private nonisolated(nonsending) func publish(
     _ services: [(String, [String])],
     _ body: nonisolated(nonsending) () async throws -> Void

@@ -5,17 +5,17 @@ import Testing
 
 @testable import AvahiDiscovery
 
-/// The daemon that `Tests/avahi-sandbox` started for us alone.
+/// The private daemon that `Tests/avahi-sandbox` started for these tests.
 enum AvahiSandbox {
   static let isAvailable = ProcessInfo.processInfo.environment["WHITEBOARD_TEST_AVAHI"] == "1"
   static let explanation: Comment = """
     No Avahi daemon to test with. Run the tests by: Tests/avahi-sandbox swift test
     """
 
-  /// Starts and stops the daemons; see the script for the words.
+  /// Starts and stops the daemons; the script documents the words.
   static func control(_ words: String...) async throws { try await control(words) }
 
-  /// Starts and stops the daemons; see the script for the words.
+  /// Starts and stops the daemons; the script documents the words.
   static func control(_ words: [String]) async throws {
     guard let path = ProcessInfo.processInfo.environment["WHITEBOARD_TEST_AVAHI_CONTROL"] else {
       throw DiscoveryContractFailure("WHITEBOARD_TEST_AVAHI_CONTROL is not set")
@@ -26,7 +26,7 @@ enum AvahiSandbox {
     }
   }
 
-  /// Runs a program to its end.
+  /// Runs a program until it ends.
   static func run(_ path: String, _ arguments: [String]) async throws -> Int32 {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: path)
@@ -37,7 +37,7 @@ enum AvahiSandbox {
     }
   }
 
-  /// Runs a program for as long as the body.
+  /// Runs a program while `body` runs.
   nonisolated(nonsending) static func withProgram(
     _ path: String,
     _ arguments: [String],
@@ -53,22 +53,22 @@ enum AvahiSandbox {
     try process.run()
     let result: Result<Void, any Error>
     do { result = .success(try await body()) } catch { result = .failure(error) }
-    // Threads of the concurrency pool have TERM blocked, and so has what they start.
+    // Threads of the concurrency pool block TERM, and programs they start inherit that.
     kill(process.processIdentifier, SIGKILL)
-    // Who waits on a thread keeps it from the tasks of all tests, and there are few of those.
+    // Do not block a thread of the pool, because all tests share its few threads.
     for await _ in ends {}
     try result.get()
   }
 }
 
-/// The world of a real daemon, in real time; its hosts are all this one machine.
+/// The world of a real daemon, in real time; all its hosts are this machine.
 struct AvahiDiscoveryWorld: DiscoveryWorld {
   private static let patience = Duration.seconds(60)
   private let start = ContinuousClock.now
 
   func makeHost(named name: String) async -> any Discovery { AvahiDiscovery() }
 
-  /// On one daemon for all tests, what said goodbye is known for another second.
+  /// A random service type, because the shared daemon remembers a removed service for a second.
   func makeService() async -> ServiceType { Self.randomService() }
 
   static func randomService() -> ServiceType {
@@ -85,7 +85,7 @@ struct AvahiDiscoveryWorld: DiscoveryWorld {
   func run(_ check: @escaping @Sendable () async throws -> Void) async throws {
     try await withThrowingTaskGroup { group in
       group.addTask { try await check() }
-      // Not a wait for something to have happened, but the end of patience with what did not.
+      // This is a timeout, not a wait for an event.
       group.addTask {
         try await Task.sleep(for: Self.patience)
         throw DiscoveryContractFailure("a check took \(Self.patience)")
@@ -94,7 +94,7 @@ struct AvahiDiscoveryWorld: DiscoveryWorld {
       do {
         try await group.next()
       } catch let failure {
-        // The end of patience cancels the check, whose own words then say what it waited for.
+        // The timeout cancels the check, whose own error then names the awaited event.
         group.cancelAll()
         do { try await group.next() } catch let other where !(other is CancellationError) {
           throw other

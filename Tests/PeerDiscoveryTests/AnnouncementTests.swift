@@ -25,7 +25,7 @@ struct AnnouncementTests {
       announcement.extra.pairs.map(\.value) == vector.extra.map { $0[1].map { Array($0.utf8) } }
     )
     if vector.canonical == true { #expect(announcement.info.wireBytes == wire) }
-    // What was read is written and read again as the same, where there is room for the role.
+    // A decoded record encodes and decodes to the same, if there is room for the role.
     guard wire.count + "\u{0}role=member".utf8.count <= DiscoveryInfo.maximumSize else { return }
     #expect(try Announcement.parse(announcement.info.wireBytes) == announcement)
   }

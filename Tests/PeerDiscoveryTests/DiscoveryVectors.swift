@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `Protocol/Vectors/discovery.json`, as it is written.
+/// The contents of `Protocol/Vectors/discovery.json`.
 struct DiscoveryVectors: Decodable, Sendable {
   struct ValidRecord: Decodable, Sendable, CustomTestStringConvertible {
     let name: String
@@ -86,7 +86,7 @@ struct DiscoveryVectors: Decodable, Sendable {
   }()
 }
 
-/// Reads the hex of a vector; what is not hex is a fault of the vector.
+/// Decodes the hexadecimal text of a vector; throws if the vector is malformed.
 func bytes(hex: String) throws -> [UInt8] {
   let digits = Array(hex.utf8)
   try #require(digits.count.isMultiple(of: 2))

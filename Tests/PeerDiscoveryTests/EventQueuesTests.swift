@@ -11,7 +11,7 @@ struct EventQueuesTests {
     )
   }
 
-  /// What waits, what comes, and what is then told.
+  /// Pending events, new events, and the events that are then delivered.
   private static let merges: [([BrowserEvent], [BrowserEvent])] = [
     ([.found(peer(1, 1)), .updated(peer(1, 2))], [.found(peer(1, 2))]),
     ([.found(peer(1, 1)), .lost(peer(1, 1))], []),

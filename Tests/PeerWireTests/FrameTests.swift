@@ -8,7 +8,7 @@ struct FrameTests {
     var left = 0
   }
 
-  /// Feeds a stream in pieces of `step` bytes, as a link would get it.
+  /// Parses a stream in pieces of `step` bytes, as they arrive on a link.
   private func parse(_ bytes: [UInt8], limit: Int, step: Int) -> Parsed {
     var parsed = Parsed()
     var buffer: [UInt8] = []

@@ -71,7 +71,7 @@ struct JSONBoundsTests {
       }
       guard fault(of: bytes) == nil else { continue }
       passed += 1
-      // A decoder that takes no value: 1e999 is well formed although no double holds it.
+      // This decoder reads no value: 1e999 is well-formed, although no Double can represent it.
       let isRead = (try? JSONDecoder().decode(Nothing.self, from: Data(bytes))) != nil
       #expect(isRead, "seed \(seed): \(hex(bytes))")
     }

@@ -209,7 +209,7 @@ struct SessionVectors: Decodable {
   }()
 }
 
-/// The bytes of a hex text, two digits each.
+/// Decodes hexadecimal text with two digits per byte.
 func unhex(_ text: String) -> [UInt8] {
   let digits = text.compactMap(\.hexDigitValue)
   precondition(digits.count == text.count && digits.count % 2 == 0, "not hex: \(text)")
@@ -221,7 +221,7 @@ func hex(_ bytes: some Swift.Sequence<UInt8>) -> String {
   return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
 }
 
-/// A case's name as the vectors write it: `tooLarge(length: 5)` is `too-large`.
+/// Returns the name of an error case as the vectors write it: `tooLarge(length: 5)` is `too-large`.
 func name(of error: any Error) -> String {
   var text = ""
   var wasUpper = false

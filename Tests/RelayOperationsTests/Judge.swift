@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// A program of others that judges what we write.
+/// A third-party program that checks our output.
 ///
-/// Tests that lack it say so and judge nothing.
+/// Tests without it report that and check nothing.
 struct Judge {
   struct Verdict {
     let status: Int32
@@ -12,7 +12,7 @@ struct Judge {
 
   let path: String
 
-  /// Nil, and a warning, where it is not installed.
+  /// Creates a judge; nil, with a warning, if the program is not installed.
   init?(_ name: String, package: String) {
     let path = "/usr/bin/\(name)"
     guard access(path, X_OK) == 0 else {
@@ -37,7 +37,7 @@ struct Judge {
     let output = try FileHandle(forWritingTo: URL(fileURLWithPath: outputFile))
     process.standardOutput = output
     process.standardError = output
-    // Who waits on a thread keeps it from the tasks of all tests, and there are few of those.
+    // Do not block a thread of the pool, because all tests share its few threads.
     try await withCheckedThrowingContinuation {
       (continuation: CheckedContinuation<Void, any Error>) in
       process.terminationHandler = { _ in continuation.resume() }
@@ -48,7 +48,7 @@ struct Judge {
   }
 }
 
-/// A directory of the test's own, removed with it.
+/// A test's own directory, which is removed with it.
 final class TemporaryDirectory {
   let path: String
 

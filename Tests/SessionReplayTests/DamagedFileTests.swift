@@ -23,7 +23,7 @@ import WhiteboardSync
     arguments: 0..<4
   )
   func seeded(part: Int) async throws {
-    // With a photo, the log has frames of an earlier round behind those of its own.
+    // With a photo, the log has old frames behind its current ones.
     let live = try await Live(seed: 0xDA3A6E + UInt64(part), photo: part % 2 == 1)
     let other = try await Live(seed: 0xF02E16 + UInt64(part), photo: part % 2 == 1)
     var tally = Tally()
@@ -37,19 +37,19 @@ import WhiteboardSync
   }
 
   private struct Tally {
-    /// Cases that were whole.
+    /// The number of cases without damage.
     var whole = 0
-    /// Cases that could not be opened for writing, and were not changed.
+    /// The number of cases that could not be opened for writing, and were not changed.
     var refused = 0
-    /// Cases that were opened with a warning.
+    /// The number of cases that were opened with a warning.
     var warned = 0
-    /// Cases with a warning that had all steps when they were opened.
+    /// The number of cases with a warning that had all steps when they were opened.
     var complete = 0
-    /// Cases in which recovery found steps that the opened board lacked.
+    /// The number of cases in which recovery found steps that the opened board lacked.
     var merged = 0
   }
 
-  /// A board with content, and its files as they were before it was closed.
+  /// A board with content, and its files from before it was closed.
   private struct Live {
     let world: RecordedWorld
     let files: [String: Data]
@@ -91,7 +91,8 @@ import WhiteboardSync
         files[end]?[place] ^= UInt8(1 << random.below(8))
       }
     }
-    // The part of the log that is of the last round: the index says how many frames of 24 bytes and a page it has.
+    // The current frames of the log: the index has their number, and each frame is 24 bytes and a
+    // page.
     let frames = (0..<4).reduce(0) { $0 | Int(files["-shm"]?[16 + $1] ?? 0) << (8 * $1) }
     let log = 32..<(32 + frames * 4120)
     switch damage {

@@ -5,7 +5,7 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Recordings made of recordings, and the same as text.
+/// Recordings that are made from other recordings, and their text form.
 struct EditingTests {
   private func digest(_ recording: Recording) -> Bytes32 {
     var playback = Playback(recording, spacing: .max)
@@ -14,7 +14,7 @@ struct EditingTests {
     return playback.board.digest
   }
 
-  /// Writes a recording to a file and reads it again; the file proves.
+  /// Writes a recording to a file and reads it again, which verifies its digests.
   private func kept(_ recording: Recording, in directory: TemporaryDirectory) async throws
     -> Recording
   {
@@ -36,10 +36,10 @@ struct EditingTests {
     var playback = Playback(recording, spacing: .max)
     playback.seek(toTime: last)
     #expect(digest(part) == playback.board.digest)
-    // It lasts as long as was asked for, whatever happened at its ends.
+    // The part has the requested duration, even without events at its ends.
     #expect(part.duration == last - first && part.count < recording.count)
     #expect(part.markers.map(\.name) == ["middle"])
-    // From the beginning nothing has to be said first.
+    // A part from the beginning needs no keyframe.
     let beginning = try recording.cut(0...first)
     #expect(beginning.history.steps == Array(recording.history.steps.prefix(beginning.count)))
   }
@@ -55,7 +55,7 @@ struct EditingTests {
     let parts = [try recording.cut(0...middle), try recording.cut(middle...recording.duration)]
     let whole = try await kept(Recording.concatenated(parts), in: world.directory)
     #expect(digest(whole) == world.digest)
-    // The order in which they are named does not matter.
+    // The order of the arguments does not matter.
     let backwards = try Recording.concatenated(parts.reversed())
     #expect(backwards.history.steps == (try Recording.concatenated(parts)).history.steps)
     let twice = try Recording.concatenated([recording, recording])
@@ -117,7 +117,7 @@ struct EditingTests {
     #expect(Set(old.keys).isDisjoint(with: new.keys) && old.count == new.count)
     #expect(Set(old.values).isDisjoint(with: new.values))
     #expect(Set(old.values).count == Set(new.values).count)
-    // Who did how much is as it was, by others.
+    // Each anonymous author has as many operations as the original one.
     #expect(
       RecordingStatistics(of: recording).people.map(\.operations)
         == RecordingStatistics(of: other).people.map(\.operations)
@@ -132,7 +132,7 @@ struct EditingTests {
     let (oldIDs, newIDs) = (before.records.map(\.0).sorted(), after.records.map(\.0).sorted())
     #expect(oldIDs.count == newIDs.count && Set(oldIDs).isDisjoint(with: newIDs))
     var isAnyWordThere = false
-    // They are in the same order.
+    // The objects are in the same order.
     for (oldID, newID) in zip(oldIDs, newIDs) {
       let (old, new) = (before.record(oldID), after.record(newID))
       #expect(old?.entries.count == new?.entries.count)
@@ -151,7 +151,7 @@ struct EditingTests {
       }
     }
     #expect(isAnyWordThere)
-    // It can be acted again as the original can.
+    // It can be replayed like the original.
     let (acted, original) = (RecordingReplay(of: other), RecordingReplay(of: recording))
     #expect(acted.count == original.count && acted.people.count == original.people.count)
     for part in acted.parts.indices {
@@ -175,7 +175,7 @@ struct EditingTests {
     #expect(texts(recording).count > 3 && texts(other) == texts(recording))
   }
 
-  /// The board in the end.
+  /// Returns the board at the end.
   private func end(_ recording: Recording) -> RestoredBoard {
     var playback = Playback(recording, spacing: .max)
     playback.seek(toPlace: recording.count)
@@ -198,7 +198,7 @@ struct EditingTests {
     )
     let part = try await kept(recording.cut(0...recording.duration), in: world.directory)
     #expect(part.history.marks.contains { $0.name == nil } && part.history.name == "board")
-    // Before it nothing is.
+    // The part before the damage reports nothing missing.
     let before = try recording.cut(0...0)
     #expect(before.history.damages.isEmpty == (recording.place(at: 0) < 5))
   }
@@ -244,7 +244,7 @@ struct EditingTests {
     await #expect(throws: DocumentError.self) { try await recording.write(to: world.path) }
     #expect(try await Recording.open(world.path).count == recording.count)
     let path = world.directory.file("bad.whiteboard")
-    // The bytes are not what the hash says.
+    // The bytes do not match the hash.
     await #expect(throws: DocumentError.self) {
       try await recording.write(to: path, assets: [[1]: [2]])
     }

@@ -37,7 +37,7 @@ import WhiteboardSync
       forward.seek(toPlace: place)
       digests.append(forward.board.digest)
     }
-    // States to begin from lie near each other.
+    // Use a small spacing of cached states.
     var playback = Playback(recording, spacing: 5)
     var random = SeededGenerator(seed: seed)
     for _ in 0..<200 {

@@ -6,7 +6,7 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// A directory of one test's own, removed with everything in it.
+/// A test's own directory, which is removed with all its files.
 final class TemporaryDirectory: Sendable {
   let path: String
 
@@ -20,14 +20,14 @@ final class TemporaryDirectory: Sendable {
   func file(_ name: String = "board.whiteboard") -> String { path + "/" + name }
 }
 
-/// What some people did on a board, as the document of one of them has it.
+/// A session of several people on a board, and the document of one of them.
 struct RecordedWorld {
-  /// When a recording of the tests begins.
+  /// The start time of the recordings.
   static let start: Int64 = 1_700_000_000_000
 
   let directory: TemporaryDirectory
   let path: String
-  /// What the board is in the end.
+  /// The digest of the board at the end.
   let digest: Bytes32
 
   /// Lets some replicas draw, and records one of them, with a step every tenth of a second.
@@ -68,7 +68,7 @@ struct RecordedWorld {
     try await made.close()
     let document = try await BoardDocument.open(at: path, mode: .writing, groupInterval: .zero)
     if hasPhoto {
-      // More than SQLite leaves in the log: the rest is written over it.
+      // More than SQLite leaves in the log, so that later frames overwrite it.
       let photo = (0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 9) }
       try await document.storeAsset(photo, sha256: Array(SHA256.hash(data: photo)))
     }
@@ -77,7 +77,7 @@ struct RecordedWorld {
       let time = Self.start + Int64(index) * 100
       try board.apply(change)
       if case .keyframe(let bytes) = change {
-        // A program that came back from a state: what led to it is not here.
+        // A replica restored from a state lacks the operations before it.
         let digest = board.digest.bytes
         try await document.writeKeyframe(bytes, digest: digest, time: time, lostSince: time)
       }

@@ -5,7 +5,7 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Recordings that peers act again over a simulated network.
+/// Recordings that peers replay over a simulated network.
 struct RecordingReplayTests {
   private func reenactment(seed: UInt64, crashes: Int = 0) async throws -> RecordingReplay {
     let world = try await RecordedWorld(seed: seed, crashes: crashes)
@@ -100,8 +100,8 @@ struct RecordingReplayTests {
     "a failure is reduced to the edits it needs, and the result is a recording that still fails"
   )
   func shrinks() async throws {
-    // The first world of a long part in which one person wrote several batches; as if one of them made
-    // everything go wrong.
+    // Finds a long part in which one person wrote several batches, and treats one of these as the
+    // cause of a failure.
     var found: (RecordingReplay, part: Int, culprit: RecordingReplay.Act)?
     for seed in UInt64(2)..<40 where found == nil {
       let acted = try await reenactment(seed: seed)

@@ -104,13 +104,13 @@ import Whiteboard
       #expect(entry.text == sample.text ?? "")
       #expect(Hexadecimal.encode(entry.bytes) == sample.bytes ?? "")
     }
-    // Somebody points from the second datagram on, and is there for 10 s (SYN-30).
+    // A pointer is visible from the second datagram on, for 10 s (SYN-30).
     #expect(recording.presence.shown(at: 39).map(\.presence.cursor) == [nil])
     let pointing = recording.presence.shown(at: 40)
     #expect(pointing.count == 1 && pointing[0].presence.cursor != nil)
     #expect(recording.name(of: pointing[0].member) == "Bén")
     #expect(recording.presence.shown(at: 10_041).isEmpty)
-    // What is made of it as text is the same again.
+    // Its text form gives the same recording again.
     var lines: [String] = []
     try RecordingLines.write(recording, photos: [:]) { lines.append($0) }
     let twin = try RecordingLines.read(lines).recording

@@ -5,11 +5,12 @@ import SessionReplay
 import Testing
 import WhiteboardDocument
 
-/// Sessions of a program that is no whiteboard: recorded, and acted again against it.
+/// Sessions of a program that is no whiteboard, which are recorded and replayed against it.
 @Suite(.timeLimit(.minutes(2))) struct TrafficReplayTests {
-  /// A program: it says everything again, in capitals, and sends back streams and the names of resources.
+  /// A program that repeats every message in capitals, and sends back streams and the names of
+  /// resources.
   private struct Program {
-    /// How it answers a message; nil for not at all.
+    /// The answer to a message; nil for none.
     var answer: @Sendable (String) -> String? = { $0.uppercased() }
 
     func run(_ session: Session, _ directory: String) async {
@@ -29,7 +30,7 @@ import WhiteboardDocument
                 for try await bytes in stream.inbound { try await stream.write(bytes.reversed()) }
                 try await stream.finish()
               } catch {
-                // It broke, and who opened it knows.
+                // The stream broke, and its opener gets the error.
               }
             }
           default: break
@@ -84,7 +85,7 @@ import WhiteboardDocument
     }
   }
 
-  /// What two people do with the program, one after the other.
+  /// Lets two people use the program one after the other.
   private static func use(_ request: JoinRequest, _ directory: TemporaryDirectory) async throws {
     for (number, name) in ["Ada", "Ben"].enumerated() {
       try await PeerTransport.withTransport(configuration(name, directory)) { transport in
@@ -160,7 +161,7 @@ import WhiteboardDocument
     #expect(good.differences.isEmpty, "\(good.differences)")
     #expect(good.compared >= 9 && good.given >= 9)
 
-    // A program that shouts no more at those called Ben, and says nothing to a second hello.
+    // A changed program, which does not capitalize for Ben and does not answer a second hello.
     let changed = Program { $0.hasSuffix("Ben") ? $0 : $0.uppercased() }
     let other = try await Self.hosting(changed, directory) { [replay] request in
       try await replay.play(against: request)
@@ -178,7 +179,7 @@ import WhiteboardDocument
       try await replay.play(against: request)
     }
     #expect(silent.differences.count == 4 && silent.differences.allSatisfy { $0.found == nil })
-    // What need not be the same.
+    // With `isSame`, differences can be allowed.
     replay.patience = patience
     replay.isSame = { _, _ in true }
     let any = try await Self.hosting(changed, directory) { [replay] request in
@@ -233,12 +234,12 @@ import WhiteboardDocument
       let recorder = try await SessionRecorder.start(hosted, as: "one", to: path) {
         failed.yield($0)
       }
-      // What came before is written.
+      // The earlier entries are written.
       try await recorder.mark("begun")
       try await recorder.limitPages()
       try await PeerTransport.withTransport(Self.configuration("two", directory)) { two in
         let joined = try await two.join(Self.request(one, hosted)) { _ in true }
-        // What is sent is recorded as it is taken, whether it arrives or not.
+        // A sent message is recorded when it is accepted, whether it arrives or not.
         let sending = Task {
           for await event in hosted.events {
             guard case .message(let bytes, _) = event else { continue }
@@ -251,7 +252,7 @@ import WhiteboardDocument
         await hosted.leave()
         await sending.value
       }
-      // What is small may find room again.
+      // Small entries may find room again.
       try? await recorder.stop()
     }
     let recording = try await Recording.open(path)

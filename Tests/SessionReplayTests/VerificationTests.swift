@@ -81,7 +81,7 @@ import WhiteboardSync
         1 << UInt8.random(in: 0..<8, using: &random)
       await look(at: damaged, world, "part \(part), flip \(number)", &tally)
     }
-    // Not all that is flipped can be harmless, nor all of it fatal.
+    // Some flipped bits must be harmful and some harmless.
     #expect(tally.told > 0 && tally.played > 0, "\(tally)")
   }
 
@@ -99,17 +99,17 @@ import WhiteboardSync
   }
 
   private struct Tally {
-    /// Could not be opened, and said so.
+    /// The number of files that could not be opened, with an error.
     var refused = 0
-    /// Was played, and what is damaged was told.
+    /// The number of files that were played with a report of the damage.
     var told = 0
-    /// Was played and is the board that it was.
+    /// The number of files that were played to the correct board.
     var played = 0
-    /// How many steps could be saved of those that were told of.
+    /// The number of steps that were recovered from reported files.
     var salvaged = 0
   }
 
-  /// Whatever is left of a file: it is refused, or damage is told, or it is right.
+  /// Checks that a damaged file is refused, or its damage is reported, or the result is correct.
   private func look(
     at bytes: Data,
     _ world: RecordedWorld,

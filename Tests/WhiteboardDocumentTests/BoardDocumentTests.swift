@@ -99,7 +99,7 @@ import WhiteboardDocument
     }
     let groups = await document.groupsCommitted
     #expect(groups >= 1 && groups < 100)
-    // And a row: one of its own would cost each as much again.
+    // They also share a row; separate rows would cost as much again for each.
     #expect(await document.lastRow == Int64(groups))
     #expect(Set(numbers(try await document.load().entries)) == Set(0..<500))
     try await document.close()
@@ -182,7 +182,7 @@ import WhiteboardDocument
       } == .wrongBoard
     )
     #expect(await code { _ = try await self.create() } == .exists)
-    // `user_version` lies at byte 60 of the header, `application_id` at 68.
+    // The header has `user_version` at byte 60 and `application_id` at 68.
     for (offset, expected) in [(60, DocumentError.Code.newerSchema), (68, .wrongKind)] {
       let changed = directory.file("changed-\(offset).whiteboard")
       var data = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -318,7 +318,7 @@ import WhiteboardDocument
     let document = try await create()
     try await document.append([numbered(1)])
     _ = try await document.limitPages(to: 1)
-    // Until not even a mark has room.
+    // Append until there is no room for a marker.
     var (count, failure) = (0, nil as DocumentError.Code?)
     while failure == nil, count < 10_000 {
       count += 1
@@ -362,7 +362,7 @@ import WhiteboardDocument
     #expect(history.checks.map(\.digest) == [[4], [6]] && history.checks.map(\.place) == [1, 3])
     #expect(try await document.versions().map(\.name) == ["first"], "it can still be looked at")
     try await document.close()
-    // Where rows are missing, an older one is better than nothing, and the next has what is.
+    // If rows are missing, an older keyframe is better than none, and the next one has the rest.
     try await DatabaseQueue(path: document.path).write { db in
       try db.execute(sql: "DELETE FROM keyframe WHERE log = 4")
     }
@@ -430,7 +430,7 @@ import WhiteboardDocument
       let (author, other) = (Incarnation(7 + UInt64(number % 2)), Incarnation(99))
       var writer = ByteWriter()
       writer.incarnation(author)
-      // Not all follow on the one before.
+      // Some sequences have gaps.
       writer.varint(UInt64(number / 2 + 1 + number / 30))
       writer.varint((1_700_000_000_000 + UInt64(number) * 3) << 16 | UInt64(number))
       writer.varint(1)
@@ -450,7 +450,7 @@ import WhiteboardDocument
       let cut = LogRow(id: 4, time: packed.time, entries: packed.entries, body: body)
       #expect(throws: (any Error).self) { try cut.unpack() }
     }
-    // A number that is written longer than it is comes out as it was, with all of its row.
+    // An integer that is not in its shortest form is kept, with its whole row.
     var long = ByteWriter()
     long.incarnation(Incarnation(7))
     long.raw([0x81, 0x00, 5, 1, 0, 1])

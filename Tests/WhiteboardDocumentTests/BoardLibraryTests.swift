@@ -116,7 +116,7 @@ import WhiteboardDocument
     while let change = await changes.next() {
       if case .added = change { break }
     }
-    // Watched again, and not only looked at now and then.
+    // The directory is watched again, and not only polled.
     try FileManager.default.removeItem(atPath: library.directory + "/one.whiteboard")
     while let change = await changes.next() {
       if case .removed = change { break }

@@ -4,7 +4,7 @@ import PeerTestKit
 import Testing
 import WhiteboardDocument
 
-/// Real second processes: each exit test's body runs in one.
+/// Tests with a real second process, which runs the body of an exit test.
 @Suite struct CrashTests {
   @Test("acknowledged entries survive kill -9 at any moment", arguments: 0..<20)
   func killed(round: Int) async throws {
@@ -44,7 +44,7 @@ import WhiteboardDocument
     let acknowledged = stride(from: 0, to: told.count / 8 * 8, by: 8).map { offset in
       (0..<8).reduce(0) { $0 | Int(told[offset + $1]) << (8 * $1) }
     }
-    // Recovery reads the files as the dead process left them, the log beside the file too.
+    // Recovery reads the files as the killed process left them, including the log.
     let saved = directory.file("saved.whiteboard")
     let report = try await BoardDocument.recover(from: path, to: saved, now: 0)
     #expect(report.losses.isEmpty, "seed \(seed)")
@@ -93,7 +93,7 @@ import WhiteboardDocument
     chmod(directory.path, 0o555)
     defer { chmod(directory.path, 0o755) }
     await #expect(processExitsWith: .exitCode(7)) { [path = path as String] in
-      // Root may write everything, so that it must be nobody who tries.
+      // Root may write everything, so the test runs as `nobody`.
       if geteuid() == 0 { _ = setgid(65534) == 0 && setuid(65534) == 0 }
       guard await code({ _ = try await BoardDocument.open(at: path, mode: .writing) }) == .readOnly
       else { exit(1) }
@@ -155,7 +155,7 @@ import WhiteboardDocument
         #expect(document.board == someBoard)
         try await document.close()
       }
-      // Who only reads undoes it on a copy (REC-1); who writes, for good.
+      // A reader rolls the change back on a copy (REC-1); a writer rolls it back in the file.
       #expect(FileManager.default.fileExists(atPath: path + "-journal") == (round < 2))
     }
   }
@@ -168,7 +168,7 @@ import WhiteboardDocument
     try await made.append([numbered(1)])
     try await made.close()
     try leaveJournal(path)
-    // What SQLite removes once the step is undone: the file that is named at the end of the journal.
+    // SQLite removes the file that is named at the end of the journal after the rollback.
     let other = directory.file("other")
     try Data("mine".utf8).write(to: URL(fileURLWithPath: other))
     var journal = try Data(contentsOf: URL(fileURLWithPath: path + "-journal"))
@@ -189,8 +189,8 @@ import WhiteboardDocument
     #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
   }
 
-  /// Changes the first page of a file and leaves what undoes it beside the file, as the kill of a
-  /// process does that was changing it.
+  /// Changes the first page of a file and leaves a rollback journal beside it, as a process that
+  /// was killed during a write does.
   private func leaveJournal(_ path: String) throws {
     var data = try Data(contentsOf: URL(fileURLWithPath: path))
     let page = Array(data.prefix(4096))
@@ -205,7 +205,7 @@ import WhiteboardDocument
     journal += [UInt8](repeating: 0, count: 512 - journal.count)
     journal += number(1) + page + number(sum)
     try Data(journal).write(to: URL(fileURLWithPath: path + "-journal"))
-    // A file with a log, says the header now.
+    // Now the header says that the file has a write-ahead log.
     data[18] = 2
     data[19] = 2
     try data.write(to: URL(fileURLWithPath: path))

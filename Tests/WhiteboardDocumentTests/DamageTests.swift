@@ -3,13 +3,13 @@ import PeerTestKit
 import Testing
 import WhiteboardDocument
 
-/// Files that are not what they were: never a crash, and never silently another board.
+/// Damaged files: they must never cause a crash, and never silently become another board.
 @Suite struct DamageTests {
   let directory: TemporaryDirectory
 
   init() throws { directory = try TemporaryDirectory() }
 
-  /// A document of 300 entries with keyframes, a version, authors and an asset.
+  /// Creates a document of 300 entries with keyframes, a version, authors and an asset.
   private func sound() async throws -> (path: String, content: DocumentContent) {
     let path = directory.file()
     let document = try await BoardDocument.create(at: path, board: someBoard, name: "x", now: 0)
@@ -31,7 +31,7 @@ import WhiteboardDocument
     return (path, content)
   }
 
-  /// Opens and reads; what comes out is either right or an error.
+  /// Opens and reads a file, and checks that the result is correct or an error.
   private func check(
     _ path: String,
     _ content: DocumentContent,
@@ -44,7 +44,7 @@ import WhiteboardDocument
       let found = (try? await document.verify()) ?? ["unreadable"]
       try? await document.close()
       let loaded = try result.get()
-      // An earlier keyframe may stand in for a damaged one, and says so.
+      // An earlier keyframe may replace a damaged one, with a note.
       let isRight =
         loaded == content
         || (!loaded.notes.isEmpty && !found.isEmpty && loaded.authors == content.authors)
@@ -79,7 +79,7 @@ import WhiteboardDocument
           board: someBoard,
           now: 0
         )
-        // A flip costs a page at most, and a page holds some twenty groups.
+        // A flipped bit costs at most one page, which has about twenty groups.
         #expect(report.entries >= 30, "\(what)")
         #expect(report.board == someBoard)
         let document = try await BoardDocument.open(at: saved, mode: .reading)
@@ -146,7 +146,7 @@ import WhiteboardDocument
     for (number, (bytes, loss)) in losses.enumerated() {
       let damaged = directory.file("damaged-\(number).whiteboard")
       try FileManager.default.copyItem(atPath: path, toPath: damaged)
-      // A photo of this size has its end on a page of its own.
+      // A photo of this size ends on its own page.
       #expect(try damage(damaged, where: Array(bytes.prefix(50))) > 0)
       let saved = directory.file("saved-\(number).whiteboard")
       let report = try await BoardDocument.recover(from: damaged, to: saved, now: 0)
@@ -194,7 +194,7 @@ import WhiteboardDocument
     let path = directory.file("noise")
     var generator = SeededGenerator(seed: 0xBAD)
     for size in [0, 1, 99, 4096, 50_000] {
-      // Every page looks like a leaf, so that all of it is parsed.
+      // Every page has the type of a leaf, so that all of it is parsed.
       var bytes = (0..<size).map { _ in UInt8(generator.below(256)) }
       for page in stride(from: 0, to: size, by: 4096) { bytes[page] = 13 }
       try Data(bytes).write(to: URL(fileURLWithPath: path))

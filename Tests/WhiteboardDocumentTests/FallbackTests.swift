@@ -3,7 +3,7 @@ import PeerTestKit
 import Testing
 import WhiteboardDocument
 
-/// What an earlier keyframe can stand in for, and that it says so where it cannot.
+/// Earlier keyframes as a replacement for a damaged one, and the report if they are not enough.
 @Suite struct FallbackTests {
   let directory: TemporaryDirectory
   let states = (0..<4).map { numberedBytes(100 + $0, size: 64) }
@@ -14,7 +14,7 @@ import WhiteboardDocument
     try await BoardDocument.create(at: directory.file(), board: someBoard, name: "x", now: 0)
   }
 
-  /// The document again, when the keyframe of that state is damaged.
+  /// Reopens the document after the keyframe of a state was damaged.
   private func without(_ state: [UInt8], _ document: BoardDocument) async throws -> BoardDocument {
     try await document.close()
     #expect(try damage(document.path, where: state) > 0)
@@ -62,7 +62,7 @@ import WhiteboardDocument
     try await document.checkpoint(name: "v", bytes: states[0], digest: [], time: 10)
     try await document.append([numbered(1)])
     try await document.writeKeyframe(states[1], digest: [], time: 20)
-    // History goes, the version stays.
+    // The history is dropped, and the version stays.
     try await document.compact(now: 20, keeping: 0)
     let damaged = try await without(states[1], document)
     #expect(await code { _ = try await damaged.load() } == .damaged)
@@ -87,7 +87,7 @@ import WhiteboardDocument
     let saved = directory.file("saved.whiteboard")
     let report = try await BoardDocument.recover(from: document.path, to: saved, now: 0)
     #expect(report.losses == [])
-    // The first of them.
+    // Damage the first of them.
     let file = URL(fileURLWithPath: document.path)
     var data = try Data(contentsOf: file)
     let place = try #require(data.range(of: Data(states[1]), options: .backwards))

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WhiteboardDocument
 
-/// Which file is opened for a board of a name or an id.
+/// The file that is opened for the name or the id of a board.
 @Suite struct LibraryOpeningTests {
   let directory: TemporaryDirectory
   let library: BoardLibrary
@@ -71,7 +71,7 @@ import WhiteboardDocument
       )
       #expect(try files().count == 1)
     }
-    // It has nothing to do with others.
+    // Other boards are not affected.
     #expect(try await made("Ideas", otherBoard) != path)
   }
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WhiteboardDocument
 
-/// Which file the name of a board means after its data was recovered to a new file.
+/// The file that a board's name means after recovery to a new file.
 @Suite struct RecoveredFileTests {
   let directory: TemporaryDirectory
   let library: BoardLibrary
@@ -24,7 +24,7 @@ import WhiteboardDocument
     let path = try await made()
     let target = BoardLibrary.recoveredPath(of: path)
     _ = try await BoardDocument.recover(from: path, to: target, now: 0)
-    // The file was found damaged before.
+    // The file was found to be damaged before.
     try FileManager.default.copyItem(atPath: path, toPath: path + ".damaged-1")
     let document = try await library.open(named: "Plans", orMaking: otherBoard, now: 0)
     #expect(document.path == target)

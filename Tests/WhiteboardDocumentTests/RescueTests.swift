@@ -65,7 +65,7 @@ import Whiteboard
     defer { try? FileManager.default.removeItem(atPath: beside) }
     #expect(await code { _ = try await document.reinstate() } == .removed)
     #expect(!FileManager.default.fileExists(atPath: directory.path))
-    // When it is moved back, it works as before.
+    // After the directory is moved back, writing works again.
     try FileManager.default.moveItem(atPath: beside, toPath: directory.path)
     try await document.append([numbered(1)])
 

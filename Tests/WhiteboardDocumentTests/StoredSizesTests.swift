@@ -5,13 +5,13 @@ import Testing
 
 @testable import WhiteboardDocument
 
-/// Files of strangers with more in them than a document has.
+/// Files from others with larger values than a document may have.
 @Suite struct StoredSizesTests {
   let directory: TemporaryDirectory
 
   init() throws { directory = try TemporaryDirectory() }
 
-  /// A document that is changed by SQL.
+  /// Creates a document and changes it with SQL.
   private func changed(_ sql: String) async throws -> String {
     let path = directory.file()
     let document = try await BoardDocument.create(at: path, board: someBoard, name: "x", now: 0)

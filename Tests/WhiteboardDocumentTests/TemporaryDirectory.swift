@@ -3,7 +3,7 @@ import Foundation
 import PeerTestKit
 import WhiteboardDocument
 
-/// A directory of one test's own, removed with everything in it.
+/// A test's own directory, which is removed with all its files.
 final class TemporaryDirectory: Sendable {
   let path: String
 
@@ -20,7 +20,7 @@ final class TemporaryDirectory: Sendable {
 let someBoard: [UInt8] = Array(1...16)
 let otherBoard: [UInt8] = Array(17...32)
 
-/// The entry of that number: its bytes say which it is.
+/// Returns the entry of a number, whose bytes contain the number.
 func numbered(_ number: Int, size: Int = 16) -> DocumentEntry {
   .batch(bytes: numberedBytes(number, size: size), time: 1_700_000_000_000 + Int64(number))
 }
@@ -31,7 +31,7 @@ func numberedBytes(_ number: Int, size: Int = 16) -> [UInt8] {
   return head + (0..<max(0, size - 8)).map { _ in UInt8.random(in: 0...255, using: &generator) }
 }
 
-/// The numbers of entries that are what they were.
+/// Returns the numbers of the unchanged entries.
 func numbers(_ entries: [DocumentEntry]) -> [Int] {
   entries.compactMap { entry in
     guard case .batch(let bytes, _) = entry, bytes.count >= 8 else { return nil }
@@ -40,7 +40,7 @@ func numbers(_ entries: [DocumentEntry]) -> [Int] {
   }
 }
 
-/// The code of the error that `body` throws, or nil.
+/// Returns the code of the error that `body` throws, or nil.
 func code(
   isolation: isolated (any Actor)? = #isolation,
   _ body: () async throws -> Void
@@ -53,7 +53,7 @@ func code(
   }
 }
 
-/// Flips a bit of each place in a file that holds these bytes; returns how many there are.
+/// Flips a bit at each position of these bytes in a file; returns the number of positions.
 @discardableResult
 func damage(_ path: String, where bytes: [UInt8]) throws -> Int {
   let file = URL(fileURLWithPath: path)
@@ -69,5 +69,5 @@ func damage(_ path: String, where bytes: [UInt8]) throws -> Int {
   return count
 }
 
-/// The SHA-256 of bytes.
+/// Returns the SHA-256 of bytes.
 func sha256(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }

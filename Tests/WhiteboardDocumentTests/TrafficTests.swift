@@ -5,11 +5,11 @@ import Testing
 
 @testable import WhiteboardDocument
 
-/// What went over the session, and who was there (REC-12, REC-13).
+/// The traffic and the members of a session (REC-12, REC-13).
 @Suite struct TrafficTests {
   private static let peers = (1...3).map { [UInt8](repeating: $0, count: 32) }
 
-  /// One entry of each kind, with all that each has.
+  /// Returns one entry of each kind with all its fields.
   private static func entries(_ generator: inout SeededGenerator) -> [TrafficEntry] {
     var time: Int64 = 1_700_000_000_000
     return TrafficEntry.Kind.allCases.map { kind in
@@ -71,7 +71,7 @@ import Testing
     #expect(history.traffic == groups.flatMap(\.self))
     #expect(history.names == ["aaaa": "Adele", "bbbb": "Ben"])
     #expect(history.end == 77 && history.damages.isEmpty && history.marks.isEmpty)
-    // What is long is cut into rows.
+    // Long entries are split into rows.
     let long = TrafficEntry(
       .message,
       [Self.peers[0]],
@@ -109,7 +109,7 @@ import Testing
     let document = try await BoardDocument.open(at: path, mode: .reading)
     #expect(try await document.verify() == words)
     try await document.close()
-    // What is whole is saved from a file that cannot be opened.
+    // Intact entries are recovered from a file that cannot be opened.
     try damage(path, where: Array("CREATE TABLE log".utf8))
     let saved = directory.file("saved.whiteboard")
     let report = try await BoardDocument.recover(from: path, to: saved, now: 0)
@@ -186,7 +186,8 @@ import Testing
           "SELECT (rootpage - 1) * (SELECT page_size FROM pragma_page_size) FROM sqlite_schema WHERE name = 'traffic'"
       )
     }
-    // The last cell of the tree's top leads to the page with the greatest row, and the rest to nowhere.
+    // The last cell of the tree's root leads to the page with the greatest row, and all others to
+    // no page.
     var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
     let top = try #require(root)
     #expect(bytes[top] == 5)

@@ -10,7 +10,7 @@ import WhiteboardDocument
 
   private static let frame = 24 + 4096
 
-  /// The files of a writer that was killed after 40 entries, at another path.
+  /// Copies the files of a writer that was killed after 40 entries to another path.
   private func killed(
     _ name: String = "killed.whiteboard",
     board: [UInt8] = someBoard,
@@ -40,7 +40,7 @@ import WhiteboardDocument
     try data.write(to: URL(fileURLWithPath: path))
   }
 
-  /// The number of committed frames according to the index.
+  /// Returns the number of committed frames according to the index.
   private func committed(_ path: String) throws -> Int {
     let index = try Data(contentsOf: URL(fileURLWithPath: path + "-shm"))
     return (0..<4).reduce(0) { $0 | Int(index[16 + $1]) << (8 * $1) }
@@ -63,7 +63,7 @@ import WhiteboardDocument
   func killedIsWhole(isSecondRound: Bool) async throws {
     let path = try await killed(afterPhoto: isSecondRound)
     let size = try Data(contentsOf: URL(fileURLWithPath: path + "-wal")).count
-    // In the second round, the log has frames of the first behind those of its own.
+    // In the second round, the log has old frames behind its current ones.
     #expect(try (size - 32) / Self.frame > committed(path) || !isSecondRound)
     let reader = try await BoardDocument.open(at: path, mode: .reading)
     #expect(try await reader.verify() == [] && reader.damages == [])
@@ -82,12 +82,12 @@ import WhiteboardDocument
       case 0: log = log.prefix(end)
       case 1: log = log.prefix(end) + Data(repeating: 7, count: 100)
       case 2:
-        // The header of a frame is written before its page: an older page is still there.
+        // The header of a frame is written before its page, so an older page is still there.
         log.replaceSubrange(end + 8..<(end + 24), with: salts + salts)
       case 3:
         log = log.prefix(end) + Data(count: 2 * Self.frame)
       default:
-        // Two frames, and no commit: its bytes are 0.
+        // Two frames without a commit, whose bytes are 0.
         for place in [end, end + Self.frame] {
           log.replaceSubrange(place + 8..<(place + 24), with: salts + salts)
           log.replaceSubrange(place + 4..<(place + 8), with: Data(count: 4))
@@ -158,7 +158,7 @@ import WhiteboardDocument
     let path = try await killed()
     try complete(path)
     try FileManager.default.removeItem(atPath: path + "-shm")
-    // Such a log beside its file is no damage.
+    // Such a log beside its own file is no damage.
     let reader = try await BoardDocument.open(at: path, mode: .reading)
     #expect(reader.damages == [])
     try await reader.close()
@@ -177,7 +177,7 @@ import WhiteboardDocument
     #expect(try await open(path) == (Array(0..<40), []))
   }
 
-  /// Writes the log again with all pages of the file before its frames.
+  /// Rewrites the log with all pages of the file before its frames.
   private func complete(_ path: String) throws {
     let files = try bytes(path)
     let (main, old) = (files[0], files[1])
@@ -304,7 +304,7 @@ import WhiteboardDocument
     let path = try await killed()
     let other = try await killed("other.whiteboard", board: kind == 0 ? otherBoard : someBoard)
     if kind == 1 {
-      // A file that was closed has no log.
+      // A closed file has no log.
       _ = try await open(path)
       try FileManager.default.copyItem(atPath: other + "-wal", toPath: path + "-wal")
     } else {
@@ -360,7 +360,7 @@ import WhiteboardDocument
   func merged() async throws {
     let path = try await killed()
     let frames = try committed(path)
-    // Too much is damaged to correct it.
+    // Too much damage to correct it.
     try change(path + "-wal") { log in
       for offset in stride(from: 0, to: 4000, by: 40) {
         log[32 + (frames - 2) * Self.frame + 24 + offset] ^= 0x55

@@ -30,7 +30,7 @@ struct ExcalidrawTests {
     try copy.add(imported.objects, groups: imported.groups)
     let before = sample.board.snapshots
     let after = copy.snapshots
-    // The stroke of which a part was erased is two now.
+    // The partly erased stroke became two strokes.
     #expect(after.count == before.count + 1)
     for (old, new) in [(0, 0), (1, 1), (3, 4), (4, 5), (5, 6), (6, 7)] {
       let (one, other) = (before[old], after[new])
@@ -75,7 +75,7 @@ struct ExcalidrawTests {
     #expect(objects[2].color == 0x1E1E_1E80)
     let tip = objects[3].inkLines[0].points[1]
     let (sine, cosine) = (objects[3].rotation.sine, objects[3].rotation.cosine)
-    // It points down, turned about the middle of its shaft.
+    // The arrow points down, rotated about the center of its shaft.
     #expect(isNear(objects[3].shown(tip, sine: sine, cosine: cosine), Point(x: 50, y: 50)))
     #expect(imported.warnings.count == 3)
     #expect(imported.warnings.contains { $0.contains("\"frame\"") })

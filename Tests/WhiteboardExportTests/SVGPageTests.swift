@@ -30,7 +30,7 @@ struct SVGPageTests {
 
   /// Texts with invisible characters, and the texts that a page shows.
   private static let hidden = "a\u{200B}b\u{E0041}\u{202E}c\u{2060}\u{FEFF}d\u{3164}\u{180E}e"
-  /// A family, a heart that emoji style makes red, and a word that a joiner parts in Persian.
+  /// A family, a heart that is red in emoji style, and a word that a joiner splits in Persian.
   private static let joined = "👩\u{200D}👧 ❤\u{FE0F} می\u{200C}خواهم"
 
   @Test("invisible characters are in no export; those that join emoji and letters stay")

@@ -4,7 +4,7 @@ import WhiteboardRendering
 
 @testable import WhiteboardExport
 
-/// A board with something of everything.
+/// A board with objects of every kind.
 struct SampleBoard {
   let board: Board
   /// A PNG of one pixel, and its reference.
@@ -13,7 +13,7 @@ struct SampleBoard {
       "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
     ) ?? []
 
-  /// A stand-in for SHA-256 that every test has.
+  /// Returns a fake hash instead of SHA-256, for tests without a crypto library.
   static func hash(_ bytes: [UInt8]) -> AssetID? {
     var sum: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in bytes { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01B3 }
@@ -92,7 +92,7 @@ struct SampleBoard {
     }
   }
 
-  /// What is the same on a board and on one that was filled from a file of it.
+  /// The values that a board and its imported copy have in common.
   static func content(_ board: Board) -> [[String]] {
     let groups = Dictionary(
       board.snapshots.flatMap(\.groups).enumerated().map { ($1, $0) },

@@ -12,7 +12,7 @@ struct GraphicsLayerTests {
     var payload = ""
   }
 
-  /// Reads what was written back: commands, and everything else as text.
+  /// Parses written bytes into commands, and the remaining text.
   static func read(_ bytes: [UInt8]) throws -> (commands: [Command], rest: String) {
     var commands: [Command] = []
     var rest = ""
@@ -120,7 +120,7 @@ struct GraphicsLayerTests {
 
     let removal = layer.update(to: [places[1]], photo: { _ in photo }).bytes
     #expect(String(decoding: removal, as: UTF8.self) == "\u{1B}_Ga=d,d=i,i=1,p=1,q=2\u{1B}\\")
-    // It comes back without being sent again.
+    // The photo is shown again without being sent again.
     #expect(layer.update(to: [moved, places[1]], photo: { _ in photo }).bytes.count < 200)
   }
 
@@ -174,7 +174,7 @@ struct GraphicsLayerTests {
     let place = try Self.place(1, CellArea(x: 5, y: 3, width: 10, height: 5))
     let update = layer.update(to: [place], photo: { _ in photo })
     let text = String(decoding: update.bytes, as: UTF8.self)
-    // 100 pixels down are 16 rows of sixels, and four pixels are left.
+    // 100 pixels are 16 rows of sixels and four more pixels.
     #expect(text.hasPrefix("\u{1B}[4;6H\u{1B}P0;1;0q\"1;1;100;96#"))
     #expect(text.hasSuffix("\u{1B}\\"))
     #expect(text.filter { $0 == "-" }.count == 16)
@@ -193,7 +193,7 @@ struct GraphicsLayerTests {
     let aside = CellArea(x: 30, y: 4, width: 1, height: 1)
     #expect(layer.update(to: [place], photo: { _ in photo }, repainted: [aside]) == .init())
     let part = layer.update(to: [place], photo: { _ in photo }, repainted: [cell, aside])
-    // Three rows of 20 pixels are the first that are rows of six.
+    // Three rows of 20 pixels are the first multiple of six pixels.
     #expect(part.overwritten == [CellArea(x: 7, y: 4, width: 1, height: 3)])
     #expect(String(decoding: part.bytes, as: UTF8.self).contains("\"1;1;10;60"))
     #expect(part.bytes.count < all.count / 8)

@@ -5,7 +5,7 @@ import WhiteboardRendering
 
 @testable import WhiteboardPictures
 
-/// The same board as SVG and as PNG: each has every mark, at its place and in its colour.
+/// The same board as SVG and as PNG: each has every mark at its position and in its color.
 @Suite("PNG and SVG pages agree")
 struct PageAgreementTests {
   private func world() throws -> PicturePageTests.World {
@@ -66,7 +66,7 @@ struct PageAgreementTests {
           #expect(svg.contains(">\(row.text)</text>"))
         case .photo:
           photos += 1
-          // Red, green, blue and white of the file, a quarter further.
+          // Red, green, blue and white of the file, rotated by a quarter.
           let names = [(-30.0, 110.0), (30, 110), (-30, 190), (30, 190)]
             .map { page.name($0.0, $0.1) }
           #expect(names == ["b", "r", "w", "g"])
@@ -76,14 +76,14 @@ struct PageAgreementTests {
     #expect(lines >= 6 && boxes >= 3 && words >= 8 && photos == 1)
     #expect(count("path") == lines && count("rect") == boxes)
     #expect(count("text") == words && count("image") == photos)
-    // The file that lies sideways is turned by the page, and says that it lies upright.
+    // The page rotates the sideways file, and sets its orientation to upright.
     #expect(svg.contains("matrix(0 133.33 -200 0 100 -66.66)"))
     #expect(svg.contains(Base64.encode(try Pictures.jpeg(.upright))))
   }
 }
 
 extension PicturePageTests.Page {
-  /// The colour at a place of the board.
+  /// Returns the color at a point of the board.
   fileprivate func rgb(_ place: Point) -> UInt32 {
     let column = Int((place.x - picture.region.least.x) * scale)
     let row = Int((place.y - picture.region.least.y) * scale)

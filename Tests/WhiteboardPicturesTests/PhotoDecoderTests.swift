@@ -68,7 +68,7 @@ struct PhotoDecoderTests {
   @Test("a truncated file is rejected with a message", arguments: Pictures.names)
   func truncated(_ name: String) throws {
     let bytes = try Pictures.bytes(name)
-    // Behind the picture of a PNG or WebP nothing is needed.
+    // The last two bytes of a PNG or WebP are not needed for the picture.
     for count in 0..<bytes.count - 2 {
       let error = #expect(throws: PictureError.self, "\(count)") {
         try PhotoDecoder.pixels(of: Array(bytes.prefix(count)), within: 24, 16)

@@ -41,7 +41,7 @@ struct PicturePageTests {
     }
   }
 
-  /// A page whose pixels can be looked at by the places of the board.
+  /// A page whose pixels can be read at points of the board.
   struct Page {
     let pixels: PhotoPixels
     let picture: BoardPicture
@@ -60,7 +60,7 @@ struct PicturePageTests {
       return Pictures.name(pixels.pixels[row * pixels.width + column])
     }
 
-    /// How many pixels of some colour there are in a part of the board.
+    /// Returns the number of pixels of a color in a part of the board.
     func count(_ wanted: String, _ x: ClosedRange<Double>, _ y: ClosedRange<Double>) -> Int {
       var count = 0
       for row in stride(from: y.lowerBound, through: y.upperBound, by: 1 / scale) {
@@ -94,9 +94,9 @@ struct PicturePageTests {
     let page = try Page(world.picture(Self.region))
     #expect(page.pixels.width == 200 && page.pixels.height == 200)
     #expect(page.name(-60, 0) == "r" && page.name(-60, 8) == "r" && page.name(-60, 12) == "w")
-    // Around the end, and in the corner of a square one.
+    // Beside the round end, where a square end would have a corner.
     #expect(page.name(-88, 0) == "r" && page.name(-88, 8) == "w")
-    // From a quarter to a half of the way there is nothing but the round ends.
+    // Only round ends are visible from a quarter to a half of the length.
     #expect(page.name(-20, 0) == "w" && page.name(20, 0) == "r")
   }
 

@@ -9,13 +9,13 @@ enum Pictures {
     "progressive.jpg", "upright.jpg", "half.webp", "lossless.webp", "lossy.webp",
   ]
 
-  /// A file's bytes.
+  /// Returns the bytes of a file.
   static func bytes(_ name: String) throws -> [UInt8] {
     let folder = URL(filePath: #filePath).deletingLastPathComponent()
     return Array(try Data(contentsOf: folder.appending(path: "Pictures/\(name)")))
   }
 
-  /// A JPEG whose file says how its pixels lie.
+  /// Returns a JPEG with an orientation.
   static func jpeg(_ orientation: PhotoOrientation, isLittle: Bool = false) throws -> [UInt8] {
     let value = orientation.rawValue
     let tiff: [UInt8] =
@@ -28,7 +28,8 @@ enum Pictures {
       + bytes.dropFirst(2)
   }
 
-  /// What the pixel in the middle of each quarter is, row by row: `r`, `g`, `b`, `w`, `k`, or what it is.
+  /// Returns the color in the center of each quarter, row by row: `r`, `g`, `b`, `w`, `k`, or its
+  /// value.
   static func quarters(_ photo: PhotoPixels) -> String {
     [(1, 1), (3, 1), (1, 3), (3, 3)].map { across, down in
       name(photo.pixels[photo.height * down / 4 * photo.width + photo.width * across / 4])

@@ -10,7 +10,7 @@ import Glibc
 import Musl
 #endif
 
-/// The control socket of a relay, asked over the file system.
+/// The control socket of a relay, used through the file system.
 @Suite(.timeLimit(.minutes(1)))
 struct ControlServerTests {
   private func withServer(
@@ -66,7 +66,7 @@ struct ControlServerTests {
     }
     try await RelayRoom.make { room in
       let path = room.directory + "/control.sock"
-      // A server that never ran has bound its file, and nobody answers there once it is gone.
+      // A server that never ran has created its socket file, which stays after it is gone.
       _ = try ControlServer(at: path)
       #expect(FileManager.default.fileExists(atPath: path))
       _ = try ControlServer(at: path)

@@ -4,7 +4,7 @@ import WhiteboardNode
 
 @testable import WhiteboardRelay
 
-/// Boards on a relay that somebody owns.
+/// Owned boards on a relay.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct OwnedRelayTests {
   @Test(

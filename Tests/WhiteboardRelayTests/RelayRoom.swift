@@ -7,16 +7,16 @@ import WhiteboardNode
 
 @testable import WhiteboardRelay
 
-/// A directory of the test's own, and what runs in it over loopback.
+/// A test's own directory, with a relay and its members on loopback.
 struct RelayRoom {
   let directory: String
   let identity = PeerIdentity.ephemeral()
   let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-  /// Where the relay's files are.
+  /// The directory of the relay's files.
   var data: String { directory + "/relay" }
 
-  /// Makes a directory for as long as `body` runs.
+  /// Creates a directory while `body` runs.
   static func make(_ body: (RelayRoom) async throws -> Void) async throws {
     let directory =
       FileManager.default.temporaryDirectory.path
@@ -30,7 +30,7 @@ struct RelayRoom {
     try await body(RelayRoom(directory: directory))
   }
 
-  /// A relay in the room's directory, or another.
+  /// Creates a relay in the room's directory, or in another one.
   func relay(
     in place: String? = nil,
     _ change: (inout RelayConfiguration) -> Void = { _ in }
@@ -48,7 +48,7 @@ struct RelayRoom {
     return try Relay(configuration)
   }
 
-  /// Runs a relay until `body` is over.
+  /// Runs a relay while `body` runs.
   func running(
     _ relay: Relay,
     _ body: (Relay) async throws -> Void
@@ -66,7 +66,7 @@ struct RelayRoom {
     }
   }
 
-  /// Joins a board by its link until `body` is over.
+  /// Joins a board by its link while `body` runs.
   func joined(
     _ link: String?,
     as name: String = "ben",
@@ -94,7 +94,7 @@ struct RelayRoom {
 }
 
 extension Relay {
-  /// What the only board is.
+  /// The report of the relay's only board.
   var onlyReport: BoardReport? {
     let reports = reports()
     return reports.count == 1 ? reports[0] : nil

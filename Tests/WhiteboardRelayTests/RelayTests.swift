@@ -47,7 +47,7 @@ struct RelayTests {
     try await RelayRoom.make { room in
       let first = try room.relay()
       let (states, state) = AsyncStream<Void>.makeStream()
-      // Waited for when it was told to end.
+      // The test waits for this task after it told the relay to end.
       let run = Task { try await first.run { _ in state.yield() } }
       for await _ in states { break }
       let link = try await first.createBoard(name: "standup").link
@@ -231,7 +231,7 @@ struct RelayTests {
     }
   }
 
-  /// Hosts a board that moves to a relay, until `body` is over.
+  /// Hosts a board that moves to a relay, while `body` runs.
   private func hosted(
     _ room: RelayRoom,
     at relay: Relay,
@@ -280,7 +280,7 @@ struct RelayTests {
         }
       }
       try await room.running(try room.relay()) { relay in
-        // Its host is not on the list any more; what is here stays.
+        // The host is no longer on the list, but its board stays.
         try await room.joined(await relay.onlyReport?.link, as: "cy") { guest in
           try await guest.perform("wait objects=1 timeout=30")
         }
@@ -302,7 +302,7 @@ struct RelayTests {
           for case .invited(let invited) in await host.events { view = invited.link }
           try await room.joined(view) { guest in
             try await guest.perform("wait peers=2 timeout=30")
-            // The relay has said by now what it has to say.
+            // By now, the relay has reported everything.
             try await host.perform("text 0,0 \"from ada\"")
             try await guest.perform("wait objects=1 timeout=30")
             let refused = await #expect(throws: CommandError.self) {
@@ -414,19 +414,19 @@ struct RelayTests {
 }
 
 extension Relay {
-  /// Waits until the only board is so.
+  /// Waits until the only board satisfies a condition.
   fileprivate func untilBoard(_ holds: (ServedBoard) -> Bool) async throws {
     while !(boards.values.first.map(holds) ?? false) { await untilBoardsChange() }
   }
 
-  /// Waits until every board is on the disk as it is now.
+  /// Waits until the current state of every board is on disk.
   fileprivate func untilKept() async throws {
     for board in boards.values { try await board.node.storeAll() }
   }
 }
 
 extension ScriptedNode {
-  /// What it was told, in order, that it may do.
+  /// The reported roles in order.
   fileprivate var roles: [String] {
     events.compactMap { event in
       if case .role(let told) = event, told.isOwn { told.role } else { nil }

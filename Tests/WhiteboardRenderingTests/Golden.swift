@@ -3,13 +3,14 @@ import Testing
 
 @testable import WhiteboardRendering
 
-/// A screen in a file of `Goldens`, for people to read and to compare: its text between bars, then which
-/// style each cell has, by letters that are told below.
+/// A stored screen in `Goldens` that people can read.
 ///
-/// With `WHITEBOARD_WRITE_GOLDENS=1` in the environment a file that differs is written anew, and the test
-/// fails all the same, so that nothing changes unseen; look at the difference before you commit it.
+/// The file has the text between bars, then a letter for the style of each cell, and a list of the
+/// letters. With `WHITEBOARD_WRITE_GOLDENS=1` in the environment, a file that differs is rewritten.
+/// The test fails anyway, so that no change is overlooked; check the difference before you commit
+/// it.
 enum Golden {
-  /// Compares a screen with the file of that name.
+  /// Compares a screen with the file of a name.
   static func check(
     _ screen: Screen,
     _ name: String,
@@ -18,7 +19,7 @@ enum Golden {
     check(text(of: screen), name, sourceLocation: sourceLocation)
   }
 
-  /// Compares a text with the file of that name.
+  /// Compares a text with the file of a name.
   static func check(
     _ text: String,
     _ name: String,
@@ -43,7 +44,7 @@ enum Golden {
   private static let directory = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "Goldens")
 
-  /// The letters of styles; a dot is plain.
+  /// The letters of styles; a dot is the plain style.
   private static let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
   static func text(of screen: Screen) -> String {

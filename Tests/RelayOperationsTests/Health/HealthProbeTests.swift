@@ -14,7 +14,7 @@ struct HealthProbeTests {
     )
     var configuration = HealthServer.Configuration()
     configuration.port = 0
-    // What is not about time has as much as a busy machine takes.
+    // Tests that are not about time have long timeouts, because the machine may be busy.
     configuration.connectionTimeout = .seconds(300)
     configuration.answerTimeout = .seconds(300)
     try await withHealthServer(endpoints, configuration: configuration) { server in
@@ -62,7 +62,7 @@ struct HealthProbeTests {
       #expect(error?.description == "no complete answer arrived in time")
       opener.finish()
     }
-    // No other test listens there meanwhile.
+    // No other test listens on this port.
     let probe = HealthProbe(port: 1)
     let error = await #expect(throws: HealthProbe.Failure.self) { try await probe.ask("/healthz") }
     #expect(error?.description == "no server answers at 127.0.0.1 port 1")

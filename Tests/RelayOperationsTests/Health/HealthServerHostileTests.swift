@@ -2,18 +2,18 @@ import PeerTestKit
 import RelayOperations
 import Testing
 
-/// A request and the status it is answered with.
+/// An invalid request and the expected status of its answer.
 struct Fault: Sendable, CustomTestStringConvertible {
   let request: String
   let status: Int
 
   init(_ request: String, _ status: Int) { (self.request, self.status) = (request, status) }
 
-  /// Without the control characters that are in some.
+  /// The request with its control characters escaped.
   var testDescription: String { request.debugDescription }
 }
 
-/// What a stranger who reached the port might try.
+/// Attacks by a client that can reach the port.
 struct HealthServerHostileTests {
   private func withServer(
     metrics: String = "",
@@ -22,7 +22,7 @@ struct HealthServerHostileTests {
   ) async throws {
     var configuration = HealthServer.Configuration()
     configuration.port = 0
-    // What is not about time has as much as a busy machine takes.
+    // Tests that are not about time have long timeouts, because the machine may be busy.
     configuration.connectionTimeout = .seconds(300)
     configuration.answerTimeout = .seconds(300)
     change(&configuration)

@@ -21,7 +21,7 @@ struct HealthServerTests {
   private static var configuration: HealthServer.Configuration {
     var configuration = HealthServer.Configuration()
     configuration.port = 0
-    // What is not about time has as much as a busy machine takes.
+    // Tests that are not about time have long timeouts, because the machine may be busy.
     configuration.connectionTimeout = .seconds(300)
     configuration.answerTimeout = .seconds(300)
     return configuration
@@ -123,11 +123,11 @@ struct HealthServerTests {
     struct Enough: Error {}
     let last = NIOLockedValueBox<(port: Int, client: RawClient)?>(nil)
     var configuration = Self.configuration
-    // No other test listens there, so that nobody takes the port when it is free again.
+    // No other test listens on this address, so the port stays free after the server ends.
     configuration.host = "127.0.0.9"
     await #expect(throws: Enough.self) {
       try await withHealthServer(Self.endpoints(), configuration: configuration) { server in
-        // Another's answer shows that this one, which came before, has been accepted.
+        // The answer to a later client shows that this one has been accepted.
         let client = try await RawClient(host: "127.0.0.9", port: server.port)
         _ = try await HealthProbe(host: "127.0.0.9", port: server.port).ask("/healthz")
         last.withLockedValue { $0 = (server.port, client) }
@@ -136,7 +136,7 @@ struct HealthServerTests {
     }
     let (port, client) = try #require(last.withLockedValue { $0 })
     #expect(try await client.read() == "")
-    // What another test starts has the listening socket too, until it is the program it is to be.
+    // A process that another test starts also holds the listening socket until it calls exec.
     while let late = try? await RawClient(host: "127.0.0.9", port: port) {
       #expect(try await late.read() == "")
     }
@@ -168,7 +168,7 @@ struct HealthServerTests {
       let answer = try #require(try await RawClient.get("/healthz", port: server.port))
       #expect(answer.status == 503)
       #expect(answer.body == "too many requests are waiting for an answer\n")
-      // An endpoint may begin after it was answered for.
+      // An endpoint may start after the server has answered for it.
       while asked.withLockedValue({ $0 }) < 3 { await Task.yield() }
       #expect(asked.withLockedValue { $0 } == 3)
       opener.finish()

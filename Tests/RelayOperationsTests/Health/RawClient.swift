@@ -1,12 +1,12 @@
 import NIOCore
 import NIOPosix
 
-/// A client that sends what it is told to, byte for byte, and gathers what comes until the other end closes.
+/// A client that sends raw bytes, and collects the answer until the other end closes.
 struct RawClient {
   private let channel: any Channel
   private let received: EventLoopFuture<String>
 
-  /// One that is not reading never does.
+  /// Connects to a server; a client with `isReading` false never reads.
   init(host: String = "127.0.0.1", port: Int, isReading: Bool = true) async throws {
     let group = MultiThreadedEventLoopGroup.singleton
     let (channel, received) = try await ClientBootstrap(group: group)
@@ -25,18 +25,18 @@ struct RawClient {
 
   func send(_ text: String) async { await send(Array(text.utf8)) }
 
-  /// Nothing is said of a server that closed before it had read all.
+  /// Sends bytes; ignores the error if the server closed before it had read all.
   func send(_ bytes: [UInt8]) async {
     try? await channel.writeAndFlush(channel.allocator.buffer(bytes: bytes))
   }
 
-  /// Nothing is said of a server that closed before.
+  /// Closes the sending side; ignores the error if the server closed before.
   func endSending() async { try? await channel.close(mode: .output) }
 
-  /// Nothing is said of a server that closed before.
+  /// Closes the connection; ignores the error if the server closed before.
   func close() async { try? await channel.close() }
 
-  /// All that came, once the other end has closed.
+  /// Returns all received text, once the other end has closed.
   func read() async throws -> String { try await received.get() }
 }
 
@@ -54,7 +54,7 @@ private final class Gatherer: ChannelInboundHandler {
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
-  /// At the end of every channel, also of one that was never connected.
+  /// Called at the end of every channel, also of one that was never connected.
   func handlerRemoved(context: ChannelHandlerContext) {
     promise.succeed(String(buffer: gathered))
   }
@@ -83,7 +83,7 @@ struct RawAnswer {
 }
 
 extension RawClient {
-  /// Sends this alone, in a connection of its own.
+  /// Sends one request in its own connection, and returns the answer.
   static func ask(_ request: String, port: Int) async throws -> RawAnswer? {
     let client = try await RawClient(port: port)
     await client.send(request)

@@ -32,7 +32,7 @@ struct LogWriterTests {
     let writer = LogWriter(descriptor: pipe.writer, limit: 100) {
       dropped.withLockedValue { $0 += 1 }
     }
-    // Nothing reads the pipe: a writer that waits for its reader would never come to the end.
+    // The pipe is not read, so a writer that waits for its reader would never finish.
     for number in 10..<100 { writer.write("line \(number)\n") { "\($0) dropped\n" } }
     let count = dropped.withLockedValue { $0 }
     // The thread may have taken one line before the queue was full.
@@ -45,7 +45,7 @@ struct LogWriterTests {
     #expect(lines.suffix(12) == (88..<100).map { "line \($0)" }[...])
     let noted = lines.filter { $0.hasSuffix(" dropped") }
     #expect(noted.compactMap { Int($0.prefix { $0 != " " }) }.reduce(0, +) == count)
-    // Others may hold the descriptor without O_NONBLOCK; none of this may wait for them.
+    // Other holders of the descriptor may not use O_NONBLOCK; no call may block anyway.
     #expect(fcntl(pipe.writer, F_GETFL) & O_NONBLOCK == 0)
   }
 

@@ -7,7 +7,7 @@ import Testing
 struct OperatorLogHandlerTests {
   private struct Failure: Error, CustomStringConvertible { let description = "no \"room\"" }
 
-  /// The lines that come of logging.
+  /// Returns the lines that `body` logs.
   private func lines(
     _ format: LogFormat,
     level: Logger.Level = .trace,

@@ -1,7 +1,7 @@
 import Foundation
 import NIOConcurrencyHelpers
 
-/// A pipe whose ends are closed with it.
+/// A pipe whose ends are closed with the object.
 final class Pipe: Sendable {
   let reader: Int32
   let writer: Int32
@@ -25,7 +25,7 @@ final class Pipe: Sendable {
     close(writer)
   }
 
-  /// Fills the pipe with lines, until a writer would block.
+  /// Fills the pipe with lines until a write would block.
   func fill() {
     let flags = fcntl(writer, F_GETFL)
     _ = fcntl(writer, F_SETFL, flags | O_NONBLOCK)
@@ -34,9 +34,9 @@ final class Pipe: Sendable {
     _ = fcntl(writer, F_SETFL, flags)
   }
 
-  /// Begins to read to the end on a thread of its own.
+  /// Starts reading to the end on its own thread.
   ///
-  /// Who waits on a thread of the tasks keeps it from those of all tests, and there are few of them.
+  /// A blocking read must not occupy a thread of the pool, because all tests share its few threads.
   func reading() -> AsyncStream<String> {
     let (stream, continuation) = AsyncStream<String>.makeStream()
     Thread.detachNewThread {
@@ -53,7 +53,10 @@ final class Pipe: Sendable {
     return stream
   }
 
-  /// All that is there now; nothing is waited for, for what another test starts may hold an end as well.
+  /// Returns the text that is there now.
+  ///
+  /// This does not wait for the end, because a process that another test starts may hold an end as
+  /// well.
   func read() -> String {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 65_536)

@@ -20,7 +20,7 @@ struct PrometheusMetricsTests {
     .histogram("relay_batch_bytes", help: "Size of a batch.", upperBounds: [100, 1_000]),
   ])
 
-  /// The samples of one family, without its comments.
+  /// Returns the samples of one family, without its comments.
   private func samples(_ name: String) -> [String] {
     metrics.text().split(separator: "\n").map(String.init).filter { $0.hasPrefix(name) }
   }

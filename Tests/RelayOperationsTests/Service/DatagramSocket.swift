@@ -1,10 +1,12 @@
 import Glibc
 
-/// What a service manager listens with.
+/// The socket of a service manager.
 final class DatagramSocket {
   private let descriptor: Int32
 
-  /// - Parameter name: a path, or a name of the abstract space behind a zero.
+  /// Creates a socket.
+  ///
+  /// - Parameter name: A path, or a zero byte and a name in the abstract namespace.
   init(name: [UInt8]) {
     descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_un()
@@ -21,7 +23,7 @@ final class DatagramSocket {
 
   deinit { close(descriptor) }
 
-  /// All datagrams that have come.
+  /// Returns all datagrams that have arrived.
   func received() -> [String] {
     var datagrams: [String] = []
     var bytes = [UInt8](repeating: 0, count: 4_096)

@@ -123,7 +123,7 @@ struct ServiceNotifierTests {
   }
 }
 
-/// A clock on which sleepers wake at once, so many times; the next is cancelled.
+/// A clock on which a number of sleeps end at once; the next one is canceled.
 private final class CountedClock: Clock {
   struct Instant: InstantProtocol {
     var time: Duration

@@ -46,7 +46,7 @@ struct SystemdUnitTests {
     )
     let words = overall.split(separator: " ")
     let level = try #require(words.lazy.compactMap { Double($0) }.first)
-    // 5 and more is MEDIUM or worse; as it stands it is 1.1.
+    // 5 and more is MEDIUM or worse; the current value is 1.1.
     #expect(level < 2, "\(overall)")
     #expect(words.contains("OK") || words.contains("SAFE") || words.contains("PERFECT"))
   }

@@ -3,12 +3,12 @@ import WhiteboardDocument
 
 @testable import WhiteboardNode
 
-/// What is answered to whom, whatever becomes of the file.
+/// The answers of a persistence queue in each state of the file.
 @Suite struct PersistenceQueueTests {
   private let entry = DocumentEntry.batch(bytes: [1], time: 0)
   private let full = DocumentError(.full, "the disk is full")
 
-  /// A keeper of an open document, and what it told.
+  /// Collects the outcomes of answers.
   private final class Told { var outcomes: [DocumentError.Code?] = [] }
 
   private func tell(_ keeper: inout PersistenceQueue) -> [DocumentError.Code?] {
@@ -28,7 +28,7 @@ import WhiteboardDocument
     keeper.record(entry)
     let work = keeper.take()
     #expect(work.isEmpty)
-    // The board was written down before this.
+    // The keyframe of the board was made before this entry.
     keeper.record(entry)
     keeper.didKeep(upTo: work.mark)
     #expect(keeper.behindSince == nil)
@@ -46,7 +46,7 @@ import WhiteboardDocument
     keeper.record(entry)
     keeper.didKeep(upTo: keeper.take().mark)
     keeper.pause(now: 7)
-    // Who wrote what came before looks once more whether there is anything.
+    // The writer of the earlier entries checks once more for new ones.
     #expect(keeper.take().isEmpty)
     keeper.record(entry)
     #expect(keeper.take().entries.isEmpty)

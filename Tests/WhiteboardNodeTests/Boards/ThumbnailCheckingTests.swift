@@ -4,7 +4,7 @@ import Whiteboard
 @testable import WhiteboardNode
 
 @Suite struct ThumbnailCheckingTests {
-  /// A picture of a text, a stroke and a game.
+  /// Returns the thumbnail of a text, a stroke and a game.
   private func picture() throws -> String {
     let board = Board(
       incarnation: Incarnation(1),

@@ -14,7 +14,7 @@ struct CommandParserTests {
     try #require(try CommandParser.parse(line)).command
   }
 
-  /// The failure of a line; a line that parses fails the test.
+  /// Returns the error of a line; a line without an error fails the test.
   private func failure(_ line: String) -> CommandError? {
     do throws(CommandError) {
       let request = try CommandParser.parse(line)
@@ -25,7 +25,7 @@ struct CommandParserTests {
     }
   }
 
-  /// Each verb in both forms, with what both mean.
+  /// Returns each command in both forms, with the expected meaning.
   private func pairs() throws -> [(words: String, json: String, means: Command)] {
     let cat = try #require(ObjectAlias("cat"))
     let id = ObjectReference.id(sequence: 12, incarnation: "abcdefghijk27")
@@ -261,7 +261,7 @@ struct CommandParserTests {
         .profile(name: nil, icon: .to(.ghost))
       ),
       (
-        // As some keyboards write it, without the selector.
+        // Some keyboards omit the selector.
         "profile icon=\u{1F636}\u{200D}\u{1F32B}",
         "{\"verb\":\"profile\",\"icon\":\"\u{1F636}\u{200D}\u{1F32B}\"}",
         .profile(name: nil, icon: .to(.foggy))
@@ -627,7 +627,7 @@ struct CommandParserTests {
     #expect(try verb(#"{"verb":"set","title":"A\tB\u001b"}"#) == .set(.title("A B")))
     #expect(try verb(#"{"verb":"checkpoint","name":"A\rB"}"#) == .checkpoint(name: "A B"))
     #expect(failure(#"{"verb":"profile","name":"\u0001"}"#)?.code == .badArgument)
-    // What the text was is compared with the board, where another member may have written anything.
+    // `was` is compared with the board, on which another member may have written any text.
     let insert = try verb(#"{"verb":"insert","id":"last","at":0,"text":"\r","was":"a\r\nb"}"#)
     guard case .insert(_, at: 0, words: "\n", replacing: 0, was: "a\r\nb") = insert else {
       Issue.record("\(String(describing: insert))")

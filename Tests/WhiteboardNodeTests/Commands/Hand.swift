@@ -4,7 +4,7 @@ import Synchronization
 @testable import WhiteboardNode
 @testable import WhiteboardTerminal
 
-/// Somebody at a board of their own, who uses the terminal or writes lines.
+/// A user at an own board, who uses the terminal or writes lines.
 actor Hand: EventSink {
   private let feed = CommandFeed()
   private var node: Node?
@@ -28,15 +28,15 @@ actor Hand: EventSink {
 
   func end() async { await node?.requestEnd() }
 
-  // MARK: - What a person does
+  // MARK: - Actions of the user
 
-  /// Keys and mouse as a terminal sends them, ^ for Escape; each has its effect before the next.
+  /// Sends keys and mouse events as a terminal does, ^ for Escape; waits for the effect of each.
   func type(_ text: String) async {
     await untilReady()
     var parser = InputParser()
     let events = parser.feed(text.replacing("^", with: "\u{1B}").utf8) + parser.finish()
     for event in events {
-      // Slowly enough for no two clicks to be one double click.
+      // Slowly, so that no two clicks count as a double click.
       now += .seconds(1)
       await carryOut(client.take(event, now: now) + client.tick(now: now))
     }
@@ -51,22 +51,22 @@ actor Hand: EventSink {
     if isAnswered { await settle() }
   }
 
-  /// A line of a script or of a program.
+  /// Sends a line of a script or of a program.
   func write(_ line: String) async {
     await untilReady()
     feed.push(line)
     await settle()
   }
 
-  /// All that is on the board, in the words of those who ask for it.
+  /// Returns all objects on the board, as the `objects` command reports them.
   func look() async -> [NodeEvent.ObjectDescription] {
     await write("objects")
     return listed
   }
 
-  // MARK: - What the node tells
+  // MARK: - Events of the node
 
-  /// Until all that was said has been done.
+  /// Waits until all commands are done.
   private func settle() async {
     asked += 1
     feed.push("peers request=settled-\(asked)")
@@ -91,9 +91,9 @@ actor Hand: EventSink {
       client.take(change)
     }
     for event in events {
-      // The user of the client did not ask for this list, which would cover the board.
+      // The client's user did not request this list, which would cover the board.
       if case .peers = event { continue }
-      // What the client asks for to begin with changes nothing.
+      // The first requests of the client change nothing.
       _ = client.take(event)
       switch event {
       case .ready: isReady = true

@@ -4,17 +4,17 @@ import WhiteboardRendering
 
 @testable import WhiteboardNode
 
-/// What is done by keys and mouse, by a script and by a program makes the same board.
+/// Checks that keys and mouse, a script and a program give the same board.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct SameCommandTests: NodeSuite {
-  /// The same thing, done in three ways.
+  /// The same action in three forms.
   struct Deed: CustomTestStringConvertible, Sendable {
     let testDescription: String
-    /// What a terminal sends, ^ for Escape.
+    /// The terminal input, ^ for Escape.
     let keys: String
     let script: [String]
     let program: [String]
-    /// How many objects there are after it.
+    /// The number of objects after the action.
     var count = 1
 
     init(_ name: String, _ keys: String, _ script: [String], _ program: [String], count: Int = 1) {
@@ -23,12 +23,12 @@ struct SameCommandTests: NodeSuite {
     }
   }
 
-  // The board is 74 columns of 8 and 22 rows of 16 units; cell 38, 13 has the place 4, 8.
+  // The board is 74 columns of 8 and 22 rows of 16 units; cell 38, 13 is at 4, 8.
   private static let line = "'l^[<0;38;13M^[<32;42;15M^[<0;42;15m"
   private static let lineScript = "stroke 4,8 36,40 width=5"
   private static let lineProgram = #"{"verb":"stroke","points":[[4,8],[36,40]],"width":5}"#
 
-  /// A line that is selected, and then something that is done to it.
+  /// An action on a selected line.
   private static func withLine(
     _ name: String,
     _ keys: String,

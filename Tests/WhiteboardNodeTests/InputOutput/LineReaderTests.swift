@@ -9,7 +9,7 @@ import Testing
 @preconcurrency import Musl
 #endif
 
-/// Both ends of a pipe, closed when the test is over.
+/// Both ends of a pipe, which are closed after the test.
 private final class LinePipe: Sendable {
   let readEnd: Int32
   let writeEnd: Int32
@@ -27,9 +27,10 @@ private final class LinePipe: Sendable {
     #expect(Glibc.write(writeEnd, bytes, bytes.count) == bytes.count)
   }
 
-  /// Begins to read to the end on a thread of its own.
+  /// Starts reading to the end on its own thread.
   ///
-  /// Who waits in `read` keeps a thread from the tasks of all tests, and there are few of those.
+  /// A blocking `read` must not occupy a thread of the pool, because all tests share its few
+  /// threads.
   func reading() -> AsyncStream<[UInt8]> {
     let (stream, continuation) = AsyncStream<[UInt8]>.makeStream()
     Thread.detachNewThread {
@@ -107,7 +108,7 @@ struct LineWriterTests {
   func backPressure() async throws {
     let pipe = try LinePipe()
     let writer = LineWriter(descriptor: pipe.writeEnd, capacity: 1_024)
-    // More than the pipe and the writer hold together.
+    // More than the pipe and the writer can buffer together.
     let count = 4_000
     let line: @Sendable (Int) -> [UInt8] = { number in
       Array("\(number) \(String(repeating: "x", count: 100))\n".utf8)

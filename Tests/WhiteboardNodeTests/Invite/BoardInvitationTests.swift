@@ -65,7 +65,7 @@ import Testing
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await scriptedNode.run(hosting) }
         let ready = try #require(await scriptedNode.ready())
-        // The event comes before the file, which is there before any verb is answered.
+        // The event comes before the file, but the file exists before any command is answered.
         try await scriptedNode.perform("digest")
         let open = try #require(OpenBoard.all(inDataDirectory: room.path("ada")).first)
         #expect(open.board == ready.board)

@@ -5,7 +5,7 @@ import WhiteboardDocument
 
 @testable import WhiteboardNode
 
-/// The verbs of the board, carried out by real nodes.
+/// The commands of the board, run by real nodes.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct BoardCommandTests: NodeSuite {
   private func object(
@@ -264,7 +264,7 @@ struct BoardCommandTests: NodeSuite {
       #expect(line.lineWidth == 8 && line.color == "#102030ff")
       #expect(try await host.perform("lift").changed == false)
 
-      // Any other change ends it.
+      // Any other change finishes the stroke.
       try await host.perform("pen 0,50 9,50 as=other")
       try await host.perform("text 0,0 a")
       #expect(try await object(host, "other").isFinished == true)
@@ -289,7 +289,7 @@ struct BoardCommandTests: NodeSuite {
         group.addTask { try await guest.run() }
         try await host.perform("wait peers=1 timeout=30")
         try await host.perform("pen 0,0")
-        // Goes on until the other has seen what it waits for.
+        // Draws until the other node has seen the expected events.
         let drawing = Task {
           var step = 0
           while !Task.isCancelled {
@@ -344,7 +344,7 @@ struct BoardCommandTests: NodeSuite {
         await guest.requestEnd()
         await host.requestEnd()
         try await group.waitForAll()
-        // Out of the document.
+        // Now only the document has the photo.
         try FileManager.default.removeItem(atPath: put.path)
         let again = Node(hosting, input: nil, sink: watchers.again)
         group.addTask { try await again.run() }
@@ -357,7 +357,7 @@ struct BoardCommandTests: NodeSuite {
     }
   }
 
-  /// Takes what shows on a board as it comes.
+  /// Collects the events of a board.
   private final class Watcher: EventSink {
     let changes: AsyncStream<BoardChange>
     private let continuation: AsyncStream<BoardChange>.Continuation
@@ -568,7 +568,7 @@ struct BoardCommandTests: NodeSuite {
         try await drawn
       }
       try await host.perform("wait objects=200 timeout=60")
-      // Answered when all before it is kept.
+      // This command is answered after everything before it is saved.
       try await host.perform("text 0,0 last")
       let library = BoardLibrary(directory: room.path("ada/boards"))
       let file = try #require(try await library.list().first)

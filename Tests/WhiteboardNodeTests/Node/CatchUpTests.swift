@@ -8,9 +8,9 @@ import Testing
 /// Held commands of joined peers, `wait synced`, and the ends of scripts.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct CatchUpTests: NodeSuite {
-  /// Runs a script to its end.
+  /// Runs a script until it ends.
   ///
-  /// - Returns: The error that ended it, and all its reports.
+  /// - Returns: The error that ended it, and all its events.
   private func script(
     _ lines: [String],
     _ configuration: NodeConfiguration,
@@ -80,7 +80,7 @@ struct CatchUpTests: NodeSuite {
     )
     try await PeerTransport.withTransport(configuration) { transport in
       let session = try await transport.join(wanted) { _ in true }
-      // Ends with the session.
+      // The task ends with the session.
       let reading = Task { for await _ in session.events {} }
       try await body()
       await session.leave()
@@ -99,8 +99,8 @@ struct CatchUpTests: NodeSuite {
     try await withRoom { room in
       try await withHost(in: room, texts: 0) { host, ready in
         var joining = try await room.joining(ready)
-        // The session reports nothing before the first command waits. This order once lost
-        // drawings.
+        // The session reports nothing until the first command is held. This order of events once
+        // lost drawings.
         joining.beforeSessionEvents = { await $0.untilHolding() }
         let outcome = await script(["text 0,0 early"], joining)
         #expect(outcome.error == nil)
@@ -162,7 +162,8 @@ struct CatchUpTests: NodeSuite {
           let (answered, answering) = AsyncStream<Void>.makeStream()
           joining.beforeSessionEvents = { node in
             if isTyped {
-              // Held until the command is answered: it does not wait.
+              // The session is held until the command is answered, so the command does not wait for
+              // it.
               for await _ in answered { return }
             } else {
               await node.untilHolding()
@@ -193,7 +194,7 @@ struct CatchUpTests: NodeSuite {
       configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
       try await PeerTransport.withTransport(configuration) { transport in
         let session = try await transport.host(.ofOpenBoard(), admission: .anyone)
-        // Ends with the session.
+        // The task ends with the session.
         let reading = Task { for await _ in session.events {} }
         let target = JoinTarget.link(
           try BoardLink(

@@ -64,12 +64,12 @@ struct ClockWarningTests: NodeSuite {
       #expect(found.count == 1)
       #expect(found.first?.message.contains("20 years before this board was last saved") == true)
       #expect((found.first?.difference ?? 0) < -631_000_000)
-      // Its own writes have times that the clock has reached.
+      // The clock has reached the times of its own writes.
       #expect(try await warnings(whileHosting: room).isEmpty)
     }
   }
 
-  /// Hosts ada's board, changes something, and ends it.
+  /// Hosts ada's board, changes an object, and ends the host; returns the warnings.
   private func warnings(whileHosting room: NodeRoom) async throws -> [NodeEvent.Remark] {
     let host = ScriptedNode()
     return try await withThrowingTaskGroup(of: Void.self) { group in

@@ -3,7 +3,7 @@ import Whiteboard
 
 @testable import WhiteboardNode
 
-/// What waits for a reader that is behind.
+/// The pending events of a reader that is behind.
 @Suite struct EventPumpTests {
   private var pump = EventPump()
 
@@ -45,7 +45,7 @@ import Whiteboard
     .objectRemoved(.init(id: id, by: by))
   }
 
-  /// The words of an event that the tests compare.
+  /// Returns the part of an event that the tests compare.
   private func line(_ event: NodeEvent) -> String {
     switch event {
     case .objectAdded(let event): "+\(event.id) \(event.object.scale) \(event.by ?? "")"
@@ -58,8 +58,9 @@ import Whiteboard
     }
   }
 
-  /// Appends many events about other objects, so that the reader is behind, and then some events; returns these
-  /// as the reader gets them.
+  /// Appends many events about other objects, so that the reader is behind, and then some events.
+  ///
+  /// - Returns: Those events as the reader gets them.
   private mutating func behind(_ events: NodeEvent...) -> [String] {
     for number in 0..<EventPump.backlog { pump.append(added("other\(number)")) }
     for event in events { pump.append(event) }

@@ -6,10 +6,10 @@ import WhiteboardRendering
 
 @testable import WhiteboardNode
 
-/// `export` and `import`, carried out by real nodes.
+/// `export` and `import`, run by real nodes.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct FileCommandTests: NodeSuite {
-  /// A host and a directory of its own.
+  /// Runs a host with its own directory.
   private func withHostRoom(
     pages: (any PageWriter)? = nil,
     photos: (any PhotoConverter)? = nil,
@@ -167,7 +167,8 @@ struct FileCommandTests: NodeSuite {
     }
   }
 
-  /// A JPEG of 40 by 20 pixels without any, which says that it is to be turned by a quarter.
+  /// The header of a JPEG of 40 by 20 pixels without any pixels, with an orientation of a quarter
+  /// turn.
   private static let sideways: [UInt8] =
     [0xFF, 0xD8, 0xFF, 0xE1, 0, 30] + Array("Exif\0\0".utf8)
     + [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0]

@@ -5,7 +5,7 @@ import WhiteboardDocument
 @testable import Whiteboard
 @testable import WhiteboardNode
 
-/// What a hidden author makes does not show, now and after a restart.
+/// Hidden authors, whose objects and messages do not show, now and after a restart.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct HidingTests: NodeSuite {
   @Test("a hidden author's objects and messages do not show until the author is unhidden")
@@ -36,12 +36,12 @@ struct HidingTests: NodeSuite {
         try await guest.perform("wait synced timeout=30")
         #expect(screen.objects == [own])
         #expect(screen.chat == [])
-        // Others hide nothing, and neither do lists.
+        // Other members hide nothing, and lists show everything.
         let listed = await screen.perform("objects")
         #expect(listed.verb == "objects" && screen.listed == 3)
         #expect(await screen.perform("hide ben").objects == 2)
         #expect(try await PersonalSettings(path: settings).hiddenAuthors.count == 1)
-        // The author need not be here.
+        // The author need not be connected.
         await guest.end()
         #expect(await screen.perform("unhide ben").objects == 2)
         #expect(screen.objects == [own, first, second])
@@ -52,7 +52,7 @@ struct HidingTests: NodeSuite {
         await screen.perform("hide ben")
         await node.requestEnd()
         try await group.waitForAll()
-        // The next run has not forgotten.
+        // The next run still hides the author.
         let again = Display()
         let next = Node(configuration, input: again.feed, sink: again)
         group.addTask { try await next.run() }
@@ -64,7 +64,7 @@ struct HidingTests: NodeSuite {
     }
   }
 
-  /// A user who sees what shows on the board and writes lines.
+  /// A user who sees the visible objects of the board and writes lines.
   private final class Display: EventSink {
     struct Answer: Sendable {
       var verb: String

@@ -50,7 +50,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
       Issue.record("nothing waits")
       return
     }
-    // It had saved up one second of work, and owes another.
+    // The member had one second of work in reserve, and owes another one.
     #expect(due - now == .seconds(1 / IncomingEvents.share) + .milliseconds(1))
     now = due
     #expect(next() == 1)
@@ -75,7 +75,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     for _ in 0..<IncomingEvents.messages { verdicts.append(send([0], from: anna)) }
     #expect(verdicts.last == .stopReading(anna))
     #expect(verdicts.dropLast().allSatisfy { $0 == .pass })
-    // What was read before still comes.
+    // Messages that were read before still arrive.
     #expect(send([0], from: anna) == .pass)
     #expect(send([0], from: bo) == .pass)
     var handled = 0
@@ -145,7 +145,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
       Issue.record("it did not leave")
       return
     }
-    // Whoever comes again still owes what was owed.
+    // A member that returns still has its debt.
     guard case .wait = incoming.next(now: now) else {
       Issue.record("the debt is gone")
       return

@@ -3,7 +3,7 @@ import Testing
 
 @testable import WhiteboardNode
 
-/// Requests to join that a person at the host decides.
+/// Requests to join that the host's user decides.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct InvitationTests: NodeSuite {
   private func invitation(_ scriptedNode: ScriptedNode, from name: String) async -> NodeEvent
@@ -19,7 +19,7 @@ struct InvitationTests: NodeSuite {
     return nil
   }
 
-  /// Runs a host that asks its person, whose known peers are in a file.
+  /// Runs a host that asks its user and stores known peers in a file.
   private func withAsking(
     _ board: String,
     in room: NodeRoom,
@@ -77,7 +77,7 @@ struct InvitationTests: NodeSuite {
           let told = try #require(await message(host, line))
           #expect(told.contains("ben") && told.contains("nothing left to answer"), "\(line)")
         }
-        // Leaving the board ends the question, too.
+        // If the user leaves the board, the question ends, too.
         let second = ScriptedNode()
         let again = await room.configuration(
           .join(.address(address), patience: .seconds(1)),

@@ -28,7 +28,7 @@ struct JoinSearchTests {
     JoinSearch(boards, redialLimit: .seconds(30), deadline: .seconds(30))
   }
 
-  /// Asks until the search gives up; every candidate refuses.
+  /// Lets every candidate refuse until the search gives up; returns the order of the attempts.
   private func order(_ search: inout JoinSearch) -> [JoinSearch.Candidate.ID] {
     var order: [JoinSearch.Candidate.ID] = []
     while case .ask(let next) = search.next(now: .seconds(31)), order.count < 100 {

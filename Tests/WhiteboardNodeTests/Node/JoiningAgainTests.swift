@@ -4,7 +4,7 @@ import WhiteboardDocument
 
 @testable import WhiteboardNode
 
-/// Joining a board by its bare address, and joining it again.
+/// Joining a board by its address only, and joining it again.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct JoiningAgainTests: NodeSuite {
   /// Runs a guest until `body` is done.
@@ -16,7 +16,7 @@ struct JoiningAgainTests: NodeSuite {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await guest.run(configuration) }
       guard let ready = await guest.ready() else {
-        // What ended it says more than that it has ended.
+        // The error of the first task says more than the end of the others.
         try await group.next()
         return
       }

@@ -27,7 +27,7 @@ struct KickingTests: NodeSuite {
     }
   }
 
-  /// Runs a guest until it is on the board, does `body`, and ends it.
+  /// Runs a guest until it is on the board, runs `body`, and ends it.
   private func withGuest(
     _ configuration: NodeConfiguration,
     _ body: (ScriptedNode) async throws -> Void
@@ -85,14 +85,14 @@ struct KickingTests: NodeSuite {
         )
         var stranger = await room.configuration(.join(.link(stale), patience: .seconds(1)), "dee")
         #expect(await refusal(stranger)?.code == .notAllowed)
-        // The kicked key is refused whichever code it knows.
+        // The kicked key is refused with any code.
         var again = ben
         again.part = .join(.link(current), patience: .seconds(1))
         #expect(await refusal(again)?.isRemoval == true)
         stranger.part = .join(.link(current), patience: .seconds(10))
         try await withGuest(stranger) { _ in
           try await host.perform("wait peers=1 timeout=30")
-          // --keep-code keeps it.
+          // --keep-code does not change the code.
           try await host.perform("kick --keep-code dee")
         }
         #expect(await invited(host) == nil)

@@ -5,7 +5,7 @@ import WhiteboardDocument
 
 @testable import WhiteboardNode
 
-/// What of a board is on the disk, and what comes back from it.
+/// The stored contents of a board, and their return after a restart.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct NodeDocumentTests: NodeSuite {
   /// Runs a host of a name or a file in ada's data directory, and ends it.
@@ -225,7 +225,7 @@ struct NodeDocumentTests: NodeSuite {
       let running = Task { try await host.run(hosting) }
       try #require(await host.ready() != nil)
       for number in 0..<20 { try await host.perform("text 0,0 \(number)") }
-      // Nobody waits for this one.
+      // No task waits for this command.
       async let last = host.perform("text 0,0 last")
       running.cancel()
       try await running.value
@@ -297,7 +297,7 @@ struct NodeDocumentTests: NodeSuite {
         #expect(error.code == .badData)
         #expect(error.message.contains("update"))
       }
-      // It may be any other as well, for all that can be told.
+      // The damaged file could be the file of any board.
       try await host(room, "other") { host in
         #expect(await warnings(host) == ["unreadable-boards"])
       }

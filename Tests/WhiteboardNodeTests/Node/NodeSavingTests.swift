@@ -6,7 +6,7 @@ import WhiteboardDocument
 
 @testable import WhiteboardNode
 
-/// The reports of a node whose work is not on disk, and the fate of that work.
+/// The reports of a node with unsaved work, and the fate of that work.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct NodeSavingTests: NodeSuite {
   /// Runs a host in ada's data directory, and ends it.
@@ -95,7 +95,7 @@ struct NodeSavingTests: NodeSuite {
           #expect(await node.saveState.problem?.cause.rawValue == cause, "\(line)")
         }
         #expect(await reports(host) == ["not-saved \(cause)"])
-        // What says nothing of the disk is done.
+        // Commands that do not depend on the disk are done.
         #expect(try await objects(host) == 5)
         try await host.perform("digest")
 
@@ -200,7 +200,7 @@ struct NodeSavingTests: NodeSuite {
         _ = await error(host, "text 0,0 more")
         #expect(await !node.requestEndUnlessUnsaved(), "what was saved meanwhile is another matter")
         try await host.perform("save-as \(copy)")
-        // All of it is in the copy.
+        // The copy has everything.
         try await host.perform("quit")
       }
       let counts = [try await objects(room), try await objects(room, file: copy)]
@@ -242,7 +242,7 @@ struct NodeSavingTests: NodeSuite {
         try await host.perform("save-as \(copy)")
         #expect(try await stored(copy) == 2)
         #expect(await !codes(host).contains("copy-incomplete"))
-        // The photo that is not saved cannot be read any more.
+        // The unsaved photo can no longer be read.
         let assets = room.path("ada/assets")
         let names = try FileManager.default.contentsOfDirectory(atPath: assets)
         #expect(names.count == 1)
@@ -339,9 +339,9 @@ extension Node {
 
   fileprivate func checkPresence() async { await persistence.checkPresence() }
 
-  /// Waits until everything is on disk and nothing is being written.
+  /// Waits until everything is on disk and no write is pending.
   ///
-  /// Other facts than changes of the board may still be on their way to the disk after an answer.
+  /// Data other than changes of the board may still be on its way to the disk after an answer.
   fileprivate func isSavedAndIdle() async -> Bool {
     await wait(timeout: .seconds(20)) {
       self.persistence.state == .saved && !self.persistence.queue.isWriting

@@ -6,7 +6,7 @@ import Testing
 @testable import PeerDiscovery
 @testable import WhiteboardNode
 
-/// A directory of the test's own and the nodes that run in it.
+/// A test's own directory, and the nodes that run in it.
 struct NodeRoom {
   let directory: String
   let network = InMemoryNetwork(seed: 26_273)
@@ -28,7 +28,7 @@ struct NodeRoom {
     return configuration
   }
 
-  /// A host of the network in memory whose nodes listen on loopback.
+  /// Creates a host of the network in memory whose nodes listen on loopback.
   func host() async -> InMemoryHost {
     let host = await network.host(named: "\(UInt64.random(in: 0...UInt64.max))")
     return InMemoryHost(
@@ -39,7 +39,7 @@ struct NodeRoom {
     )
   }
 
-  /// What joins a board by its link, as "ben".
+  /// Returns the configuration of a guest "ben" that joins a board by its link.
   func joining(_ ready: NodeEvent.Ready) async throws -> NodeConfiguration {
     await configuration(.join(.link(try BoardLink(ready.link)), patience: .seconds(10)), "ben")
   }
@@ -81,7 +81,7 @@ extension NodeSuite {
         let joining = part
         group.addTask { try await guest.run(joining) }
         if await guest.ready() == nil {
-          // What ended it says more than that it has ended.
+          // The error of the first task says more than the end of the others.
           try await group.next()
         }
         try await host.perform("wait peers=1 timeout=30")
@@ -115,7 +115,7 @@ extension NodeSuite {
     return try #require(last)
   }
 
-  /// Runs a host that nobody joins, whose board is kept on the disk or not, and ends it.
+  /// Runs a host without guests, with or without a document on disk, and ends it.
   func withHost(
     isKept: Bool = true,
     _ body: (ScriptedNode) async throws -> Void

@@ -8,7 +8,7 @@ import Testing
 
 /// Real nodes over real sessions on loopback, found through a network in memory.
 ///
-/// One after the other: each runs whole programs, whose handshakes have deadlines in real time.
+/// They run one after the other, because each runs whole programs with deadlines in real time.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct NodeTests: NodeSuite {
   @Test("each member's drawing reaches the other, and both boards have one digest")
@@ -67,7 +67,7 @@ struct NodeTests: NodeSuite {
         await host.end()
         try await group.waitForAll()
       }
-      // Neither side keeps the file that it went through.
+      // Neither side keeps the file of the answer.
       for directory in ["ada/answers", "ben/inbox"] {
         let files = try FileManager.default.contentsOfDirectory(atPath: room.path(directory))
         #expect(files.allSatisfy { $0.hasPrefix(".") }, "\(files)")
@@ -242,7 +242,7 @@ struct NodeTests: NodeSuite {
         let third = joining
         group.addTask { try await byNothing.run(third) }
         try #require(await byNothing.ready() != nil)
-        // Members learn of each other from who let them in.
+        // Members learn of each other from the one that admitted them.
         for scriptedNode in [host, byName, byNothing] {
           try await scriptedNode.perform("wait peers=2 timeout=30")
         }
@@ -350,7 +350,7 @@ struct NodeTests: NodeSuite {
         #expect(outgoing.direction == .outgoing)
         #expect(incoming.words == outgoing.words)
         #expect(incoming.words?.split(separator: " ").count == 3)
-        // What answers a question overtakes what waits.
+        // The answer to a question overtakes waiting commands.
         async let waited = host.perform("wait peers=1 timeout=60")
         try await host.perform("accept ben")
         try await guest.perform("accept \(outgoing.id)")
@@ -523,7 +523,7 @@ struct NodeTests: NodeSuite {
         )
         joining.script = .run(keepsGoing: true)
         let (scripted, feed) = (joining, CommandFeed())
-        // It is at its end, and would wait until somebody has all of it.
+        // The script is at its end, and waits until a member has all its work.
         feed.push("text 0,0 one")
         feed.push("wait objects=2 timeout=60")
         feed.finish()

@@ -58,7 +58,7 @@ struct OwnedBoardTests: NodeSuite {
     }
   }
 
-  /// How often something was told.
+  /// Counts events.
   private final class Count: Sendable {
     private let count = Mutex(0)
 
@@ -70,7 +70,7 @@ struct OwnedBoardTests: NodeSuite {
     }
   }
 
-  /// Waits until a role was told so many times.
+  /// Waits until a role was reported a number of times.
   private func sees(
     _ scriptedNode: ScriptedNode,
     _ role: String,
@@ -98,13 +98,13 @@ struct OwnedBoardTests: NodeSuite {
     try await withRoom { room in
       try await withOwner(in: room) { host, ready in
         try await withGuest(ready.link, in: room) { guest in
-          // The first verb of a script must not come too early.
+          // The first command of a script must not run too early.
           try await guest.perform("text 0,0 mine")
           try await host.perform("wait objects=1 timeout=30")
           #expect(await sees(guest, "editor", ofSelf: true))
           #expect(await sees(host, "editor", ofSelf: false))
           try await host.perform("role ben viewer")
-          // Who comes looks on until it is told better.
+          // A new member is a viewer until it gets a role.
           #expect(await sees(guest, "viewer", ofSelf: true, times: 2))
           let refused = await error(guest, "text 0,0 more")
           #expect(refused == .viewer)
@@ -131,7 +131,7 @@ struct OwnedBoardTests: NodeSuite {
           try await guest.perform("wait synced timeout=30")
         }
       }
-      // Not said again: what it is does not depend on that.
+      // Hosted without `isOwned`: the stored board decides whether it is owned.
       try await withOwner(
         in: room,
         {

@@ -4,7 +4,7 @@ import WhiteboardDocument
 
 @testable import WhiteboardNode
 
-/// What a person sees and can do whom the host removed from the board.
+/// The view and the choices of a user whom the host removed from the board.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct RemovalTests: NodeSuite {
   private func removed(_ scriptedNode: ScriptedNode) async -> NodeEvent.Removed? {
@@ -46,7 +46,7 @@ struct RemovalTests: NodeSuite {
       #expect(await lastRemoved(guest)?.readOnly == false)
       try await guest.perform("move mine 5,5")
       try await guest.perform("wait objects=1 timeout=1")
-      // Lines say it once, not as the departure of the host.
+      // The text lines report the removal once, and not as the departure of the host.
       let lines = await guest.events.compactMap { EventText.line($0) }
       #expect(!lines.contains { $0.contains("is gone: kicked") })
     }
@@ -60,7 +60,7 @@ struct RemovalTests: NodeSuite {
     }
   }
 
-  /// Runs the copy of the guest again, as its program does when it is opened by name.
+  /// Opens the guest's copy again, as its program does when it is opened by name.
   private func reopened(
     _ configuration: NodeConfiguration,
     _ body: (ScriptedNode) async throws -> Void
@@ -91,7 +91,7 @@ struct RemovalTests: NodeSuite {
           try await host.perform(#"kick ben "too loud""#)
           _ = try #require(await removed(guest))
         }
-        // Joining again is refused, with the reason and what is left to do.
+        // Joining again is refused with the reason and the remaining options.
         do throws(NodeError) {
           try await ScriptedNode().run(joining)
           Issue.record("a removed peer joined")
@@ -115,7 +115,7 @@ struct RemovalTests: NodeSuite {
           try await guest.perform("text 2,2 more")
           try await guest.perform("wait objects=3 timeout=1")
         }
-        // Nothing of it reaches the board.
+        // None of these edits reach the board.
         try await host.perform("wait objects=1 timeout=1")
         await host.end()
         try await group.waitForAll()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import WhiteboardNode
 
-/// What waits for those who are reached by one way.
+/// The pending messages for recipients on one route.
 @Suite struct SendQueueTests {
   private let anna = Self.peer(1)
   private let ben = Self.peer(2)
@@ -16,7 +16,7 @@ import Testing
     return peer
   }
 
-  /// The next message, which must be there, or that there will be none.
+  /// Returns the next pending message, or nil if there will be none.
   private mutating func next() async -> SendQueue.Message? {
     await withCheckedContinuation { queue.next($0) }
   }
@@ -39,7 +39,7 @@ import Testing
     queue.leave(anna)
     queue.enter(anna, joining: 9)
     queue.append([3], to: [anna, ben])
-    // The first was for the process that Anna was before alone.
+    // The first message was only for Anna's earlier process.
     let second = await next()
     #expect(second?.bytes == [2] && second?.joinings == [ben: 8])
     #expect(await next()?.joinings == [anna: 9, ben: 8])
@@ -74,7 +74,7 @@ import Testing
   }
 }
 
-/// The sleep of who does what is due.
+/// The timer of pending work.
 @Suite struct NapTests {
   @Test func `a wakeTimer ends when something is due earlier, and not for what is due later`() async
   {

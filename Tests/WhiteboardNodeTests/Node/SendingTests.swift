@@ -170,7 +170,7 @@ extension Session {
     }
   }
 
-  /// Breaks every link and stops dialling, like a killed process.
+  /// Breaks every link and stops dialing, like a killed process.
   fileprivate func vanish() async throws {
     try await onLoop { core in
       for entry in core.entries.values {

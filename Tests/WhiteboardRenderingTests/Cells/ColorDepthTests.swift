@@ -4,7 +4,8 @@ import Testing
 
 @Suite("Colors of a terminal")
 struct ColorDepthTests {
-  /// By another implementation of Oklab, with the power and root functions of a mathematical library.
+  /// Values from another implementation of Oklab, with the power and root functions of a math
+  /// library.
   private static let nearest: [(UInt32, UInt8, UInt8)] = [
     (0xE69F00, 178, 3), (0x56B4E9, 74, 6), (0x1FAE84, 36, 6), (0xF0E442, 220, 11),
     (0x3B8FD9, 32, 12), (0xE8601C, 166, 9), (0xCC79A7, 175, 8), (0x999999, 247, 8),
@@ -59,7 +60,7 @@ struct ColorDepthTests {
       #expect(paper == .light || lightness >= 0.44, "\(value)")
       #expect(paper == .dark || lightness <= (paper == .light ? 0.79 : 0.94), "\(value)")
     }
-    // Black and white are what the terminal writes with.
+    // Black and white become the terminal's own text color.
     for value: UInt32 in [0x0000_00FF, 0xFFFF_FFFF, 0x0A0A_0AFF] {
       #expect(InkColor.shown(value, on: paper) == .terminal)
     }

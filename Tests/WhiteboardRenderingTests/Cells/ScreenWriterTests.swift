@@ -12,7 +12,7 @@ struct ScreenWriterTests {
     "\u{202E}abc",
   ]
 
-  /// Writes random texts to random places, and removes some.
+  /// Writes random texts at random positions, and removes some.
   private func scribble(_ screen: inout Screen, _ random: inout SeededGenerator, times: Int) {
     let colors = [CellColor.terminal, CellColor(rgb: 0xFF0000), CellColor(rgb: 0x00FF80)]
     for _ in 0..<times {
@@ -106,7 +106,7 @@ struct ScreenWriterTests {
     #expect(text(.full) == "^[1;1H^[38;2;255;0;0;48;2;0;205;0mx^[m")
   }
 
-  /// The bytes between two rows of text, with a sign in place of Escape.
+  /// Returns the bytes that change one row of text to another, with ^ for Escape.
   private func bytes(from old: String, to new: String) -> String {
     func screen(_ text: String) -> Screen {
       var screen = Screen(width: 12, height: 1)

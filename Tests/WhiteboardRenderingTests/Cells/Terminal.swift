@@ -1,6 +1,6 @@
 @testable import WhiteboardRendering
 
-/// A terminal that knows what ``ScreenWriter`` writes, and nothing else: what is not known fails.
+/// A terminal that supports only the output of ``ScreenWriter``; anything else fails.
 struct Terminal {
   private(set) var screen: Screen
   private var x = 0
@@ -9,7 +9,7 @@ struct Terminal {
 
   init(_ screen: Screen) { self.screen = screen }
 
-  /// What it did not understand.
+  /// The unknown output.
   private(set) var complaints: [String] = []
 
   mutating func write(_ bytes: [UInt8]) {
@@ -89,7 +89,7 @@ struct Terminal {
   }
 }
 
-/// The first place where two screens do not look the same; nil where they do.
+/// Describes the first cell in which two screens look different, or nil.
 func difference(_ one: Screen, _ other: Screen) -> String? {
   guard one.width == other.width, one.height == other.height else { return "their sizes" }
   for index in one.cells.indices {

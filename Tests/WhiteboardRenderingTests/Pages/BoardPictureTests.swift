@@ -22,7 +22,7 @@ struct BoardPictureTests {
   func words() throws {
     let board = try Self.board()
     let id = try board.createText("a\nb\nc\nd\ne", at: Point(x: 0, y: 0))
-    // Its box is 200 by 50, and five lines are 80 high.
+    // The text's box is 200 by 50, and its five lines are 80 high.
     let region = try Self.region(board)
     #expect(region == Rectangle(Point(x: -100, y: -40), Point(x: 100, y: 40)))
     try board.scale([id], by: 2, about: Point(x: 0, y: 0))
@@ -38,12 +38,12 @@ struct BoardPictureTests {
     let id = try board.createWordle(at: Point(x: 0, y: 0), using: &random)
     try board.object(id)?.changeScale(to: 0.5)
     #expect(try Self.region(board).greatest.y == 32, "the box is as high as eight rows")
-    // Someone who is done is shown the answer, too.
+    // A player who has finished sees the answer, too.
     for word in ["speed", "eerie", "level", "llama", "abbey", "crane"] {
       try? board.play(id, .guess(word))
     }
     let region = try Self.region(board)
-    // Eight rows of 16 and the margin, half as large.
+    // Half of eight rows of 16 and the margin.
     #expect(region.greatest.y == 35 && region.least.y == -35)
     #expect(region.greatest.x == 33)
   }

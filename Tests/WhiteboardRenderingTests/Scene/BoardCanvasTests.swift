@@ -47,7 +47,7 @@ struct BoardCanvasTests {
     canvas.paint()
     let drawn = canvas.screen
     #expect(difference(before, drawn) != nil)
-    // Late ones, and ones that leave a gap, change nothing.
+    // Late pieces, and pieces after a gap, change nothing.
     canvas.preview(try Scenes.ink([(0, 0)]), from: 2, of: id)
     canvas.preview(try Scenes.ink([(90, 90)]), from: 9, of: id)
     canvas.paint()
@@ -105,7 +105,7 @@ struct BoardCanvasTests {
   @Test("a curve that was drawn fast is round, and a corner stays a corner")
   func curves() throws {
     let board = try Scenes.board()
-    // A circle by sixteen points, and a square.
+    // A circle of sixteen points, and a square.
     let circle = (0...16).map { step in
       let turn = Rotation(steps: UInt64(step * 256))
       return (-80 + 72 * turn.cosine, 72 * turn.sine)
@@ -113,7 +113,7 @@ struct BoardCanvasTests {
     let id = try board.createDrawing(try Scenes.ink(circle), lineWidth: 1)
     let round = Scenes.canvas(board).screen
     try board.delete(id)
-    // The same way with sharp corners between the points: two strokes for each.
+    // The same shape with sharp corners between the points: a stroke for each segment.
     for (from, to) in zip(circle, circle.dropFirst()) {
       try board.createDrawing(try Scenes.ink([from, to]), lineWidth: 1)
     }

@@ -3,12 +3,12 @@ import Whiteboard
 
 @testable import WhiteboardRendering
 
-/// What typical changes cost a line over SSH: numbers that may not grow unseen.
+/// The bytes of typical changes, which matter over SSH; a test notices if they grow.
 @Suite("Bytes for each kind of change")
 struct ByteBudgetTests {
   private static let viewport = Viewport(center: Point(x: 0, y: 0), columns: 100, rows: 30)
 
-  /// A field of strokes in the colours of pens, so that about every other cell has dots.
+  /// Returns a board of strokes in pen colors, in which about every second cell has dots.
   private func busyBoard() throws -> Board {
     let board = try Scenes.board()
     let colors: [UInt32?] = [nil, 0xE69F_00FF, 0x56B4_E9FF, 0x1FAE_84FF, 0xCC79_A7FF]
@@ -23,7 +23,7 @@ struct ByteBudgetTests {
     return board
   }
 
-  /// The bytes from what a canvas shows to what it shows after a change.
+  /// Returns the bytes that update a canvas after a change.
   private func bytes(
     _ depth: ColorDepth,
     _ canvas: inout BoardCanvas,

@@ -4,7 +4,7 @@ import Testing
 @testable import Whiteboard
 @testable import WhiteboardRendering
 
-/// What boards look like, in cells: the files of `Goldens` are to be looked at.
+/// Pictures of boards in cells; look at the files in `Goldens` to judge them.
 @Suite("Golden pictures of boards")
 struct GoldenTests {
   @Test("lines in every dot style", arguments: DotStyle.allCases)
@@ -23,7 +23,7 @@ struct GoldenTests {
     Golden.check(canvas.screen, "lines-\(style)-monochrome")
   }
 
-  /// What is written, with a sign in place of Escape.
+  /// The written bytes, with ^ for Escape.
   @Test(
     "the bytes of some lines, for terminals of every color depth",
     arguments: ColorDepth.allCases

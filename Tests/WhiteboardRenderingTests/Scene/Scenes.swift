@@ -20,7 +20,7 @@ enum Scenes {
     )
   }
 
-  /// What a board looks like to one who has just come.
+  /// Returns a canvas that shows a board for the first time.
   static func canvas(
     _ board: Board,
     _ viewport: Viewport = viewport,
@@ -38,14 +38,14 @@ enum Scenes {
     try points.map { (point) throws(BoardError) in try InkPoint(Point(x: point.0, y: point.1)) }
   }
 
-  /// A stroke that is not finished.
+  /// Begins a stroke without finishing it.
   static func begin(_ board: Board, _ ink: [InkPoint]) throws -> ObjectID {
     let id = try board.beginDrawing()
     try board.appendInk(ink, to: id, first: 0)
     return id
   }
 
-  /// The points of an ellipse, as the tool makes them.
+  /// Returns the points of an ellipse, as the tool draws it.
   static func ellipse(
     _ center: (x: Double, y: Double),
     _ width: Double,
@@ -59,7 +59,7 @@ enum Scenes {
     )
   }
 
-  /// A photo of that many pixels.
+  /// Returns a photo of that many pixels.
   static func photo(_ number: UInt8 = 1, width: Int = 640, height: Int = 480) throws
     -> AssetReference
   {
@@ -70,7 +70,7 @@ enum Scenes {
     )
   }
 
-  /// A box, an ellipse, a diagonal, a wave that was drawn fast, and broader lines.
+  /// Returns a board with a box, an ellipse, a diagonal, a wave drawn fast, and wider lines.
   static func drawing() throws -> Board {
     let board = try board()
     try board.createDrawing(
@@ -92,7 +92,7 @@ enum Scenes {
     return board
   }
 
-  /// One edit; what the board refuses is no failure.
+  /// Performs a random edit, which the board may refuse.
   static func edit(_ board: Board, _ random: inout SeededGenerator) {
     let ids = board.objectIDs
     let id = ids.isEmpty ? nil : ids[random.below(ids.count)]

@@ -82,7 +82,7 @@ import Testing
       asked += exchange.want(try asset(number), preferring: nil, now: 0)
     }
     let good = try asset(1_000_000)
-    // As long as none was asked for in vain there is no room.
+    // There is no room until a request has failed.
     #expect(exchange.want(good, preferring: nil, now: 0).isEmpty)
     #expect(exchange.hasOverflowed && exchange.reference(of: good.id) == nil)
     for case .ask(let id, _) in asked { asked = exchange.unavailable(id, from: a, now: 0) }
@@ -94,7 +94,7 @@ import Testing
   func starving() {
     var exchange = joined()
     for number: UInt8 in 0..<40 {
-      // The other one has not got them, and says so at once.
+      // The other member does not have them, and answers that at once.
       for case .ask(let id, b) in exchange.want(World.asset(number), preferring: a, now: 0) {
         _ = exchange.unavailable(id, from: b, now: 0)
       }

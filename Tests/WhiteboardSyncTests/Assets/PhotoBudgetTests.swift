@@ -10,7 +10,7 @@ import Testing
   private var cleo = ScriptedReplica(10)
   private var now = Moment(wall: 1_700_000_000_000, uptime: 2_000_000)
 
-  /// A photo of 32 MiB.
+  /// Returns a reference to a photo of 32 MiB.
   private func photo(_ number: UInt8, bytes: Int = BoardLimits.photoBytes) throws -> AssetReference
   {
     let id = try #require(AssetID([UInt8](repeating: number, count: 32)))
@@ -40,7 +40,7 @@ import Testing
     return anna.replica.takeActions()
   }
 
-  /// The bytes of a photo arrive.
+  /// Stores the bytes of a photo.
   private func store(_ photo: AssetReference) {
     anna.replica.assetStored(photo.id, bytes: photo.byteCount, now: now)
     _ = anna.replica.takeActions()
@@ -62,10 +62,10 @@ import Testing
     #expect(try show(photo(17), by: &bo).contains(.photosLeftOut(bo.member)))
     #expect(!isWanted(try photo(17)))
     #expect(!(try show(photo(18), by: &bo).contains(.photosLeftOut(bo.member))))
-    // Others have room.
+    // There is room for photos of others.
     _ = try show(photo(19), by: &cleo)
     #expect(isWanted(try photo(19)))
-    // One that was wanted before has no room any more when it is offered.
+    // A photo that was wanted before is refused when it is offered now.
     #expect(anna.replica.hasRoom(forPhoto: try photo(19).id, bytes: BoardLimits.photoBytes))
     #expect(!anna.replica.hasRoom(forPhoto: try photo(17).id, bytes: 1))
   }
@@ -77,7 +77,7 @@ import Testing
     for number: UInt8 in 1...100 { _ = try show(photo(number), by: &bo) }
     _ = try show(photo(200), by: &cleo)
     #expect(isWanted(try photo(200)))
-    // What arrives counts as it is.
+    // Stored photos count with their real size.
     for number: UInt8 in 1...16 {
       _ = try show(photo(100 + number, bytes: 1), by: &cleo)
       store(try photo(100 + number))
@@ -141,7 +141,7 @@ import Testing
       }
     }
     #expect(throws: BoardError.photosUsed) { try anna.replica.requireRoom(for: photo(17)) }
-    // The same photo again takes no room.
+    // The same photo again needs no room.
     #expect(throws: Never.self) { try anna.replica.requireRoom(for: photo(3)) }
   }
 }

@@ -89,10 +89,10 @@ import Testing
     for index in 1..<100 {
       var bytes = record.bytes
       bytes[index] ^= 0x40
-      // Where it is a record at all, it is another incarnation's.
+      // If the bytes are still a record, it has another incarnation.
       #expect((try? AuthorRecord(bytes))?.incarnation != record.incarnation, "byte \(index)")
     }
-    // The signature is no part of it.
+    // The signature does not affect the incarnation.
     var bytes = record.bytes
     bytes[110] ^= 1
     #expect(try AuthorRecord(bytes).incarnation == record.incarnation)

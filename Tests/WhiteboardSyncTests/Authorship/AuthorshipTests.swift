@@ -4,7 +4,7 @@ import Testing
 @testable import Whiteboard
 @testable import WhiteboardSync
 
-/// What a member may write on its link, and what it tries to.
+/// Valid and invalid messages of a member about its authorship.
 @Suite final class AuthorshipTests {
   private let anna = World(seed: 1, nodes: 1).nodes[0]
   private var bo = ScriptedReplica(9)
@@ -24,7 +24,7 @@ import Testing
     _ = anna.replica.takeActions()
   }
 
-  /// What was refused since the last look; nothing of it was applied.
+  /// Returns the errors since the last call; nothing of the refused messages was applied.
   private func refusals() -> [ReplicaError] {
     anna.replica.takeActions().compactMap {
       if case .protocolViolation(_, let error) = $0 { error } else { nil }
@@ -73,12 +73,12 @@ import Testing
     receive(batch, from: cleo.member)
     #expect(refusals().isEmpty)
     let context = anna.replica.board.state.context
-    // Bo heard them too, and sends them on as if they were its own.
+    // Bo received them too, and forwards them as its own.
     receive(hello)
     receive(batch)
     #expect(refusals() == [.forgedAuthor])
     #expect(anna.replica.board.state.context == context)
-    // Cleo is not to blame.
+    // Cleo is not affected.
     receive(try cleo.sendText(), from: cleo.member)
     #expect(refusals().isEmpty)
     #expect(anna.replica.board.objectIDs.count == 2)
@@ -91,7 +91,8 @@ import Testing
     let batch = try cleo.sendText()
     receive(bo.hello())
     receive(batch)
-    // In link form it does not say whose it is: it can only be Bo's, who then did not sign it.
+    // The link form does not contain its author, so the batch can only be Bo's, and Bo did not sign
+    // it.
     #expect(anna.replica.board.state.context.contains(cleo.incarnation) == false)
     _ = refusals()
     receive(cleo.head())
@@ -201,7 +202,7 @@ import Testing
     join()
     let first = bo.hello()
     receive(first)
-    // Said twice, it says nothing new.
+    // A repeated author message has no effect.
     receive(first)
     #expect(refusals().isEmpty)
     receive(try bo.sendText())
@@ -237,7 +238,7 @@ import Testing
     receive(bo.hello())
     receive([0x01, 0xFF])
     #expect(refusals().count == 1)
-    // Read with the wrong sequence, it would take the dots of the batch that was lost.
+    // With the wrong sequence, it would get the dots of the lost batch.
     receive(try bo.sendText())
     #expect(refusals().isEmpty && hasNothing)
     bo = ScriptedReplica(9)
@@ -267,7 +268,7 @@ import Testing
       last[0].sequence
         == anna.replica.board.written[anna.replica.board.incarnation].ranges[0].upperBound
     )
-    // Nothing was written since.
+    // There are no new writes.
     anna.replica.prepareToLeave(now: later(3302))
     #expect(try heads(anna.replica.takeActions()).isEmpty)
   }
@@ -307,7 +308,7 @@ import Testing
     join()
     receive(bo.hello())
     for _ in 0..<500 { receive(bo.beginIncarnation()) }
-    // Who never wrote is not remembered once the link is gone.
+    // The record of an author without operations is dropped with the link.
     #expect(anna.replica.registry.count == 1)
     #expect(refusals().isEmpty)
   }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct LinkChainVerifierTests {
   private let author = Author(board: World.board, key: SimulatedKey(1))
 
-  /// Introduces an incarnation where its chain begins; the word for what is wrong with it, or nil.
+  /// Introduces an incarnation at the start of its chain; returns the error code, or nil.
   private func introduce(_ incarnation: Incarnation, on link: inout LinkChainVerifier) -> String? {
     do throws(ReplicaError) {
       let head = author.sign(BatchChain(incarnation))

@@ -16,7 +16,7 @@ import Testing
     }
     world.carryOut(0)
     #expect(world.settle())
-    // The same dot with another value: what bad memory would do, or an author who tells two stories.
+    // The same dot with another value, as bad memory or a malicious author would cause it.
     let author = Incarnation(99)
     for (number, value) in [(0, UInt64(5)), (1, 5), (2, 4)] {
       let batch = try Batch(
@@ -36,7 +36,7 @@ import Testing
     #expect(world.nodes.allSatisfy { $0.replica.digest == world.nodes[0].replica.digest })
     #expect(world.nodes[2].replica.board.snapshot(id)?.color == 5)
     #expect(world.violations.isEmpty)
-    // And it is over.
+    // There are no further reports.
     let told = world.nodes.map(\.divergences)
     for _ in 0..<800 { world.step(25) }
     #expect(world.nodes.map(\.divergences) == told)
@@ -89,7 +89,7 @@ import Testing
     #expect(try told(anna.reports.currentContextHash, now).isEmpty)
     let later = Moment(wall: now.wall, uptime: now.uptime + 5000)
     #expect(try told(anna.reports.currentContextHash, later) == [0b1001])
-    // One who says so whenever it may does not keep us from repairing by another.
+    // A member that always answers so does not prevent a repair by another one.
     anna.received(SyncMessage.nothingLacking(3).encode(), from: bo.member, now: later)
     bo = ScriptedReplica(10)
     anna.peerJoined(bo.member, now: later)
@@ -107,7 +107,7 @@ import Testing
     #expect(!anna.replica.isEqual(to: bo.member), "no other member is connected")
     world.connectAll()
     for _ in 0..<20 { world.edit(1) }
-    // Well below the 5 s after which sums are sent in any case.
+    // Much earlier than the 5 s after which sums are sent in any case.
     for _ in 0..<80 { world.step(25) }
     #expect(anna.replica.isEqual(to: bo.member))
     #expect(anna.replica.digest == bo.replica.digest)

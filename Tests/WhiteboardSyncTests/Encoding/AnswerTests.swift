@@ -5,7 +5,7 @@ import Testing
 @testable import Whiteboard
 @testable import WhiteboardSync
 
-/// Answers: what is accepted, and that nothing counts before all of it was checked.
+/// Answers: the accepted ones, and that an answer has no effect before it was checked completely.
 @Suite final class AnswerTests {
   private let anna = World(seed: 1, nodes: 1).nodes[0]
   private var bo = ScriptedReplica(9)
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  /// Bo joins, and is asked.
+  /// Lets Bo join and receive a request.
   private func join() {
     anna.replica.peerJoined(bo.member, now: start)
     anna.replica.received(bo.hello(), from: bo.member, now: start)
@@ -32,7 +32,7 @@ import Testing
     anna.replica.receivedAnswer(answer, request: request, from: bo.member, now: start)
   }
 
-  /// A board of somebody's, as an answer to one who has nothing.
+  /// Returns a board's contents as an answer to an empty replica.
   private func difference() throws -> Difference {
     let board = Board(incarnation: bo.incarnation, member: bo.member, wallClock: start.wall)
     let id = try board.createText("hello", at: Point(x: 1, y: 2))
@@ -75,7 +75,7 @@ import Testing
     #expect(actions.first == .record(.answer([0] + bytes)))
     #expect(actions.contains(.caughtUp(bo.member)))
     #expect(anna.replica.board.objectIDs.count == 1)
-    // Late or twice, it is nothing.
+    // A late or repeated answer has no effect.
     receive(bytes)
     receive(bytes, request: 7)
     #expect(anna.replica.takeActions().isEmpty)
@@ -123,7 +123,7 @@ import Testing
     )
     receive(Answer.encode([], difference, by: unknown.author, as: unknown.incarnation))
     #expect(refusals() == ["no-author"])
-    // Signed by one, in the name of another of its incarnations.
+    // Signed for another incarnation of the same author.
     join()
     receive(Answer.encode([bo.record], difference, by: cleo.author, as: bo.incarnation))
     #expect(refusals() == ["signature"])
@@ -158,7 +158,7 @@ import Testing
     join()
     receive(Answer.encode(sorted, try difference(), by: bo.author, as: bo.incarnation))
     #expect(refusals().isEmpty)
-    // What nobody has seen anything of is not remembered.
+    // The record of an incarnation without operations is not stored.
     #expect(anna.replica.registry[bo.incarnation] != nil)
     for other in others.dropLast() { #expect(anna.replica.registry[other.incarnation] == nil) }
   }
@@ -197,7 +197,7 @@ import Testing
     let names = UInt64(BoardLimits.incarnations) + 1
     var state = BoardState()
     var changes = ChangeLog()
-    // One member's, who wrote to objects that are not here, of as many incarnations.
+    // One member wrote to missing objects of as many incarnations.
     for first in stride(from: UInt64(0), to: names, by: 4000) {
       try state.apply(
         try Batch(
@@ -218,7 +218,7 @@ import Testing
     receive(bo.answer(difference))
     #expect(refusals().isEmpty)
     #expect(anna.replica.board.state.objectCount == Int(names))
-    // A table of which less is there than it says.
+    // A table with fewer entries than its count.
     #expect(throws: CodecError.truncated) {
       _ = try DifferenceCoding.decode([2, 0, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01])
     }
@@ -301,7 +301,7 @@ import Testing
     }
     anna.replica.tick(now: later(30_000))
     #expect(anna.replica.expectsAnswer(cleos, from: cleo.member))
-    // It may still end.
+    // The answer may still be completed.
     #expect(anna.replica.expectsAnswer(name(), from: bo.member))
     anna.replica.receivedAnswer(
       bo.answer(try difference()),
@@ -339,7 +339,8 @@ import Testing
     var context = Context()
     context.insert(1...6, of: bo.incarnation)
     #expect(try records(context, number: 2) == [ours])
-    // To have seen some of an incarnation is not to know whose it is: a purge names dots too.
+    // A replica that has seen dots of an incarnation need not know its author, because a purge
+    // names dots too.
     context = Context()
     context.insert(Dot(bo.incarnation, 3))
     context.insert(anna.replica.board.state.context[ours].ranges[0], of: ours)

@@ -5,7 +5,7 @@ import Testing
 @testable import Whiteboard
 @testable import WhiteboardSync
 
-/// Batches and answers of a busy room, and what damage does to them.
+/// The encodings of batches and answers of a busy room, intact and damaged.
 @Suite struct CodingTests {
   private func room(_ seed: UInt64) -> World {
     let world = World(
@@ -18,7 +18,7 @@ import Testing
     return world
   }
 
-  /// The batches that a late joiner would have needed, made from the cells that are there.
+  /// Returns the batches that a late joiner would need, built from the existing cells.
   private func batches(_ world: World) throws -> [Batch] {
     let state = world.nodes[0].replica.board.state
     var batches: [Batch] = []
@@ -112,7 +112,7 @@ import Testing
         guard property.mayBeWritten(by: dot, of: id), property != .deleted else { continue }
         var other = state
         var changes = ChangeLog()
-        // The same value again, by a later operation: the cell is another one.
+        // The same value by a later operation is another cell.
         try other.apply(
           try Batch(
             author: dot.incarnation,
@@ -129,7 +129,7 @@ import Testing
     #expect(changed > 10)
   }
 
-  /// Updates of 10,000 objects that four replicas made, in batches of this size, on the wire.
+  /// Returns the bytes of updates of 10,000 objects by four replicas, in batches of this size.
   private func bytes(
     batchedBy size: Int,
     _ operation: (_ index: Int, _ objects: [UInt64]) -> (UInt64, Int32, Int32)

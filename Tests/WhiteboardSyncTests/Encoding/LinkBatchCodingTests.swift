@@ -7,7 +7,7 @@ import Testing
 @Suite struct LinkBatchCodingTests {
   private let authors = [Incarnation(5), Incarnation(9)]
 
-  /// Random legal batches of one author after another, in the order of a link.
+  /// Returns random valid batches of several authors in turn, in the order of a link.
   private func batches(_ seed: UInt64) throws -> [Batch] {
     var random = SeededGenerator(seed: seed)
     var next: [Incarnation: UInt64] = [:]
@@ -106,7 +106,7 @@ import Testing
     var writer = LinkBatchWriter()
     var readers = [LinkBatchReader()]
     for batch in try batches(2) {
-      // Somebody comes before each batch.
+      // A new reader joins before each batch.
       readers.append(LinkBatchReader())
       writer.beginAuthor()
       for index in readers.indices {
@@ -145,7 +145,7 @@ import Testing
     #expect(try ContextCoding.decode(set(most - 2)).rangeCount == BoardLimits.ranges)
     #expect(throws: CodecError.overLimit("ranges")) { try ContextCoding.decode(set(most - 1)) }
     #expect(throws: CodecError.overLimit("ranges")) { try ContextCoding.decode(set(.max)) }
-    // Ranges that would end beyond the greatest sequence, and sums beyond 64 bits.
+    // Ranges that end after the greatest sequence, and sums of more than 64 bits.
     for gap in [BoardLimits.sequence, BoardLimits.sequence >> 19] {
       #expect(throws: CodecError.overLimit("sequence")) {
         try ContextCoding.decode(set(most - 2, gap: gap, length: BoardLimits.sequence))
@@ -186,7 +186,7 @@ import Testing
       )
     }
     #expect(BucketSums.sums(of: state).count == BucketHash.buckets)
-    // Sums are compared at equal contexts: one dot, two values.
+    // Sums are compared with equal contexts: one dot with two values.
     func written(_ id: ObjectID, _ property: Property, _ value: Value) throws -> [UInt64] {
       var other = state
       try other.apply(
@@ -240,7 +240,7 @@ import Testing
       }
       return state
     }
-    /// The state of the hash after which the last word of a value gives `value`.
+    /// Returns the state of the hash from which the last word of a value gives `value`.
     func unmixed(_ value: UInt64) -> UInt64 {
       func unshifted(_ word: UInt64, _ count: UInt64) -> UInt64 {
         var result = word

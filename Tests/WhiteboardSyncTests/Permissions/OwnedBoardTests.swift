@@ -4,7 +4,7 @@ import Testing
 @testable import Whiteboard
 @testable import WhiteboardSync
 
-/// What may be written on a board that somebody owns, as far as records say it.
+/// The rights on an owned board, as far as records contain them.
 @Suite struct OwnedBoardTests {
   private let owner = BoardOwner(salt: [1, 2, 3, 4, 5, 6, 7, 8], key: RealKey(1).publicKey)
   private let verifier = P256SignatureVerifier()
@@ -87,11 +87,11 @@ import Testing
   @Test("[AUT-12] a role that was not granted is refused")
   func notGranted() throws {
     let editor = try certificate(3, Rights(.editor))
-    // Nobody granted anything; another's certificate; more than it says.
+    // No grant; another member's certificate; a higher role than granted.
     #expect(try refusal(record(3, .editor)) == "role")
     #expect(try refusal(record(3, .relay, [editor])) == "role")
     let others = try certificate(4, Rights(.editor))
-    // In the form of a record the last certificate is its author's.
+    // The last certificate of a record must be its author's.
     #expect(try refusal(record(3, .editor, [others])) == "signature")
   }
 
@@ -106,7 +106,7 @@ import Testing
     #expect(try refusal(record(3, .editor, [plain, byTwo])) == "role")
     #expect(try refusal(record(3, .editor, [granter, byTwo])) == nil)
     #expect(try refusal(record(3, .editor, [byTwo])) == "signature")
-    // Who was let grant makes editors, and nothing more.
+    // A member that may grant can only make editors.
     for rights in [Rights(.relay), Rights(.editor, mayGrant: true)] {
       let more = try certificate(3, rights, by: 2)
       #expect(try refusal(record(3, .editor, [granter, more])) == "role")

@@ -4,7 +4,7 @@ import Testing
 @testable import Whiteboard
 @testable import WhiteboardSync
 
-/// What members do on a board that somebody owns.
+/// The roles of members on an owned board.
 @Suite final class RolesTests {
   private let world: ReplicaWorld
   private var owner: ReplicaWorld.Node { world.nodes[0] }
@@ -119,7 +119,7 @@ import Testing
     try write(1, "before")
     pass()
     world.disconnect(0, 1)
-    // The owner does not hear this any more, and Bo does.
+    // This edit no longer reaches the owner, but it reaches Bo.
     try write(1, "between")
     pass(200)
     #expect(counts == [1, 2, 2])
@@ -170,7 +170,7 @@ import Testing
     pass()
     #expect(counts == [0, 0, 0] || counts == [1, 1, 1])
     let before = counts[0]
-    // It comes again, with its ticket: that alone makes it no editor.
+    // The member returns with its ticket, which alone does not make it an editor.
     admit(1, .editor)
     pass()
     #expect(anna.role == .viewer)
@@ -295,7 +295,7 @@ import Testing
     try write(0)
     pass()
     let id = try #require(owner.replica.board.objectIDs.first)
-    // Bo is away, and keeps the place that Anna changes.
+    // Bo is away, and keeps the position that Anna changes.
     world.disconnect(2, 0)
     world.disconnect(2, 1)
     try anna.replica.change(now: world.now(1)) { (board) throws(BoardError) in
@@ -305,7 +305,7 @@ import Testing
     pass()
     #expect(owner.replica.board.snapshot(id)?.centerPosition == Point(x: 500, y: 500))
     world.disconnect(0, 1)
-    // The owner counts nothing of Anna's.
+    // None of Anna's edits count for the owner.
     let revocation = try #require(
       owner.replica.author.revoke(
         anna.member,
@@ -345,14 +345,14 @@ import Testing
     #expect(revoke(2, by: 1))
     pass()
     #expect(bo.replica.role == .viewer && !revoke(0, by: 1))
-    // By itself it lets nobody in again; asked to, it does.
+    // It does not admit the member again on its own, but on request.
     admit(2, .editor, by: 1)
     pass()
     #expect(bo.replica.role == .viewer)
     admit(2, .editor, isAsked: true, by: 1)
     pass()
     #expect(bo.replica.role == .editor)
-    // The owner takes back the granter, and with it whom it let in.
+    // The owner revokes the granter's rights, and with them those of the members it admitted.
     #expect(revoke(1))
     pass()
     #expect(anna.replica.role == .viewer && bo.replica.role == .viewer)

@@ -31,7 +31,7 @@ import Testing
     #expect(here.judge([ben: 300_001]) == [report(ben, .differs, 300_001)])
     #expect(there.judge([me: -300_001]) == [report(me, .differs, -300_001)])
     #expect(here.judge([ben: 300_001]) == [])
-    // A clock counts as right again only well within the limit.
+    // A clock counts as correct again only well within the limit.
     #expect(here.judge([ben: 299_000]) == [])
     #expect(here.judge([ben: 150_000]) == [report(ben, .isRight, 150_000)])
     #expect(here.judge([ben: 300_000]) == [])

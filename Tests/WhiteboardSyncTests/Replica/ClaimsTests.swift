@@ -4,7 +4,7 @@ import Testing
 @testable import Whiteboard
 @testable import WhiteboardSync
 
-/// Claims about changes of a member that is connected, and that did not make them.
+/// Claims about operations of a connected member that never made them.
 @Suite final class ClaimsTests {
   private let world = World(seed: 1, nodes: 1)
   private var anna: World.Node { world.nodes[0] }
@@ -12,12 +12,12 @@ import Testing
   private var cleo = ScriptedReplica(10)
   private var now = Moment(wall: 1_700_000_000_000, uptime: 2_000_000)
   private var kept: [StoredChange] = []
-  /// The records of Anna's that Bo has.
+  /// Anna's records that Bo has.
   private var introduced: [AuthorRecord] = []
 
   private var context: Context { anna.replica.board.state.context }
 
-  /// Bo and Cleo join, and Anna asks Bo first.
+  /// Lets Bo and Cleo join; Anna sends her first request to Bo.
   private func join() {
     for (member, hello) in [(bo.member, bo.hello()), (cleo.member, cleo.hello())] {
       anna.replica.peerJoined(member, now: now)
@@ -30,7 +30,7 @@ import Testing
     now = Moment(wall: now.wall + milliseconds, uptime: now.uptime + milliseconds)
   }
 
-  /// The request to Bo that waits for its answer.
+  /// The number of the pending request to Bo.
   private var inFlight: UInt64? { anna.replica.peers[bo.member]?.requestInFlight }
 
   private func take() -> [ReplicaAction] {
@@ -49,7 +49,7 @@ import Testing
     return errors(take())
   }
 
-  /// Bo answers that it has seen these dots and that nothing is left of them.
+  /// Sends Bo's answer that it has seen these dots and that none of their cells exist any more.
   private func claim(_ dots: [Dot], request: UInt64 = 1) -> [String] {
     var context = Context()
     for dot in dots { context.insert(dot) }
@@ -87,7 +87,7 @@ import Testing
     join()
     #expect(claim((1...4).map { Dot(cleo.incarnation, $0) }) == [])
     #expect(!context.contains(cleo.incarnation))
-    // The rest of the answer counts.
+    // The rest of the answer is applied.
     #expect(context.contains(bo.incarnation))
     #expect(receive(try cleo.sendText(), from: cleo) == [])
     #expect(hasText(of: cleo, 1))
@@ -100,7 +100,7 @@ import Testing
   func silent() throws {
     join()
     wait(PeerState.silenceTimeout)
-    // Bo is heard; Cleo is not.
+    // Bo has sent a message; Cleo has not.
     #expect(receive(bo.head(), from: bo) == [])
     #expect(claim([Dot(cleo.incarnation, 3)]) == [])
     #expect(context.contains(Dot(cleo.incarnation, 3)))
@@ -118,7 +118,7 @@ import Testing
     let second = anna.replica.board.incarnation
     introduced.append(try #require(anna.replica.registry[second]))
     #expect(second != first)
-    // Now the claim does no harm, and the boards become equal.
+    // Now the claim has no effect, and the boards become equal.
     func claimAgain(_ dot: Dot) -> [String] {
       for _ in 0..<10 where inFlight == nil {
         wait(ContextReports.interval)

@@ -26,7 +26,7 @@ import Testing
     let world = World(seed: 7, nodes: 4)
     world.connectAll()
     #expect(world.settle())
-    // The fourth reaches the first alone, and dies.
+    // The fourth node is connected only with the first, and crashes.
     world.disconnect(3, 1)
     world.disconnect(3, 2)
     let id = try world.nodes[3].replica.change(now: world.now(3)) { board in
@@ -70,9 +70,9 @@ import Testing
       world.edit(1)
       world.step(10)
     }
-    // Later on it may commit points of a stroke that nobody hears of any more.
+    // Later it may commit points of a stroke that no other node receives.
     let told = world.nodes[0].replica.board.state.context
-    // What goes out on a link that breaks is told to nobody.
+    // Messages on a link that breaks are lost.
     for _ in 0..<20 { world.step(10) }
     for other in 0..<3 { world.connect(3, other) }
     for step in 0..<200 {
@@ -88,7 +88,7 @@ import Testing
     #expect(joiner.digest == world.nodes[2].replica.digest)
     #expect(joiner.board.objectIDs.count > 30)
     #expect(world.violations.isEmpty)
-    // All that the host had told anybody is here, and it is known whose it is.
+    // Everything that the host had sent is here, with its authors.
     #expect(joiner.board.state.context.isSuperset(of: told))
     let host = world.nodes[0]
     #expect(!joiner.board.state.context[host.replica.board.incarnation].ranges.isEmpty)

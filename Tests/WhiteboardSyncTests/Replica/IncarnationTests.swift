@@ -4,7 +4,7 @@ import Testing
 @testable import Whiteboard
 @testable import WhiteboardSync
 
-/// A context names only incarnations with a record, and one member cannot take all of its room.
+/// A context names only incarnations with a record, and one member cannot use up its room.
 @Suite final class IncarnationTests {
   private let anna = World(seed: 1, nodes: 1).nodes[0]
   private var bo = ScriptedReplica(9)
@@ -13,7 +13,7 @@ import Testing
 
   private var context: Context { anna.replica.board.state.context }
 
-  /// Bo joins, and is asked.
+  /// Lets Bo join and receive a request.
   private func join() {
     anna.replica.peerJoined(bo.member, now: now)
     anna.replica.received(bo.hello(), from: bo.member, now: now)
@@ -50,7 +50,7 @@ import Testing
     #expect(actions.contains(.unrecorded(bo.member)))
     #expect(errors(actions).isEmpty)
     #expect(context.isEmpty)
-    // The board is as it was: all can write, and what the member writes itself comes.
+    // The board is unchanged: all can write, and the member's own edits arrive.
     try anna.replica.change(now: now) { board in
       _ = try board.createText("still here", at: Point(x: 0, y: 0))
     }
@@ -69,7 +69,7 @@ import Testing
     let document = node.replica.takeActions().compactMap { action in
       if case .record(let change) = action { change } else { nil }
     }
-    // As an earlier version kept it.
+    // As an earlier version stored it.
     let damaged = [StoredChange.keyframe(KeptState.encode([], invented(65_530)))]
     let replica = world.replica(node.key, now)
     try replica.restore(document + damaged, now: now)
@@ -100,7 +100,7 @@ import Testing
     try replica.restore([.keyframe(keyframe)], now: now)
     #expect(replica.unrecorded == UnrecordedAuthors(forgotten: 0, kept: 1))
     #expect(replica.board.state.record(id)?.count == 2)
-    // A new board that is made from it has records for all, and can be shared.
+    // A new board that is created from it has all records, and can be shared.
     let other = Author(board: try #require(BoardID(2...17)), key: SimulatedKey(4))
     let copy = try replica.snapshotForAnotherBoard(by: other)
     let kept = try KeptState(copy.keyframe)
@@ -144,7 +144,7 @@ import Testing
 
   @Test("[BRD-37] the last free incarnations are reserved for connected members")
   func reserve() throws {
-    // Of as many authors as it takes, none of whom is here.
+    // As many authors as needed, none of them connected.
     let strangers = BoardLimits.incarnationsOfStrangers
     var records: [AuthorRecord] = []
     for key in 0..<UInt64(strangers / 4000 + 1) {
@@ -164,7 +164,7 @@ import Testing
     let last = try #require(records.last)
     let more = claim(1) { _ in last.incarnation }
     #expect(receive(answer: bo.answer(more, of: [last])).contains(.full(bo.member)))
-    // Who is here can write all the same.
+    // Connected members can still write.
     #expect(errors(receive(try bo.sendText())).isEmpty)
     #expect(context.contains(bo.incarnation))
     #expect(context.incarnationCount == strangers + 1)

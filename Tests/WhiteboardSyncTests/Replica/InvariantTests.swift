@@ -1,9 +1,9 @@
 import BoardWorlds
 import Testing
 
-/// The invariants of the merge, on seeded worlds; `board-worlds` runs as many as one likes.
+/// The invariants of the merge in seeded worlds; `board-worlds` runs any number of them.
 @Suite struct InvariantTests {
-  /// What came of some worlds of boards and some of replicas; they run once.
+  /// The outcome of some worlds of boards and some of replicas, which run once for all tests.
   private struct Outcome {
     var tally = BoardWorld.Tally()
     var failures: [BoardWorld.Failure] = []
@@ -31,7 +31,8 @@ import Testing
     }
   }
 
-  /// No world broke the invariant, and each of these things happened.
+  /// Expects that no world broke the invariant, and that each of these events happened often
+  /// enough.
   private func expect(_ invariant: String, _ events: [BoardWorld.Tally.Event: Int]) {
     let failures = (Outcome.boards.failures + Outcome.replicas.failures)
       .filter { $0.invariant == invariant }

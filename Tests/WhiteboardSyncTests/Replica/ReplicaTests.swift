@@ -5,7 +5,7 @@ import Testing
 @testable import Whiteboard
 @testable import WhiteboardSync
 
-/// One replica and the bytes that others might send it.
+/// One replica that receives messages from scripted members.
 @Suite final class ReplicaTests {
   private let anna = World(seed: 1, nodes: 1).nodes[0]
   private var scriptedReplica = ScriptedReplica(9)
@@ -33,14 +33,14 @@ import Testing
     anna.replica.received(bytes, from: peer, now: now ?? start)
   }
 
-  /// The scriptedReplica joins and says who it is.
+  /// Lets the scripted replica join and introduce itself.
   private func join() {
     anna.replica.peerJoined(peer, now: start)
     receive(scriptedReplica.hello())
     _ = anna.replica.takeActions()
   }
 
-  /// The scriptedReplica's answer to our request.
+  /// Sends the scripted replica's answer to our request.
   private func answer(
     _ difference: Difference,
     of others: [AuthorRecord] = [],
@@ -80,7 +80,7 @@ import Testing
     receive(try scriptedReplica.sendText())
     let actions = anna.replica.takeActions()
     #expect(try sent(actions).isEmpty)
-    // The record and the batch are kept before the object is told of.
+    // The record and the batch are stored before the object is reported.
     #expect(actions.count == 3)
     guard
       case .record(.author(scriptedReplica.record.bytes, scriptedReplica.incarnation)) = actions[0],
@@ -117,7 +117,7 @@ import Testing
     #expect(said() == [.author(to: 2), .batch(to: 2)])
     _ = try createText()
     #expect(said() == [.batch(to: 2)])
-    // All of these hear the same from the beginning.
+    // All of these receive the same messages from the start.
     for member in [peer, bo] { anna.replica.peerLeft(member, now: start) }
     for member in [peer, bo] { anna.replica.peerJoined(member, now: start) }
     _ = try createText()
@@ -139,7 +139,7 @@ import Testing
     #expect(try sent(anna.replica.takeActions()) == [.nothingLacking(1)])
     receive(SyncMessage.nothingLacking(1).encode())
     #expect(anna.replica.takeActions() == [.caughtUp(peer)])
-    // Of a request that was given up, or was answered, it is no more than late.
+    // An answer to a finished or abandoned request counts as late.
     receive(SyncMessage.nothingLacking(1).encode())
     #expect(anna.replica.takeActions().isEmpty)
   }
@@ -156,7 +156,7 @@ import Testing
       anna.replica.tick(now: now)
       for case .sendAnswer(_, let name, _) in anna.replica.takeActions() {
         answers.append(try #require(name.request))
-        // The second takes two seconds to go out.
+        // Sending the second answer takes two seconds.
         if answers.count != 2 {
           anna.replica.answerSent(request: answers[answers.count - 1], to: peer, now: now)
         }
@@ -193,7 +193,7 @@ import Testing
     #expect(anna.replica.board.holder(of: id) == peer)
     anna.replica.tick(now: later(10_000))
     #expect(anna.replica.takeActions().contains(.selected(id, by: nil)))
-    // Any sign of it, and it holds again.
+    // After any message of the holder, the selection counts again.
     anna.replica.receivedDatagram(
       SyncDatagram.presence(counter: 1, Presence()).encode(),
       from: peer,
@@ -276,7 +276,7 @@ import Testing
       switch time {
       case 10: anna.replica.show(laser, now: later(time))
       case 40: anna.replica.show(last, now: later(time))
-      // Nothing new.
+      // No change.
       case 50, 900: anna.replica.show(last, now: later(time))
       default: anna.replica.tick(now: later(time))
       }
@@ -392,13 +392,13 @@ import Testing
       case 1: bytes[random.below(bytes.count)] ^= UInt8(1 << random.below(8))
       default: bytes = (0..<random.below(80)).map { _ in UInt8(random.below(256)) }
       }
-      // It breaks a rule at once, and may come again.
+      // It breaks a rule at once, and may join again.
       if random.chance(20) { node.replica.peerJoined(from, now: world.now(0)) }
       node.replica.received(bytes, from: from, now: world.now(0))
       node.replica.receivedDatagram(bytes, from: from, now: world.now(0))
       node.replica.receivedAnswer(bytes, request: 1, from: from, now: world.now(0))
     }
-    // It still works.
+    // The replica still works.
     let id = try node.replica.change(now: world.now(0)) { board in
       try board.createText("alive", at: Point(x: 0, y: 0))
     }
@@ -433,13 +433,13 @@ import Testing
   @Test("[BRD-30] a request fits in a message, whatever context other members cause")
   func longestRequest() throws {
     join()
-    // As many incarnations as there may be, and ranges as wide as fit.
+    // The maximum number of incarnations, and the widest ranges that fit.
     var claim = Difference(context: Context())
     let perIncarnation = UInt64(BoardLimits.ranges / BoardLimits.incarnations)
     for number in 1...UInt64(BoardLimits.incarnations) {
       for range in 0..<perIncarnation {
         let first = (range + 1) << 43
-        // No two neighbours alike, so that none is a repeat.
+        // Neighboring ranges differ, so that none counts as a repetition.
         claim.context.insert(first...(first + 1 << 42 + range), of: Incarnation(number << 40))
       }
     }
@@ -482,9 +482,9 @@ import Testing
     #expect(anna.replica.board.state.objectCount == 0)
     let actions = anna.replica.takeActions()
     #expect(violations(actions).isEmpty)
-    // Users are told, once.
+    // The user is notified once.
     #expect(actions.filter { $0 == .full(peer) }.count == 1)
-    // The chain goes on without us.
+    // The author's chain continues without us.
     receive(scriptedReplica.head())
     receive(report(1))
     #expect(violations(anna.replica.takeActions()).isEmpty)

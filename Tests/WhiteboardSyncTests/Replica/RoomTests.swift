@@ -3,9 +3,10 @@ import Testing
 
 @testable import WhiteboardSync
 
-/// What many replicas say to each other: counted, so that it does not grow with the square of them.
+/// The number of messages between many replicas, which must not grow with the square of their
+/// number.
 @Suite struct RoomTests {
-  /// A room in which all have caught up, and nothing of that is counted.
+  /// Returns a room in which all have caught up, with empty counts.
   private func room(_ count: Int) -> Room {
     let room = Room(count)
     room.joinAll()
@@ -14,7 +15,7 @@ import Testing
     return room
   }
 
-  /// What is said while everyone writes, for half a second.
+  /// Returns the messages of half a second in which all replicas write.
   private func said(_ room: Room) -> [Room.Kind: Room.Count] {
     for _ in 0..<10 {
       for number in room.replicas.indices { room.write(number) }
@@ -26,7 +27,7 @@ import Testing
   @Test("[SYN-10] [AUT-7] a batch and a head are encoded once for any number of recipients")
   func once() throws {
     let room = room(10)
-    // Behind the first batch goes an author message, since others came after the first of them.
+    // An author message precedes the first batch, because other members joined after the first one.
     room.write(0)
     _ = room.takeCounts()
     room.write(0)
@@ -41,10 +42,11 @@ import Testing
   func reports() throws {
     let (few, many) = (room(8), room(16))
     let (ofFew, ofMany) = try (#require(said(few)[.report]), #require(said(many)[.report]))
-    // Twice as many members: reports that went by the square would be more than four times as many.
+    // With twice as many members, a quadratic number of reports would be more than four times as
+    // large.
     #expect(2 * ofMany.said < 3 * ofFew.said)
     #expect(ofMany.heard < 3 * ofFew.heard)
-    // A hash, and no more than that, whoever wrote.
+    // A report is only a hash, whichever member wrote.
     #expect(ofMany.bytesSaid < 64 * ofMany.said)
     for room in [few, many] {
       room.pass(10_000)

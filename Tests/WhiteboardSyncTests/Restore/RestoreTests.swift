@@ -23,7 +23,7 @@ import Testing
       #expect(replica.digest == node.replica.digest, "seed \(seed)")
       #expect(replica.board.state.context == node.replica.board.state.context, "seed \(seed)")
       #expect(replica.board.incarnation != node.replica.board.incarnation)
-      // All but what was never written.
+      // All authors except those without operations.
       let authors = node.replica.board.authors.filter {
         node.replica.board.state.context.contains($0.key)
       }
@@ -59,7 +59,7 @@ import Testing
     node.replica.peerJoined(bo.member, now: now)
     node.replica.received(bo.hello(), from: bo.member, now: now)
     node.replica.receivedAnswer(bo.answer(try story(1)), request: 1, from: bo.member, now: now)
-    // The same dots with other values, and one dot more so that it is kept.
+    // The same dots with other values, and one more dot, so that the answer is stored.
     let later = Moment(wall: now.wall, uptime: now.uptime + 6000)
     var other = try story(2)
     other.context.insert(Dot(bo.incarnation, 77))

@@ -4,14 +4,13 @@ import Testing
 @testable import Whiteboard
 @testable import WhiteboardSync
 
-/// Who wrote what, as in the board's vectors: records and chains by themselves, and links and answers
-/// as a whole replica takes them.
+/// The authorship vectors of the board: records and chains alone, links and answers with a replica.
 @Suite struct BoardVectorAuthorTests {
   private static let vectors = BoardVectors.file
   private static let now = Moment(wall: 1_700_000_000_000, uptime: 1_000_000)
   private let verifier = P256SignatureVerifier()
 
-  /// A replica that knows nobody but `member`, of whom it heard nothing.
+  /// Returns a replica that knows only `member`, from which it received nothing yet.
   private func replica(on board: BoardID, joinedBy member: MemberID) -> Replica {
     let replica = Replica(author: Author(board: board, key: RealKey(9)), now: Self.now)
     replica.peerJoined(member, now: Self.now)
@@ -51,7 +50,7 @@ import Testing
     #expect(record.role.rawValue == vector.role)
     #expect(record.granter.map { Hexadecimal.encode($0) } == vector.granter)
     guard record.granter == nil else { return }
-    // Made here it is the same, but for the signature, which is another each time.
+    // A local record has the same bytes except for the signature, which is always different.
     let key = try VectorKey(of: record.member)
     let nonce = Array(record.bytes[17..<33])
     let made = try #require(AuthorRecord(board: board, nonce: nonce, role: record.role, key: key))
@@ -182,7 +181,7 @@ import Testing
     )
   }
 
-  /// Has a replica refuse a message of a link, and nothing before it.
+  /// Expects that a replica refuses one message of a link, and none before it.
   private func refuse(
     _ hex: String,
     as word: String,
@@ -201,7 +200,7 @@ import Testing
     #expect(replica.digest == digest)
   }
 
-  /// A replica that waits for the answer of a member, of whom it knows but another incarnation.
+  /// Returns a replica that waits for an answer of a member, of which it knows another incarnation.
   private func replica(askingOn board: BoardID, _ member: MemberID) throws -> Replica {
     let replica = replica(on: board, joinedBy: member)
     let author = Author(board: board, key: try VectorKey(of: member))
@@ -223,7 +222,7 @@ import Testing
     #expect(answer.records.map(\.incarnation.description) == vector.records)
     #expect(answer.incarnation.description == vector.signer)
     #expect(Hexadecimal.encode(DifferenceCoding.encode(answer.difference)) == vector.difference)
-    // Made here it is the same, but for the signature, which is another each time.
+    // A local answer has the same bytes except for the signature, which is always different.
     let made = Answer.encode(
       answer.records,
       answer.difference,

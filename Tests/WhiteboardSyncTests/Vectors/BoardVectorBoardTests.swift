@@ -4,7 +4,7 @@ import Testing
 @testable import Whiteboard
 @testable import WhiteboardSync
 
-/// What a board is after the batches of the vectors, and what it reads as.
+/// The contents of a board after the batches of the vectors.
 @Suite struct BoardVectorBoardTests {
   private static let vectors = BoardVectors.file
 
@@ -33,7 +33,7 @@ import Testing
     try batches.map { try BatchCoding.decode(BoardVectors.bytes($0)) }
   }
 
-  /// The batches as they are, backwards, and in some other orders.
+  /// Returns the batches in order, in reverse, and in some other orders.
   private func orders(of batches: [String]) throws -> [[Batch]] {
     let batches = try decoded(batches)
     var random = SeededGenerator(seed: UInt64(batches.count))
@@ -113,7 +113,7 @@ import Testing
       let bytes = DifferenceCoding.encode(answer)
       try state.merge(DifferenceCoding.decode(bytes), comparingAll: true, changes: &changes)
       #expect(BoardDigest.digest(of: state).hex == vector.digest)
-      // Once is enough.
+      // A second merge changes nothing.
       let again = try DifferenceCoding.decode(bytes)
       try state.merge(again, comparingAll: true, changes: &changes)
       #expect(BoardDigest.digest(of: state).hex == vector.digest)
@@ -192,7 +192,7 @@ import Testing
       let line = try board.say("next")
       let time = try #require(board.state.record(line)?[.kind]).time.rawValue
       #expect(time > vector.after.flatMap(UInt64.init) ?? 0)
-      // It moves no other time ahead.
+      // The time of this edit moves no other time ahead.
       let text = try board.createText("text", at: Point(x: 0, y: 0))
       let next = try #require(board.state.record(text)?[.kind]).time.milliseconds
       #expect(next <= wall + BoardLimits.drift)

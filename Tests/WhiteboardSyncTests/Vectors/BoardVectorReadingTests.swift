@@ -4,7 +4,7 @@ import Testing
 @testable import Whiteboard
 @testable import WhiteboardSync
 
-/// Values that no replica should write, and how they are read.
+/// Values that no replica should write, and their meanings.
 extension BoardVectors {
   /// A value of the JSON of an object.
   enum JSONValue: Decodable, Equatable, Sendable {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Whiteboard
 
-/// Places in the stack of objects.
+/// Positions in the stack of objects.
 extension BoardVectors {
   struct ZIndexes: Decodable, Sendable {
     struct Front: Decodable, Sendable {

@@ -3,7 +3,7 @@ import Testing
 @testable import Whiteboard
 @testable import WhiteboardSync
 
-/// The forms of the board's vectors, both ways, and what is not of them.
+/// The encodings of the board's vectors in both directions, and malformed ones.
 @Suite struct BoardVectorTests {
   private static let vectors = BoardVectors.file
 
@@ -122,7 +122,7 @@ import Testing
   func datagram(vector: BoardVectors.Named) throws {
     let bytes = try BoardVectors.bytes(vector.hex)
     let written = try #require(try SyncDatagram.decode(bytes)).encode()
-    // What may follow presence is for versions to come.
+    // Bytes after presence are reserved for later versions.
     #expect(bytes[0] == 1 ? bytes.starts(with: written) : bytes == written)
   }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Whiteboard
 @testable import WhiteboardSync
 
-/// Who wrote what: keys, records, chains, links, heads and signed answers.
+/// Authorship: keys, records, chains, links, heads and signed answers.
 extension BoardVectors {
   struct Key: Decodable, Sendable {
     let name: String
@@ -29,7 +29,7 @@ extension BoardVectors {
     let invalid: [Refused]
   }
 
-  /// A board that somebody owns.
+  /// An owned board.
   struct Owned: Decodable, Sendable {
     struct Records: Decodable, Sendable {
       let valid: [Record]
@@ -169,7 +169,7 @@ extension BoardVectors {
   static func member(_ hex: String) throws -> MemberID { try #require(MemberID(bytes(hex))) }
 }
 
-/// The key of one of the people in the vectors.
+/// The key of a member in the vectors.
 struct VectorKey: AuthorKey {
   private let key: P256.Signing.PrivateKey
 
@@ -177,7 +177,7 @@ struct VectorKey: AuthorKey {
     key = try P256.Signing.PrivateKey(rawRepresentation: BoardVectors.bytes(vector.private))
   }
 
-  /// The key of a member.
+  /// Creates the key of a member.
   init(of member: MemberID) throws {
     let text = Hexadecimal.encode(member.bytes)
     try self.init(try #require(BoardVectors.file.keys.first { $0.member == text }))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Whiteboard
 
-/// What a board is after some batches: digest, sums, answers, and what it reads as.
+/// The state of a board after some batches: digest, sums, answers, and the meaning of its cells.
 extension BoardVectors {
   struct Digest: Decodable, Sendable {
     struct Step: Decodable, Sendable {

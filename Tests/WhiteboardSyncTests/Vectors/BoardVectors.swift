@@ -4,10 +4,10 @@ import Testing
 @testable import Whiteboard
 @testable import WhiteboardSync
 
-/// `Protocol/Vectors/board.json`, which was made by another implementation of `Protocol/board.md`.
+/// `Protocol/Vectors/board.json`, which another implementation of `Protocol/board.md` created.
 ///
-/// Here is what is of one form whatever the board; `BoardVectors+Boards.swift` and
-/// `BoardVectors+Authors.swift` have what a board is after some batches, and who wrote them.
+/// This file has the encodings that do not depend on a board. `BoardVectors+Boards.swift` has the
+/// states of boards after some batches, and `BoardVectors+Authors.swift` has authorship.
 struct BoardVectors: Decodable {
   struct Refused: Decodable, CustomTestStringConvertible, Sendable {
     let name: String

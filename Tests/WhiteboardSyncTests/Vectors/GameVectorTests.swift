@@ -6,7 +6,7 @@ import Testing
 @testable import Whiteboard
 @testable import WhiteboardSync
 
-/// `Protocol/Vectors/games.json`, which was made by another implementation of `Protocol/games.md`.
+/// `Protocol/Vectors/games.json`, which another implementation of `Protocol/games.md` created.
 struct GameVectors: Decodable {
   struct List: Decodable {
     let sha256: String

@@ -5,7 +5,7 @@ import Testing
 @testable import Whiteboard
 @testable import WhiteboardSync
 
-/// What `Protocol/Vectors/walkthrough.json` says of the board; another implementation made it.
+/// The board in `Protocol/Vectors/walkthrough.json`, which another implementation created.
 private struct Walkthrough: Decodable {
   struct Person: Decodable {
     let name: String
@@ -101,7 +101,7 @@ struct WalkthroughTests {
       case .batch(let content)?:
         let encoded = try EncodedBatch(decoding: BoardVectors.bytes(told.batches[1].hex))
         #expect(writer.encode(encoded) == content)
-      // Those are for the other of the two.
+      // Those are for the other peer.
       case .request?, .nothingLacking?, .state?: continue
       default: break
       }
@@ -114,7 +114,7 @@ struct WalkthroughTests {
     }
     #expect(replica.digest.hex == told.batches[1].digest)
     #expect(BoardVectors.hash(replica.board.state.context) == told.contextHash)
-    // Encoded anew the answer is the same, but for the signature.
+    // The answer encodes to the same bytes except for the signature.
     let read = try Answer(answer)
     #expect(read.incarnation == (try incarnation("anna")))
     let made = Answer.encode(

@@ -8,7 +8,7 @@ import WhiteboardSync
 
 @Suite("The areas around and above the board")
 struct AroundBoardTests {
-  /// The column and row of a text on the screen, counted from 1 as terminals do.
+  /// Returns the column and row of a text on the screen, counted from 1 as terminals do.
   private func place(of text: String, _ desk: inout Desk) throws -> (x: Int, y: Int) {
     let lines = desk.lines()
     let row = try #require(lines.firstIndex { $0.contains(text) }, "\(text)")
@@ -76,7 +76,7 @@ struct AroundBoardTests {
     #expect(board().contains { $0.contains("Bob") }, "it moves again")
     desk.now += .seconds(4)
     _ = desk.tick()
-    // Presence is told again while nothing moves.
+    // Presence is sent again without any movement.
     desk.client.take(.presence(bob, try Presence(cursor: Point(x: 100, y: 100))), now: desk.now)
     #expect(board().contains { $0.contains("▲") } && !board().contains { $0.contains("Bob") })
     desk.now += .seconds(20)
@@ -113,7 +113,7 @@ struct AroundBoardTests {
     #expect(desk.lines()[0].contains("Your turn: W"))
     #expect(!desk.lines().contains { $0.contains("you's turn") })
     if rows > 12 { #expect(desk.lines()[2...].contains { $0.contains("Your turn") }) }
-    // A second game of the kind is no obstacle.
+    // A second game of the same kind does not matter.
     try desk.board.createConnectFour(at: Point(x: 900, y: 0))
     desk.sync()
     #expect(desk.type("W3\r") == [#"play \#(id) "3""#])

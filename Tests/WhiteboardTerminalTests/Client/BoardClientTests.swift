@@ -21,7 +21,7 @@ struct BoardClientTests {
   @Test("mouse gestures become the commands that a script would write")
   func mouse() throws {
     var desk = try Desk()
-    // The board is 74 columns wide, and its middle is the middle of the board.
+    // The board is 74 columns wide, and its center is at the origin.
     #expect(desk.type("^[<0;38;13M") == ["pen 4,8 width=5"])
     #expect(desk.type("^[<32;40;13M^[<32;40;14M") == [])
     #expect(desk.tick() == ["pen 20,8 20,24", "point 20,24"])
@@ -47,7 +47,7 @@ struct BoardClientTests {
     var desk = try Desk()
     let pasted = desk.type("^[200~one\rtwo\r\nthree^[201~")
     #expect(pasted == [#"text 0,0 "one\ntwo\nthree""#])
-    // In the chat a line has no line ends.
+    // A chat line contains no line ends.
     #expect(desk.type("/^[200~a\r\nb\u{7}^[201~\r") == [#"say "a b""#])
   }
 
@@ -85,7 +85,7 @@ struct BoardClientTests {
     desk.sync()
     #expect(desk.type("^[<32;40;13M^[<0;40;13m") == ["move \(id) +16,0"])
     #expect(desk.type("^[C^[1;5C") == ["move \(id) +4,0", "move \(id) +8,0"])
-    // Keys come faster than answers, and each counts.
+    // Keys arrive faster than answers, and each one counts.
     #expect(desk.type(".>") == ["rotate \(id) 15", "rotate \(id) 16"])
     #expect(desk.type("SS") == ["scale \(id) 1.1", "scale \(id) 1.21"])
     #expect(desk.type("2") == ["color \(id) #56b4e9ff"])

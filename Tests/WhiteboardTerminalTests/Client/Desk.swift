@@ -6,7 +6,7 @@ import WhiteboardSync
 @testable import WhiteboardNode
 @testable import WhiteboardTerminal
 
-/// A client at a board on which Anna draws, and Bob is there.
+/// A client of Anna, who draws on a board on which Bob is present.
 struct Desk {
   static func memberID(_ number: UInt8) throws -> MemberID {
     try #require(MemberID(Array(repeating: number, count: 32)))
@@ -42,7 +42,7 @@ struct Desk {
     _ = client.take(.joined(.init(peer: try Desk.memberID(2).description, name: "Bob")))
   }
 
-  /// The client is told what is on the board.
+  /// Sends the contents of the board to the client.
   mutating func sync() {
     let snapshots = board.snapshots
     for id in known.subtracting(snapshots.map(\.id)) { client.take(.removed(id)) }
@@ -52,7 +52,7 @@ struct Desk {
     known = Set(snapshots.map(\.id))
   }
 
-  /// What becomes of keys and the mouse; the marks of verbs are left out.
+  /// Sends keys and mouse events, and returns the resulting commands without their request ids.
   mutating func type(_ text: String) -> [String] {
     var parser = InputParser()
     let events = parser.feed(text.replacing("^", with: "\u{1B}").utf8) + parser.finish()

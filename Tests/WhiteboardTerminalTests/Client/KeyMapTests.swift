@@ -7,7 +7,7 @@ import WhiteboardRendering
 
 @Suite("What every key does")
 struct KeyMapTests {
-  /// What a key makes: verbs for the node, and another state of the client.
+  /// The effect of a key: commands for the node, and a changed state of the client.
   private struct Outcome {
     var verbs: [String] = []
     var state: [String: String] = [:]
@@ -15,7 +15,7 @@ struct KeyMapTests {
 
   private static let selectFirst = ["notice": "select something first: v and click, or Tab"]
 
-  /// With nothing selected, and with a text selected that is written as ID.
+  /// The outcomes without a selection, and with a selected text, whose id is written as ID.
   private static let outcomes: [KeyMap.Command: (free: Outcome, held: Outcome)] = {
     var table: [KeyMap.Command: (free: Outcome, held: Outcome)] = [:]
     func both(_ command: KeyMap.Command, _ verbs: String..., state: [String: String] = [:]) {
@@ -115,7 +115,7 @@ struct KeyMapTests {
     return table
   }()
 
-  /// What a person sees of the state of a client.
+  /// Returns the visible state of a client.
   private func state(_ client: BoardClient) -> [String: String] {
     var state = [
       "tool": client.tool.rawValue, "color": client.colorText ?? "default",
@@ -143,7 +143,7 @@ struct KeyMapTests {
     return state
   }
 
-  /// What a terminal sends for a key of the table.
+  /// Returns the bytes that a terminal sends for a key of the table.
   private func bytes(_ key: String) throws -> String {
     let named = [
       "space": " ", "enter": "\r", "tab": "\t", "shift+tab": "^[Z", "escape": "^",
@@ -197,7 +197,7 @@ struct KeyMapTests {
 
   // MARK: - Tools
 
-  /// What each tool makes of a press, a way to the right and down, and a release.
+  /// The outcome of each tool after a press, a drag to the lower right, and a release.
   private static let tools: [Tool: Outcome] = [
     .pen: Outcome(verbs: ["pen 4,8 width=5", "pen 12,8 20,8 20,24", "lift"]),
     .line: Outcome(verbs: ["stroke 4,8 20,24 width=5"]),
@@ -230,9 +230,9 @@ struct KeyMapTests {
       : ["^[<0;38;13M", "^[<32;39;13M", "^[<32;40;13M", "^[<32;40;14M", "^[<0;40;14m"]
     let wanted: [String] =
       switch tool {
-      // Who types has the keys.
+      // While a text is edited, it gets the keys.
       case .text: [steps[0], byKeyboard ? "" : steps[4], "!"]
-      // What was picked is in hand at once.
+      // The picked object is selected at once.
       case .picker: Array(steps.dropLast())
       default: steps
       }
@@ -254,7 +254,7 @@ struct KeyMapTests {
       return "\(words[0]) \(words[1]) … \(words[words.count - 1])"
     }
     if tool == .hand {
-      // The keyboard has arrows that move the board, and needs no hand.
+      // The keyboard moves the board with arrow keys, and does not need the hand tool.
       #expect(verbs == [])
       #expect((state(desk.client)["center"] == before["center"]) == byKeyboard)
       return

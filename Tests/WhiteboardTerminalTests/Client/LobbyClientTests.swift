@@ -83,7 +83,7 @@ struct LobbyClientTests {
     lobby.found(Self.found("Team", "teamid", by: "Ben", "benid"))
     lines = lobby.frame().screen.lines
     #expect(lines[4].contains("Team  yours, Ada and Ben are on it"))
-    // The title of the copy takes the place of the announced name, and its own name does not.
+    // The title of the copy replaces the announced name, and the copy's own name does not.
     func keep(title: String?) {
       lobby.keep([
         .init(
@@ -151,7 +151,7 @@ struct LobbyClientTests {
     #expect(Self.type("^[6~^[6~^[5~^[5~\r", &lobby) == [.host("/1")])
     #expect(Self.type("^[<65;5;5M^[<65;5;5M\r", &lobby) == [.host("/3")])
     #expect(Self.type("^[H^[F\r", &lobby) == [.host("/60")], "other codes of the same keys")
-    // A click opens what is there.
+    // A click opens the entry under it.
     let lines = lobby.frame().screen.lines
     guard let row = lines.firstIndex(where: { $0.contains("board 59.") }) else {
       Issue.record("\(lines)")

@@ -23,7 +23,7 @@ struct NoticeTests {
 
   private static let path = "/home/anna/" + String(repeating: "deep/", count: 12) + "plan.png"
 
-  /// Words that may be broken into several rows of a box.
+  /// Joins rows of a box, whose text may be wrapped.
   private func joined(_ lines: [String]) -> String {
     lines.joined().filter { !" │┌┐└┘─".contains($0) }
   }

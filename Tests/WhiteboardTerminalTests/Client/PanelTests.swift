@@ -9,7 +9,7 @@ import WhiteboardRendering
 struct PanelTests {
   static let sizes = [(120, 40), (80, 24), (40, 12)]
 
-  /// The answer to `checkpoints`, with a request mark or without.
+  /// Returns the answer to `checkpoints`, with or without a request id.
   private static func answer(_ count: Int, isAsked: Bool = true) -> NodeEvent {
     .checkpoints(
       .init(
@@ -188,7 +188,7 @@ struct PanelTests {
       #expect(seen.contains { $0.contains(words) }, "\(words)")
     }
     #expect(desk.type("^[4~\r") == ["QUIT"])
-    // What is clicked is what is there.
+    // A click selects the visible item.
     #expect(desk.type(" ^[4~") == [])
     let lines = desk.lines()
     let row = try #require(lines.firstIndex { $0.contains("write a message") })

@@ -26,7 +26,7 @@ struct RemovalClientTests {
     #expect(desk.lines().contains { $0.contains("Bob removed you from this board: too loud.") })
     #expect(desk.lines().contains { $0.contains("c      go on with your own copy") })
     #expect(desk.client.people.isEmpty)
-    // What was typed for what was there before decides nothing.
+    // A key typed before the box appeared decides nothing.
     #expect(desk.type("c") == [])
     desk.now += .seconds(2)
     #expect(desk.type("c") == ["continue"])

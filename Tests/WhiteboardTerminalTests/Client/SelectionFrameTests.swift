@@ -8,7 +8,7 @@ import WhiteboardRendering
 
 @Suite("The frame around the selection")
 struct SelectionFrameTests {
-  /// What a shape of lines with its corners at two places is drawn by.
+  /// Returns the points of a shape of lines with two given corners.
   private func outline(_ from: Point, _ to: Point) throws -> [InkPoint] {
     try BoardClient.points(.rectangle, from, to).map { try InkPoint($0) }
   }
@@ -20,7 +20,7 @@ struct SelectionFrameTests {
     try #require(SelectionFrame(snapshots, in: viewport) { _ in nil })
   }
 
-  /// Where a corner or a side of the lines of a snapshot shows, without the width of the lines.
+  /// Returns the position of a corner or side of the lines of a snapshot, without their width.
   private func inkPlace(_ snapshot: ObjectSnapshot, _ grip: SelectionFrame.Grip) -> Point {
     let line = snapshot.lineWidth ?? 0
     let half = Size(
@@ -68,11 +68,11 @@ struct SelectionFrameTests {
       let kept =
         isCentered ? SelectionFrame.Grip(x: 0, y: 0) : SelectionFrame.Grip(x: -grip.x, y: -grip.y)
       let (old, new) = (inkPlace(before, kept), inkPlace(after, kept))
-      // As exact as positions, sizes and widths are stored.
+      // As exact as the stored positions, sizes and widths.
       let distance = max((old.x - new.x).magnitude, (old.y - new.y).magnitude)
       #expect(distance < 0.1, "seed \(seed), \(grip), \(distance)")
       let widths = [before, after].map { ($0.lineWidth ?? 0) * $0.scale }
-      // What is very small would need a wider line than there is.
+      // A very small object would need a wider line than the maximum.
       let isWidest = after.lineWidth == BoardLimits.lineWidth
       #expect(
         isWidest || (widths[0] - widths[1]).magnitude <= 0.01 * max(1, after.scale),
@@ -90,16 +90,17 @@ struct SelectionFrameTests {
     )
     try desk.board.select([id])
     desk.sync()
-    // The right side of the frame is a cell outside, at 90,0. Dragged 10 cells to the right.
+    // The right side of the frame is one cell outside, at 90,0. It is dragged 10 cells to the
+    // right.
     let side = "v^[<0;49;12M^[<32;59;12M^[<0;59;12m"
     #expect(desk.type(side) == ["scale \(id) 1.5 about=-80,0 line=keep"])
     let centered = "^[<8;49;12M^[<40;59;12M^[<8;59;12m"
     #expect(desk.type(centered) == ["scale \(id) 2 about=0,0 line=keep"])
     let wider = "^[<16;49;12M^[<48;59;12M^[<16;59;12m"
     #expect(desk.type(wider) == ["scale \(id) 1.487805 about=-82,0"])
-    // 1.1 times the scale that the mouse asked for.
+    // 1.1 times the scale of the mouse.
     #expect(desk.type("S") == ["scale \(id) 1.64 line=keep"])
-    // What the frame surrounds is moved, also right beside the handles.
+    // A drag inside of the frame moves the object, also directly beside the handles.
     #expect(desk.type("^[<0;47;12M^[<32;48;12M^[<0;48;12m").first?.hasPrefix("move") == true)
   }
 
@@ -127,7 +128,7 @@ struct SelectionFrameTests {
         #expect(corner.x == least.x - 1 || corner.x == greatest.x + 1, "seed \(seed)")
         #expect(corner.y == least.y - 1 || corner.y == greatest.y + 1, "seed \(seed)")
       }
-      // All of the object can be taken hold of.
+      // The object can be dragged at every point.
       for _ in 0..<10 {
         let place = Point(
           x: Double.random(in: bounds.least.x...bounds.greatest.x, using: &random),

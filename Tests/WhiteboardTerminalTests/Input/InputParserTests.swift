@@ -84,20 +84,20 @@ struct InputParserTests {
         .reply(.graphics(true)), .reply(.graphics(false)), .key(.character("q"), []),
       ]
     ),
-    // What makes no sense is dropped whole.
+    // Malformed sequences are dropped as a whole.
     (
       "^[<0;0;0M^[999999999C^[<1M^[1;2;3R^[?zx",
       [
         .key(.function(3), .shift), .key(.character("x"), []),
       ]
     ),
-    // What is cut off by something else takes nothing of that with it.
+    // An interrupted sequence does not affect the next one.
     (
       "^]11;rgb:00^[<0;5;5Mq",
       [.mouse(.init(.press(.left), x: 4, y: 4)), .key(.character("q"), [])]
     ),
     ("\u{1B}^[A", [.key(.escape, []), .key(.up, [])]),
-    // The mouse as old terminals tell it, and the keypad as new ones do.
+    // The mouse of old terminals, and the keypad of new ones.
     (
       "^[M !!^[M#\"!^[M@*+x",
       [
@@ -111,7 +111,7 @@ struct InputParserTests {
         .key(.up, []), .key(.character("+"), []), .key(.character("5"), .control), .key(.enter, []),
       ]
     ),
-    // No control character is a key.
+    // Control characters are not keys.
     ("\u{85}^[133ux", [.key(.character("x"), [])]),
     ("a^[1^[Bb", [.key(.character("a"), []), .key(.down, []), .key(.character("b"), [])]),
   ]
@@ -157,7 +157,7 @@ struct InputParserTests {
       _ = parser.feed((0..<random.below(100)).map { _ in UInt8(random.below(256)) })
       if random.chance(5) { _ = parser.finish() }
     }
-    // Whatever was open is over after these.
+    // These bytes end any open sequence.
     _ = parser.feed("\u{1B}[201~\u{7}\u{1B}\\".utf8)
     _ = parser.finish()
     #expect(parser.feed("\u{1B}[B".utf8) == [.key(.down, [])], "seed \(seed)")

@@ -8,7 +8,7 @@ import WhiteboardSync
 @testable import WhiteboardTerminal
 
 @Suite struct PlayerClientTests {
-  /// Five words, one a second, the last after ten more.
+  /// Returns a recording of five texts, one per second, and the last one after ten more seconds.
   private func recording() throws -> Recording {
     let member = try #require(MemberID([UInt8](repeating: 3, count: 32)))
     let board = Board(incarnation: Incarnation(3), member: member, wallClock: 1_000)
@@ -59,7 +59,7 @@ import WhiteboardSync
     press(&client, " ")
     client.advance(by: .seconds(60))
     #expect(client.place == 5 && !client.isPlaying)
-    // From the end it begins anew.
+    // At the end, the key starts from the beginning.
     press(&client, " ")
     #expect(client.isPlaying && client.place == 0)
   }
@@ -95,7 +95,7 @@ import WhiteboardSync
         steps.append(.init(.batch(EncodedBatch(batch).bytes), time: 10_000 + time, row: 1))
       }
     }
-    // What is there in the end is what is in view.
+    // The objects at the end of the recording are in view.
     _ = try board.createText("corner", at: Point(x: -400, y: -150))
     _ = try board.createText("other", at: Point(x: 400, y: 150))
     keep(0)
@@ -117,7 +117,7 @@ import WhiteboardSync
     let traffic = try [
       TrafficEntry(.joined, [member.bytes], time: 10_000, text: "Ada\u{1B}[31m"),
       datagram(500, .presence(counter: 2, Presence(cursor: Point(x: 100, y: 60)))),
-      // One that was overtaken.
+      // A datagram that was overtaken.
       datagram(600, .presence(counter: 1, Presence(cursor: Point(x: -100, y: 60)))),
       datagram(1_500, .preview(stroke: stroke, first: 2, points: preview)),
       TrafficEntry(.left, [member.bytes], time: 12_000, text: "left"),
@@ -145,7 +145,7 @@ import WhiteboardSync
     #expect(!screen().contains("good morning"))
     client.advance(by: .milliseconds(2_000))
     #expect(ink() == committed, "what is finished is as it is on the board")
-    // Back, and there again.
+    // Seek back, and forward again.
     client.seek(to: 700)
     #expect(screen().contains("▲"))
     press(&client, "?")
@@ -193,7 +193,7 @@ import WhiteboardSync
       let bytes = SyncDatagram.presence(counter: counter, presence).encode()
       return TrafficEntry(.datagram, [member.bytes], time: 5_000 + time, bytes: bytes)
     }
-    // Moves at once and after weeks; between them it says now and then that it is still there.
+    // The pointer moves at once and after weeks; in between, presence repeats without a movement.
     var sent = [TrafficEntry(.joined, [member.bytes], time: 5_000, text: "Ada")]
     sent.append(try traffic(100, 1, x: 0))
     for beat in 1...100 {

@@ -31,7 +31,7 @@ private func member(_ number: UInt8) -> MemberID {
     try board.receive(batch)
   }
 
-  /// Fills the board with objects of an author until it is refused.
+  /// Fills the board with objects of an author until a batch is refused.
   private func fill(from first: UInt64, by author: Incarnation) throws -> UInt64 {
     var next = first
     while true {
@@ -54,14 +54,14 @@ private func member(_ number: UInt8) -> MemberID {
     let end = try fill(from: 1, by: flooder)
     #expect(board.state.objectCount > BoardLimits.objectsPerAuthor - 4096)
     #expect(board.state.objectCount <= BoardLimits.objectsPerAuthor + 1)
-    // Others, and we, have room.
+    // Others, including us, have room.
     try receive(create(1..<4096, of: other))
     _ = try board.createText("still here", at: Point(x: 0, y: 0))
-    // Another incarnation of the same key has not.
+    // Another incarnation of the same key has no room.
     let again = Incarnation(4)
     board.authors[again] = Self.mallory
     #expect(throws: BoardError.shareUsed) { try receive(create(1..<4096, of: again)) }
-    // What makes room is accepted, and then there is room again.
+    // Purges are accepted, and make room again.
     let purges = try Batch(
       author: flooder,
       firstSequence: end,
@@ -83,7 +83,7 @@ private func member(_ number: UInt8) -> MemberID {
     #expect(throws: BoardError.boardFull) {
       try board.createText("no room", at: Point(x: 0, y: 0))
     }
-    // A user can make room, also on a board that is full.
+    // A user can make room, even on a full board.
     while try board.purge(madeBy: Self.mallory, atMost: 4000) == 4000 {}
     _ = try board.createText("room", at: Point(x: 0, y: 0))
     #expect(board.state.objectCount == 1)

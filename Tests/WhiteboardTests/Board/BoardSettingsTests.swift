@@ -61,7 +61,8 @@ import Testing
     try boards.share()
     #expect(anna.settings == bob.settings)
     #expect(anna.title == "Bob's" && anna.grid == 1)
-    // Anna writes to the object of the least id, though the cell she beats is on the other.
+    // Anna writes to the object with the smallest id, although the overwritten cell is on the other
+    // one.
     try anna.setTitle("Ours")
     try boards.share()
     #expect(anna.title == "Ours" && bob.title == "Ours")

@@ -74,7 +74,7 @@ import Testing
     #expect(board.state.objectCount == 0)
   }
 
-  // AirplaIN's bugs, by their numbers.
+  // The bugs of AirplaIN, by their numbers.
 
   @Test("[BRD-22] AirplaIN 1.6: if two users select at once, one wins on both boards")
   func race() throws {
@@ -105,7 +105,7 @@ import Testing
     try bob.write(id, .selection, .bytes(anna.member.bytes))
     try share(bob, anna)
     #expect(anna.holder(of: id) == nil && anna.selection(of: id) == nil)
-    // It does not keep her from selecting it herself.
+    // The ignored selection does not keep her from selecting the object herself.
     try anna.object(id)?.select()
     #expect(anna.holder(of: id) == anna.member)
     try anna.object(id)?.deselect()
@@ -257,7 +257,7 @@ import Testing
     try anna.object(id)?.changePosition(to: Point(x: 2, y: 2))
     try share(anna, bob)
     #expect(bob.object(id)?.centerPosition == Point(x: 2, y: 2))
-    // Unrelated writes of hers are not dragged along.
+    // The times of her unrelated writes do not change.
     let mine = try anna.createText("y", at: Point(x: 0, y: 0))
     #expect((anna.snapshot(mine)?.updatedAt ?? 0) <= anna.wallClock + BoardLimits.drift)
   }
@@ -373,7 +373,7 @@ import Testing
     let other = self.board(2)
     let first = try board.createText("before", at: Point(x: 0, y: 0))
     try share(board, other)
-    // The claim reaches everyone, as it would through answers.
+    // The claim reaches every board, as an answer would bring it.
     var claim = Difference(context: board.state.context)
     claim.context.insert(5...last, of: Incarnation(1))
     claim.living.insert(first.dot)
@@ -388,7 +388,7 @@ import Testing
     #expect(other.state.dump == board.state.dump)
     #expect(other.snapshot(second)?.text == "after")
     #expect(other.snapshot(third)?.text == "more")
-    // What was made before is edited as ever.
+    // Earlier objects can still be edited.
     try board.replaceText(first, with: "changed")
     try share(board, other)
     #expect(other.snapshot(first)?.text == "changed")

@@ -45,7 +45,7 @@ import Testing
       #expect(new.isFinished == old.isFinished && new.erased == old.erased)
       #expect(new.asset == old.asset && new.game == old.game && new.isLocked == old.isLocked)
       #expect(board.state.record(copy)?[.setup]?.value == board.state.record(id)?[.setup]?.value)
-      // The original's time is its own, and so is the copy's.
+      // The original and the copy have their own times.
       #expect(new.updatedAt == old.updatedAt + 1000)
     }
     #expect(board.object(game) is GameObject && board.object(photo) is PhotoObject)
@@ -62,22 +62,22 @@ import Testing
     let copy = try #require(copies[ids[0]])
     #expect(board.groups(of: copy) == [copies[inner], copies[outer]].compactMap(\.self))
     #expect(board.members(ofGroup: outer) == ids)
-    // Without the rest of its group a copy is by itself.
+    // A copy of only a part of a group is not in a group.
     let alone = try #require(try board.object(ids[2])?.duplicate(by: Point(x: 1, y: 1)))
     #expect(alone.groups.isEmpty)
     #expect(board.members(ofGroup: outer) == ids)
     let again = try board.duplicate([inner], by: Point(x: 1, y: 1))
     #expect(again[inner].map { board.groups(of: $0) } == [])
-    // All that is in a group stands for it.
+    // All members of a group together count as the group.
     let named = try board.duplicate([ids[1], ids[0]], by: Point(x: 1, y: 1))
     let made = try #require(named[inner])
     #expect(named.count == 3 && named[outer] == nil)
     #expect(board.members(ofGroup: made) == [ids[0], ids[1]].compactMap { named[$0] })
     #expect(board.groups(of: made).isEmpty)
-    // One object is by itself, be it the only one in its group.
+    // One object alone does not count as its group, even if it is the only member.
     try board.delete(ids[0])
     #expect(try board.duplicate([ids[1]]).keys.sorted() == [ids[1]])
-    // With all the rest of the group around that one it is in the copy of it.
+    // Together with the rest of the surrounding group, it is in the copy of that group.
     let rest = try board.duplicate([ids[1], ids[2]])
     #expect(rest.keys.sorted() == [ids[1], ids[2], outer].sorted())
     #expect(rest[ids[1]].map { board.groups(of: $0) } == rest[outer].map { [$0] })

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ErasingTests {
   private let boards = TwoBoards()
 
-  /// A stroke of points 10 units apart along x, shared.
+  /// Creates and shares a stroke with points 10 units apart along x.
   private func stroke(_ count: Int) throws -> ObjectID {
     let id = try boards.anna.createDrawing((0..<count).map { InkPoint(x: Int32($0) * 160, y: 0) })
     try boards.share()
@@ -30,7 +30,7 @@ import Testing
       ]
     )
     #expect(snapshot.json.contains(#""erased":[[0.5,1.5],[2.5,4]]"#))
-    // The frame stays, so that nothing moves.
+    // The frame stays, so that the stroke does not move.
     #expect(snapshot.size.width == 45)
     for wrong in [-1...3, 60...65, 3...3] {
       #expect(throws: BoardError.outOfRange("spans")) { try board.erase(id, spans: [wrong]) }
@@ -65,7 +65,7 @@ import Testing
     #expect(try board.erase(along: [Point(x: 100, y: 140)], radius: 20) == [id])
     #expect(board.snapshot(id)?.erasedSpans == [48...64])
     _ = board.takeBatches()
-    // What is gone is not erased again.
+    // Erased parts are not erased again.
     #expect(try board.erase(along: [Point(x: 100, y: 140)], radius: 10) == [])
     #expect(board.takeBatches().isEmpty)
   }
@@ -93,7 +93,7 @@ import Testing
         Segment(from: path[1], to: path[2]).distance(to: place)
       )
       let isGone = gone.contains { $0.contains(step) }
-      // One step is at most 36 units: near the edge it is rounded.
+      // One step is at most 36 units, so results near the edge are rounded.
       if distance <= 1 { #expect(isGone) }
       if distance > 20 + 36 { #expect(!isGone) }
       checked += 1
@@ -135,7 +135,8 @@ import Testing
     #expect(anna.undoLabel == "erase")
     try anna.undo()
     #expect(anna.snapshot(id)?.visibleSpans == [16...32])
-    // Each erased a half: neither saw that nothing is left, and the next eraser there does.
+    // Each user erased one half, and neither saw that nothing is left. The next eraser deletes the
+    // stroke.
     try boards.share()
     try anna.erase(id, spans: [16...24])
     try bob.erase(id, spans: [24...32])
@@ -143,7 +144,7 @@ import Testing
     #expect(anna.snapshot(id)?.visibleSpans == [])
     #expect(try bob.erase(along: [Point(x: 10, y: 0)], radius: 3) == [id])
     #expect(bob.objectIDs.isEmpty)
-    // What is still being drawn has more to come.
+    // An unfinished stroke will get more points.
     let begun = try anna.beginDrawing()
     try anna.appendInk([InkPoint(x: 0, y: 0)], to: begun, first: 0)
     try anna.erase(begun, spans: [0...1])

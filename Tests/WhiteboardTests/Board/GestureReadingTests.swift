@@ -120,7 +120,7 @@ import Testing
 
   // MARK: - One gesture and one by one
 
-  /// What users can read of a board; objects are named by their order of creation.
+  /// Returns the visible contents of a board, with objects named by their order of creation.
   private func reading(_ board: Board) -> [String] {
     let ids = board.state.storedIDs.sorted()
     let names = Dictionary(uniqueKeysWithValues: ids.enumerated().map { ($1, "#\($0)") })
@@ -144,8 +144,8 @@ import Testing
     return lines
   }
 
-  /// One random edit, mostly of what was edited before.
-  /// - Returns: Why the board refused it, or nothing.
+  /// Performs a random edit, mostly of a recently edited object.
+  /// - Returns: The reason of a refusal, or an empty text.
   private func edit(_ board: Board, _ random: inout SeededGenerator) -> String {
     let ids = board.state.storedIDs.sorted()
     let id = ids.isEmpty ? nil : ids[random.below(ids.count)]
@@ -195,13 +195,13 @@ import Testing
     }
     #expect(reading(whole) == reading(single), "seed \(seed)")
     let batches = whole.takeBatches()
-    // Others read the same.
+    // Another board reads the same.
     let copy = board(2)
     copy.authors[whole.incarnation] = whole.member
     copy.presentMembers = [whole.member]
     for batch in batches { try copy.receive(batch) }
     #expect(copy.state.dump == whole.state.dump, "seed \(seed)")
-    // It is one step.
+    // The gesture is one step.
     #expect(whole.history.done.count <= steps + 1, "seed \(seed)")
   }
 }

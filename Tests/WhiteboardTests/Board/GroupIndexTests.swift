@@ -3,7 +3,7 @@ import Testing
 @testable import Whiteboard
 
 @Suite struct GroupIndexTests {
-  /// Compares what is in each group with what a look at every object finds.
+  /// Compares the index of each group with a search of all objects.
   private func check(_ state: BoardState) {
     let ids = state.storedIDs.sorted()
     var members: [ObjectID: [ObjectID]] = [:]
@@ -93,7 +93,7 @@ import Testing
     #expect(board.members(ofGroup: ids[0]) == [text])
     #expect(board.members(ofGroup: ids[BoardLimits.groupDepth - 1]) == [text])
     #expect(board.members(ofGroup: ids[BoardLimits.groupDepth]).isEmpty)
-    // Nor does a change of each of many groups.
+    // A change of each of many groups is not slow either.
     _ = board.takeChanges()
     for index in 0..<1000 {
       try receive(

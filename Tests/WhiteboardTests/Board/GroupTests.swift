@@ -98,7 +98,7 @@ import Testing
     let first = try anna.group([ids[0]])
     let second = try anna.group([ids[1]])
     try boards.share()
-    // Each puts one group into the other, at once; Bob's clock is ahead.
+    // Each puts one group into the other at once; Bob's clock is ahead.
     bob.wallClock += 5
     try anna.gesture { try anna.stage(first, .group, .dot(second.dot)) }
     try bob.gesture { try bob.stage(second, .group, .dot(first.dot)) }
@@ -108,7 +108,7 @@ import Testing
       #expect(board.groups(of: ids[1]) == [second])
       #expect(board.members(ofGroup: second) == ids)
     }
-    // A group in itself is in none.
+    // A group that contains itself is in no group.
     try anna.gesture { try anna.stage(second, .group, .dot(second.dot)) }
     #expect(anna.groups(of: second).isEmpty)
   }
@@ -118,7 +118,7 @@ import Testing
     let (anna, bob) = (boards.anna, boards.bob)
     let ids = try boards.texts(2)
     _ = anna.takeChanges()
-    // The members hear of the group before it is there.
+    // The members' cells arrive before the group.
     let inner = try anna.group([ids[0]])
     let batches = anna.takeBatches()
     let outer = try anna.group([inner])
@@ -128,7 +128,7 @@ import Testing
     for batch in batches { try bob.receive(batch) }
     #expect(bob.takeChanges().contains(.changed(ids[0])))
     #expect(bob.groups(of: ids[0]) == [inner, outer])
-    // A group goes, and it alone.
+    // Only a group is deleted.
     try bob.gesture { try bob.stage(outer, .deleted, .unsigned(1)) }
     #expect(bob.takeChanges() == [.changed(ids[0])])
     #expect(bob.groups(of: ids[0]) == [inner])

@@ -67,7 +67,7 @@ import Testing
       let corner = Point(x: Double(random.below(300)) - 150, y: Double(random.below(300)) - 150)
       let size = (Double(random.below(150)), Double(random.below(150)))
       let rectangle = Rectangle(corner, Point(x: corner.x + size.0, y: corner.y + size.1))
-      // Both are convex: points of a fine grid of one that lie in the other.
+      // Both shapes are convex, so test the points of a fine grid in one of them against the other.
       let placement = try #require(board.state.record(id)).placement(points: nil)
       var isNear = false
       var isWithin = false

@@ -69,7 +69,7 @@ struct ImportingTests {
     #expect(board.snapshot(made[1])?.isLocked == true)
     #expect(board.snapshot(made[1])?.size == Size(width: 40, height: 20))
     #expect(board.settings == BoardSettings(title: "mine", grid: 25))
-    // What was locked when it came in is not in the way of the undo of that.
+    // An object that was imported as locked does not prevent the undo of the import.
     try board.undo()
     #expect(board.objectIDs.isEmpty)
     #expect(board.settings == BoardSettings(title: "mine"))

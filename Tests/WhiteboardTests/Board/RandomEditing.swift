@@ -23,8 +23,8 @@ enum RandomEditing {
     Point(x: Double(random.below(4000)) / 3 - 600, y: Double(random.below(4000)) / 7)
   }
 
-  /// One gesture; what the board refuses is no failure.
-  /// - Returns: whether anything was written.
+  /// Performs a random gesture, which the board may refuse.
+  /// - Returns: Whether anything was written.
   @discardableResult
   static func edit(_ board: Board, _ random: inout SeededGenerator) -> Bool {
     do {
@@ -63,12 +63,12 @@ enum RandomEditing {
       let end = start + random.below(min(3, count - start) + 1)
       try board.editText(id, replacing: start..<end, with: ["", "q", "rst"][random.below(3)])
     case (12, _):
-      // Many objects move in one gesture.
+      // Several objects move in one gesture.
       try board.gesture { () throws(BoardError) in
         for id in ids.prefix(5) { try board.object(id)?.changePosition(to: place) }
       }
     case (13, let id?):
-      // An undelete, and a property from a version to come.
+      // An undelete, and a property of a later version.
       guard board.state.record(id)?.isLocked != true else { throw .locked(id) }
       try board.gesture { () throws(BoardError) in
         try board.stage(id, .deleted, .unsigned(0))

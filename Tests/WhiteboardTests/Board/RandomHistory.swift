@@ -2,11 +2,12 @@ import PeerTestKit
 
 @testable import Whiteboard
 
-/// Three replicas that apply random batches and merge each other's states; many of their few objects are
-/// settings objects and groups.
+/// Three replicas that apply random batches and merge each other's states.
+///
+/// They have few objects, many of them settings objects and groups.
 struct RandomHistory {
   private(set) var states = Array(repeating: BoardState(), count: 3)
-  /// What the latest step changed.
+  /// The changes of the latest step.
   private(set) var changes = ChangeLog()
   private var random: SeededGenerator
   private var written: [UInt64] = [0, 0, 0]
@@ -14,7 +15,7 @@ struct RandomHistory {
   init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
   /// Changes one replica.
-  /// - Returns: the index of the replica.
+  /// - Returns: The index of the replica.
   mutating func step() throws -> Int {
     let index = random.below(states.count)
     changes = ChangeLog()
@@ -38,7 +39,8 @@ struct RandomHistory {
     return index
   }
 
-  /// Shows an edit of a gesture in a replica, lets `body` look at it, and hides it again.
+  /// Shows an edit of a gesture in a replica, calls `body` with the state, and hides the edit
+  /// again.
   mutating func showing(in index: Int, _ body: (BoardState) -> Void) {
     let author = random.below(3)
     let operation = operation(Dot(Incarnation(UInt64(author + 1)), written[author] + 1))
@@ -76,7 +78,7 @@ struct RandomHistory {
   private mutating func object() -> ObjectID {
     let author = random.below(3)
     let last = max(1, Int(written[author]))
-    // Recent ones, so that objects have several cells.
+    // Use recent objects, so that they get several cells.
     let sequence = last - random.below(min(last, 24))
     return ObjectID(Dot(Incarnation(UInt64(author + 1)), UInt64(sequence)))
   }

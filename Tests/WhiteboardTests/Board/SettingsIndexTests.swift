@@ -5,7 +5,7 @@ import Testing
 @Suite struct SettingsIndexTests {
   private static let properties: [Property] = [.title, .background, .grid, .language]
 
-  /// Compares the index with what a look at every object finds.
+  /// Compares the index with a search of all objects.
   private func check(_ state: BoardState) {
     let ids = state.records
       .filter { $0.value.kind == .settings && $0.value.isVisible }

@@ -27,7 +27,7 @@ import Testing
       try board.reorder([ids[2]], .above(ids[2]))
     }
     _ = board.takeBatches()
-    // What is there already is not written.
+    // An object that is in position already is not written.
     try board.reorder([ids[4]], .front)
     try board.reorder([ids[2], ids[3]], .back)
     try board.reorder([ids[4]], .forward)
@@ -104,7 +104,7 @@ import Testing
         for (id, place) in zip(ids, places) { try board.stage(id, .zIndex, .bytes(place)) }
       }
     }
-    // Nothing is between 07 and 07 00, nor between two equal places.
+    // No position is between 07 and 07 00, or between two equal positions.
     let highest = [UInt8](repeating: 255, count: 64)
     let pairs: [([UInt8], [UInt8])] = [([7], [7, 0]), ([7], [7]), ([], []), (highest, [])]
     for (lower, upper) in pairs {
@@ -167,7 +167,7 @@ import Testing
     #expect(board.objectIDs == [ids[1], ids[2], ids[0], ids[3]])
     try board.reorder([ids[3]], .below(group))
     #expect(board.objectIDs == [ids[3], ids[1], ids[2], ids[0]])
-    // One that is in the group lies next to the rest of it.
+    // A member of the group is put next to its other members.
     try board.reorder([ids[1]], .above(group))
     #expect(board.objectIDs == [ids[3], ids[2], ids[1], ids[0]])
     #expect(throws: BoardError.nextToItself(group)) { try board.reorder([group], .below(group)) }

@@ -2,11 +2,11 @@ import Testing
 
 @testable import Whiteboard
 
-/// Cells that a member wrote with the greatest time there is.
+/// Frozen cells, which a member wrote with the greatest possible time.
 @Suite struct ThawingTests {
   private let boards = TwoBoards()
 
-  /// Has Mallory write cells with the last time there is, and delivers them to both boards.
+  /// Writes Mallory's cells with the greatest possible time, and delivers them to both boards.
   private func freeze(_ operations: [Operation], first: UInt64 = 1) throws {
     try boards.share()
     let batch = try Batch(
@@ -42,7 +42,7 @@ import Testing
     try anna.move([copy], by: Point(x: 1, y: 1))
     try expectEqual()
     #expect(bob.objectIDs == [copy])
-    // Undo takes back the move, and does not take away the only copy.
+    // An undo reverts the move, and does not remove the only copy.
     try anna.undo()
     _ = try? anna.undo()
     _ = try? anna.undo()

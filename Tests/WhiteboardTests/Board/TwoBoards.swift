@@ -1,6 +1,6 @@
 @testable import Whiteboard
 
-/// Boards of Anna and Bob that share what they are told to share.
+/// The boards of Anna and Bob, which exchange batches on request.
 struct TwoBoards {
   let anna = Self.board(1)
   let bob = Self.board(2)
@@ -23,7 +23,7 @@ struct TwoBoards {
     for batch in fromBob { try anna.receive(batch) }
   }
 
-  /// Anna's new texts, shared.
+  /// Creates and shares texts on Anna's board.
   func texts(_ count: Int) throws -> [ObjectID] {
     let ids = try (0..<count).map {
       try anna.createText("\($0)", at: Point(x: Double($0) * 10, y: 0))

@@ -4,7 +4,7 @@ import Testing
 @testable import Whiteboard
 
 @Suite struct ConnectFourTests {
-  /// Lets the first two members play the columns in turn.
+  /// Plays the columns in turn with the first two members.
   private func play(_ columns: [Int], _ world: GameWorld, _ id: ObjectID) throws {
     for (index, column) in columns.enumerated() {
       try world.boards[index % 2].play(id, .drop(column: column))

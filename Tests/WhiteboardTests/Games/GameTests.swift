@@ -68,7 +68,7 @@ import Testing
     try world.share()
     try bob.play(id, .drop(column: 2))
     try world.share()
-    // The third incarnation is Anna's, too.
+    // The third incarnation is Anna's as well.
     try world.force([0], in: id, by: again)
     try world.share()
     anna.authors[again.incarnation] = anna.member
@@ -91,7 +91,7 @@ import Testing
     for _ in 0..<60 {
       let board = world.boards[random.below(4)]
       board.wallClock += UInt64(random.below(50))
-      // Some moves are those of a program that checks nothing.
+      // Some moves come from a program that checks nothing.
       switch random.below(6) {
       case 0, 1: try? board.play(wordle, words[random.below(5)])
       case 2: try world.forceGuess(words[random.below(5)], in: wordle, by: board)
@@ -119,7 +119,7 @@ import Testing
     let world = GameWorld(3)
     let (anna, bob, carl) = (world.boards[0], world.boards[1], world.boards[2])
     let id = try world.connectFour()
-    // Carl was first, but nobody heard him.
+    // Carl was first, but his move was not delivered.
     try carl.play(id, .drop(column: 7))
     let late = carl.takeBatches()
     anna.wallClock += 1000

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Whiteboard
 
-/// Some boards that know each other's incarnations, and every batch that was ever made.
+/// Several boards that know each other's incarnations, and every batch so far.
 ///
-/// Member *n* writes under incarnation *n*.
+/// Member *n* writes with incarnation *n*.
 final class GameWorld {
   let boards: [Board]
   private(set) var batches: [Batch] = []
@@ -26,13 +26,13 @@ final class GameWorld {
     return board
   }
 
-  /// Gives everything to everyone.
+  /// Delivers all batches to all boards.
   func share() throws {
     collect()
     for board in boards { for batch in batches { try board.receive(batch) } }
   }
 
-  /// Takes what the boards made, and gives it to nobody.
+  /// Collects new batches without delivering them.
   func collect() { for board in boards { batches += board.takeBatches() } }
 
   func wordle(seed: UInt64 = 1) throws -> ObjectID {
@@ -48,7 +48,7 @@ final class GameWorld {
     return id
   }
 
-  /// Writes a move that no honest replica would.
+  /// Writes a move that no honest replica would write.
   func force(_ bytes: [UInt8], in id: ObjectID, by board: Board) throws {
     try board.gesture { () throws(BoardError) in
       let dot = board.nextDot()
@@ -56,7 +56,7 @@ final class GameWorld {
     }
   }
 
-  /// Writes a guess that no honest replica would.
+  /// Writes a guess that no honest replica would write.
   func forceGuess(_ word: String, in id: ObjectID, by board: Board) throws {
     let letters = try #require(WordleWord(Array(word.utf8)))
     try board.gesture { () throws(BoardError) in
@@ -82,7 +82,7 @@ final class GameWorld {
     return detail
   }
 
-  /// The answer, which every member can compute (`Protocol/games.md`, Security).
+  /// Returns the answer, which every member can compute (`Protocol/games.md`, Security).
   func answer(_ id: ObjectID) throws -> String {
     let view = try #require(boards[0].gameView(id, for: boards[0].member, isRevealing: true))
     guard case .wordle(let detail) = view.detail else { throw GameError.malformedSetup }

@@ -97,7 +97,7 @@ import Testing
       world.boards[0], world.boards[1], world.boards[2], world.boards[3]
     )
     try anna.play(id, other)
-    // It would count, and cost a try for nothing.
+    // The guess would count, and waste a try.
     #expect(throws: BoardError.gameRefused(.repeatedWord(other))) { try anna.play(id, other) }
     for _ in 0..<5 { try world.forceGuess(other, in: id, by: anna) }
     #expect(try world.wordleView(id, on: anna).rows.count == 6)
@@ -205,6 +205,6 @@ import Testing
 }
 
 extension Board {
-  /// The dot that the first operation of the next gesture has.
+  /// Returns the dot of the first operation in the next gesture.
   fileprivate func nextDotInGesture() -> Dot { gesture { nextDot() } }
 }

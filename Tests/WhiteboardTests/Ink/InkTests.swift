@@ -72,7 +72,7 @@ import Testing
     let batches = board.takeBatches()
     #expect(board.snapshot(id)?.ink == ink)
     #expect(board.snapshot(id)?.isFinished == true)
-    // Without the piece in the middle only the first one shows.
+    // Without the middle piece, only the first one is visible.
     var operations = batches[1].operations
     operations.removeAll { $0.property == .ink(first: 128) }
     let torn = try Batch(

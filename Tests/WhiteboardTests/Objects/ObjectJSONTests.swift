@@ -11,7 +11,7 @@ import Testing
       wallClock: 1_700_000_000_123
     )
     let id = try board.createText("", at: Point(x: 10.5, y: -3), color: 0xFF00_80FF)
-    // Text of another program may hold control characters (BRD-33).
+    // Another program's text may contain control characters (BRD-33).
     try board.gesture { () throws(BoardError) in
       try board.stageText("say \"hi\"\n\u{1B}[31m\u{202E}", of: id)
     }

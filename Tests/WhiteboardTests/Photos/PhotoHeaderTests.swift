@@ -84,7 +84,7 @@ import Testing
     let wholeJPEG = jpeg() + scan + [0xC4, 0, 3, 0] + scan + [0xD9]
     for whole in [wholePNG, wholeJPEG] {
       #expect(try PhotoHeader(ofWhole: whole) == (try PhotoHeader(reading: whole)))
-      // What follows the end is nothing to us.
+      // Bytes after the end are ignored.
       _ = try PhotoHeader(ofWhole: whole + [1, 2, 3])
       for length in 0..<whole.count {
         #expect(throws: PhotoError.self) {

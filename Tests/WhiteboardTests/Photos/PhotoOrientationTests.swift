@@ -3,7 +3,7 @@ import Testing
 @testable import Whiteboard
 
 @Suite struct PhotoOrientationTests {
-  /// A JPEG that is nothing but a header with an Exif segment.
+  /// Returns a JPEG that consists only of a header with an Exif segment.
   private func jpeg(_ tiff: [UInt8], before: [UInt8] = []) -> [UInt8] {
     let segment = Array("Exif\0\0".utf8) + tiff
     return [0xFF, 0xD8] + before + [0xFF, 0xE1, 0, UInt8(segment.count + 2)] + segment

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Whiteboard
 
-/// Some boards that edited and heard of each other's batches in some order, not of all of them.
+/// Several boards that edited and received some of each other's batches in some order.
 private struct Room {
   var boards: [Board] = []
   var batches: [Batch] = []
@@ -119,7 +119,7 @@ private struct Room {
     let id = try author.createText("gone", at: Point(x: 0, y: 0))
     let create = author.takeBatches()
     for batch in create { try other.receive(batch) }
-    // A year ahead, the other restores and moves it while it is being purged.
+    // The other member, with a clock a year ahead, restores and moves the object during the purge.
     other.wallClock += 31_536_000_000
     try author.delete(id)
     try author.purge(id)
@@ -131,7 +131,8 @@ private struct Room {
       #expect(state.records.isEmpty)
       #expect(state.dump == BoardState().applying(create + purge + late).dump)
     }
-    // By an answer too: from a replica that holds it, to one that has seen the purge, and back.
+    // Also through an answer: from a replica with the object to one that has seen the purge, and
+    // back.
     let holding = other.state
     let purged = author.state
     #expect(holding.joined(purged).records.isEmpty)
@@ -169,7 +170,7 @@ private struct Room {
         Operation(ObjectID(Dot(author, 1)), .scale, .unsigned(7)),
       ]
     )
-    // It claims that the operation that scales is an object.
+    // The hostile batch claims that the scaling operation is an object.
     let hostile = try Batch(
       author: Incarnation(9),
       firstSequence: 1,
@@ -224,7 +225,7 @@ private struct Room {
         operations: operations
       )
     }
-    // Exactly as many as there is room for.
+    // Exactly as many as fit.
     for _ in 0..<16 { try state.apply(try flood(), changes: &changes) }
     let count = state.context.incarnationCount
     let last = try flood()
@@ -308,7 +309,7 @@ private struct Room {
   func repair(seed: UInt64) throws {
     let room = Room(seed: seed, boards: 2, steps: 60)
     let state = room.boards[0].state.joined(room.boards[1].state)
-    // As a fault in memory would leave it: the same dots, another value.
+    // As a memory fault would leave it: the same dots with another value.
     var faulty = Difference(context: state.context)
     faulty.living = state.difference(since: Context()).living
     for entry in state.difference(since: Context()).entries {
@@ -342,7 +343,7 @@ private struct Room {
       changes: &changes
     )
     #expect(other.dump == state.dump)
-    // Without the buckets nothing would have come.
+    // Without the buckets, the answer would be empty.
     #expect(state.difference(since: diverged.context).entries.isEmpty)
   }
 
@@ -407,7 +408,7 @@ private struct Room {
     }
   }
 
-  /// Every second dot of one incarnation: as many ranges.
+  /// Returns every second dot of one incarnation, each a range of its own.
   private func gaps(_ count: Int, of incarnation: UInt64) -> Difference {
     var context = Context()
     for number in 1...UInt64(count) {
@@ -437,7 +438,7 @@ private struct Room {
       try state.merge(gaps(1, of: 7), changes: &changes)
     }
     #expect(state.context == other.context)
-    // Full as it is, an author who was heard goes on.
+    // On a full board, a known author can continue.
     let more = try Batch(
       author: Incarnation(1),
       firstSequence: 2,
@@ -541,7 +542,7 @@ private struct Room {
       sequence += 4096
     }
     #expect(state.orphans.count == 24 * 4096)
-    // As many looks at every orphan would be hundreds of millions.
+    // Visiting every orphan for each batch would take hundreds of millions of steps.
     for _ in 0..<5000 {
       let batch = try Batch(
         author: Incarnation(1),
@@ -553,7 +554,7 @@ private struct Room {
       sequence += 1
     }
     #expect(state.orphans.count == 24 * 4096)
-    // The dot of one of them turns out to have created nothing.
+    // The dot of one of them turns out not to be a create operation.
     let other = try Batch(
       author: Incarnation(2),
       firstSequence: 7,
@@ -567,7 +568,7 @@ private struct Room {
 }
 
 extension BoardGrowth {
-  /// What one state holds more than another.
+  /// Computes the growth from one state to another.
   fileprivate init(from before: BoardState, to after: BoardState) {
     self.init(
       objects: after.objectCount - before.objectCount,

@@ -9,7 +9,7 @@ import Testing
       "\u{AD}", "\u{34F}", "\u{61C}", "\u{115F}", "\u{180E}", "\u{200B}", "\u{200E}", "\u{200F}",
       "\u{202A}", "\u{202E}", "\u{2060}", "\u{2064}", "\u{2066}", "\u{2069}", "\u{3164}",
       "\u{FEFF}", "\u{FFA0}", "\u{FFF9}", "\u{E0001}", "\u{E0041}", "\u{E007F}",
-      // Joiners and selectors that change nothing.
+      // Joiners and selectors without an effect.
       "\u{200C}", "\u{200D}", "\u{200D}\u{200D}",
     ]
   )

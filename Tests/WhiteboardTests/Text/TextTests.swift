@@ -19,7 +19,7 @@ import Testing
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("ab", at: Point(x: 0, y: 0))
     for batch in anna.takeBatches() { try bob.receive(batch) }
-    // Anna types forwards, Bob backwards, at the same place, letter by letter.
+    // Anna types forward, Bob backward, at the same position, letter by letter.
     for (index, letter) in "hello".enumerated() {
       try anna.editText(id, replacing: (1 + index)..<(1 + index), with: String(letter))
     }
@@ -171,12 +171,12 @@ import Testing
     let text = try #require(forwards.record(id)?.text)
     let count = text.utf8.count
     #expect(count == BoardLimits.textElements)
-    // Not the texts themselves, which a failure would print.
+    // Do not compare the texts themselves, because a failure would print them.
     #expect(text.prefix(3) == "CCC")
     #expect(text.suffix(3) == "DDD")
     let isSame = backwards.record(id)?.text == text && forwards.dump == backwards.dump
     #expect(isSame)
-    // One more character is refused where it is typed.
+    // Typing one more character is refused.
     let board = board(2)
     for batch in [create] + batches { try board.receive(batch) }
     #expect(throws: BoardError.tooLong("text")) {
@@ -189,7 +189,7 @@ import Testing
     let author = Incarnation(1)
     let id = ObjectID(Dot(author, 1))
     var operations = [Operation(id, .kind, .unsigned(1))]
-    // Each new run stands before all the others, so that only the bound ends the walk early.
+    // Each new run is before all others, so that only the limit ends the traversal early.
     for sequence in UInt64(2)...40 {
       let anchor: TextTree.Anchor =
         sequence == 2 ? .root : .left(.init(run: Dot(author, sequence - 1), offset: 0))
@@ -209,7 +209,7 @@ import Testing
       operations: operations
     )
     let text = try #require(BoardState().applying([batch]).record(id)?.text)
-    // 34 of them are within 2 MiB; the last of these is the first in the walk.
+    // 34 of them are within 2 MiB; the last of these is the first in the traversal.
     #expect(text.prefix(2) == "Cx")
     #expect(text.unicodeScalars.count == BoardLimits.textElements)
   }

@@ -18,7 +18,7 @@ import Testing
     for batch in from.takeBatches() { try to.receive(batch) }
   }
 
-  /// What differs between two states but the chat, and between games their moves.
+  /// Returns the differences of two states except the chat and the moves of games.
   private func changes(_ earlier: BoardState, _ later: BoardState) -> [BoardDiff.Change] {
     BoardDiff.between(earlier, later).changes.filter { $0.kind != .chat }
   }
@@ -81,7 +81,7 @@ import Testing
     let stand = try #require(outcome.replaced[text])
     let newGroup = try #require(outcome.replaced[group])
     #expect(board.state.record(stand)?[.group]?.value == .dot(newGroup.dot))
-    // A second restore finds what the first one made.
+    // A second restore finds the objects that the first one created.
     try board.object(stand)?.changeScale(to: 4)
     try board.replaceText(stand, with: "other")
     let again = try board.restore(checkpoint)
@@ -113,7 +113,7 @@ import Testing
     #expect(anna.snapshot(stand)?.ink == bob.snapshot(theirs)?.ink)
     #expect(anna.objectIDs == [ours, stand])
     #expect(try anna.restore(checkpoint) == RestoreOutcome())
-    // And forth again: the stroke that bears the erasure is there still.
+    // And back: the stroke with the erasure still exists.
     try anna.restore(erased)
     #expect(BoardDiff.between(erased, anna.state).isEmpty)
   }
@@ -165,7 +165,7 @@ import Testing
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("", at: origin)
     try share(anna, bob)
-    // Two members fill it at once beyond what one value holds.
+    // Two members fill it at once with more than one value can hold.
     let long = String(repeating: "🙂", count: 10_000)
     for board in [anna, bob] {
       try board.gesture { () throws(BoardError) in
@@ -204,7 +204,7 @@ import Testing
     let later = board.state
     let outcome = try board.restore(checkpoint)
     let left = changes(checkpoint, board.state)
-    // What was made anew goes by another name.
+    // Recreated objects have another id.
     let renamed = Set(outcome.replaced.keys).union(outcome.replaced.values)
     #expect(left.allSatisfy { renamed.contains($0.id) }, "seed \(seed)")
     for (old, new) in outcome.replaced {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Whiteboard
 
-/// One thing that users see: the value of a cell, or the text of an object.
+/// One visible value: a cell, or the text of an object.
 struct Shown: Hashable {
   let id: ObjectID
   let property: Property?
@@ -11,12 +11,12 @@ struct Shown: Hashable {
 }
 
 extension Board {
-  /// What users see, whoever wrote it and when: every cell but selections and what is taken back.
+  /// The visible values, without their authors and times: all cells but selections and undone ones.
   var content: [Shown] {
     var content: [Shown] = []
     for id in state.records.keys.sorted() where state.isVisible(id) {
       guard let record = state.record(id) else { continue }
-      // Nobody sees what settings stand on.
+      // The object of a setting is not visible.
       if record.kind != .settings {
         content.append(Shown(id: id, property: nil, value: .text(record.text)))
       }
@@ -33,7 +33,7 @@ extension Board {
   }
 }
 
-/// I9: the laws of undo, on random gestures.
+/// The laws of undo (I9), checked with random gestures.
 @Suite struct UndoLawTests {
   private func makeBoard(_ number: Int, _ random: inout SeededGenerator) -> Board {
     var generator = SeededGenerator(seed: random.next())
@@ -45,7 +45,7 @@ extension Board {
     )
   }
 
-  /// One random step, of several gestures at times.
+  /// Performs one random step, sometimes of several gestures.
   private func step(_ board: Board, _ random: inout SeededGenerator) {
     board.wallClock += UInt64(random.below(50))
     guard random.chance(20) else {
@@ -64,7 +64,7 @@ extension Board {
   func alone(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let board = makeBoard(1, &random)
-    // What the board read as before each step that can be undone.
+    // The contents of the board before each step that can be undone.
     var states = [board.content]
     var hasPurged = false
     for _ in 0..<40 {
@@ -75,7 +75,7 @@ extension Board {
         hasPurged = true
       }
       let content = board.content
-      // A step that shows nothing new is passed over.
+      // A step without a visible change is skipped.
       if board.history.done.count > count,
         Self.withoutChat(content) != Self.withoutChat(states[states.count - 1])
       {
@@ -92,7 +92,7 @@ extension Board {
         do throws(BoardError) {
           try board.undo()
         } catch {
-          // What was purged doesn't come back.
+          // A purged object does not come back.
           #expect(error.code == "nothing-to-undo", "seed \(seed)")
           #expect(hasPurged || place == 0, "seed \(seed)")
           break
@@ -110,7 +110,7 @@ extension Board {
     }
   }
 
-  /// Chat is never taken back.
+  /// Returns the contents without chat lines, which are never undone.
   private static func withoutChat(_ content: [Shown]) -> [Shown] {
     let chat = Set(content.lazy.filter { $0.property == .chatText }.map(\.id))
     return content.filter { !chat.contains($0.id) }
@@ -138,7 +138,7 @@ extension Board {
         do throws(BoardError) {
           outcome = try isUndo ? board.undo() : board.redo()
         } catch {
-          // Somebody else locked or changed it meanwhile: nothing was taken back.
+          // Another user locked or changed the object meanwhile, so nothing was undone.
           let codes = ["locked", "nothing-to-undo", "nothing-to-redo"]
           #expect(codes.contains(error.code), "seed \(seed)")
           #expect(board.state.dump == before.dump, "seed \(seed)")
@@ -168,7 +168,7 @@ extension Board {
     for board in boards.reversed() {
       #expect(board.state.joined(joined).dump == joined.dump, "seed \(seed)")
     }
-    // After the exchange undo and redo of one is an identity still.
+    // After the exchange, an undo and a redo together still change nothing.
     for board in boards {
       try board.receive(joined.difference(since: board.state.context))
       #expect(board.state.dump == joined.dump, "seed \(seed)")

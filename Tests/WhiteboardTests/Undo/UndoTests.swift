@@ -80,10 +80,10 @@ import Testing
     try anna.redo()
     #expect(try anna.redo() == UndoOutcome(label: "game", changed: 1))
     #expect(anna.objectIDs.contains(idle))
-    // The game that was played is there already.
+    // The game with moves exists already.
     let there = [SkippedStep(label: "game", reason: .unchanged)]
     #expect(throws: BoardError.nothingToRedo(skipped: there)) { try anna.redo() }
-    // Who deleted it himself may do so again.
+    // A user who deleted the game may delete it again.
     try anna.delete(played)
     try anna.undo()
     try anna.redo()
@@ -121,7 +121,7 @@ import Testing
       try board.typeText(id, replacing: (1 + index)..<(1 + index), with: String(letter))
     }
     try board.typeText(id, replacing: 5..<6, with: "")
-    // What nothing comes of is no step, and none are the selections and words of the chat.
+    // Edits without an effect are no steps, and neither are selections and chat lines.
     try board.typeText(id, replacing: 0..<0, with: "")
     try board.say("hi", as: "Anna")
     try board.select([id])
@@ -131,7 +131,7 @@ import Testing
     #expect(text(id, on: board) == "ab")
     try board.redo()
     #expect(text(id, on: board) == "ahellpb")
-    // After an undo or a redo another step begins.
+    // After an undo or a redo, typing begins another step.
     try board.typeText(id, replacing: 0..<0, with: "x")
     try board.undo()
     #expect(text(id, on: board) == "ahellpb")
@@ -225,8 +225,8 @@ import Testing
     try anna.object(id)?.changePosition(to: Point(x: 3, y: 3))
     try anna.undo()
     #expect(anna.object(id)?.centerPosition == Point(x: 2, y: 2))
-    // What stands there is Bob's again, although Anna brought it back.
-    // So an undo that passes over her move does not take the object away, either.
+    // The value counts as Bob's again, although Anna's undo restored it. So a further undo, which
+    // skips her move, does not delete the object either.
     let skipped = ["move", "text"].map { SkippedStep(label: $0, reason: .overwritten) }
     #expect(throws: BoardError.nothingToUndo(skipped: skipped)) { try anna.undo() }
     #expect(anna.object(id)?.centerPosition == Point(x: 2, y: 2))
@@ -249,7 +249,7 @@ import Testing
     #expect(anna.object(ids[0])?.scale == 1)
     #expect(ids[1...].allSatisfy { anna.object($0)?.centerPosition == away })
     #expect(try anna.redo() == UndoOutcome(label: "scale", changed: 1))
-    // No redoable step is left, and the refusal names those that are passed over.
+    // No step can be redone, and the error names the skipped steps.
     #expect(throws: BoardError.nothingToRedo(skipped: moves)) { try anna.redo() }
     #expect(try anna.undo().label == "scale")
     #expect(anna.object(ids[0])?.scale == 1)
@@ -260,7 +260,7 @@ import Testing
     let (anna, bob) = (board(1), board(2))
     let id = try bob.createText("x", at: origin)
     try share(bob, anna)
-    // A step that changes nothing in the end, and one on top of it.
+    // A step that changes nothing in the end, and another one after it.
     try anna.step {
       try anna.object(id)?.changePosition(to: Point(x: 1, y: 1))
       try anna.object(id)?.changePosition(to: origin)
@@ -488,7 +488,7 @@ import Testing
     try board.undo()
     #expect(board.incarnation != old)
     #expect(board.object(id)?.centerPosition == origin)
-    // Only the incarnation that deleted can take a deletion back.
+    // Only the incarnation that deleted can revert a deletion.
     let skipped = [SkippedStep(label: "text", reason: .unwritable)]
     #expect(try board.undo() == UndoOutcome(label: "text", changed: 1, skipped: skipped))
     #expect(text(id, on: board) == "bc")
