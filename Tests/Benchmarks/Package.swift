@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that users of the library resolve nothing for the benchmarks.
+// A separate package, so that users of the library do not resolve the dependencies of the
+// benchmarks.
 let package = Package(
   name: "benchmarks",
   dependencies: [

@@ -4,21 +4,21 @@ import Whiteboard
 import WhiteboardNode
 import WhiteboardSync
 
-/// One of those on the board: a real session and a replica, without a program around them.
+/// A member of the board: a real session and a replica, without a program around them.
 actor Guest {
-  /// How a guest behaves besides what all do.
+  /// The behavior of a guest.
   enum Kind: Sendable {
-    /// It draws and reads as it should.
+    /// The guest draws and reads normally.
     case ordinary
-    /// It reads nothing while the load lasts.
+    /// The guest reads nothing during the load.
     case deaf
-    /// It writes as fast as it can from when the load begins.
+    /// The guest writes as fast as it can during the load.
     case flooding
   }
 
   private struct Message: Sendable {
     let bytes: [UInt8]
-    /// For whom, as they came in when it was written.
+    /// The recipients, each with its join generation at the time of the write.
     let joinings: [PeerID: UInt64]
   }
 
@@ -36,7 +36,7 @@ actor Guest {
   private(set) var departure: String?
   private let (outgoing, source) = AsyncStream.makeStream(of: Message.self)
   private var joinings: [PeerID: UInt64] = [:]
-  /// Messages that the session has not taken yet.
+  /// The number of messages that the session has not accepted yet.
   private var queued = 0
   private var roomWaiter: CheckedContinuation<Void, Never>?
   private var joinWaiter: CheckedContinuation<Void, Never>?
@@ -51,7 +51,7 @@ actor Guest {
     arrivals = Arrivals(of: count)
   }
 
-  /// Joins and stays until the task is cancelled.
+  /// Joins and stays until the task is canceled.
   func run(_ link: BoardLink, directory: String, _ threads: TransportThreads) async throws {
     var configuration = TransportConfiguration(
       identity: identity,
@@ -164,7 +164,7 @@ actor Guest {
     }
   }
 
-  /// The thread that serves it.
+  /// The executor of the session's thread.
   var executor: (any TaskExecutor)? { session?.executor }
 
   private func describe(_ reason: DepartureReason) -> String {
@@ -172,26 +172,27 @@ actor Guest {
     return "\(error.code.rawValue): \(error.message)"
   }
 
-  /// Waits until it is let in.
+  /// Waits until the guest is admitted.
   func untilJoined() async {
     guard session == nil else { return }
     await withCheckedContinuation { joinWaiter = $0 }
   }
 
-  /// Waits until everybody is here.
+  /// Waits until all guests have joined.
   func untilComplete() async {
     guard replica?.members.count != expected else { return }
     await withCheckedContinuation { readyWaiter = $0 }
   }
 
-  /// Moves an object of its own, whose place says which of its operations that was.
+  /// Moves the guest's own object to a position that encodes the number of the operation.
   func draw() async throws {
     guard let replica else { return }
     operation += 1
     clock.began(operation, of: number)
     let place = Point(x: Double(operation), y: Double(number))
     if kind == .flooding {
-      // It shares the processor with those who are measured: what it floods with is cheap to make.
+      // The flooding guest shares the processor with the measured ones, so its messages are cheap
+      // to make.
       replica.sendData(Guest.flood, isReliable: true, now: moment)
     } else if let own {
       try replica.change(now: moment) { board in
@@ -202,10 +203,11 @@ actor Guest {
       }
     }
     perform()
-    // As fast as it can is as fast as it is let: what more it made would only fill its memory.
+    // The guest floods only as fast as messages are accepted, because more would only fill its
+    // memory.
     if queued > 1_000 { await withCheckedContinuation { roomWaiter = $0 } }
   }
 
-  /// The digest of its board.
+  /// The digest of the guest's board.
   var digest: String { replica?.digest.hex ?? "" }
 }

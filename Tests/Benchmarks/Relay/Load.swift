@@ -3,11 +3,11 @@ import NIOConcurrencyHelpers
 import Whiteboard
 import WhiteboardSync
 
-/// The time of a run, and when each operation was begun.
+/// The time of a run, and the start time of each operation.
 final class LoadClock: Sendable {
   private struct State {
     var isLoaded = false
-    /// Seconds, by guest and operation.
+    /// The start times in seconds, by guest and operation.
     var times: [[Double]]
   }
 
@@ -18,38 +18,38 @@ final class LoadClock: Sendable {
     state = NIOLockedValueBox(State(times: Array(repeating: [], count: guests)))
   }
 
-  /// Seconds since the run began.
+  /// The number of seconds since the run began.
   var now: Double { Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9 }
-  /// Both clocks as a replica wants them.
+  /// The readings of both clocks for a replica.
   var moment: Moment {
     let milliseconds = UInt64(now * 1000)
     return Moment(wall: 1_800_000_000_000 + milliseconds, uptime: milliseconds + 1)
   }
 
-  /// Whether the load has begun and is not over.
+  /// Whether the load is running.
   var isLoaded: Bool {
     get { state.withLockedValue { $0.isLoaded } }
     set { state.withLockedValue { $0.isLoaded = newValue } }
   }
 
-  /// A guest begins its next operation; they count from 1.
+  /// Records the start of a guest's next operation; operations are counted from 1.
   func began(_ operation: Int, of guest: Int) {
     let now = now
     state.withLockedValue { $0.times[guest].append(now) }
   }
 
-  /// When each operation of each guest was begun.
+  /// The start times of all operations of all guests.
   var times: [[Double]] { state.withLockedValue { $0.times } }
 }
 
-/// When the operations of the others arrived at one guest.
+/// The arrival times of the others' operations at one guest.
 struct Arrivals: Sendable {
-  /// Seconds, by guest and operation.
+  /// The arrival times in seconds, by guest and operation.
   private(set) var times: [[Double]]
 
   init(of guests: Int) { times = Array(repeating: [], count: guests) }
 
-  /// What an object shows says which of whose operations has come; those before it have come with it.
+  /// Records the operation that an object's position encodes, and all earlier ones of its member.
   mutating func note(_ snapshot: ObjectSnapshot, of member: MemberID, at now: Double) {
     let guest = Int(snapshot.centerPosition.y)
     let operation = Int(snapshot.centerPosition.x)
@@ -58,13 +58,13 @@ struct Arrivals: Sendable {
   }
 }
 
-/// What came of a run.
+/// The result of a run.
 struct Outcome {
-  /// Milliseconds from the begin of an operation until the last reader had it, ascending.
+  /// The milliseconds from the start of an operation until the last reader had it, ascending.
   var latencies: [Double] = []
-  /// The longest of them in each second in which they began.
+  /// The maximum latency of the operations that started in each second.
   var longest: [Double] = []
-  /// Operations that somebody who reads did not get.
+  /// The number of operations that a reading guest did not receive.
   var lost = 0
 
   init(_ clock: LoadClock, _ readers: [(number: Int, arrivals: Arrivals)], writers: Range<Int>) {
@@ -92,7 +92,7 @@ struct Outcome {
     latencies.sort()
   }
 
-  /// The latency below which this part of all is.
+  /// Returns the latency of a quantile.
   func quantile(_ part: Double) -> Double {
     latencies.isEmpty
       ? .nan : latencies[min(latencies.count - 1, Int(Double(latencies.count) * part))]

@@ -2,14 +2,14 @@ import Foundation
 import WhiteboardNode
 import WhiteboardRelay
 
-/// A `whiteboard-relay` of the benchmark's own, in a process of its own.
+/// A `whiteboard-relay` in its own process, only for the benchmark.
 final class RelayProcess {
   private let process = Process()
   private let directory: String
-  /// How peers join its only board.
+  /// The join link of its only board.
   let link: BoardLink
 
-  /// Starts the program and has it make a board.
+  /// Starts the program and creates a board on it.
   init(program: String) async throws {
     directory = FileManager.default.temporaryDirectory.path + "/relay-bench-\(getpid())"
     process.executableURL = URL(fileURLWithPath: program)
@@ -20,7 +20,7 @@ final class RelayProcess {
     let output = Pipe()
     process.standardOutput = output
     try process.run()
-    // Its first line says that it can be reached.
+    // Its first line reports that it is reachable.
     _ = output.fileHandleForReading.availableData
     var request = ControlRequest(.create)
     request.name = "bench"
@@ -32,14 +32,14 @@ final class RelayProcess {
     link = try BoardLink(text)
   }
 
-  /// Ends it, and removes what it kept.
+  /// Ends the process and removes its files.
   func end() {
     process.terminate()
     process.waitUntilExit()
     try? FileManager.default.removeItem(atPath: directory)
   }
 
-  /// Seconds of processor time that it has used.
+  /// The processor time of the process so far, in seconds.
   var processorTime: Double {
     guard
       let stat = try? String(
@@ -54,7 +54,7 @@ final class RelayProcess {
     return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
   }
 
-  /// Bytes of memory that it has now.
+  /// The current memory of the process in bytes.
   var memory: Int {
     guard
       let statm = try? String(

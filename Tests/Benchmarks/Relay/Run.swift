@@ -4,12 +4,12 @@ import PeerSession
 /// One run of the benchmark.
 struct Run: Sendable {
   let guestCount: Int
-  /// Operations a second of each guest.
+  /// The operations per second of each guest.
   let rate: Double
   let seconds: Double
-  /// Whether one more guest stops reading.
+  /// Whether one additional guest stops reading.
   let isDeaf: Bool
-  /// Whether one more guest writes as fast as it can.
+  /// Whether one additional guest writes as fast as it can.
   let isFlooded: Bool
 
   func measure(_ relay: RelayProcess) async throws {
@@ -28,7 +28,8 @@ struct Run: Sendable {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for guest in guests {
         group.addTask { try await guest.run(link, directory: directory, threads) }
-        // One after another: so many strangers from one address at once are turned away (LNK-6).
+        // Guests join one at a time, because many strangers at one address would be refused
+        // (LNK-6).
         await guest.untilJoined()
       }
       for guest in guests { await guest.untilComplete() }
@@ -51,7 +52,7 @@ struct Run: Sendable {
       for (guest, kind) in zip(guests, kinds) {
         let pause: Duration = kind == .flooding ? .zero : .seconds(1 / rate)
         group.addTask(executorPreference: await guest.executor) {
-          // Not all in the same moment.
+          // Guests do not all start at the same moment.
           var next = ContinuousClock.now + pause * Double.random(in: 0..<1)
           while next < end, await guest.departure == nil {
             if kind != .flooding { try await ContinuousClock().sleep(until: next) }
@@ -104,7 +105,7 @@ struct Run: Sendable {
     let longest = outcome.longest.map { String(format: "%.0f", $0) }.joined(separator: " ")
     print("longest of each second, ms: \(longest)")
     for guest in guests.suffix(kinds.count - guestCount) {
-      // Who did not read hears now what became of it.
+      // A guest that did not read now gets the reason why it was closed.
       let patience = ContinuousClock.now + .seconds(5)
       while await guest.departure == nil, ContinuousClock.now < patience {
         try await ContinuousClock().sleep(for: .milliseconds(100))

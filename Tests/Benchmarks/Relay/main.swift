@@ -1,9 +1,10 @@
-// What a relay carries: guests that all draw on one board of it, each over a real session.
+// Measures the load of a relay: all guests draw on one board of it, each over a real session.
 //
 //     relay-bench [--relay PROGRAM] [--guests N] [--rate N] [--seconds N] [--deaf] [--flood]
 //
-// Each guest makes `rate` small operations a second; a latency is from the begin of one until the last of
-// the others shows it. --deaf adds a guest that stops reading, --flood one that writes as fast as it can.
+// Each guest makes `rate` small operations per second. A latency is the time from the start of an
+// operation until the last of the others shows it. --deaf adds a guest that stops reading, --flood
+// one that writes as fast as it can.
 
 import Foundation
 import WhiteboardNode

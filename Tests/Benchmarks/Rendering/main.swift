@@ -1,8 +1,9 @@
-// What drawing the board costs, in time and in bytes, on a terminal of 200 by 60.
+// Measures the time and the bytes for drawing a board on a terminal of 200 by 60 cells.
 //
 //     render-bench [ROUNDS]
 //
-// Each line: what, how many strokes of 100 points, the median and the worst milliseconds, and the bytes.
+// Each line has the action, the number of strokes of 100 points, the median and worst milliseconds,
+// and the bytes.
 
 import PeerTestKit
 import Whiteboard
@@ -22,7 +23,7 @@ func member(_ number: UInt8) -> MemberID {
   return member
 }
 
-/// Strokes that wander over a field of 1,600 by 960 units, which is what is in view.
+/// Returns a board with strokes in a field of 1,600 by 960 units, which is the visible part.
 func board(strokes: Int, _ random: inout SeededGenerator) throws -> Board {
   let board = Board(incarnation: Incarnation(1), member: member(1), wallClock: 1_700_000_000_000)
   for _ in 0..<strokes {
@@ -74,7 +75,7 @@ for count in [500, 5_000] {
   }
   report("full repaint", count, times, bytes)
 
-  /// Shows an object as it is now, and brings the terminal up to date.
+  /// Shows the current state of an object, and updates the terminal.
   func redraw(_ id: ObjectID) {
     guard let snapshot = board.snapshot(id) else { return }
     let before = canvas.screen
@@ -89,7 +90,7 @@ for count in [500, 5_000] {
     bytes.append(size)
   }
 
-  // One stroke grows point by point, in front of the others.
+  // One stroke in front of the others grows point by point.
   let live = try board.beginDrawing(lineWidth: 5, color: 0xFF00_00FF)
   try board.appendInk([InkPoint(x: 0, y: 0)], to: live, first: 0)
   (times, bytes) = ([], [])
@@ -112,7 +113,7 @@ for count in [500, 5_000] {
   }
   report("an object moved", count, times, bytes)
 
-  // The whole client: a key or a cursor, to the bytes for the terminal.
+  // The whole client, from a key or a cursor to the bytes for the terminal.
   var client = BoardClient(columns: 200, rows: 60, dotStyle: .braille)
   _ = client.take(.joined(.init(peer: member(2).description, name: "bob")))
   for snapshot in board.snapshots { client.take(.shown(snapshot, nil)) }

@@ -1,10 +1,10 @@
-// What it takes to read, play and prove a recording of an hour in which four people draw.
+// Measures reading, playing and verifying a recording of one hour in which four people draw.
 //
 //     replay-bench DIRECTORY [OPERATIONS]
 //
-// The file is made anew in DIRECTORY: drags, strokes in chunks, typing letter by letter and moves of ten objects, a
-// batch for each, as boards write them. Every figure is of one thread, but that of the replicas, of which as many
-// go at once as there are processors.
+// Creates a new file in DIRECTORY: drags, strokes in chunks, typing letter by letter and moves of
+// ten objects, each a batch, as boards write them. All figures are of one thread, except for the
+// verification, which runs as many replicas at once as there are processors.
 
 import PeerTestKit
 import SessionReplay
@@ -27,7 +27,7 @@ let path = "\(directory)/replay-bench.whiteboard"
 unlink(path)
 guard let boardID = BoardID(Array(UInt8(1)...16)) else { exit(70) }
 
-/// Somebody who draws.
+/// A simulated person who draws.
 struct Person {
   let board: Board
   private var objects: [ObjectID] = []
@@ -46,7 +46,7 @@ struct Person {
     random = SeededGenerator(seed: number)
   }
 
-  /// Does one thing, which takes several batches.
+  /// Performs one action of several batches.
   mutating func act(at time: UInt64) throws -> [Batch] {
     board.wallClock = time
     let kind = objects.count < 10 ? 9 : random.below(10)
@@ -101,7 +101,7 @@ func rate(_ count: Int, _ time: Double) -> String {
     : "\(rate / 1_000_000),\(String(rate / 1000 % 1000 + 1000).dropFirst()),000"
 }
 
-// An hour, evenly.
+// The operations are spread evenly over an hour.
 var people = (1...4).map { Person(UInt64($0)) }
 var operations = 0
 var entries: [DocumentEntry] = []
@@ -123,7 +123,7 @@ try await BoardDocument.create(
 ).close()
 let document = try await BoardDocument.open(at: path, mode: .writing, groupInterval: .zero)
 let written = try await seconds {
-  // As a node does that gathers for some 100 ms.
+  // Entries are appended in groups, as by a node that collects them for about 100 ms.
   for first in stride(from: 0, to: entries.count, by: 30) {
     try await document.append(Array(entries[first..<min(first + 30, entries.count)]))
   }

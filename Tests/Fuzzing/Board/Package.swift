@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The fuzzers of the board and its document, apart from the others, because they want swift-crypto, GRDB and the
-// graphics libraries.
+// The fuzzers of the board and its document. They are separate, because they need swift-crypto,
+// GRDB and the graphics libraries.
 
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny")
@@ -26,7 +26,7 @@ let package = Package(
     .target(
       name: "Whiteboard",
       path: "Shared/Whiteboard",
-      // What a game is folded from is not public.
+      // The moves of a game are not public.
       swiftSettings: settings + [.unsafeFlags(["-enable-testing"])]
     ),
     .target(
@@ -43,7 +43,7 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Shared/WhiteboardDocument",
-      // Its rows are not public.
+      // The rows of a document are not public.
       swiftSettings: settings + [.unsafeFlags(["-enable-testing"])]
     ),
     .target(

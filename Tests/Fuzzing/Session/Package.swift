@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The fuzzers of what stands on swift-crypto, swift-nio and swift-nio-ssl, apart from those of the
-// pure targets, because building all of that with coverage takes minutes.
+// The fuzzers of the code that needs swift-crypto, swift-nio and swift-nio-ssl. They are separate,
+// because building all of that with coverage takes minutes.
 
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny")

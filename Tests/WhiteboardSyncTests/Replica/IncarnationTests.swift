@@ -69,7 +69,7 @@ import Testing
     let document = node.replica.takeActions().compactMap { action in
       if case .record(let change) = action { change } else { nil }
     }
-    // As an earlier version stored it.
+    // The stored changes as an earlier version wrote them.
     let damaged = [StoredChange.keyframe(KeptState.encode([], invented(65_530)))]
     let replica = world.replica(node.key, now)
     try replica.restore(document + damaged, now: now)

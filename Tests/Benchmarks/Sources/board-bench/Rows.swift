@@ -2,10 +2,10 @@ import Glibc
 import Whiteboard
 import WhiteboardSync
 
-/// What one measurement found, by name.
+/// The results of one measurement, by name.
 typealias Figures = [(name: String, value: Double)]
 
-/// Seconds of one core that `body` takes: what else runs on the machine is not counted.
+/// Returns the processor seconds of `body`, without those of other processes.
 func seconds<Result>(_ body: () throws -> Result) rethrows -> (Double, Result) {
   let start = processorTime()
   let result = try body()
@@ -18,15 +18,15 @@ private func processorTime() -> Double {
   return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
-/// The row is not one, or replicas differ.
+/// An unknown row, or replicas that differ.
 struct Failure: Error, CustomStringConvertible {
   let description: String
 }
 
-/// One message of a link: which of the senders, and the bytes with the kind.
+/// One message of a link: the index of its sender, and its bytes with the kind.
 typealias Message = (sender: Int, bytes: [UInt8])
 
-/// What every sender puts on its link, and the chain it ends with.
+/// Returns the messages of each sender, and the final chain of each.
 func messages(_ batches: [Batch], of work: Work) -> ([Message], [BatchChain]) {
   var writers = work.authors.map { _ in LinkBatchWriter() }
   var chains = work.authors.map { BatchChain($0) }
@@ -39,7 +39,7 @@ func messages(_ batches: [Batch], of work: Work) -> ([Message], [BatchChain]) {
   return (messages, chains)
 }
 
-/// Remote updates as one replica takes them in, message by message.
+/// Measures how fast a replica handles remote updates, message by message.
 func receiving(_ batches: [Batch], _ work: Work) throws -> Figures {
   let (messages, expected) = messages(batches, of: work)
   var state = try work.board()
@@ -76,7 +76,7 @@ func receiving(_ batches: [Batch], _ work: Work) throws -> Figures {
   ]
 }
 
-/// The same single updates in full form, in order and in no order.
+/// Measures single updates in full form, in order and in random order.
 func shuffled(_ work: Work) throws -> Figures {
   let ordered = try work.updates(batchedBy: 1).map { BatchCoding.encode($0) }
   var random = Generator(seed: 4)
@@ -101,7 +101,7 @@ func shuffled(_ work: Work) throws -> Figures {
   return [("rate", twisted), ("ordered", straight), ("share", twisted / straight)]
 }
 
-/// The bytes of everything, for a replica of an empty board.
+/// Returns the bytes of the whole board for an empty replica.
 func snapshot(_ work: Work) throws -> [UInt8] {
   var state = try work.board()
   var changes = ChangeLog()
@@ -119,7 +119,7 @@ func load(_ bytes: [UInt8]) throws -> (Double, BoardState) {
   }
 }
 
-/// What a replica that missed the last 20,000 updates asks for and gets.
+/// Measures the request and the answer for a replica that lacks the last 20,000 updates.
 func catchUp(_ work: Work) throws -> Figures {
   let batches = try work.updates(batchedBy: 50)
   var late = try work.board()
@@ -139,8 +139,8 @@ func catchUp(_ work: Work) throws -> Figures {
   return [("bytes", Double(count)), ("time", time * 1000)]
 }
 
-/// Bytes on the wire for a point of strokes as a hand draws them: 120 points a second, committed every
-/// 250 ms, each commit a message of its own.
+/// Measures the bytes per point of freehand strokes: 120 points per second, in a commit of one
+/// message every 250 ms.
 func ink() throws -> Figures {
   [
     ("bytes", try ink(hasPressure: false, pieces: 4)),

@@ -1,7 +1,7 @@
 import Whiteboard
 import WhiteboardSync
 
-/// SplitMix64: the same work in every run.
+/// The SplitMix64 generator, so that every run has the same work.
 struct Generator: RandomNumberGenerator {
   private var state: UInt64
 
@@ -18,7 +18,7 @@ struct Generator: RandomNumberGenerator {
   mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 }
 
-/// What is measured: four replicas, 10,000 objects of 8 properties, then 200,000 position updates.
+/// The measured work: four replicas, 10,000 objects of 8 properties, then 200,000 position updates.
 ///
 /// `Others/crdts.py` does the same with pycrdt and loro.
 struct Work {
@@ -33,7 +33,7 @@ struct Work {
     Incarnation(0x9E37_79B9_7F4A_7C15 &* UInt64($0 + 1))
   }
   private(set) var objects: [ObjectID] = []
-  /// The batches that create all objects, each of one object.
+  /// The batches that create all objects, one object each.
   private(set) var creation: [Batch] = []
 
   init() throws {
@@ -72,13 +72,14 @@ struct Work {
     .pair(Int32(random.below(side)), Int32(random.below(side)))
   }
 
-  /// The updates in batches of `size`, the replicas taking turns: of any objects to any place.
+  /// Returns updates in batches of `size` by the replicas in turn, of random objects to random
+  /// positions.
   func updates(batchedBy size: Int) throws -> [Batch] {
     var random = Generator(seed: 2)
     return try batches(of: size) { (_, size) in
       var chosen: Set<ObjectID> = []
       while chosen.count < size { chosen.insert(objects[random.below(objects.count)]) }
-      // As a replica commits them: sequences that ascend take fewer bytes.
+      // Replicas commit in ascending order, because that takes fewer bytes.
       return chosen.sorted {
         ($0.dot.sequence, $0.dot.incarnation) < ($1.dot.sequence, $1.dot.incarnation)
       }
@@ -86,7 +87,8 @@ struct Work {
     }
   }
 
-  /// The updates in batches of `size`: rows of objects, each dragged a little further each time.
+  /// Returns updates in batches of `size`: rows of objects, each dragged a little further each
+  /// time.
   func drags(batchedBy size: Int) throws -> [Batch] {
     var random = Generator(seed: 3)
     return try batches(of: size) { (number, size) in
@@ -126,7 +128,7 @@ struct Work {
     }
   }
 
-  /// The board after all objects were made.
+  /// Returns the board after all objects were created.
   func board() throws -> BoardState {
     var state = BoardState()
     var changes = ChangeLog()

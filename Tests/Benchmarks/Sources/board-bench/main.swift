@@ -3,7 +3,7 @@ import Glibc
 import Whiteboard
 import WhiteboardSync
 
-/// What the resident memory of this process is and was at most, in megabytes.
+/// Returns the current or the peak resident memory of this process in megabytes.
 func memory(_ key: String) throws -> Double {
   let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
   for line in status.split(separator: "\n") where line.hasPrefix(key) {

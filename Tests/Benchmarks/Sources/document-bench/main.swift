@@ -3,9 +3,9 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-// What a document costs: `document-bench [DIRECTORY]`, on the file system that is to be measured.
+// Measures the cost of a document on the file system of a directory: `document-bench [DIRECTORY]`.
 
-/// Signs nothing: what a document costs does not hang on who signed.
+/// A key that does not sign, because the cost of a document does not depend on signatures.
 struct NoKey: AuthorKey {
   let publicKey = [4] + [UInt8](repeating: 1, count: 64)
   func signature(of text: [UInt8]) -> [UInt8] { [UInt8](repeating: 0, count: 64) }
@@ -44,7 +44,8 @@ let board = [UInt8](repeating: 7, count: 16)
 var document = try await BoardDocument.create(at: path, board: board, name: "bench", now: 0)
 defer { unlink(path) }
 
-/// What `work`, called 2,000 times a second by twenty callers, takes of a core.
+/// Returns the share of a core that `work` takes when twenty callers call it 2,000 times per
+/// second.
 func share(_ work: @escaping @Sendable (Int) async throws -> Void) async throws -> Double {
   let processor = processorSeconds()
   let start = clock.now
@@ -64,7 +65,7 @@ func share(_ work: @escaping @Sendable (Int) async throws -> Void) async throws 
   return 100 * (processorSeconds() - processor) / seconds(clock.now - start)
 }
 
-// Twenty callers append a batch of one operation a hundred times a second each.
+// Twenty callers append a batch of one operation a hundred times per second each.
 let idle = try await share { number in _ = entry(number) }
 let writing = try await share { [document] number in try await document.append([entry(number)]) }
 report("of a core for 2,000 operations a second, one a batch, 20 callers", writing - idle, "%")
@@ -100,7 +101,7 @@ for mode in [BoardDocument.Mode.reading, .writing] {
   )
   try await document.close()
 }
-// A board as people leave it: 10,000 texts in a keyframe, opened until it can be edited.
+// A typical board: 10,000 texts in a keyframe. The measured time ends when it can be edited.
 unlink(path)
 guard let boardID = BoardID(board) else { fatalError("16 bytes are an id") }
 func replica() -> Replica {

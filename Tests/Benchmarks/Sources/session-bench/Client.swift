@@ -1,6 +1,6 @@
 import PeerSession
 
-/// The end that measures.
+/// The measuring end.
 struct Client {
   private static let clock = ContinuousClock()
 
@@ -8,7 +8,7 @@ struct Client {
   private let inbox: String
   private let request: JoinRequest
   private let server: PeerID
-  /// Whether we run on the session's own thread.
+  /// Whether the client runs on the session's own thread.
   private let isOnExecutor: Bool
 
   init(
@@ -82,7 +82,8 @@ struct Client {
 
   // MARK: Measurements
 
-  /// From an unconnected process to a member of the session; a new key each time.
+  /// Measures the time from an unconnected process to a member of the session, with a new key each
+  /// time.
   private func dial(times: Int) async throws -> Figures {
     var durations: [Duration] = []
     for _ in 0..<times {
@@ -99,7 +100,8 @@ struct Client {
     return figures
   }
 
-  /// Messages a second, from the first `send` until the far application has taken the last.
+  /// Measures messages per second, from the first `send` until the other application has received
+  /// the last.
   private func messages(
     _ session: Session,
     _ count: Int,
@@ -131,7 +133,7 @@ struct Client {
     return figures
   }
 
-  /// 100 bytes there and back, one at a time.
+  /// Measures round trips of 100 bytes, one at a time.
   private func roundTrips(_ session: Session, _ count: Int, mode: SendMode) async throws -> Figures
   {
     var answers = Answers(session)
@@ -151,15 +153,17 @@ struct Client {
     return figures
   }
 
-  /// Datagrams of 100 bytes a second, as many as arrive: what is not yet seen there is kept below
-  /// `window`, since nothing else would slow us down.
+  /// Measures how many datagrams of 100 bytes arrive per second.
+  ///
+  /// The number of unconfirmed datagrams stays below `window`, because nothing else limits the
+  /// sender.
   private func datagrams(_ session: Session, _ count: Int, window: Int) async throws -> Figures {
     let peer = server
     var answers = Answers(session)
     try await answers.waitForPackets()
     let start = Self.clock.now
     let lost = try await withThrowingTaskGroup(of: Void.self) { group in
-      // Losing every credit must not stop us: an echo now and then opens the window again.
+      // If every credit is lost, an occasional echo opens the window again.
       group.addTask {
         while !Task.isCancelled {
           try await Task.sleep(for: .milliseconds(20))
@@ -196,7 +200,7 @@ struct Client {
     return figures
   }
 
-  /// Bytes from memory to memory.
+  /// Measures a byte stream from memory to memory.
   private func stream(_ session: Session, _ count: Int, piece: Int) async throws -> Figures {
     let bytes = [UInt8](repeating: 0x5A, count: piece)
     let stream = try await session.openStream(named: "bench", to: server)
@@ -218,7 +222,7 @@ struct Client {
     return figures
   }
 
-  /// A file, until the receiver has it whole and verified, and the memory that took on both sides.
+  /// Measures a file until the receiver has it verified, and the memory for it on both sides.
   private func resource(_ session: Session, path: String) async throws -> Figures {
     var answers = Answers(session)
     try await session.send(Order.markMemory.message(), to: [server])
@@ -237,7 +241,7 @@ struct Client {
     return figures
   }
 
-  /// Round trips of a message every 20 ms while a resource is under way, its first second left out.
+  /// Measures round trips every 20 ms during a transfer, without its first second.
   private func busy(_ session: Session, path: String) async throws -> Figures {
     let peer = server
     let transfer = try session.sendResource(atPath: path, named: "bench", to: peer)
@@ -271,7 +275,7 @@ struct Client {
   }
 }
 
-/// The server's answers among the events of a session.
+/// Reads the server's answers from the events of a session.
 private struct Answers {
   private let session: Session
   private var events: SessionEvents.AsyncIterator
@@ -281,7 +285,7 @@ private struct Answers {
     events = session.events.makeAsyncIterator()
   }
 
-  /// The next message or datagram.
+  /// Returns the next message or datagram.
   mutating func next() async throws -> (Order, UInt64) {
     while let event = await events.next() {
       switch event {
@@ -294,7 +298,7 @@ private struct Answers {
     throw Misuse("The session ended.")
   }
 
-  /// The number of the next answer to an order.
+  /// Returns the number in the next answer to an order.
   mutating func next(_ order: Order) async throws -> UInt64 {
     while true {
       let (found, number) = try await next()
@@ -302,7 +306,7 @@ private struct Answers {
     }
   }
 
-  /// Waits until datagrams travel as packets.
+  /// Waits until datagrams are sent as packets.
   mutating func waitForPackets() async throws {
     while session.peers().first?.datagramPath != .udp {
       guard await events.next() != nil else { throw Misuse("The session ended.") }

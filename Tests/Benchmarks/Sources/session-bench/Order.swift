@@ -1,17 +1,18 @@
-/// The first byte of every message and datagram of the benchmark: what the server does with it.
+/// The first byte of every message and datagram of the benchmark, which tells the server what to
+/// do.
 enum Order: UInt8 {
-  /// Count it.
+  /// Count the message.
   case count
-  /// Send it back the way it came.
+  /// Send the message back in the same way.
   case echo
-  /// Answer how many were counted since the last time.
+  /// Answer with the number of messages counted since the last tally.
   case tally
-  /// Make the present memory the peak, and answer it.
+  /// Reset the peak memory to the current memory, and answer with it.
   case markMemory
-  /// Answer the greatest memory since the mark.
+  /// Answer with the peak memory since the mark.
   case peakMemory
 
-  /// A message of at least nine bytes: the order, a number, and zeros.
+  /// Returns a message of at least nine bytes: the order, a number, and zeros.
   func message(_ number: UInt64 = 0, length: Int = 9) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: max(length, 9))
     bytes[0] = rawValue
@@ -19,13 +20,13 @@ enum Order: UInt8 {
     return bytes
   }
 
-  /// The order of a message.
+  /// Reads the order of a message.
   init?(of bytes: [UInt8]) {
     guard let first = bytes.first else { return nil }
     self.init(rawValue: first)
   }
 
-  /// The number in a message.
+  /// Returns the number in a message.
   static func number(in bytes: [UInt8]) -> UInt64 {
     bytes.dropFirst().prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }

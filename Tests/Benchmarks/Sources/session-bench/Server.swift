@@ -21,7 +21,7 @@ func serve(listen: String, inbox: String, isOnExecutor: Bool) async throws {
   }
 }
 
-/// Reads a stream to its end and answers how many bytes that were.
+/// Reads a stream to its end and answers with the number of bytes.
 private func drain(_ stream: PeerStream) async throws {
   var count = 0
   for try await bytes in stream.inbound { count += bytes.count }
@@ -29,9 +29,9 @@ private func drain(_ stream: PeerStream) async throws {
   try await stream.finish()
 }
 
-/// The application at the far end.
+/// The application at the other end.
 private struct Server {
-  /// How many datagrams go by between two credits.
+  /// The number of datagrams between two credits.
   private static let creditEvery: UInt64 = 64
 
   let session: Session

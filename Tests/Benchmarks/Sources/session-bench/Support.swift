@@ -3,13 +3,13 @@ import Glibc
 import Logging
 import PeerSession
 
-/// The program was called wrongly, or the other end did not do its part.
+/// A wrong call of the program, or a failure of the other end.
 struct Misuse: Error, CustomStringConvertible {
   var description: String
   init(_ description: String) { self.description = description }
 }
 
-/// What one measurement found, by name.
+/// The results of one measurement, by name.
 struct Figures {
   private var numbers: [(name: String, value: Double)] = []
 
@@ -28,26 +28,26 @@ struct Figures {
     self["max"] = last.seconds * 1e6
   }
 
-  /// One line.
+  /// The results as one line of JSON.
   var json: String {
     "{" + numbers.map { "\"\($0.name)\": \($0.value)" }.joined(separator: ", ") + "}"
   }
 }
 
 extension Duration {
-  /// The whole as a fraction of seconds.
+  /// The duration in seconds.
   var seconds: Double { self / .seconds(1) }
 }
 
-/// What the resident memory of this process is and was.
+/// The resident memory of this process.
 enum Memory {
-  /// Makes the present size the peak, and returns it in bytes.
+  /// Resets the peak to the current size, and returns it in bytes.
   static func mark() throws -> Int {
     try "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
     return try status("VmRSS:")
   }
 
-  /// The greatest size since the mark, in bytes.
+  /// Returns the peak size since the mark, in bytes.
   static func peak() throws -> Int { try status("VmHWM:") }
 
   private static func status(_ key: String) throws -> Int {
@@ -68,7 +68,7 @@ func write(line: String) {
   _ = Glibc.write(STDOUT_FILENO, bytes, bytes.count)
 }
 
-/// What both ends are made from: a key for this run, and silence.
+/// Returns the configuration of both ends: a key for this run, and no log.
 func configuration(listen: String, inbox: String) throws -> TransportConfiguration {
   var configuration = TransportConfiguration(
     identity: .ephemeral(),

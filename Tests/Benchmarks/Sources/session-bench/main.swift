@@ -1,11 +1,11 @@
-// One end of a benchmark; `run` starts two of these and reads what they print.
+// One end of a benchmark. `run` starts two of them and reads their output.
 //
-//   session-bench server ADDRESS:PORT INBOX [executor]
-//   session-bench client ADDRESS:PORT INBOX SERVER-PORT SESSION PEER MEASUREMENT ARGUMENT... [executor]
+//     session-bench server ADDRESS:PORT INBOX [executor]
+//     session-bench client ADDRESS:PORT INBOX SERVER-PORT SESSION PEER MEASUREMENT ARGUMENT... [executor]
 //
-// The server prints its port, session and peer id on one line and serves until it is killed. A client
-// takes one measurement, prints its numbers as one line of JSON, and ends. With `executor` an end's
-// application runs on the session's own thread.
+// The server prints its port, session and peer id on one line and serves until it is killed. A
+// client takes one measurement, prints its numbers as one line of JSON, and ends. With `executor`,
+// the application of an end runs on the session's own thread.
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 let words = arguments.filter { $0 != "executor" }

@@ -1,45 +1,46 @@
-/// What the fuzzer made, read from the front: first choices, then bytes.
+/// The fuzzer's input, read from the start: first choices, then bytes.
 ///
-/// Reading past the end gives zeros, so that every input means something.
+/// Reading past the end gives zeros, so that every input is valid.
 public struct Input {
   private let bytes: [UInt8]
   private var position = 0
 
-  /// Copies what the fuzzer gave.
+  /// Copies the fuzzer's bytes.
   public init(_ start: UnsafePointer<UInt8>?, _ count: Int) {
     bytes = Array(UnsafeBufferPointer(start: start, count: count))
   }
 
-  /// Whether nothing is left.
+  /// Whether all bytes were read.
   public var isEmpty: Bool { position >= bytes.count }
 
-  /// The next byte.
+  /// Reads the next byte.
   public mutating func byte() -> UInt8 {
     guard position < bytes.count else { return 0 }
     position += 1
     return bytes[position - 1]
   }
 
-  /// A number of 16 bits.
+  /// Reads a number of 16 bits.
   public mutating func short() -> UInt16 { UInt16(byte()) << 8 | UInt16(byte()) }
 
-  /// A number of 64 bits.
+  /// Reads a number of 64 bits.
   public mutating func long() -> UInt64 {
     (0..<8).reduce(0) { value, _ in value << 8 | UInt64(byte()) }
   }
 
-  /// At most `count` bytes.
+  /// Reads at most `count` bytes.
   public mutating func bytes(_ count: Int) -> [UInt8] {
     let end = min(position + count, bytes.count)
     defer { position = max(position, end) }
     return position < end ? Array(bytes[position..<end]) : []
   }
 
-  /// All that is left.
+  /// Reads all remaining bytes.
   public mutating func rest() -> [UInt8] { bytes(bytes.count) }
 }
 
-/// Stops with a message where a property does not hold, which the fuzzer keeps as a finding.
+/// Traps with a message if a property does not hold, so that the fuzzer saves the input as a
+/// finding.
 public func insist(
   _ condition: @autoclosure () throws -> Bool,
   _ property: @autoclosure () -> String

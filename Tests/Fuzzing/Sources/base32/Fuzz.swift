@@ -1,7 +1,7 @@
 import FuzzSupport
 import PeerWire
 
-/// A text that is read is the text that is written, and the other way round.
+/// Checks that each decoded text encodes to itself, and each encoded value decodes to itself.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)

@@ -1,7 +1,8 @@
 import FuzzSupport
 import PeerWire
 
-/// Pieces of strangers and of true messages, mixed: the bounds hold and a true message arrives whole.
+/// Mixes pieces of strangers with those of a valid message: the limits hold, and the message
+/// arrives whole.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
@@ -16,7 +17,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
       now += UInt64(input.short())
       assembler.expire(now: now)
     case 1:
-      // Any piece at all, with as many bytes as its place wants or one more or fewer.
+      // Any piece, with the right number of bytes for its position, or one more or fewer.
       let piece = DatagramPiece(id: UInt32(input.byte()), index: input.byte(), count: input.byte())
       let wanted = piece.index &+ 1 == piece.count ? Int(input.byte()) : Limits.datagramPiece
       let bytes = [UInt8](repeating: choice, count: max(0, wanted + Int(choice >> 6) - 1))
@@ -51,7 +52,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   return 0
 }
 
-/// A message of an id that no stranger uses, its pieces in an order of the fuzzer's.
+/// Sends a message with an unused id, its pieces in an order that the fuzzer chooses.
 private func whole(_ input: inout Input, _ assembler: inout DatagramAssembler, _ now: UInt64) {
   let count = Int(input.short()) + Int(input.byte() & 1)
   let message = (0..<count).map { UInt8(truncatingIfNeeded: $0 % 251) }

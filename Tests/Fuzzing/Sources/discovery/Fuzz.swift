@@ -1,7 +1,7 @@
 import FuzzSupport
 import PeerDiscovery
 
-/// A TXT record of a stranger, and every text in it as a person would see it.
+/// Checks a stranger's TXT record, and every text in it as it is displayed.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)

@@ -48,7 +48,7 @@ private func parse(_ bytes: [UInt8], limit: Int, step: Int) -> Parsed {
   return parsed
 }
 
-/// The same frames come out of a stream however it is cut.
+/// Checks that a stream gives the same frames however it is split.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)

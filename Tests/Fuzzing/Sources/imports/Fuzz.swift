@@ -2,7 +2,7 @@ import FuzzSupport
 import Whiteboard
 import WhiteboardExport
 
-/// A file that somebody was sent: a board as JSON, or a drawing of Excalidraw.
+/// Imports a file from a stranger: a board as JSON, or a drawing of Excalidraw.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
@@ -35,7 +35,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   return 0
 }
 
-/// Photos are known by something that costs less than a hash.
+/// Returns an identifier of a photo that is cheaper than a hash.
 private func hash(_ bytes: [UInt8]) -> AssetID? {
   var sum = [UInt8](repeating: 0, count: 32)
   for (index, byte) in bytes.enumerated() { sum[index % 32] = sum[index % 32] &* 31 &+ byte }

@@ -4,7 +4,8 @@ import PeerWire
 
 private struct Nothing: Decodable {}
 
-/// What passes the check is read by the decoder behind it; what is cut short is never whole.
+/// Checks that the decoder reads all JSON that passes the check, and that truncated JSON never
+/// passes.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)

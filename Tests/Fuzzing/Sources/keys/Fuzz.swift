@@ -1,8 +1,9 @@
 import FuzzSupport
 import WhiteboardTerminal
 
-/// However the bytes of a terminal are cut, they mean the same; little is kept; what is pasted is no key;
-/// after whatever came, keys are keys again.
+/// Checks that terminal input has the same meaning however it is split.
+///
+/// Little of it is buffered, no pasted text counts as a key, and after any input, keys work again.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
@@ -34,10 +35,10 @@ private func checkCuts(
   insist(bytes.flatMap { byteByByte.feed([$0]) } == events, "nor do many")
 }
 
-/// What is pasted comes as one text, whatever it holds but the end of a paste.
+/// Checks that a paste arrives as one text with any contents except the end of a paste.
 private func checkPaste(_ bytes: [UInt8]) {
   let end = Array("\u{1B}[201~".utf8)
-  // The end may not be made of what stands around it either.
+  // The text around it must not complete the end of a paste either.
   let pasted = bytes.filter { $0 != UInt8(ascii: "~") }
   var parser = InputParser()
   let events = parser.feed(Array("\u{1B}[200~".utf8) + pasted + end)
@@ -45,7 +46,7 @@ private func checkPaste(_ bytes: [UInt8]) {
   insist(!parser.isWaiting, "and is over")
 }
 
-/// Nothing that came before takes keys with it for long.
+/// Checks that earlier input swallows later keys only for a short time.
 private func checkEnd(_ parser: InputParser) {
   var silent = parser
   let last = silent.finish()
@@ -54,7 +55,7 @@ private func checkEnd(_ parser: InputParser) {
   var closed = parser
   _ = closed.feed("\u{1B}[201~\u{7}\u{1B}\\".utf8)
   _ = closed.finish()
-  // Only a paste outlasts a silence: it may be long, and come slowly.
+  // Only a paste continues after a silence, because it may be long and slow.
   for var next in isPasting(parser) ? [closed] : [silent, closed] {
     insist(next.feed("\u{1B}[Bq".utf8) == [.key(.down, []), .key(.character("q"), [])], "goes on")
   }
@@ -77,7 +78,7 @@ private func isLegal(_ event: InputEvent) -> Bool {
   }
 }
 
-/// The bytes that a parser holds on to.
+/// Returns the number of bytes that a parser buffers.
 private func kept(_ parser: InputParser) -> Int {
   Mirror(reflecting: parser).children.reduce(0) { count, child in
     count + ((child.value as? [UInt8])?.count ?? 0)

@@ -1,7 +1,7 @@
 import FuzzSupport
 import PeerWire
 
-/// Payloads of MESSAGE and ACK frames in a row: the assembler agrees with one that keeps the bytes.
+/// Checks consecutive MESSAGE and ACK payloads against an assembler that stores all bytes.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
@@ -22,7 +22,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var again: [UInt8] = []
     part.append(to: &again)
     insist(again == Array(payload[..<offset]), "a head has one form")
-    // Parts of the size of a frame, which the fuzzer could not write out.
+    // Parts of the size of a frame, which the fuzzer could not produce byte by byte.
     let byteCount = (payload.count - offset) << (choice >> 6 == 3 ? 14 : 0)
     let before = assembler
     do {

@@ -1,7 +1,7 @@
 import FuzzSupport
 import PeerWire
 
-/// A UDP payload of a stranger, and the same bytes as if they had opened.
+/// Checks a stranger's UDP payload, and the same bytes as opened contents.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)

@@ -3,20 +3,20 @@ import FuzzSupport
 @testable import Whiteboard
 @testable import WhiteboardSync
 
-/// Believes every signature, so that what is behind them is reached.
+/// Accepts every signature, so that the fuzzer reaches the code behind the check.
 private struct Credulous: SignatureVerifier {
   func isKey(_ bytes: [UInt8]) -> Bool { true }
   func isValid(_ signature: [UInt8], of bytes: [UInt8], by key: [UInt8]) -> Bool { true }
 }
 
-/// Answers: what is read has one form, and merges once, into whatever board.
+/// Checks that an answer has exactly one encoding, and merges only once into any board.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
   let choice = input.byte()
   var bytes = input.rest()
   if choice & 1 == 1 {
-    // The tail is easy to make and hard to hit.
+    // The end of an answer is easy to build but hard to find at random.
     bytes += [0xFF] + [UInt8](repeating: 1, count: 8 + AuthorRecord.signatureBytes)
   }
   guard let answer = try? Answer(bytes) else { return 0 }
@@ -27,7 +27,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let difference = answer.difference
   var empty = BoardState()
   merge(difference, into: &empty, comparingAll: choice & 2 != 0)
-  // A board that shares the answer's dots and holds other things under them.
+  // A board with the answer's dots and other values under them.
   var other = BoardState()
   var changes = ChangeLog()
   for entry in difference.entries.prefix(4) {
@@ -61,7 +61,7 @@ private func merge(_ difference: Difference, into state: inout BoardState, compa
     "merging twice changes nothing"
   )
   for id in state.orphans { insist(!state.context.contains(id.dot), "an orphan may yet be made") }
-  // Whoever gets all of it over the wire has the same board.
+  // A replica that receives everything over the network has the same board.
   var copy = BoardState()
   insist(
     (try? copy.merge(DifferenceCoding.decode(once), changes: &changes)) != nil,

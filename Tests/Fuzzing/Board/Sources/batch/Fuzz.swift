@@ -2,7 +2,8 @@ import FuzzSupport
 import Whiteboard
 import WhiteboardSync
 
-/// Batches in both forms: each has one form, reads back through the other, and applies once.
+/// Checks both forms of batches: each has exactly one encoding and converts to the other, and
+/// applies once.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
@@ -23,7 +24,7 @@ private func full(_ bytes: [UInt8]) {
   apply(encoded.batch, to: &state)
 }
 
-/// Several messages of a link in a row, each with its length before it; 0 begins another incarnation.
+/// Checks consecutive messages of a link, each after its length; 0 begins another incarnation.
 private func link(_ input: inout Input) {
   var reader = LinkBatchReader()
   var writer = LinkBatchWriter()

@@ -3,7 +3,7 @@ import FuzzSupport
 
 @testable import WhiteboardDocument
 
-/// A row of a document's log or of its traffic, or a whole file and the log beside it as recovery reads them.
+/// Checks a row of a document's log or traffic, or a file with its log, as recovery reads them.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
@@ -41,7 +41,8 @@ private func traffic(_ input: inout Input) {
   insist(again == entries, "traffic is read as it was written")
 }
 
-/// The contents; steps of time beyond 150 million years come back as others.
+/// Returns the contents without times, because differences of over 150 million years decode to
+/// others.
 private func bytes(_ entries: [DocumentEntry]) -> [[UInt8]] {
   entries.map { entry in
     switch entry {

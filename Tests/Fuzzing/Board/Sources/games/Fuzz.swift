@@ -2,7 +2,7 @@ import FuzzSupport
 
 @testable import Whiteboard
 
-/// Games: any setup and any moves fold, in whatever order they come, to one state.
+/// Checks that any setup and moves give one state in any order.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
@@ -11,7 +11,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let isWordle = choice & 1 == 0
   var setup = input.bytes(Int(choice >> 2))
   if choice & 2 == 0 {
-    // One that holds, so that moves are judged.
+    // Use a valid setup, so that moves are judged.
     if isWordle {
       guard let answer = WordleWord(Array("eerie".utf8)) else { return 0 }
       setup = Wordle.setup(of: id, answer: answer)

@@ -1,7 +1,7 @@
 import FuzzSupport
 import Whiteboard
 
-/// The beginning of a file that claims to be a photo.
+/// Checks the start of a file that claims to be a photo.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)

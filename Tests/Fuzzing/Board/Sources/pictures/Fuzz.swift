@@ -3,7 +3,7 @@ import Whiteboard
 import WhiteboardPictures
 import WhiteboardRendering
 
-/// A file that claims to be a photo, decoded.
+/// Decodes a file that claims to be a photo.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
@@ -22,7 +22,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
   }
   insist(size.width * size.height <= BoardLimits.photoPixels, "a size is within the limit")
-  // Large ones take long, and teach nothing more.
+  // Large pictures take long and find nothing more.
   guard size.width * size.height <= 1 << 20,
     let photo = try? PhotoDecoder.pixels(of: bytes, within: width, height)
   else { return 0 }

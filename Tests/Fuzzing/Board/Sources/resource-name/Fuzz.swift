@@ -1,7 +1,7 @@
 import FuzzSupport
 import WhiteboardSync
 
-/// The name of a resource, which a stranger chose: read as ours it means the same when written again.
+/// Checks that a resource name from a stranger has the same meaning when it is encoded again.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)

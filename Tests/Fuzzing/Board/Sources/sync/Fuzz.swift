@@ -2,7 +2,7 @@ import FuzzSupport
 import Whiteboard
 import WhiteboardSync
 
-/// What one replica tells another: everything that is read has one form.
+/// Checks that every message between replicas has exactly one encoding.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
@@ -12,7 +12,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   case 0:
     if let message = try? SyncMessage.decode(bytes) {
       if case .profile = message {
-        // What follows one is for versions to come, so only the way back is exact.
+        // Later versions may append fields, so only the decoded part must encode to the same bytes.
         insist(
           try SyncMessage.decode(message.encode()) == message,
           "a profile is read as written"
@@ -23,7 +23,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     }
   case 1:
     if let datagram = try? SyncDatagram.decode(bytes) {
-      // What follows a presence is for versions to come, so only the way back is exact.
+      // Later versions may append fields to presence, so only the decoded part must encode to the
+      // same bytes.
       insist(
         try SyncDatagram.decode(datagram.encode()) == datagram,
         "a datagram is read as written"

@@ -4,7 +4,7 @@ import PeerWire
 
 @testable import PeerSession
 
-/// What never changes, made once: a code is stretched for a tenth of a second.
+/// The constant values, computed once, because stretching a code takes a tenth of a second.
 private struct World: Sendable {
   let dialler = peer(1)
   let listener = peer(2)
@@ -54,7 +54,7 @@ private func bytes32(_ byte: UInt8) -> Bytes32 {
   return bytes
 }
 
-/// A frame as a stranger may send it: whole and well formed, of any type, or with bytes of its own.
+/// Returns a frame of any type, well-formed or with arbitrary bytes.
 private func frame(_ input: inout Input) -> (FrameType, [UInt8]) {
   let types = FrameType.allCases
   let type = types[Int(input.byte()) % types.count]
@@ -87,8 +87,9 @@ private func frame(_ input: inout Input) -> (FrameType, [UInt8]) {
   return (type, payload)
 }
 
-/// Both sides of admission with a stranger between them, who passes frames on, drops them, and sends
-/// any frame to either side in any state.
+/// Checks both sides of admission with an attacker between them.
+///
+/// The attacker forwards frames, drops them, and sends any frame to either side in any state.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
@@ -102,7 +103,7 @@ private struct Run {
   var dialler: DiallerAdmission
   var limiter = AttemptLimiter()
   var now = Duration.zero
-  /// What each side wrote and the other has not got yet.
+  /// The frames that each side sent and the other has not received yet.
   var toListener: [(FrameType, [UInt8])] = []
   var toDialler: [(FrameType, [UInt8])] = []
   var isListenerOver = false
@@ -127,7 +128,7 @@ private struct Run {
       .anyone, .known(isKnown: choice & 8 != 0), .code(world.key), .ask,
     ]
     let trusts: [JoinTrust] = [.pinnedByLink, .discovered, .unverified]
-    // One exporter each: a stranger who ends TLS on both sides gives them two.
+    // The sides have different exporters if the attacker terminates TLS on both sides.
     let binding = [UInt8](repeating: 7, count: 32)
     isTampered = choice & 0x10 != 0
     var facts = ListenerAdmission.Facts(
@@ -199,7 +200,7 @@ private struct Run {
   }
 
   private mutating func give(toListener type: FrameType, _ payload: [UInt8]) {
-    // HELLO comes by its own way, as the owner of the link must first find the session.
+    // HELLO is handled separately, because the owner of the link must first find the session.
     if type == .hello, let hello = try? Control.DiallerHello.decode(payload) {
       return perform(
         listener.helloReceived(

@@ -9,7 +9,7 @@ private func roundTrip<Payload: ControlPayload>(_ type: Payload.Type, _ bytes: [
   insist(try Payload.decode(again) == payload, "\(type) is read as it is written")
 }
 
-/// Payloads of control frames: whatever is read can be written and means the same.
+/// Checks that each decoded payload of a control frame encodes to the same meaning.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)

@@ -6,8 +6,9 @@ import PeerWire
 
 @testable import PeerSession
 
-/// Any frames in any state of a real link, TLS and all: a stranger's bytes cost its own link and
-/// nothing else, and whatever is answered is frames.
+/// Sends any frames in any state of a real link over TLS.
+///
+/// A stranger's bytes may end only its own link, and every answer must consist of frames.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
@@ -20,7 +21,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   return 0
 }
 
-// Read and written on the fuzzer's one thread alone.
+// Used only on the fuzzer's one thread.
 nonisolated(unsafe) private var runs = 0
 
 private struct Stranger {
@@ -41,7 +42,7 @@ private struct Stranger {
     incarnation = SessionIncarnation(UInt64(choice >> 5))
     transfer = Self.transfer(choice)
     control = try? Dialled.dial(identity)
-    // The first words are mostly the right ones: what lies behind them is worth more.
+    // The first messages are mostly valid, so that the fuzzer reaches the states behind them.
     if choice != 0xFF {
       control?.send(frame(.hello, hello.encoded()))
       look()
@@ -69,7 +70,7 @@ private struct Stranger {
     )
   }
 
-  /// Waits for an answer, and learns from it whether the link is open.
+  /// Waits for an answer, and updates whether the link is open.
   private mutating func look() {
     guard var control else { return }
     for frame in control.frames(within: .milliseconds(20)) {
@@ -82,7 +83,7 @@ private struct Stranger {
     self.control = control.isClosed ? nil : control
   }
 
-  /// Does one thing; `false` when there is no connection left.
+  /// Performs one step; returns `false` if there is no connection left.
   mutating func step(_ input: inout Input) -> Bool {
     guard control != nil else { return false }
     let choice = input.byte()
@@ -111,7 +112,7 @@ private struct Stranger {
       bulk?.close()
       bulk = nil
     case 10:
-      // The same peer again, while the first link may be open (3.5).
+      // The same peer connects again, while the first link may be open (3.5).
       let second = try? Dialled.dial(identity)
       control?.close()
       control = second
@@ -139,7 +140,7 @@ private struct Stranger {
     return bytes + payload
   }
 
-  /// A frame that decodes, where it belongs or not.
+  /// Sends a well-formed frame, which may not be allowed in the state.
   private mutating func wellFormed(_ input: inout Input) {
     let choice = input.byte()
     let small = Int(input.byte())
@@ -210,7 +211,7 @@ private struct Stranger {
     Array("{\(fields.map { #""\#($0)":"\#($1)""# }.joined(separator: ","))}".utf8)
   }
 
-  /// Opens a bulk link with the right proof, so that what follows goes there (8.1).
+  /// Opens a bulk link with the right proof; later frames go there (8.1).
   private mutating func attach() {
     guard bulk == nil, isOpen, let secret = control?.facts.exporter?.export(.attach) else { return }
     guard var connection = try? Dialled.dial(identity),
@@ -241,7 +242,7 @@ private struct Stranger {
   }
 }
 
-/// A peer that behaves is let in and served, whatever strangers did before.
+/// Checks that an honest peer is still admitted and served.
 private func checkHealth() {
   let deadline = NIODeadline.now() + .seconds(20)
   while true {

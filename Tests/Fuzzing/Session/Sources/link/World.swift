@@ -11,9 +11,9 @@ import PeerWire
 
 @testable import PeerSession
 
-/// A whole listening peer in this process, and what strangers dial it with.
+/// A listening peer in this process, and the means to dial it.
 final class World: Sendable {
-  /// One session for each way in, and one that nobody serves.
+  /// A session for each admission mode, and one that does not exist.
   enum Place: UInt8, CaseIterable {
     case anyone
     case code
@@ -39,7 +39,7 @@ final class World: Sendable {
       return security
     }
     let ready = group.next().makePromise(of: (Int, PeerID).self)
-    // It serves as long as the fuzzer runs, and ends with the process.
+    // The task serves as long as the fuzzer runs, and ends with the process.
     Task {
       do {
         try await Self.serve { ready.succeed(($0, $1)) }
@@ -89,7 +89,7 @@ final class World: Sendable {
     }
   }
 
-  /// An application that takes what comes, says yes to every other stranger and answers messages.
+  /// An application that accepts every second stranger and answers messages.
   private static func consume(_ session: Session) async {
     for await event in session.events {
       switch event {
@@ -106,11 +106,11 @@ final class World: Sendable {
   }
 }
 
-/// A connection of a stranger, TLS done.
+/// A stranger's connection after the TLS handshake.
 final class Dialled: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
-  /// What came so far; confined to the channel's event loop.
+  /// The received bytes; confined to the channel's event loop.
   private var received: [UInt8] = []
   private var isClosed = false
   private var waiting: EventLoopPromise<Void>?
@@ -164,13 +164,13 @@ final class Dialled: ChannelInboundHandler {
     waiting = nil
   }
 
-  /// Gives what came, and whether the connection has ended.
+  /// Returns the received bytes, and whether the connection has ended.
   func take() -> (bytes: [UInt8], isClosed: Bool) {
     defer { received = [] }
     return (received, isClosed)
   }
 
-  /// Completes when something came, the connection ended, or the time is over.
+  /// Completes when bytes have arrived, the connection ended, or the time is over.
   func news(within time: TimeAmount, on loop: any EventLoop) -> EventLoopFuture<Void> {
     if !received.isEmpty || isClosed { return loop.makeSucceededVoidFuture() }
     let promise = loop.makePromise(of: Void.self)
@@ -197,7 +197,7 @@ struct Connection {
     channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
   }
 
-  /// The frames that came, waiting for the first at most so long.
+  /// Returns the received frames, and waits for the first one at most so long.
   mutating func frames(within time: TimeAmount) -> [(type: FrameType?, payload: [UInt8])] {
     let channel = channel
     let news = channel.eventLoop.flatSubmit {

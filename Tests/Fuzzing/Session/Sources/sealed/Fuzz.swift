@@ -3,8 +3,9 @@ import PeerWire
 
 @testable import PeerSession
 
-/// A sealer and an opener with a hostile network between them: every message comes as it was sent, at
-/// most once, and nothing else comes.
+/// Checks a sealer and an opener with a hostile network between them.
+///
+/// Every message must arrive unchanged and at most once, and no other message may arrive.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
@@ -34,7 +35,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
       insist(path.wakeAt > now, "it wants to be woken later, \(action)")
       _ = path.answered(input.long(), now: now)
     case 5:
-      // Bytes of a stranger, perhaps behind a head that is ours.
+      // A stranger's bytes, perhaps after a valid header.
       var packet = input.bytes(Int(input.byte()))
       if choice & 0x80 != 0, let head = sent.last?.prefix(PacketHeader.length) {
         packet = head + packet
