@@ -1,7 +1,7 @@
 /* A disk that fails, for programs started with this in LD_PRELOAD.
  *
  * While the file named by FAILING_DISK_ERROR holds a number, every write to a file below
- * FAILING_DISK_DIRECTORY fails with that errno, and so does making a file there. Reading goes on. */
+ * FAILING_DISK_DIRECTORY fails with that errno, and so does creating a file there. Reading works. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -33,7 +33,7 @@ static int is_below(const char *path) {
   return directory != NULL && strncmp(path, directory, strlen(directory)) == 0;
 }
 
-/* The error of a write to a descriptor; 0 if it may go on. */
+/* Returns the error of a write to a descriptor; 0 if it may continue. */
 static int refusal(int descriptor) {
   char link[64], path[PATH_MAX];
   int before = errno;

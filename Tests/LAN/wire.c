@@ -1,11 +1,11 @@
-// wire HOST-SIDE SWITCH-SIDE - a cable between two interfaces that loses, delays, doubles, damages,
-// overtakes and slows frames. It does in user space what sch_netem does in kernels that have it.
+// wire HOST-SIDE SWITCH-SIDE - a cable between two interfaces that loses, delays, duplicates, damages,
+// reorders and slows frames. It does in user space what sch_netem does in kernels that have it.
 //
-// Orders come on standard input, one a line, and each is answered by one line on standard output:
+// It reads commands from standard input, one per line, and answers each with one line on standard output:
 //   set out|in|both KEY=VALUE...   "out" is from the host to the switch; keys left out are zero
 //   count                          answers "out seen=N lost=N ... in seen=N lost=N ..."
 // Keys: loss duplicate corrupt reorder (0..1), burst (mean run of lost frames), delay jitter (ms),
-// rate (bits a second), limit (frames waiting), seed. The end of standard input ends the program.
+// rate (bits per second), limit (queued frames), seed. The program ends with its standard input.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -229,7 +229,7 @@ static void answer(char *order) {
   fflush(stdout);
 }
 
-// Whole lines only; an order longer than the buffer is nobody's.
+// Answers all complete lines. Returns false at the end of the input, and if a line exceeds the buffer.
 static bool read_orders(void) {
   static char text[1024];
   static size_t length;

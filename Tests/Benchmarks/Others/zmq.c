@@ -29,7 +29,7 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-// The far application: counts, or sends back.
+// The other application, which counts messages or sends them back.
 static void serve(void *socket, long count, int echoes) {
   zmq_msg_t message;
   zmq_msg_init(&message);
