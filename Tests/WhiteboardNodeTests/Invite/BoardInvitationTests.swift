@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test("a file of an ended program is ignored")
+  @Test("the file of an open board is ignored after its program has ended")
   func stale() throws {
     let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     defer { try? FileManager.default.removeItem(at: directory) }
