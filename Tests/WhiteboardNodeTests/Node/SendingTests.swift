@@ -174,7 +174,7 @@ extension Session {
   fileprivate func vanish() async throws {
     try await onLoop { core in
       for entry in core.entries.values {
-        entry.plan.bar(.always)
+        core.dialler.policy.bar(entry.id, .always)
         entry.link.take()?.abort()
       }
     }
