@@ -52,7 +52,7 @@ struct PeersCommand: AsyncParsableCommand {
 struct DrainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "drain",
-    "Stop the relay in good order: it notifies all peers, and saves every board."
+    abstract: "Stop the relay in good order: it notifies all peers, and saves every board."
   )
 
   @OptionGroup var place: PlaceOptions
