@@ -125,7 +125,7 @@ final class BoardEditor {
   func addGame(
     _ game: GameName,
     at center: Point,
-    opponent: PeerID?,
+    opponent: String?,
     _ alias: ObjectAlias?
   ) throws(CommandError) -> CommandOutcome {
     switch game {
@@ -142,8 +142,9 @@ final class BoardEditor {
         )
       }
     case .connectFour:
+      let rival = try opponent.map { (word) throws(CommandError) in try members.find(word) }
       return try make(alias) { (board) throws(BoardError) in
-        try board.createConnectFour(at: center, opponent: opponent.flatMap { MemberID($0.bytes) })
+        try board.createConnectFour(at: center, opponent: rival.flatMap { MemberID($0.bytes) })
       }
     }
   }

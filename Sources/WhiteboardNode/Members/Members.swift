@@ -94,6 +94,16 @@ final class Members: Sequence {
 
   // MARK: - Names
 
+  /// Returns the member that a word of a command names.
+  ///
+  /// - Parameter word: Its name, or the start of its id.
+  /// - Throws: ``CommandError`` if there is no such member, or more than one.
+  func find(_ word: String) throws(CommandError) -> PeerID {
+    var resolver = ReferenceResolver<PeerID>()
+    for (peer, member) in self { resolver.add(id: peer.text, names: [member.name], value: peer) }
+    return try resolver.find(word, what: "peer", missing: .noSuchPeer)
+  }
+
   /// Returns the name of a member from its handshake; empty if it is not a member.
   func name(of peer: PeerID) -> String { list[peer]?.name ?? "" }
 

@@ -31,9 +31,8 @@ extension Node {
           try await editor.addPhoto(file, at: Point(at), alias)
         }
       case .game(let game, let at, let opponent, let alias):
-        let rival = try opponent.map { (word) throws(CommandError) in try peer(word) }
         try await change(request) { (editor) throws(CommandError) in
-          try editor.addGame(game, at: Point(at), opponent: rival, alias)
+          try editor.addGame(game, at: Point(at), opponent: opponent, alias)
         }
       case .duplicate(let references, let distance, let alias):
         try await change(request) { (editor) throws(CommandError) in

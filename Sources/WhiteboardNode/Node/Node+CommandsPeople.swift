@@ -87,15 +87,6 @@ extension Node {
     )
   }
 
-  /// Which member a word means.
-  func peer(_ word: String) throws(CommandError) -> PeerID {
-    var book = ReferenceResolver<PeerID>()
-    for (peer, member) in members {
-      book.add(id: peer.text, names: [member.name], value: peer)
-    }
-    return try book.find(word, what: "peer", missing: .noSuchPeer)
-  }
-
   /// Returns the present or former member that a word of a command names.
   ///
   /// - Parameters:
@@ -143,7 +134,7 @@ extension Node {
     guard !names.isEmpty else { return members.ids }
     var peers: [PeerID] = []
     for name in names {
-      let peer = try peer(name)
+      let peer = try members.find(name)
       if !peers.contains(peer) {
         peers.append(peer)
       }

@@ -19,7 +19,7 @@ extension Node {
     keepsCode: Bool = false,
     request: RequestMark? = nil
   ) async throws(CommandError) -> NodeEvent.Invited? {
-    let peer = try peer(target)
+    let peer = try members.find(target)
     guard let session else { throw CommandError(.notConnected, "nobody is connected") }
     do throws(SessionError) {
       let record = try await session.membershipRecord()

@@ -68,7 +68,7 @@ extension Node {
   ///
   /// - Throws: ``CommandError`` if there is no such peer, or it is not ours to say.
   package func changeRole(of target: String, to role: BoardRole) throws(CommandError) {
-    let peer = try peer(target)
+    let peer = try members.find(target)
     guard let replica, let member = MemberID(peer.bytes) else {
       throw CommandError(.notConnected, "nobody is connected")
     }
