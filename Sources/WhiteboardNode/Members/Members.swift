@@ -94,9 +94,10 @@ final class Members: Sequence {
 
   // MARK: - Names
 
-  /// Returns the member that a word of a command names.
+  /// Finds the member that a word of a command names.
   ///
   /// - Parameter word: Its name, or the start of its id.
+  /// - Returns: The id of the member.
   /// - Throws: ``CommandError`` if there is no such member, or more than one.
   func find(_ word: String) throws(CommandError) -> PeerID {
     var resolver = ReferenceResolver<PeerID>()
