@@ -129,7 +129,7 @@ public struct Recording: Sendable {
     }
   }
 
-  /// The member of each incarnation of which the recording contains an author record.
+  /// The members, by incarnation, according to the author records in the recording.
   ///
   /// - Complexity: O(n).
   public var members: [Incarnation: MemberID] {

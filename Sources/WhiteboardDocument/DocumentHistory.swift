@@ -1,7 +1,7 @@
 import GRDB
 import Whiteboard
 
-/// The history of a board, as far as its document has it: the changes in order, and the digests
+/// The part of a board's history that its document has: the changes in order, and the digests
 /// that the board must have after them.
 public struct DocumentHistory: Sendable {
   /// A change of the board, at one position of the history.

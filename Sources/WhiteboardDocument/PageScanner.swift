@@ -118,7 +118,7 @@ final class PageScanner {
       }
     }
 
-    /// Whether the values agree with those of `other`, as far as `other` has them.
+    /// Whether each value that `other` has equals the value here.
     func isPart(of other: Identity) -> Bool {
       values.allSatisfy { key, found in other.values[key]?.isSuperset(of: found) ?? true }
     }

@@ -433,7 +433,7 @@ private struct LogIndex {
   }
 }
 
-/// The checksum of a log: two running sums, each of which is added to the other.
+/// The checksum of a log: two running sums that are added to each other.
 private struct ChecksumPair: Equatable {
   let first: UInt32
   let second: UInt32

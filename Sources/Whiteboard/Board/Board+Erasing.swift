@@ -31,7 +31,7 @@ extension Board {
   /// - Parameters:
   ///   - path: The places of the eraser, at least one.
   ///   - radius: Half the width of the eraser, in board units.
-  /// - Returns: The strokes of which the eraser removed a part, from back to front.
+  /// - Returns: The strokes that lost a part to the eraser, from back to front.
   /// - Throws: `outOfRange`, `empty`, `tooLong`, `tooManyOperations`, `boardFull`.
   @discardableResult
   public func erase(along path: [Point], radius: Double) throws(BoardError) -> [ObjectID] {

@@ -6,7 +6,7 @@ package struct ObjectDraft: Hashable, Sendable {
     ///
     /// Without a size, it has the default size of texts.
     case text(String, size: Size?)
-    /// A finished stroke, of which parts may be erased.
+    /// A finished stroke; parts of it may be erased.
     case drawing([InkPoint], lineWidth: Double, erased: StrokeSpans)
     /// A photo, whose bytes are stored separately.
     case photo(AssetReference, size: Size)

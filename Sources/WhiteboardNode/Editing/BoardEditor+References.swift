@@ -41,7 +41,7 @@ extension BoardEditor {
     case .selected:
       let ids = try selectedObjects()
       guard ids.count == 1 else {
-        throw CommandError(.ambiguous, "you have \(ids.count) objects in hand; this verb takes one")
+        throw CommandError(.ambiguous, "\(ids.count) objects are selected; this command takes one")
       }
       return ids[0]
     case .alias(let alias):

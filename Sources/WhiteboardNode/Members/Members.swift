@@ -14,7 +14,7 @@ final class Members: Sequence {
     /// The time at which the member joined.
     var since: ContinuousClock.Instant
 
-    /// Whether the member can receive messages now, as far as is known.
+    /// Whether the link to the member is usable: connected, or silent for only a moment.
     var isReached: Bool { state == .connected || state == .suspect }
   }
 

@@ -51,7 +51,7 @@ extension Node {
     (try? invitation(word)) == nil ? transfers.offer(word) : nil
   }
 
-  /// Goes by another name or icon from now on, and tells by which.
+  /// Changes the local user's name or icon, and reports both.
   func changeProfile(
     _ name: String?,
     _ icon: IconChange?,
@@ -129,7 +129,7 @@ extension Node {
   /// Whom words mean; everybody, where there are none.
   func recipients(_ names: [String]) throws(CommandError) -> [PeerID] {
     guard !members.isEmpty else {
-      throw CommandError(.notConnected, "nobody is connected; `wait peers=1` waits for somebody")
+      throw CommandError(.notConnected, "no other member is connected; `wait peers=1` waits for one")
     }
     guard !names.isEmpty else { return members.ids }
     var peers: [PeerID] = []

@@ -95,7 +95,7 @@ extension Node {
   /// - Throws: `refused` if the board is not stored.
   func openDocument() throws(CommandError) -> BoardDocument {
     guard let document = persistence.document else {
-      throw CommandError(.refused, "this board is not kept on disk")
+      throw CommandError(.refused, "this board is not stored on disk")
     }
     return document
   }

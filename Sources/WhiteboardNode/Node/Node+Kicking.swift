@@ -20,7 +20,7 @@ extension Node {
     request: RequestMark? = nil
   ) async throws(CommandError) -> NodeEvent.Invited? {
     let peer = try members.find(target)
-    guard let session else { throw CommandError(.notConnected, "nobody is connected") }
+    guard let session else { throw CommandError(.notConnected, "no other member is connected") }
     do throws(SessionError) {
       let record = try await session.membershipRecord()
       var removed = [peer]

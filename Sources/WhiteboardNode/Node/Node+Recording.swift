@@ -77,14 +77,14 @@ extension Node {
 
   /// Stops recording until ``resumeRecording()``; the keyframe after the pause contains what changed meanwhile.
   ///
-  /// - Throws: The error because of which earlier changes could not be written; recording then goes on.
+  /// - Throws: The error of writing the earlier changes; recording then continues.
   package func pauseRecording() async throws(DocumentError) {
     try await persistence.pauseRecording()
   }
 
   /// Records again, after a keyframe of the present board.
   ///
-  /// - Throws: The error because of which it could not be written; it is retried later.
+  /// - Throws: The error of writing the keyframe, which is retried later.
   package func resumeRecording() async throws(DocumentError) {
     try await persistence.resumeRecording()
   }
@@ -92,8 +92,7 @@ extension Node {
   /// Adds a named marker at the present position of the recording.
   ///
   /// - Parameter name: The name, 1 to 128 bytes.
-  /// - Throws: `badName`, also if another marker has that name; the error because of which it could not be
-  ///   written.
+  /// - Throws: `badName` if the name is too long or already in use; the error of writing the marker.
   package func markRecording(_ name: String) async throws(DocumentError) {
     try await persistence.addMarker(name)
   }

@@ -70,7 +70,7 @@ extension Node {
   package func changeRole(of target: String, to role: BoardRole) throws(CommandError) {
     let peer = try members.find(target)
     guard let replica, let member = MemberID(peer.bytes) else {
-      throw CommandError(.notConnected, "nobody is connected")
+      throw CommandError(.notConnected, "no other member is connected")
     }
     guard replica.isOwned else {
       throw CommandError(

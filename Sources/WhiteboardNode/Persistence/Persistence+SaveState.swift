@@ -66,7 +66,7 @@ extension Persistence {
 
   /// Stops recording until ``resumeRecording()``; the keyframe after the pause contains what changed meanwhile.
   ///
-  /// - Throws: The error because of which earlier changes could not be written; recording then goes on.
+  /// - Throws: The error of writing the earlier changes; recording then continues.
   nonisolated(nonsending) func pauseRecording() async throws(DocumentError) {
     guard !queue.isPaused else { return }
     try await storeAll()
@@ -75,7 +75,7 @@ extension Persistence {
 
   /// Records again, after a keyframe of the present board.
   ///
-  /// - Throws: The error because of which it could not be written; it is retried later.
+  /// - Throws: The error of writing the keyframe, which is retried later.
   nonisolated(nonsending) func resumeRecording() async throws(DocumentError) {
     guard queue.isPaused else { return }
     queue.resume()
@@ -86,8 +86,7 @@ extension Persistence {
   /// Adds a named marker at the present position of the recording.
   ///
   /// - Parameter name: The name, 1 to 128 bytes.
-  /// - Throws: `badName`, also if another marker has that name; the error because of which it could not be
-  ///   written.
+  /// - Throws: `badName` if the name is too long or already in use; the error of writing the marker.
   nonisolated(nonsending) func addMarker(_ name: String) async throws(DocumentError) {
     guard let document else { throw DocumentError(.closed, "nothing is being recorded") }
     let name = PlainText.line(name)

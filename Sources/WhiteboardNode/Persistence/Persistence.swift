@@ -5,12 +5,12 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The file of a board: what is recorded in it, and the answers that wait until it is on disk.
+/// The file of a board: the entries recorded in it, and the answers that wait until they are on disk.
 ///
 /// Owns the open document and its queue. Changes are written in groups, one group after another, beside all
 /// other work of the node. Confined to the isolation of its node.
 final class Persistence {
-  /// What persistence needs to know of, and tells, the rest of the node.
+  /// The connections of persistence to the rest of the node.
   struct Environment {
     /// Returns the display names of the authors of a board, for lists of boards.
     let authorNames: (Board) -> [String]
@@ -230,7 +230,7 @@ final class Persistence {
 
   /// Waits until everything recorded so far is stored.
   ///
-  /// - Throws: The error because of which it is not.
+  /// - Throws: The error of writing it.
   nonisolated(nonsending) func storeAll() async throws(DocumentError) {
     let mark = queue.recorded
     write()

@@ -61,7 +61,7 @@ extension PhotoFiles {
     }
   }
 
-  /// Keeps the bytes of a photo where photos are, for what the next answer tells of.
+  /// Writes the file of a photo and records the photo; the next answer confirms that it is stored.
   func store(_ bytes: [UInt8], _ reference: AssetReference) throws(CommandError) {
     do throws(BoardError) { try replica?.requireRoom(for: reference) } catch {
       throw CommandError(error) { members.label(of: $0) }

@@ -102,8 +102,9 @@ final class PhotoFiles {
 
   // MARK: - Restoring
 
-  /// Makes the photos of a document available, in files if they are kept, and stores in the document those
-  /// that it lacks or whose row is damaged.
+  /// Makes the photos of a document available, and repairs the document from the files of photos.
+  ///
+  /// A photo whose row is missing or damaged is stored again from its file, if the file is intact.
   nonisolated(nonsending) func restore(
     from document: BoardDocument,
     to replica: Replica
@@ -164,7 +165,7 @@ final class PhotoFiles {
 
   /// Writes a photo of the document to a file, and removes the photo from the document if it is damaged.
   ///
-  /// - Returns: The error because of which there is no file; nil if the file was written.
+  /// - Returns: The error of reading the photo or writing the file; nil if the file was written.
   private nonisolated(nonsending) func extract(
     _ asset: AssetReference,
     to path: String,

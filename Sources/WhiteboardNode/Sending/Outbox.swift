@@ -45,7 +45,7 @@ final class Outbox {
 
   // MARK: - Members
 
-  /// Handles that a peer joined; it receives what is queued from now on.
+  /// Handles that a peer joined; it receives the messages that are queued from now on.
   func join(_ peer: Peer, _ session: Session) {
     let route = peer.relay ?? peer.id
     routes[peer.id] = route

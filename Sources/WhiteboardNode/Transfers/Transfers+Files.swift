@@ -11,7 +11,7 @@ extension Transfers {
     named name: String,
     to peers: [PeerID]
   ) async throws(CommandError) -> [String] {
-    guard let session else { throw CommandError(.notConnected, "nobody is connected") }
+    guard let session else { throw CommandError(.notConnected, "no other member is connected") }
     try FileReading.check(file)
     var started: [ResourceTransfer] = []
     for peer in peers {
@@ -50,7 +50,7 @@ extension Transfers {
     named name: String,
     to peers: [PeerID]
   ) async throws(CommandError) -> [String] {
-    guard let session else { throw CommandError(.notConnected, "nobody is connected") }
+    guard let session else { throw CommandError(.notConnected, "no other member is connected") }
     try FileReading.check(file)
     var ids: [String] = []
     for peer in peers {
@@ -120,7 +120,7 @@ extension Transfers {
     return id
   }
 
-  /// Tells what comes through a stream that a peer opened; it comes as fast as it is told.
+  /// Reports the bytes of a stream that a peer opened, and reads no faster than they are reported.
   nonisolated(nonsending) func readStream(_ stream: PeerStream) async {
     let id = stream.id.text
     let peer = stream.peer.text

@@ -120,7 +120,7 @@ extension Transfers {
     return name.sha256
   }
 
-  /// Keeps a photo that was asked for; one that was not, or is not what it should be, goes.
+  /// Stores a requested photo, and removes one that was not requested or has other contents.
   private func takeAsset(
     _ id: AssetID,
     from peer: PeerID,
@@ -136,7 +136,7 @@ extension Transfers {
         try? FileManager.default.removeItem(atPath: path)
         event.outcome = .failed
         event.path = nil
-        event.message = "Nobody asked for this photo."
+        event.message = "This photo was not requested."
       }
       runtime.emit(.resourceFinished(event))
       return
@@ -209,7 +209,7 @@ extension Transfers {
       sentPaths[transfer.id.text] = path
       _ = try await transfer.result()
     } catch {
-      // Told by the session as the end of the transfer; the member asks again, or elsewhere.
+      // The session reports the end of the transfer. The member requests the photo again, or elsewhere.
       configuration.logger.debug(
         "a photo was not sent",
         metadata: ["peer": "\(peer.short)", "code": "\(error.code)"]
