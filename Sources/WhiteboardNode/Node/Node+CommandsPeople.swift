@@ -129,7 +129,10 @@ extension Node {
   /// Whom words mean; everybody, where there are none.
   func recipients(_ names: [String]) throws(CommandError) -> [PeerID] {
     guard !members.isEmpty else {
-      throw CommandError(.notConnected, "no other member is connected; `wait peers=1` waits for one")
+      throw CommandError(
+        .notConnected,
+        "no other member is connected; `wait peers=1` waits for one"
+      )
     }
     guard !names.isEmpty else { return members.ids }
     var peers: [PeerID] = []
