@@ -5,10 +5,11 @@ import WhiteboardSync
 extension Node {
   /// Creates the outbox of this node.
   func makeOutbox() -> Outbox {
-    Outbox(runtime, logger: configuration.logger) {
-      self.accepted($0, $1)
+    let runtime = runtime
+    return Outbox(runtime, logger: configuration.logger) { number, receipt in
+      runtime.call { $0.accepted(number, receipt) }
     } handleSent: {
-      self.persistence.recordTraffic()
+      runtime.call { $0.persistence.recordTraffic() }
     }
   }
 

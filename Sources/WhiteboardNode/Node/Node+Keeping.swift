@@ -6,18 +6,22 @@ import WhiteboardSync
 extension Node {
   /// Creates the part that owns the board's file.
   func makePersistence() -> Persistence {
-    Persistence(
+    let runtime = runtime
+    return Persistence(
       runtime,
       configuration,
       Persistence.Environment(
-        authorNames: { self.people(on: $0) },
-        hostedCode: {
-          guard let session = self.session, self.isHosting(session) else { return nil }
-          return Persistence.HostedCode(code: self.code)
-        },
-        photoStored: { self.photos.remove($0) }
+        authorNames: { runtime.call { $0.authorNames } },
+        hostedCode: { runtime.call { $0.hostedCode } },
+        photoStored: { id in runtime.call { $0.photos.remove(id) } }
       )
     )
+  }
+
+  /// The join code of the board, if the board is hosted here.
+  private var hostedCode: Persistence.HostedCode? {
+    guard let session, isHosting(session) else { return nil }
+    return Persistence.HostedCode(code: code)
   }
 
   /// Starts the timed work on the board's file, and purges old deletions.
@@ -47,13 +51,13 @@ extension Node {
   }
 
   /// The display names of the members that wrote something; the start of the id if none is known.
-  private func people(on board: Board) -> [String] {
+  private var authorNames: [String] {
+    guard let board = replica?.board else { return [] }
     var names: [MemberID: String] = [:]
     for line in board.chat { names[line.author] = line.name }
     return Set(board.authors.values).sorted().map { member in
-      if member == board.member { return members.ownName }
-      let present = members.name(of: member)
-      return present ?? persistence.names[member.description] ?? names[member] ?? member.shortText
+      members.name(of: member) ?? persistence.names[member.description] ?? names[member]
+        ?? member.shortText
     }
   }
 }

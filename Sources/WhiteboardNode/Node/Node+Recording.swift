@@ -7,13 +7,14 @@ import WhiteboardSync
 extension Node {
   /// Creates the part that owns resources and streams.
   func makeTransfers() -> Transfers {
-    Transfers(
+    let runtime = runtime
+    return Transfers(
       runtime,
       configuration,
       members: members,
       persistence: persistence,
       photos: photos,
-      performActions: { self.performActions() }
+      performActions: { runtime.call { $0.performActions() } }
     )
   }
 

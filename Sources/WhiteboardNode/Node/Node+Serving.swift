@@ -92,9 +92,7 @@ extension Node {
       ),
       now: now
     )
-    persistence.replica = replica
     photos.begin(replica, of: session.id)
-    transfers.begin(replica, session)
     do throws(NodeError) {
       try await openDocument(of: session, replica)
     } catch {
@@ -107,8 +105,11 @@ extension Node {
     // A name of a handshake is within the limit of a profile.
     try? replica.setProfile(name: members.ownName, icon: members.ownIcon?.emoji ?? "", now: now)
     self.replica = replica
+    // Not before: a board that could not be read must not be written.
+    persistence.replica = replica
+    transfers.begin(replica, session)
     editor = BoardEditor(runtime, replica, members: members, photos: photos) {
-      self.performActions()
+      [runtime] in runtime.call { $0.performActions() }
     }
     if let grant = ownGrant(of: board) {
       _ = replica.own(grant, now: now)

@@ -179,7 +179,6 @@ package actor Node {
   }
 
   private func live() async {
-    runtime.onEnd { self.finishWaiters() }
     await withDiscardingTaskGroup { group in
       group.addTask { await self.main() }
       for await job in runtime.jobs {
@@ -221,7 +220,7 @@ package actor Node {
   func end(_ reason: NodeRuntime.Ending) { runtime.end(reason) }
 
   /// Resumes everything that waits for an answer that cannot come any more.
-  private func finishWaiters() {
+  func finishWaiters() {
     for invitation in invitations.values {
       if case .outgoing(let continuation) = invitation.kind {
         continuation.resume(returning: false)

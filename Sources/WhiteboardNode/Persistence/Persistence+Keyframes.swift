@@ -70,7 +70,7 @@ extension Persistence {
     do throws(DocumentError) {
       try await document.setCounts(
         objects: replica.board.objectIDs.count,
-        people: environment.authorNames(replica.board),
+        people: environment.authorNames(),
         changed: BoardFile.now
       )
     } catch {
@@ -125,7 +125,7 @@ extension Persistence {
     let work = queue.take()
     let lostSince = queue.behindSince
     let snapshots = replica.board.snapshots
-    let people = environment.authorNames(replica.board)
+    let people = environment.authorNames()
     let background = replica.board.background
     let time = BoardFile.now
     let state = replica.snapshotForKeeping()

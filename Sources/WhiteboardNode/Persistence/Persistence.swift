@@ -12,8 +12,8 @@ import WhiteboardSync
 final class Persistence {
   /// The connections of persistence to the rest of the node.
   struct Environment {
-    /// Returns the display names of the authors of a board, for lists of boards.
-    let authorNames: (Board) -> [String]
+    /// Returns the display names of the board's authors, for lists of boards.
+    let authorNames: () -> [String]
     /// Returns the join code of the board, if the board is hosted here; nil if another peer hosts it.
     let hostedCode: () -> HostedCode?
     /// Handles that the document has the bytes of a photo.

@@ -30,14 +30,13 @@ final class NodeRuntime {
   /// Why the node ends; nil while it does not.
   private(set) var ending: Ending?
 
-  /// The node, for tasks outside of its isolation.
+  /// The node, which owns the runtime and so must not be kept alive by it.
   unowned let node: Node
   private let jobSource: AsyncStream<Job>.Continuation
   private var pump = EventPump()
   private var conditions: [Int: Condition] = [:]
   private var nextCondition = 0
   private var endWaiter: CheckedContinuation<Void, Never>?
-  private var endHandlers: [() -> Void] = []
   private var wakeTimer = WakeTimer()
   /// Whether work is due that no deadline announces.
   private var isWorkDue = false
@@ -48,6 +47,14 @@ final class NodeRuntime {
     self.sink = sink
     start = clock.now
     (jobs, jobSource) = AsyncStream.makeStream()
+  }
+
+  /// Calls the node from one of its parts.
+  ///
+  /// The parts run in the node's isolation. They reach the node through this function, since a closure that
+  /// captures the node would keep it alive for ever.
+  func call<Result: Sendable>(_ body: (isolated Node) -> Result) -> Result {
+    node.assumeIsolated(body)
   }
 
   // MARK: - Jobs
@@ -72,17 +79,14 @@ final class NodeRuntime {
     if ending != nil { ending = reason }
   }
 
-  /// Calls a closure when the node ends, after all conditions were given up.
-  func onEnd(_ handler: @escaping () -> Void) { endHandlers.append(handler) }
-
-  /// Resumes every waiter, and calls the end handlers; they must not assume that this happens only once.
+  /// Resumes every waiter of the runtime and the node; may be called again.
   func finish() {
     guard ending != nil else { return }
     endWaiter?.resume()
     endWaiter = nil
     for condition in conditions.values { condition.continuation.resume(returning: false) }
     conditions = [:]
-    for handler in endHandlers { handler() }
+    call { $0.finishWaiters() }
     wakeNow()
   }
 

@@ -11,6 +11,24 @@ import Testing
 /// They run one after the other, because each runs whole programs with deadlines in real time.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct NodeTests: NodeSuite {
+  @Test("a node is freed after its end")
+  func isFreed() async throws {
+    try await withRoom { room in
+      var configuration = await room.configuration(.host(boardName: "board"), "ada")
+      configuration.script = .run(keepsGoing: false)
+      weak var ended: Node?
+      do {
+        let feed = CommandFeed()
+        for line in ["text 0,0 one", "pen 0,0 9,9"] { feed.push(line) }
+        feed.finish()
+        let node = Node(configuration, input: feed, sink: ScriptedNode())
+        try await node.run()
+        ended = node
+      }
+      #expect(ended == nil)
+    }
+  }
+
   @Test("each member's drawing reaches the other, and both boards have one digest")
   func sharing() async throws {
     try await withPair { _, host, guest in
