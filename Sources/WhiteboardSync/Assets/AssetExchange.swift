@@ -1,25 +1,25 @@
 import Whiteboard
 
-/// Decides whom to ask for which asset: each once, one member at a time, the next one on failure.
+/// Requests each missing asset from one member at a time, and from the next member on failure.
 ///
 /// Implements SYN-35 to SYN-37.
 struct AssetExchange {
   /// An action for the replica.
   enum Effect: Equatable {
-    /// Ask this member for this asset.
+    /// Request this asset from this member.
     case ask(AssetID, MemberID)
   }
 
-  /// How many assets are asked for at once.
+  /// The maximum number of assets that are requested at once.
   static let parallel = 4
-  /// How many of them from one member, so that one whose assets never come does not keep all waiting.
+  /// The maximum number of them from one member, so that a member that never sends does not delay all others.
   static let parallelOfMember = 3
-  /// Milliseconds without a sign of the asset after which the next member is asked.
+  /// Milliseconds without progress after which the next member is asked.
   static let patience: UInt64 = 30_000
-  /// Milliseconds after which all members are asked again for what none of them had.
+  /// Milliseconds after which all members are asked again for an asset that none of them had.
   static let retry: UInt64 = 10_000
 
-  /// How many assets are wanted at once; others are looked for again later.
+  /// The maximum number of missing assets; others are requested later.
   static let most = 4096
 
   private struct Want {
@@ -33,18 +33,18 @@ struct AssetExchange {
   private var wants: [AssetID: Want] = [:]
   private var order: [AssetID] = []
   private var members: Set<MemberID> = []
-  /// Whether some asset was left out because too many were wanted.
+  /// Whether an asset was left out because too many are missing.
   private(set) var hasOverflowed = false
-  /// When ``tick(_:)`` has something to do next; progress made since can put it off.
+  /// When ``tick(_:)`` has something to do next; later progress can postpone it.
   private(set) var nextDeadline: UInt64?
 
-  /// Whether this asset was asked for from this member and has not come yet.
+  /// Whether this asset was requested from this member and has not arrived yet.
   func isAsking(_ id: AssetID, from member: MemberID) -> Bool { wants[id]?.asking == member }
 
-  /// The properties of an asset that is wanted, as the first object stated them.
+  /// The properties of a missing asset, as the first object stated them.
   func reference(of id: AssetID) -> AssetReference? { wants[id]?.reference }
 
-  /// Whether some asset is under way, or waits for a member not yet asked.
+  /// Whether an asset is being requested, or can be requested from another member.
   var isBusy: Bool {
     wants.values.contains { $0.asking != nil || !members.subtracting($0.tried).isEmpty }
   }
@@ -94,11 +94,10 @@ struct AssetExchange {
     return advance(now)
   }
 
-  /// Forgets that something was left out; the owner wants again what it lacks.
+  /// Forgets that assets were left out; the owner requests all missing ones again.
   mutating func beginAgain() { hasOverflowed = false }
 
-  /// Forgets an asset that was asked for in vain, if any, so that those that nobody has do not keep
-  /// others from being asked for.
+  /// Removes an asset that a member did not have, if any, so that unavailable assets do not block others.
   private mutating func makeRoom() -> Bool {
     let place = order.firstIndex { id in
       wants[id].map { $0.asking == nil && !$0.tried.isEmpty } ?? true
@@ -148,7 +147,7 @@ struct AssetExchange {
     return effects
   }
 
-  /// Whether something becomes of it when its deadline comes: it is given up, or asked for all anew.
+  /// Whether its deadline has an effect: the request is given up, or all members are asked again.
   private func isTimed(_ want: Want) -> Bool {
     want.asking != nil || (!members.isEmpty && members.isSubset(of: want.tried))
   }

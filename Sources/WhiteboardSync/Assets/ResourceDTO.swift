@@ -1,15 +1,15 @@
 import FoundationEssentials
 import Whiteboard
 
-/// The reason why the name of a resource is not one of this product.
+/// The reason why a resource name is invalid.
 public enum ResourceDTOError: Error, Hashable, Sendable {
-  /// More than `ResourceDTO.byteLimit` bytes.
+  /// The name has more than `ResourceDTO.byteLimit` bytes.
   case tooLong
-  /// Not a JSON object of the fields that are needed.
+  /// The name is not a JSON object with the required fields.
   case malformed
 }
 
-/// The contents of the JSON name of one of this product's resources (BRD-20, SYN-13).
+/// The content of a resource name, which is JSON (BRD-20, SYN-13).
 public struct ResourceDTO: Hashable, Sendable {
   /// The kind of resource.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
@@ -23,31 +23,31 @@ public struct ResourceDTO: Hashable, Sendable {
     case drawing
     /// A game object.
     case game
-    /// A line of the chat.
+    /// A chat line.
     case chat
     /// The bytes of a photo.
     case imageData
   }
 
-  /// The most bytes that a name may have.
+  /// The maximum number of bytes of a name.
   public static let byteLimit = 16 << 10
-  /// The most characters of an id.
+  /// The maximum number of characters of an id.
   public static let idLimit = 64
 
   /// The id of the subject; for `imageData`, of an object that shows the asset.
   public let id: String
   /// The kind of resource.
   public let type: Kind
-  /// Whether it tells of a deletion.
+  /// Whether the subject was deleted.
   public let isDeleted: Bool
   /// The SHA-256 of the bytes, if the resource has one.
   public let sha256: AssetID?
-  /// The request that it answers, where it does (SYN-13).
+  /// The number of the request that the resource answers, if it is an answer (SYN-13).
   public let request: UInt64?
-  /// How many bytes an answer has.
+  /// The number of bytes of an answer.
   public let byteCount: Int?
 
-  /// A name of its parts.
+  /// Creates a name from its parts.
   public init(
     id: String,
     type: Kind,
@@ -64,7 +64,7 @@ public struct ResourceDTO: Hashable, Sendable {
     self.byteCount = byteCount
   }
 
-  /// Reads a name that may be hostile; fields that are not known are skipped.
+  /// Reads an untrusted name; unknown fields are skipped.
   public init(name: String) throws(ResourceDTOError) {
     struct Form: Decodable {
       let id: String
@@ -107,7 +107,7 @@ public struct ResourceDTO: Hashable, Sendable {
     return json.text
   }
 
-  /// Whether brackets nest at most 8 deep, so that no parser is led down.
+  /// Whether brackets nest at most 8 levels deep, so that the parser cannot overflow the stack.
   private static func isShallow(_ name: String) -> Bool {
     var depth = 0
     var isQuoted = false

@@ -8,11 +8,11 @@ import Whiteboard
 public struct BatchChain: Hashable, Sendable {
   private static let domain = Array("whiteboard-chain-1\n".utf8)
 
-  /// Whose chain it is.
+  /// The incarnation that wrote the batches.
   public let incarnation: Incarnation
-  /// The sequence of the last operation, or 0.
+  /// The sequence of the last operation; 0 if there is none.
   public private(set) var sequence: UInt64
-  /// The hash after it, as the bytes that the next one takes in.
+  /// The hash after the last operation, which the next hash covers.
   private var hashed: [UInt8]
 
   /// The hash after the last operation.
@@ -21,7 +21,7 @@ public struct BatchChain: Hashable, Sendable {
     return hash
   }
 
-  /// The chain of an incarnation that wrote nothing yet.
+  /// Creates the empty chain of an incarnation.
   public init(_ incarnation: Incarnation) {
     self.incarnation = incarnation
     sequence = 0
@@ -31,19 +31,19 @@ public struct BatchChain: Hashable, Sendable {
     hashed = Bytes32.sha256(start.bytes).bytes
   }
 
-  /// A chain as its author says it stands.
+  /// Creates a chain with the head that its author states.
   package init(_ incarnation: Incarnation, sequence: UInt64, hash: Bytes32) {
     self.incarnation = incarnation
     self.sequence = sequence
     hashed = hash.bytes
   }
 
-  /// Takes in the next batch, in its full form, whose last operation has that sequence.
-  /// - Complexity: one SHA-256 of the batch, for each batch that goes or comes.
+  /// Adds the next batch, in its full form, whose last operation has that sequence.
+  /// - Complexity: One SHA-256 of the batch.
   public mutating func append(_ batch: [UInt8], through last: UInt64) {
     var next = SHA256()
-    // One update costs less than two. The bytes are copied, or read, within each closure, and none of
-    // their addresses leaves it; what is allocated is as long as both together.
+    // One update costs less than two. The buffer has room for both parts, and no pointer leaves its
+    // closure.
     withUnsafeTemporaryAllocation(byteCount: hashed.count + batch.count, alignment: 1) { bytes in
       hashed.withUnsafeBytes { bytes.copyMemory(from: $0) }
       batch.withUnsafeBytes {

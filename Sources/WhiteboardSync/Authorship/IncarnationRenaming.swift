@@ -1,14 +1,14 @@
 import Whiteboard
 
-/// Changes of a board as they are when incarnations are called otherwise.
+/// Replaces the incarnations in the changes of a board.
 ///
-/// What wins a tie, and which of two letters comes first, hangs on the order of incarnations: whoever renames
-/// them keeps it, and then all else is as it was.
+/// The order of incarnations decides ties, and the order of letters that were typed at the same place. If a
+/// renaming keeps that order, the board stays the same otherwise.
 package struct IncarnationRenaming {
   private let renamed: (Incarnation) -> Incarnation
 
-  /// A renaming.
-  /// - Parameter renamed: The new name of each; ascending where the old ones do.
+  /// Creates a renaming.
+  /// - Parameter renamed: Returns the new incarnation for an old one, in the same order.
   package init(_ renamed: @escaping (Incarnation) -> Incarnation) { self.renamed = renamed }
 
   private func dot(_ dot: Dot) -> Dot { Dot(renamed(dot.incarnation), dot.sequence) }
@@ -27,8 +27,8 @@ package struct IncarnationRenaming {
     }
   }
 
-  /// The batch, with other values and at another time.
-  /// - Throws: `CodecError` if the values make none.
+  /// Returns a batch with renamed incarnations, other values and another time.
+  /// - Throws: `CodecError` if these values do not form a batch.
   package func batch(
     _ batch: Batch,
     _ time: HybridTime,
@@ -48,7 +48,7 @@ package struct IncarnationRenaming {
     )
   }
 
-  /// The set of dots.
+  /// Returns a set of dots with renamed incarnations.
   package func dots(_ dots: DotSet) -> DotSet {
     var result = DotSet()
     for incarnation in dots.incarnations {
@@ -57,7 +57,7 @@ package struct IncarnationRenaming {
     return result
   }
 
-  /// The difference, with other values and times.
+  /// Returns a difference with renamed incarnations, and other values and times.
   package func difference(
     _ difference: Difference,
     _ changed: (Property, Value, HybridTime) -> (Value, HybridTime)

@@ -1,26 +1,23 @@
 import Whiteboard
 
-/// Who writes on one link, and where each of its chains stands there; implements AUT-4, AUT-5 and
-/// AUT-7.
-///
-/// It belongs to what a replica keeps of one member.
+/// The author on one link, and the heads of its chains; implements AUT-4, AUT-5 and AUT-7.
 final class LinkChainVerifier {
-  /// The current author, once it was announced.
+  /// The record of the current author; nil until the member has introduced itself.
   private(set) var record: AuthorRecord?
-  /// Whether its rights were taken back: what it answers is nothing to go by.
+  /// Whether the author's rights were revoked, so that its answers do not count.
   var isRevoked = false
   private var chain: BatchChain?
   /// The final heads of the earlier chains.
   private var ended: [Incarnation: BatchChain] = [:]
   private let limit: Int
-  /// The records that were sent ahead of purges and are not of this replica's context yet.
+  /// The records that were sent ahead of purges, and whose incarnations are not in the local context yet.
   private var ahead: [Incarnation: AuthorRecord] = [:]
 
-  /// A link on which nobody was introduced yet, and at most `limit` incarnations will be.
+  /// Creates the state of a new link, on which at most `limit` incarnations can be introduced.
   init(limit: Int = BoardLimits.incarnations) { self.limit = limit }
 
-  /// Takes in an author message whose signatures hold.
-  /// - Throws: `brokenChain` if it contradicts what was on the link before.
+  /// Handles the introduction of an incarnation, whose signatures were verified.
+  /// - Throws: `brokenChain` if it contradicts earlier messages on the link.
   func introduce(
     _ record: AuthorRecord,
     _ head: SignedHead
@@ -37,7 +34,7 @@ final class LinkChainVerifier {
     chain = next
   }
 
-  /// Keeps a record, whose signatures hold, for the purges to come (SYN-48).
+  /// Stores a record, whose signatures were verified, for later purges (SYN-48).
   /// - Throws: `malformed(overLimit)` beyond ``BoardLimits/recordsAhead``.
   func keepAhead(_ record: AuthorRecord) throws(ReplicaError) {
     guard ahead[record.incarnation] != nil || ahead.count < BoardLimits.recordsAhead else {
@@ -49,7 +46,7 @@ final class LinkChainVerifier {
   /// Returns the record of an incarnation that was sent ahead.
   func recordAhead(of incarnation: Incarnation) -> AuthorRecord? { ahead[incarnation] }
 
-  /// Forgets a record that is one of the replica's now.
+  /// Removes a record that the registry contains now.
   func forgetAhead(_ incarnation: Incarnation) { ahead[incarnation] = nil }
 
   /// The incarnation of the current author, and its last operation on the link.
@@ -60,19 +57,18 @@ final class LinkChainVerifier {
   /// The role of the member, once it was announced.
   var role: Role? { record.map { isRevoked ? .viewer : $0.role } }
 
-  /// Throws where nobody may write the next batch: `noAuthor` where nobody was introduced, `viewer`
-  /// where it may not write.
+  /// Throws `noAuthor` if the member has not introduced itself, and `viewer` if it may not write.
   func requireWriter() throws(ReplicaError) {
     guard let role = record?.role else { throw .noAuthor }
     guard role.mayWrite else { throw .viewer }
   }
 
-  /// Takes in the next batch, in its full form.
+  /// Adds the next batch, in its full form, to the chain.
   func append(_ batch: [UInt8], through last: UInt64) {
     chain?.append(batch, through: last)
   }
 
-  /// Throws where a head is not where the chain stands, or not the author's.
+  /// Throws if a head is not that of the current chain, or if its signature is not valid.
   func check(_ head: SignedHead, with verifier: any SignatureVerifier) throws(ReplicaError) {
     guard let record, let chain else { throw .noAuthor }
     guard head.sequence == chain.sequence, head.hash == chain.hash else { throw .brokenChain }

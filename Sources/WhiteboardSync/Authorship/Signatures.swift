@@ -1,7 +1,7 @@
 import Crypto
 import Whiteboard
 
-/// The key with which a member signs what it writes; its private part stays with the owner.
+/// A key that signs for an author.
 public protocol AuthorKey {
   /// The public key: P-256, uncompressed as in SEC 1, 65 bytes.
   var publicKey: [UInt8] { get }
@@ -11,27 +11,27 @@ public protocol AuthorKey {
   func signature(of bytes: [UInt8]) -> [UInt8]
 }
 
-/// Says which keys and signatures hold: a seam, so that a simulated world need not pay for P-256.
+/// Verifies keys and signatures; simulated worlds use a faster algorithm than P-256.
 public protocol SignatureVerifier {
-  /// Whether these 65 bytes are a public key.
+  /// Returns whether these 65 bytes are a public key.
   func isKey(_ bytes: [UInt8]) -> Bool
 
-  /// Whether the owner of `key` signed `bytes`.
+  /// Returns whether the owner of `key` signed `bytes`.
   func isValid(_ signature: [UInt8], of bytes: [UInt8], by key: [UInt8]) -> Bool
 }
 
 /// ECDSA on P-256 with SHA-256; implements the signatures of AUT-1.
 public struct P256SignatureVerifier: SignatureVerifier {
-  /// The one verifier there is.
+  /// Creates a verifier.
   public init() {}
 
-  /// Whether the bytes are a point of the curve in the uncompressed form.
+  /// Returns whether the bytes are a point on the curve in uncompressed form.
   public func isKey(_ bytes: [UInt8]) -> Bool {
     bytes.count == AuthorRecord.keyBytes && bytes.first == 4
       && (try? P256.Signing.PublicKey(x963Representation: bytes)) != nil
   }
 
-  /// Whether the signature holds.
+  /// Returns whether the signature is valid.
   public func isValid(_ signature: [UInt8], of bytes: [UInt8], by key: [UInt8]) -> Bool {
     guard let key = try? P256.Signing.PublicKey(x963Representation: key),
       let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
@@ -41,7 +41,7 @@ public struct P256SignatureVerifier: SignatureVerifier {
 }
 
 extension Bytes32 {
-  /// The SHA-256 of some bytes.
+  /// Returns the SHA-256 of some bytes.
   package static func sha256(_ bytes: [UInt8]) -> Bytes32 {
     guard let hash = SHA256.hash(data: bytes).withUnsafeBytes({ Bytes32($0) }) else {
       preconditionFailure("a SHA-256 has 32 bytes")
@@ -57,7 +57,7 @@ extension MemberID {
     0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
   ]
 
-  /// The member of a public key, uncompressed as in SEC 1 (AUT-3).
+  /// Creates the member id of a public key, uncompressed as in SEC 1 (AUT-3).
   package init(publicKey: [UInt8]) {
     guard let member = MemberID(Bytes32.sha256(Self.keyPrefix + publicKey).bytes) else {
       preconditionFailure("a SHA-256 has 32 bytes")

@@ -1,18 +1,18 @@
 import Whiteboard
 
-/// Whose turn it is among the members, in the order of their ids and round again.
+/// Selects members in turn, in the order of their ids.
 struct Turn {
   private var last: MemberID
 
   /// Creates a turn that starts with the successor of that member.
   init(after member: MemberID) { last = member }
 
-  /// Gives some of the members their turn.
+  /// Selects the next members.
   ///
   /// - Parameters:
-  ///   - count: How many at most.
-  ///   - members: Who may have one, in the order of their ids.
-  /// - Returns: Whose turn it is.
+  ///   - count: The maximum number of members.
+  ///   - members: The members to select from, in the order of their ids.
+  /// - Returns: The selected members.
   mutating func next(_ count: Int, of members: [MemberID]) -> [MemberID] {
     let start = members.firstIndex { $0 > last } ?? 0
     let chosen = Array((members[start...] + members[..<start]).prefix(count))

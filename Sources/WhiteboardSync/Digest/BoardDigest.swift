@@ -1,13 +1,13 @@
 import Crypto
 import Whiteboard
 
-/// One hash of all that a board shows; implements SYN-40.
+/// A hash of the whole visible content of a board; implements SYN-40.
 public enum BoardDigest {
   private static let domain = "whiteboard-digest-1\n"
 
-  /// The digest: equal on replicas of equal context, different where any one cell differs.
+  /// Returns the digest: equal on replicas with equal contexts, and different if any cell differs.
   ///
-  /// Over every cell of every object that is not deleted, in order; selections are left out.
+  /// It covers every cell of every object that is not deleted, in order, except selections.
   /// - Complexity: O(*n* log *n*) in the objects.
   public static func digest(of state: BoardState) -> Bytes32 {
     var hash = SHA256()
@@ -22,7 +22,7 @@ public enum BoardDigest {
     return digest
   }
 
-  /// The bytes that one object adds to what is hashed.
+  /// Returns the bytes of one object that are hashed.
   package static func encode(_ id: ObjectID, _ record: ObjectRecord) -> [UInt8] {
     var writer = ByteWriter()
     for entry in record.entries where !entry.property.isSelection {

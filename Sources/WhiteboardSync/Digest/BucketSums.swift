@@ -2,10 +2,10 @@ import Whiteboard
 
 /// Sixteen sums over all cells of a board, which replicas compare every few seconds; implements SYN-41.
 public enum BucketSums {
-  /// The sum of each bucket.
+  /// Returns the sum of each bucket.
   ///
-  /// Over every cell but the selections, of deleted objects and of orphans too.
-  /// - Complexity: O(cells); computed anew each time.
+  /// The sums cover every cell except selections, including those of deleted objects and of orphans.
+  /// - Complexity: O(cells); nothing is cached.
   public static func sums(of state: BoardState) -> [UInt64] {
     var sums = [UInt64](repeating: 0, count: BucketHash.buckets)
     let start = start(of: state.context)
@@ -19,8 +19,9 @@ public enum BucketSums {
     return sums
   }
 
-  /// What the hashes of all cells begin with: the whole context, so that cells made to have the same sums
-  /// as others have other sums as soon as anybody writes anything.
+  /// Returns the initial value of all cell hashes, which covers the whole context.
+  ///
+  /// If an attacker constructs cells with equal sums, the sums differ again after the next change.
   package static func start(of context: Context) -> BucketHash {
     var hash = BucketHash()
     let bytes = Bytes32.sha256(ContextCoding.encode(context)).bytes
@@ -30,7 +31,7 @@ public enum BucketSums {
     return hash
   }
 
-  /// The hash of one cell.
+  /// Returns the hash of one cell.
   package static func hash(
     of cell: Cell,
     at property: Property,
@@ -60,7 +61,7 @@ extension BucketHash {
     combine(dot.sequence)
   }
 
-  /// Takes in the length of a value's bytes in the digest, and those bytes in words.
+  /// Adds the length of the encoded value, and its bytes in words.
   fileprivate mutating func combine(_ value: Value) {
     switch value {
     case .none: combine(0)

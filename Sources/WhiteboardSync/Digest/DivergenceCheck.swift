@@ -1,13 +1,13 @@
 import Whiteboard
 
-/// Whether replicas that have seen the same hold the same; implements SYN-42.
+/// Detects whether replicas with equal contexts have different boards; implements SYN-42.
 struct DivergenceCheck {
   private var sums: (revision: UInt64, values: [UInt64])?
 
-  /// Sums anew: a board whose memory failed has the same revision and other cells.
+  /// Discards the cached sums, because a memory fault changes cells but not the revision.
   mutating func begin(_ state: BoardState) { sums = nil }
 
-  /// The sum of each bucket.
+  /// Returns the sum of each bucket.
   mutating func sums(of state: BoardState) -> [UInt64] {
     if let sums, sums.revision == state.revision { return sums.values }
     let values = BucketSums.sums(of: state)
@@ -15,7 +15,8 @@ struct DivergenceCheck {
     return values
   }
 
-  /// The buckets to repair, a bit each: those whose sums differ from a replica's of equal context.
+  /// Returns the buckets to repair, one bit each: those whose sums differ from those of a replica with an equal
+  /// context.
   mutating func diverged(from others: [UInt64], _ state: BoardState) -> UInt16 {
     var buckets: UInt16 = 0
     for (bucket, (mine, theirs)) in zip(sums(of: state), others).enumerated()

@@ -2,26 +2,26 @@ import Whiteboard
 
 /// The binary form of a batch; implements SYN-20 to SYN-24 of `Protocol/board.md`.
 public enum BatchCoding {
-  /// The one canonical form of a batch.
+  /// Returns the canonical encoding of a batch.
   public static func encode(_ batch: Batch) -> [UInt8] { EncodedBatch(batch).bytes }
 
   /// Reads a batch.
-  /// - Throws: `CodecError` for anything but the canonical form of a legal batch.
+  /// - Throws: `CodecError` unless the bytes are the canonical encoding of a legal batch.
   public static func decode(_ bytes: [UInt8]) throws(CodecError) -> Batch {
     try EncodedBatch(decoding: bytes).batch
   }
 }
 
-/// A batch together with its full form, which is what chains hash and what is kept (AUT-6).
+/// A batch together with its full form, which chains hash and documents store (AUT-6).
 ///
-/// The operations have the same bytes in both forms, so that one form is made of the other by a new
-/// heading, and neither is encoded anew for each link.
+/// The operations have the same bytes in the full form and in the link form. Only the header differs, so the
+/// operations are encoded once for all links.
 public struct EncodedBatch: Hashable, Sendable {
   /// The batch.
   public let batch: Batch
-  /// Its full form (SYN-20).
+  /// The full form (SYN-20).
   public let bytes: [UInt8]
-  /// Whom the operations name beside the author, in the order of first use (SYN-21).
+  /// The other incarnations that the operations name, in the order of first use (SYN-21).
   let others: [Incarnation]
   /// The offset of the operations in `bytes`.
   let operationsOffset: Int
@@ -36,7 +36,7 @@ public struct EncodedBatch: Hashable, Sendable {
   }
 
   /// Decodes a batch in its full form.
-  /// - Throws: `CodecError` for anything but the canonical form of a legal batch.
+  /// - Throws: `CodecError` unless the bytes are the canonical encoding of a legal batch.
   public init(decoding bytes: [UInt8]) throws(CodecError) {
     guard bytes.count <= BoardLimits.batchBytes else { throw .overLimit("batch") }
     var reader = ByteReader(bytes)
@@ -69,14 +69,14 @@ public struct EncodedBatch: Hashable, Sendable {
     return try? reader.incarnation()
   }
 
-  /// A batch whose operations are encoded already.
+  /// Creates a batch from its encoded operations.
   init(_ batch: Batch, _ others: [Incarnation], _ operations: ArraySlice<UInt8>) {
     let numbers: [4 of UInt64] = [
       batch.firstSequence, batch.time.rawValue, UInt64(batch.operations.count),
       UInt64(others.count),
     ]
     var heading = 0
-    // A varint has at most 10 bytes, and an incarnation 8: no more than there is room for.
+    // The capacity suffices: a varint has at most 10 bytes, and an incarnation has 8.
     let capacity = 8 + 10 * numbers.count + 8 * others.count + operations.count
     bytes = Array(unsafeUninitializedCapacity: capacity) { buffer, count in
       func put(_ byte: UInt64) {

@@ -2,7 +2,7 @@ import Whiteboard
 
 /// The binary form of a set of dots: a context, or the ids of living objects; implements SYN-25.
 public enum ContextCoding {
-  /// The one canonical form of a set.
+  /// Returns the canonical encoding of a set.
   public static func encode(_ set: DotSet) -> [UInt8] {
     var writer = ByteWriter()
     write(set, to: &writer)
@@ -10,7 +10,7 @@ public enum ContextCoding {
   }
 
   /// Reads a set that fills `bytes`.
-  /// - Throws: `CodecError` for anything but the canonical form.
+  /// - Throws: `CodecError` unless the bytes are the canonical encoding.
   public static func decode(_ bytes: [UInt8]) throws(CodecError) -> DotSet {
     var reader = ByteReader(bytes)
     let set = try read(&reader)
@@ -27,7 +27,7 @@ public enum ContextCoding {
     }
   }
 
-  /// Ranges as the differences that SYN-25 repeats: what is regular takes no more than its first.
+  /// Encodes ranges as repeated differences (SYN-25), so that regular ranges take little space.
   private struct Entry: Hashable {
     let gap: UInt64
     /// One less than the length.
@@ -38,7 +38,7 @@ public enum ContextCoding {
 
   private static func write(_ ranges: SequenceRanges, to writer: inout ByteWriter) {
     var runs: [(entry: Entry, count: Int)] = []
-    // The least number that the next range may start at, so that ranges cannot touch.
+    // The lowest number at which the next range may start, so that ranges do not touch.
     var least: UInt64 = 1
     for range in ranges.ranges {
       let entry = Entry(
@@ -74,7 +74,7 @@ public enum ContextCoding {
     return set
   }
 
-  /// Reads the ranges of one incarnation, of which there is room for `limit`.
+  /// Reads the ranges of one incarnation, at most `limit`.
   private static func readRanges(
     _ reader: inout ByteReader,
     upTo limit: Int
@@ -94,7 +94,7 @@ public enum ContextCoding {
       if tagged & 1 == 1 {
         repeats = 2 + (try reader.varint(upTo: UInt64(BoardLimits.ranges), "ranges"))
       }
-      // A few bytes can stand for very many ranges: none is made before all fit.
+      // A few bytes can encode very many ranges, so the limit is checked before any range is created.
       guard repeats <= UInt64(limit - ranges.count) else { throw .overLimit("ranges") }
       guard entry.span <= (BoardLimits.sequence + 2 - least) / repeats else {
         throw .overLimit("sequence")

@@ -4,7 +4,7 @@ import Whiteboard
 public enum DifferenceCoding {
   private static let version: UInt8 = 2
 
-  /// The one canonical form of an answer.
+  /// Returns the canonical encoding of an answer.
   public static func encode(_ difference: Difference) -> [UInt8] {
     var table = IncarnationTable(incarnations(of: difference))
     var writer = ByteWriter()
@@ -44,7 +44,7 @@ public enum DifferenceCoding {
     return writer.bytes
   }
 
-  /// Whom the cells name, ascending.
+  /// Returns the incarnations that the cells name, in ascending order.
   private static func incarnations(of difference: Difference) -> [Incarnation] {
     var used = IncarnationTable()
     for entry in difference.entries {
@@ -59,7 +59,7 @@ public enum DifferenceCoding {
   }
 
   /// Reads an answer.
-  /// - Throws: `CodecError` for anything but the canonical form of an answer without contradictions.
+  /// - Throws: `CodecError` unless the bytes are the canonical encoding of a consistent answer.
   public static func decode(_ bytes: [UInt8]) throws(CodecError) -> Difference {
     var reader = ByteReader(bytes)
     let difference = try read(&reader)
@@ -67,7 +67,7 @@ public enum DifferenceCoding {
     return difference
   }
 
-  /// Reads an answer of which more may follow.
+  /// Reads an answer, after which other bytes may follow.
   static func read(_ reader: inout ByteReader) throws(CodecError) -> Difference {
     guard try reader.byte() == version else { throw .reserved("version") }
     var difference = Difference(context: try ContextCoding.read(&reader))
@@ -88,7 +88,7 @@ public enum DifferenceCoding {
       guard cellCount >= 1 else { throw .notCanonical("cells") }
       total += cellCount
       guard total <= BoardLimits.storedCells else { throw .overLimit("cells") }
-      // What is claimed may be far more than what follows.
+      // The stated count can be much larger than the bytes that follow.
       entry.cells.reserveCapacity(min(cellCount, 64))
       var lastProperty: Property?
       for _ in 0..<cellCount {
@@ -104,7 +104,7 @@ public enum DifferenceCoding {
     return difference
   }
 
-  /// The last cell of one author: his next one is coded as the difference from it.
+  /// The last cell of one author, from which the next one is encoded as a difference.
   private struct LastCell {
     private var sequence: UInt64 = 0
     private var milliseconds: UInt64 = 0
@@ -165,8 +165,8 @@ public enum DifferenceCoding {
     private var isUsed: [Bool]
 
     init(_ reader: inout ByteReader) throws(CodecError) {
-      // Not held to the incarnations of a set: objects that are not here yet, qualifiers and values name
-      // others, as many as anybody liked to. Its bytes bound it.
+      // The limit on incarnations in a set does not apply, because missing objects, qualifiers and values can
+      // name any number of others. The number of bytes limits the count.
       let named = try reader.varint()
       guard named <= UInt64(reader.remaining / 8) else { throw .truncated }
       let count = Int(named)

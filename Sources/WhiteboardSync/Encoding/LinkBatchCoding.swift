@@ -1,27 +1,27 @@
 import Whiteboard
 
-/// Encodes batches in link form, which omits what earlier messages contained; implements SYN-28.
+/// Encodes batches in link form, which refers to earlier messages on the link; implements SYN-28.
 ///
 /// One writer serves all links that have the same history since the same author message.
 public struct LinkBatchWriter: Sendable {
   private var aliases: [Incarnation: Int] = [:]
   private var milliseconds: UInt64 = 0
 
-  /// The writer of links that begin.
+  /// Creates a writer for new links.
   public init() {}
 
-  /// An author message was sent: nothing counts that was said before.
+  /// An author message was sent, so later batches do not refer to earlier messages.
   public mutating func beginAuthor() { self = LinkBatchWriter() }
 
-  /// Whether nothing counts that was said before.
+  /// Whether no batch was written since the last author message.
   var isFresh: Bool { aliases.isEmpty && milliseconds == 0 }
 
-  /// Whether links can name whom a batch names; else an author message is needed before it.
+  /// Returns whether there is room for the incarnations that a batch names; otherwise send an author message first.
   func hasNames(for batch: EncodedBatch) -> Bool {
     aliases.count + batch.others.count <= LinkBatchReader.aliasLimit
   }
 
-  /// The content of the message that brings the next batch, without the kind.
+  /// Returns the content of the message with the next batch, without the kind.
   public mutating func encode(_ batch: EncodedBatch) -> [UInt8] {
     let operations = batch.bytes[batch.operationsOffset...]
     let time = batch.batch.time
@@ -47,9 +47,9 @@ public struct LinkBatchWriter: Sendable {
 
 /// Reads the batches of one link; implements SYN-28.
 ///
-/// After an error the link is closed, and its reader is of no more use.
+/// After an error the link must be closed, and its reader must not be used again.
 public struct LinkBatchReader: Sendable {
-  /// The incarnations a link may name after an author message.
+  /// The maximum number of incarnations that a link may name after an author message.
   static let aliasLimit = 1 << 16
 
   private var named: [Incarnation] = []
@@ -58,11 +58,11 @@ public struct LinkBatchReader: Sendable {
   private var lastSequence: UInt64 = 0
   private var milliseconds: UInt64 = 0
 
-  /// The reader of a link that begins.
+  /// Creates a reader for a new link.
   public init() {}
 
-  /// An author message arrived: the next batch is of that incarnation and follows on that operation, and
-  /// nothing counts that was said before.
+  /// An author message arrived: the next batch is by that incarnation and follows that operation, and later
+  /// batches do not refer to earlier messages.
   public mutating func beginAuthor(_ author: Incarnation, lastSequence: UInt64) {
     self = LinkBatchReader()
     self.author = author
@@ -70,8 +70,8 @@ public struct LinkBatchReader: Sendable {
   }
 
   /// Reads the next batch from the bytes of a message, which has its content at `offset`.
-  /// - Throws: `CodecError` for anything but the canonical form of a legal batch, and where no author
-  ///   message came before.
+  /// - Throws: `CodecError` unless the bytes are the canonical encoding of a legal batch, and an author message
+  ///   came before.
   public mutating func decode(
     _ bytes: [UInt8],
     from offset: Int

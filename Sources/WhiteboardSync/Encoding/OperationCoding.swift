@@ -2,9 +2,9 @@ import Whiteboard
 
 /// The coding state between two operations of a batch, the same for writers and readers (SYN-22).
 private struct OperationContext {
-  /// The property number and shape of the operation before, or those the first is measured by.
+  /// The property number and shape of the previous operation; a fixed default for the first one.
   var tag = UInt64(Property.position.number) << 3 | UInt64(Value.pair(0, 0).shape)
-  /// The object of the operation before.
+  /// The object of the previous operation.
   var object: ObjectID?
   var pair = LastPair()
 }
@@ -12,12 +12,12 @@ private struct OperationContext {
 /// Writes the operations of one batch.
 struct OperationEncoder {
   private(set) var writer = ByteWriter()
-  /// Whom the operations name beside the author, in the order of first use.
+  /// The other incarnations that the operations name, in the order of first use.
   private(set) var others: [Incarnation] = []
   private var table: IncarnationTable
   private var context = OperationContext()
 
-  /// An encoder that knows everybody whom the batch names: references depend on how many they are.
+  /// Creates an encoder for a batch that names these incarnations; references depend on their number.
   init(_ batch: Batch) {
     table = IncarnationTable([batch.author])
     for operation in batch.operations {
@@ -28,7 +28,7 @@ struct OperationEncoder {
     others = Array(table.incarnations.dropFirst())
   }
 
-  /// Writes the operation of that dot.
+  /// Writes the operation with that dot.
   mutating func write(_ operation: Operation, as dot: Dot) {
     let tag = UInt64(operation.property.number) << 3 | UInt64(operation.value.shape)
     if operation.object == context.object {
@@ -53,7 +53,7 @@ struct OperationEncoder {
     }
   }
 
-  /// The number of an object: at most 2^49 times 12,289, so that twice of it fits (SYN-23).
+  /// Returns the number of an object, at most 2^49 times 12,289; twice that number fits in 64 bits (SYN-23).
   private mutating func number(of object: ObjectID, as dot: Dot) -> UInt64 {
     guard object.dot != dot else { return 0 }
     let index = UInt64(table.index(of: object.dot.incarnation))
@@ -73,16 +73,16 @@ struct OperationEncoder {
   }
 }
 
-/// Reads the operations of one batch, in their one canonical form.
+/// Reads the operations of one batch, in their canonical encoding.
 struct OperationDecoder {
   private let author: Incarnation
   private let others: [Incarnation]
   private let incarnations: UInt64
-  /// How many of `others` came into use so far, in their order.
+  /// The number of incarnations in `others` that were used so far, in order.
   private var used: UInt64 = 0
   private var context = OperationContext()
 
-  /// Reads as many operations, which are all that is left.
+  /// Reads that number of operations, which must fill the remaining bytes.
   static func batch(
     author: Incarnation,
     first: UInt64,
@@ -140,7 +140,7 @@ struct OperationDecoder {
     return Operation(object, property, value)
   }
 
-  /// The object of this head; the tag is in the context afterwards.
+  /// Reads the object of an operation, and puts its tag into the context.
   private mutating func object(
     _ head: UInt64,
     _ own: Dot,

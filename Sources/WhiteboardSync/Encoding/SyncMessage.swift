@@ -1,40 +1,40 @@
 import Whiteboard
 
-/// What replicas say to each other in reliable session messages; implements SYN-10 to SYN-16.
+/// A reliable message between replicas; implements SYN-10 to SYN-16.
 package enum SyncMessage: Hashable, Sendable {
   /// The kind of a batch.
   package static let batchKind: UInt8 = 0x01
-  /// The first byte of a message of the application.
+  /// The kind of a message of the application.
   static let applicationKind: UInt8 = 0x10
 
   /// The next batch of the sender in link form, whose meaning depends on earlier messages.
   case batch([UInt8])
-  /// "This is what I have seen: send me what I lack."
+  /// Requests the changes that are not in the context of the sender.
   case request(CatchUpRequest)
-  /// "You lack nothing that I have": the answer to the request of this number.
+  /// Answers the request with this number: the sender has no other changes.
   case nothingLacking(UInt64)
-  /// What the sender has by now.
+  /// Reports the context of the sender.
   case state(ReplicaReport)
-  /// "Send me this asset."
+  /// Requests an asset.
   case assetRequest(AssetID)
-  /// "I cannot send you this asset."
+  /// Reports that the sender cannot send a requested asset.
   case assetUnavailable(AssetID)
   /// The author of all following messages on this link.
   case author(AuthorMessage)
-  /// Where the chain of the sender's batches stands.
+  /// The signed head of the chain of the sender's batches.
   case head(SignedHead)
-  /// What to call the sender.
+  /// The display name and icon of the sender.
   case profile(MemberProfile)
-  /// What the receiver may do, without whose it is: the receiver's (AUT-11).
+  /// A grant for the receiver, encoded without its holder (AUT-11).
   case grant([UInt8])
-  /// What somebody may no longer do.
+  /// A revocation of the rights of a member.
   case revocation([UInt8])
   /// The record of an author whose object a following batch purges (SYN-48).
   case record([UInt8])
-  /// Bytes of the application's.
+  /// Bytes of the application.
   case application([UInt8])
 
-  /// The bytes of the message.
+  /// Returns the bytes of the message.
   package func encode() -> [UInt8] {
     var writer = ByteWriter()
     switch self {
@@ -93,8 +93,8 @@ package enum SyncMessage: Hashable, Sendable {
   }
 
   /// Reads a message.
-  /// - Returns: nil for a kind that is unknown and may be skipped.
-  /// - Throws: `CodecError` for anything but the canonical form of a known kind.
+  /// - Returns: Nil for an unknown kind that may be skipped.
+  /// - Throws: `CodecError` unless the bytes are the canonical encoding of a known kind.
   package static func decode(_ bytes: [UInt8]) throws(CodecError) -> SyncMessage? {
     var reader = ByteReader(bytes)
     let kind = try reader.byte()
@@ -131,11 +131,11 @@ package enum SyncMessage: Hashable, Sendable {
   }
 }
 
-/// Who writes on a link from here on, and where the chain stands there (AUT-5).
+/// The author of the following batches on a link, and the head of its chain (AUT-5).
 package struct AuthorMessage: Hashable, Sendable {
-  /// The record, as it is to be checked.
+  /// The encoded author record, which the receiver must verify.
   package let record: [UInt8]
-  /// The last operation before the next batch.
+  /// The signed head of the chain before the next batch.
   package let head: SignedHead
 
   package init(record: [UInt8], head: SignedHead) {
@@ -151,14 +151,14 @@ package struct AuthorMessage: Hashable, Sendable {
   }
 }
 
-/// What to call a member.
+/// The display name and icon of a member.
 package struct MemberProfile: Hashable, Sendable {
-  /// The most bytes of an icon.
+  /// The maximum number of bytes of an icon.
   package static let iconBytes = 16
 
-  /// The name.
+  /// The display name.
   package let name: String
-  /// One emoji, or nothing.
+  /// One emoji, or an empty string.
   package let icon: String
 
   package init(name: String, icon: String) {
@@ -169,7 +169,7 @@ package struct MemberProfile: Hashable, Sendable {
   fileprivate init(_ reader: inout ByteReader) throws(CodecError) {
     name = try Self.text(upTo: BoardLimits.nameBytes, "name", &reader)
     icon = try Self.text(upTo: Self.iconBytes, "icon", &reader)
-    // What follows is for versions to come.
+    // Later versions may add fields.
   }
 
   private static func text(
@@ -185,13 +185,13 @@ package struct MemberProfile: Hashable, Sendable {
   }
 }
 
-/// What a replica asks another for.
+/// A request for the changes that a replica lacks.
 package struct CatchUpRequest: Hashable, Sendable {
-  /// Counts the requests of this sender to this receiver, from 1.
+  /// The number of the request, which counts those of this sender to this receiver from 1.
   package let number: UInt64
-  /// The buckets of which all cells are to be sent, a bit each; 0 but in a repair.
+  /// The buckets of which all cells must be sent, one bit each; 0 unless this is a repair.
   package let buckets: UInt16
-  /// What it has seen.
+  /// The context of the replica that sends the request.
   package let context: Context
 
   package init(number: UInt64, buckets: UInt16 = 0, context: Context) {
@@ -210,17 +210,17 @@ package struct CatchUpRequest: Hashable, Sendable {
   }
 }
 
-/// What a replica tells the others every now and then.
+/// The regular report of a replica.
 package struct ReplicaReport: Hashable, Sendable {
   /// The first 8 bytes of the SHA-256 of the sender's context in its binary form.
   package let contextHash: UInt64
-  /// The sender's latest request to the receiver whose answer it has applied; 0 says nothing of it, so
-  /// that one report can be for all.
+  /// The sender's latest request to the receiver whose answer it has applied; 0 in a report that goes to several
+  /// members.
   package let applied: UInt64
-  /// The sum of each bucket of the sender's board, or none (SYN-41).
+  /// The sum of each bucket of the sender's board, or an empty array (SYN-41).
   package let sums: [UInt64]
 
-  /// How many sums a report has that has any.
+  /// The number of sums in a report that contains sums.
   private static let sumCount = 16
 
   package init(contextHash: UInt64, applied: UInt64 = 0, sums: [UInt64] = []) {
@@ -248,17 +248,17 @@ package struct ReplicaReport: Hashable, Sendable {
   }
 }
 
-/// What replicas say to each other in datagrams, which may be lost; implements SYN-30 to SYN-34.
+/// A datagram between replicas, which may be lost; implements SYN-30 to SYN-34.
 package enum SyncDatagram: Hashable, Sendable {
   /// The presence of the sender; `counter` grows with each message. `wall` is the reading of its
   /// wall clock, if it sends one.
   case presence(counter: UInt64, Presence, wall: UInt64? = nil)
   /// Some points of a stroke that may not be committed yet.
   case preview(stroke: ObjectID, first: Int, points: [InkPoint])
-  /// Bytes of the application's.
+  /// Bytes of the application.
   case application([UInt8])
 
-  /// The bytes of the datagram.
+  /// Returns the bytes of the datagram.
   package func encode() -> [UInt8] {
     var writer = ByteWriter()
     switch self {
@@ -280,8 +280,8 @@ package enum SyncDatagram: Hashable, Sendable {
   }
 
   /// Reads a datagram.
-  /// - Returns: nil for a kind that is unknown and may be skipped.
-  /// - Throws: `CodecError` for anything but the form of a known kind.
+  /// - Returns: Nil for an unknown kind that may be skipped.
+  /// - Throws: `CodecError` if the bytes of a known kind are malformed.
   package static func decode(_ bytes: [UInt8]) throws(CodecError) -> SyncDatagram? {
     var reader = ByteReader(bytes)
     switch try reader.byte() {

@@ -2,14 +2,14 @@ import Whiteboard
 
 /// The incarnations that a batch or an answer refers to by index.
 struct IncarnationTable {
-  /// Few enough to compare with each faster than to hash one.
+  /// Up to this number, comparing with each incarnation is faster than hashing.
   static let few = 8
 
   private(set) var incarnations: [Incarnation] = []
-  /// The index of each, where they are more than that.
+  /// The index of each incarnation, if there are more than `few`.
   private var indices: [Incarnation: Int] = [:]
 
-  /// The index of an incarnation, which is added where it is new.
+  /// Returns the index of an incarnation, and adds it if it is new.
   mutating func index(of incarnation: Incarnation) -> Int {
     let known =
       incarnations.count <= Self.few
@@ -24,7 +24,7 @@ struct IncarnationTable {
     return incarnations.count - 1
   }
 
-  /// A table of these, in this order.
+  /// Creates a table of these incarnations, in this order.
   init(_ incarnations: [Incarnation] = []) {
     self.incarnations = incarnations
     if incarnations.count > Self.few { addIndices() }
@@ -35,7 +35,7 @@ struct IncarnationTable {
   }
 }
 
-/// The last pair that was coded: the next one is coded as the difference from it.
+/// The last pair, from which the next one is encoded as a difference.
 struct LastPair {
   private var x: Int32 = 0
   private var y: Int32 = 0
@@ -63,9 +63,9 @@ struct LastPair {
   }
 }
 
-/// The coding of values that batches and answers share.
+/// The encoding of values in batches and answers.
 enum ValueCoding {
-  /// Reads a value of any shape but a dot's.
+  /// Reads a value of any shape except a dot.
   static func read(
     shape: UInt8,
     _ reader: inout ByteReader,
@@ -89,7 +89,7 @@ enum ValueCoding {
     }
   }
 
-  /// Writes a value of any shape but a dot's.
+  /// Writes a value of any shape except a dot.
   static func write(_ value: Value, to writer: inout ByteWriter, _ pair: inout LastPair) {
     switch value {
     case .none, .dot: break
@@ -105,7 +105,7 @@ enum ValueCoding {
     }
   }
 
-  /// How a property number of the wire is qualified.
+  /// Returns the kind of qualifier that a property number has.
   static func qualification(
     of number: UInt64
   ) throws(CodecError) -> (number: UInt16, Property.Qualification) {
@@ -116,7 +116,7 @@ enum ValueCoding {
     return (UInt16(number), qualification)
   }
 
-  /// A sequence number that is coded as the difference from the last one.
+  /// Writes a sequence number as the difference from the last one.
   static func sequence(
     after last: UInt64,
     _ reader: inout ByteReader
@@ -124,7 +124,7 @@ enum ValueCoding {
     try sequence(try reader.zigzag(), after: last)
   }
 
-  /// The sequence number of this difference from the last one.
+  /// Returns the sequence number with this difference from the last one.
   static func sequence(_ difference: Int64, after last: UInt64) throws(CodecError) -> UInt64 {
     let (sum, overflow) = Int64(last).addingReportingOverflow(difference)
     guard !overflow, sum >= 1, sum <= Int64(BoardLimits.sequence) else {

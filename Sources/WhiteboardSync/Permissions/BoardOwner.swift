@@ -1,9 +1,10 @@
 import Whiteboard
 
-/// Whose an owned board is: the board's id follows from it, so that whoever knows the id can check it;
-/// implements AUT-9.
+/// The owner of a board; the id of the board is derived from it, so that every member can check it.
+///
+/// Implements AUT-9.
 public struct BoardOwner: Hashable, Sendable {
-  /// Bytes of the salt.
+  /// The number of bytes of the salt.
   public static let saltBytes = 8
   /// The first bytes of the ids of owned boards.
   static let prefix: [UInt8] = [0x6F, 0x77]
@@ -14,7 +15,7 @@ public struct BoardOwner: Hashable, Sendable {
   /// The owner's public key.
   public let key: [UInt8]
 
-  /// The owner of a board that is told apart from the owner's others by these eight bytes.
+  /// Creates the owner of a board from the salt, which has eight bytes, and the key.
   public init(salt: [UInt8], key: [UInt8]) {
     precondition(
       salt.count == Self.saltBytes && key.count == AuthorRecord.keyBytes,
@@ -24,7 +25,7 @@ public struct BoardOwner: Hashable, Sendable {
     self.key = key
   }
 
-  /// A salt that no other board has.
+  /// Returns a random salt.
   public static func randomSalt() -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
     return (0..<saltBytes).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
@@ -40,7 +41,7 @@ public struct BoardOwner: Hashable, Sendable {
     writer.raw(key)
   }
 
-  /// The board.
+  /// The id of the board.
   public var board: BoardID {
     let hash = Bytes32.sha256(Self.domain + salt + key).bytes
     guard let board = BoardID(Self.prefix + hash.prefix(BoardID.byteCount - Self.prefix.count))
@@ -53,6 +54,6 @@ public struct BoardOwner: Hashable, Sendable {
 }
 
 extension BoardID {
-  /// Whether the board has an owner, who says who may write; on others whoever is admitted may (AUT-9).
+  /// Whether the board has an owner, who decides which members may write; on other boards every member may (AUT-9).
   public var isOwned: Bool { bytes.starts(with: BoardOwner.prefix) }
 }

@@ -1,12 +1,14 @@
 import Whiteboard
 
-/// The way by which somebody's rights come from the owner of a board: no certificate for the owner, one
-/// that the owner signed, or a second by whom the first lets grant; implements AUT-11.
+/// The chain of certificates from the owner of a board to a member.
+///
+/// It has no certificate for the owner, one that the owner signed, or a second one that the holder of the first
+/// signed. Implements AUT-11.
 public struct Grant: Hashable, Sendable {
-  /// The most certificates.
+  /// The maximum number of certificates.
   static let certificateLimit = 2
 
-  /// Whose board it is.
+  /// The owner of the board.
   public let owner: BoardOwner
   /// The certificates, the owner's first.
   public let certificates: [Certificate]
@@ -19,7 +21,7 @@ public struct Grant: Hashable, Sendable {
     self.certificates = certificates
   }
 
-  /// Reads the grant of whom it is known whose it is.
+  /// Reads the grant of a known holder.
   init(
     for holder: [UInt8],
     upTo limit: Int = certificateLimit,
@@ -36,14 +38,14 @@ public struct Grant: Hashable, Sendable {
     self.certificates = certificates
   }
 
-  /// Reads the grant of whom it is known whose it is, from bytes of its own.
+  /// Reads the grant of a known holder that fills `bytes`.
   init(for holder: [UInt8], _ bytes: [UInt8]) throws(CodecError) {
     var reader = ByteReader(bytes)
     try self.init(for: holder, &reader)
     try reader.finish()
   }
 
-  /// Writes all but whose it is.
+  /// Writes the grant without its holder.
   func write(to writer: inout ByteWriter) {
     owner.write(to: &writer)
     writer.byte(UInt8(certificates.count))
@@ -53,20 +55,20 @@ public struct Grant: Hashable, Sendable {
     }
   }
 
-  /// All but whose it is.
+  /// The encoded grant without its holder.
   var bytes: [UInt8] {
     var writer = ByteWriter()
     write(to: &writer)
     return writer.bytes
   }
 
-  /// Returns the rights that it gives to the holder of a key; nil if it gives none.
+  /// Returns the rights that the grant gives to the owner of a key, if any.
   func rights(of key: [UInt8]) -> Rights? {
     guard let last = certificates.last else { return key == owner.key ? .owner : nil }
     return last.holder == key ? last.rights : nil
   }
 
-  /// Throws where it is another board's owner's, or somebody did not sign, or may not have signed, it.
+  /// Throws if the grant is for another board, or a certificate is not valid.
   func verify(board: BoardID, with verifier: any SignatureVerifier) throws(ReplicaError) {
     guard verifier.isKey(owner.key), certificates.allSatisfy({ verifier.isKey($0.holder) }) else {
       throw .wrongKey
@@ -74,7 +76,7 @@ public struct Grant: Hashable, Sendable {
     guard owner.board == board else { throw .notOwner }
     var issuer = (key: owner.key, rights: Rights.owner)
     for (index, certificate) in certificates.enumerated() {
-      // Who was let grant makes editors, and nobody who may grant.
+      // Only the owner can give the right to grant; other issuers can only make editors.
       guard issuer.rights.mayGrant,
         index == 0 || certificate.rights == .editor
       else { throw .notGranted }

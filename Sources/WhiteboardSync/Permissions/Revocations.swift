@@ -1,12 +1,11 @@
 import Whiteboard
 
-/// All revocations of a board, in whatever order they came, and what they say together; implements
-/// AUT-14.
+/// All revocations of a board, whose effect does not depend on their order; implements AUT-14.
 struct Revocations {
-  /// The most of a board.
+  /// The maximum number of revocations of a board.
   static let limit = 4096
 
-  /// All of them, in the order in which they came.
+  /// All revocations, in the order in which they arrived.
   private(set) var all: [Revocation] = []
   private var known: Set<Bytes32> = []
   /// The effective revocations, by the member that they concern.
@@ -15,14 +14,15 @@ struct Revocations {
   /// Whether there are none.
   var isEmpty: Bool { all.isEmpty }
 
-  /// Whether no more have room.
+  /// Whether there is no room for another one.
   var isFull: Bool { all.count >= Self.limit }
 
-  /// Whether it is here.
+  /// Returns whether an equal revocation is known.
   func contains(_ revocation: Revocation) -> Bool { known.contains(.sha256(revocation.body)) }
 
-  /// Takes one whose signatures hold; what it says may undo what another says, where the owner takes
-  /// back the right by which that was said.
+  /// Adds a revocation, whose signatures were verified.
+  ///
+  /// If the owner revokes the right to grant of another issuer, the revocations by that issuer become void.
   /// - Returns: Whether it is new, and there was room.
   mutating func insert(_ revocation: Revocation) -> Bool {
     guard !isFull, known.insert(.sha256(revocation.body)).inserted else { return false }
@@ -38,7 +38,7 @@ struct Revocations {
     return true
   }
 
-  /// The last sequence of an incarnation that counts, or nil if all do.
+  /// Returns the last sequence of an incarnation that counts; nil if all do.
   func limit(of record: AuthorRecord) -> UInt64? {
     guard !counting.isEmpty else { return nil }
     var least: UInt64?
@@ -51,7 +51,7 @@ struct Revocations {
     return least
   }
 
-  /// Whether a grant was taken back.
+  /// Returns whether a certificate of a grant was revoked.
   func takeBack(_ grant: Grant) -> Bool {
     grant.certificates.contains { certificate in
       let held = HeldCertificate(certificate)
@@ -59,6 +59,6 @@ struct Revocations {
     }
   }
 
-  /// The greatest serial that was taken back of a member.
+  /// Returns the greatest revoked serial of a member.
   func serial(of member: MemberID) -> UInt64? { counting[member]?.map(\.serial).max() }
 }

@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// A stroke that is being drawn here: what is committed, what is not, and when each goes out.
+/// A local stroke that is being drawn: its committed and pending points, and when they are sent.
 struct LiveStroke {
   /// Milliseconds between commits.
   static let commitInterval: UInt64 = 250
@@ -15,12 +15,12 @@ struct LiveStroke {
 
   init(now: UInt64) { lastCommit = now }
 
-  /// How many points there are.
+  /// The number of points.
   var count: Int { committed + pending.count }
 
   mutating func append(_ points: [InkPoint]) { pending += points }
 
-  /// When something of it goes out next, where something is pending.
+  /// When points are previewed or committed next; nil if none are pending.
   var nextDeadline: UInt64? {
     guard let commit = commitDue else { return nil }
     return previewed < count ? min(commit, lastPreview + Self.previewInterval) : commit
@@ -31,7 +31,7 @@ struct LiveStroke {
     return pending.count >= BoardLimits.pointsPerChunk ? 0 : lastCommit + Self.commitInterval
   }
 
-  /// Whether it is time to commit what is pending.
+  /// Whether the pending points must be committed now.
   func isCommitDue(_ now: UInt64) -> Bool { commitDue.map { now >= $0 } ?? false }
 
   mutating func didCommit(_ now: UInt64) {
@@ -40,7 +40,7 @@ struct LiveStroke {
     lastCommit = now
   }
 
-  /// The preview that is due: the last points, those of the preview before among them.
+  /// Returns the preview that is due: the last points, including those of the previous preview.
   mutating func preview(_ now: UInt64) -> (first: Int, points: [InkPoint])? {
     guard previewed < count, !pending.isEmpty, now >= lastPreview + Self.previewInterval else {
       return nil

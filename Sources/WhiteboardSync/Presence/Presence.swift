@@ -1,21 +1,21 @@
 import Whiteboard
 
-/// Where a member points, and which part of the board it looks at (SYN-30, SYN-34).
+/// The pointer of a member, and the part of the board that it views (SYN-30, SYN-34).
 public struct Presence: Hashable, Sendable {
-  /// The part of the board that a member sees.
+  /// The part of the board that a member views.
   public struct View: Hashable, Sendable {
-    /// Its width in board units.
+    /// The width in board units.
     public let width: Int
-    /// Its height in board units.
+    /// The height in board units.
     public let height: Int
     private let middle: InkPoint
 
-    /// The place in the middle of it, to 1/16 of a board unit.
+    /// The center, rounded to 1/16 of a board unit.
     public var center: Point { middle.point }
 
-    /// A part of the board.
-    /// - Throws: `BoardError.outOfRange` where its centre lies beyond the board, or its width or height
-    ///   is less than 1 or more than `BoardLimits.viewExtent`.
+    /// Creates a view.
+    /// - Throws: `BoardError.outOfRange` if its center is outside the board, or its width or height is less than 1
+    ///   or more than `BoardLimits.viewExtent`.
     public init(center: Point, width: Int, height: Int) throws(BoardError) {
       let extents = 1...BoardLimits.viewExtent
       guard extents.contains(width), extents.contains(height) else { throw .outOfRange("view") }
@@ -26,22 +26,22 @@ public struct Presence: Hashable, Sendable {
   }
 
   private let pointer: InkPoint?
-  /// Whether it points with a laser, which others show brightly and with a short trail.
+  /// Whether the pointer is a laser, which other members show brightly and with a short trail.
   public let isLaser: Bool
-  /// What it sees; nil where it does not say.
+  /// The visible part of the board; nil if it is unknown.
   public var view: View?
 
-  /// Where it points, to 1/16 of a board unit; nil where it points nowhere.
+  /// The position of the pointer, rounded to 1/16 of a board unit; nil if it is hidden.
   public var cursor: Point? { pointer?.point }
 
-  /// A presence; nobody points with a laser at nothing.
-  /// - Throws: `BoardError.outOfRange` where the cursor lies beyond the board.
+  /// Creates a presence; without a cursor there is no laser.
+  /// - Throws: `BoardError.outOfRange` if the cursor is outside the board.
   public init(cursor: Point?, isLaser: Bool = false, view: View? = nil) throws(BoardError) {
     let pointer = try cursor.map { (place) throws(BoardError) in try InkPoint(place) }
     self.init(pointer: pointer, isLaser: isLaser, view: view)
   }
 
-  /// That of somebody who is here and says no more.
+  /// Creates the presence of a member that shows neither a pointer nor a view.
   public init() { self.init(pointer: nil, isLaser: false, view: nil) }
 
   private init(pointer: InkPoint?, isLaser: Bool, view: View?) {
@@ -85,7 +85,7 @@ extension Presence {
     let view = try flags & viewFlag == 0 ? nil : View(&reader)
     let wall =
       try flags & clockFlag == 0 ? nil : reader.varint(upTo: latestWall, "presence")
-    // What follows, and what other flags say, is for versions to come.
+    // Later versions may add fields and flags.
     let presence = Presence(pointer: pointer, isLaser: flags & laserFlag != 0, view: view)
     return (presence, wall)
   }

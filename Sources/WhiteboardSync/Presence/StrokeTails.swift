@@ -1,8 +1,8 @@
 import Whiteboard
 
-/// The points of strokes being drawn elsewhere that came as previews and are not committed yet.
+/// The previewed points of other members' strokes that are not committed yet.
 ///
-/// Committed points replace previews index by index; what shows of a stroke only ever grows (SYN-32).
+/// Committed points replace previewed ones index by index. The visible part of a stroke never shrinks (SYN-32).
 struct StrokeTails {
   private static let strokesPerMember = 32
   private static let points = 1024
@@ -14,8 +14,8 @@ struct StrokeTails {
 
   private var tails: [ObjectID: Tail] = [:]
 
-  /// Takes some points in.
-  /// - Returns: whether what follows the `committed` points grew.
+  /// Adds previewed points.
+  /// - Returns: Whether the visible tail behind the `committed` points has grown.
   mutating func received(
     _ stroke: ObjectID,
     first: Int,
@@ -32,14 +32,14 @@ struct StrokeTails {
     for (offset, point) in points.enumerated() {
       let index = first + offset
       guard index >= committed, index < committed + Self.points else { continue }
-      // The first to arrive stays: what was shown once does not move until it is committed.
+      // The first point to arrive stays, so that visible points do not move until they are committed.
       if tail.points[index] == nil { tail.points[index] = point }
     }
     tails[stroke] = tail
     return self.tail(of: stroke, committed: committed).count > before
   }
 
-  /// The points that follow the `committed` ones without a gap.
+  /// Returns the points that follow the `committed` ones without a gap.
   func tail(of stroke: ObjectID, committed: Int) -> [InkPoint] {
     guard let tail = tails[stroke] else { return [] }
     var result: [InkPoint] = []
@@ -47,7 +47,7 @@ struct StrokeTails {
     return result
   }
 
-  /// Drops what is committed by now, or all of it where the stroke is finished.
+  /// Removes the points that are committed now, or all of them if the stroke is finished.
   mutating func committed(_ stroke: ObjectID, count: Int, isFinished: Bool) {
     if isFinished {
       tails[stroke] = nil
@@ -57,11 +57,11 @@ struct StrokeTails {
     }
   }
 
-  /// Forgets a stroke.
+  /// Removes a stroke.
   mutating func removed(_ stroke: ObjectID) { tails[stroke] = nil }
 
-  /// Forgets the strokes of a member who left.
-  /// - Returns: those strokes.
+  /// Removes the strokes of a member that has left.
+  /// - Returns: The ids of these strokes.
   mutating func memberLeft(_ member: MemberID) -> [ObjectID] {
     let gone = tails.filter { $0.value.member == member }.map(\.key).sorted()
     for stroke in gone { tails[stroke] = nil }

@@ -1,22 +1,22 @@
 import Whiteboard
 
-/// Which board this is: 16 bytes, the id of its session.
+/// The id of a board and of its session: 16 bytes.
 ///
-/// Records, heads and answers are signed for one board, so that nothing of it counts on another.
+/// Records, heads and answers are signed for one board, so that they are not valid on another.
 public struct BoardID: Hashable, Sendable, CustomStringConvertible {
-  /// How many bytes there are.
+  /// The number of bytes.
   public static let byteCount = 16
 
   /// The bytes.
   public let bytes: [UInt8]
 
-  /// The board of exactly 16 bytes, or nil.
+  /// Creates an id from bytes; nil unless there are exactly 16.
   public init?(_ bytes: some Collection<UInt8>) {
     guard bytes.count == Self.byteCount else { return nil }
     self.bytes = Array(bytes)
   }
 
-  /// The board of a canonical text of 26 base32 characters, or nil.
+  /// Creates an id from its text form; nil unless it is 26 canonical base32 characters.
   public init?(_ text: String) {
     guard let bytes = Base32.decode(text, count: Self.byteCount) else { return nil }
     self.init(bytes)

@@ -1,17 +1,17 @@
 extension ReplicaError {
-  /// What the member sent, in a sentence for its user.
+  /// A sentence for users that describes the breach.
   public var message: String {
     switch self {
     case .malformed(let error): "A message of the board is malformed (\(error.code))."
-    case .unrequestedAnswer: "An answer came that nobody asked for."
+    case .unrequestedAnswer: "An answer came without a request."
     case .noAuthor: "Changes came without the signed record of their author."
-    case .forgedAuthor: "Changes came that another author signed."
+    case .forgedAuthor: "Changes came with the record of another author."
     case .wrongBoard: "A signed record belongs to another board."
     case .wrongKey: "A public key is not valid."
     case .wrongSignature: "A signature is not valid."
     case .brokenChain: "Changes do not continue those before them."
     case .viewer: "A viewer changed the board."
-    case .notOwner: "A record claims the board without being its owner's."
+    case .notOwner: "A record names an owner that does not own the board."
     case .notGranted: "A role or a grant goes beyond what its issuer may give."
     }
   }

@@ -1,25 +1,25 @@
 import Whiteboard
 
-/// A board made of what a document keeps, by nobody's hand: for looking at it as it was at any time.
+/// A board restored from a document, to view it as it was at any time.
 ///
-/// A value: a copy costs little and stays as it is while the other goes on.
+/// It is a value: a copy costs little, and does not change with the original.
 public struct RestoredBoard: Sendable {
-  /// Whose board.
+  /// The id of the board.
   public let id: BoardID
   /// The state of the board.
   public private(set) var state = BoardState()
-  /// Whose each incarnation is, as far as records told.
+  /// The author of each incarnation with a record.
   public private(set) var members: [Incarnation: MemberID] = [:]
-  /// Which objects changed since ``takeChanges()``.
+  /// The objects that changed since ``takeChanges()``.
   private var changes = ChangeLog()
-  /// The records that came.
+  /// The records of authors.
   public private(set) var records: [Incarnation: AuthorRecord] = [:]
   private var revocations = Revocations()
 
-  /// An empty board.
+  /// Creates an empty board.
   public init(_ id: BoardID) { self.id = id }
 
-  /// The digest of what is on it (SYN-40).
+  /// The digest of the board (SYN-40).
   public var digest: Bytes32 { BoardDigest.digest(of: state) }
 
   /// Returns the changed objects since the last call.
@@ -28,8 +28,8 @@ public struct RestoredBoard: Sendable {
     return changes.changes(in: state)
   }
 
-  /// Applies one thing; nothing is checked but that it is of its form, and of this board.
-  /// - Throws: ``RestoreError``; then nothing of it was applied.
+  /// Applies a stored change; only its format and its board are checked.
+  /// - Throws: ``RestoreError``; then the change was not applied.
   public mutating func apply(_ change: StoredChange) throws(RestoreError) {
     do {
       switch change {
@@ -52,7 +52,7 @@ public struct RestoredBoard: Sendable {
     }
   }
 
-  /// Joins all that is on another copy of this board, as a member does that catches up.
+  /// Merges another copy of this board.
   /// - Throws: ``RestoreError``.
   public mutating func join(_ other: RestoredBoard) throws(RestoreError) {
     do {
@@ -66,7 +66,7 @@ public struct RestoredBoard: Sendable {
     }
   }
 
-  /// All that is on it, as a keyframe.
+  /// The whole content as a keyframe.
   public var keyframe: [UInt8] {
     KeptState.encode(
       records.values.sorted { $0.incarnation < $1.incarnation }.prefix(Answer.recordLimit),
@@ -76,12 +76,10 @@ public struct RestoredBoard: Sendable {
     )
   }
 
-  /// All that is on it, by other incarnations and with other values and times, as a keyframe that does not say who
-  /// wrote it.
+  /// Returns the whole content as an anonymous keyframe, with other incarnations, values and times.
   /// - Parameters:
-  ///   - renaming: What the incarnations are called.
-  ///   - changed: What stands where a property has a value of a time; no two of one property may change their
-  ///     order.
+  ///   - renaming: Renames the incarnations.
+  ///   - changed: Returns the new value and time of a property; the times of one property must keep their order.
   /// - Returns: The keyframe.
   package func keyframe(
     _ renaming: IncarnationRenaming,
@@ -144,8 +142,9 @@ public struct RestoredBoard: Sendable {
 }
 
 extension StoredChange {
-  /// Whether it counts the same whatever came before it and comes after: all does but an answer, which
-  /// leaves out what its receiver had.
+  /// Whether the effect of the change does not depend on its position among others.
+  ///
+  /// The effect of an answer does, because it omits what its receiver had.
   public var isIndifferentToOrder: Bool {
     guard case .answer(let bytes) = self else { return true }
     return bytes.first == AnswerMerging.grant || bytes.first == AnswerMerging.revocation

@@ -1,30 +1,31 @@
 import Whiteboard
 
-/// One thing that changed what a replica holds, in the form in which a document keeps it.
+/// A change of a replica, in the form in which a document stores it.
 ///
-/// A replica tells each before it tells anybody what became of it; all of them, given to
-/// ``Replica/restore(_:now:)`` in that order, make the board that they were told of.
+/// A replica reports each stored change before the effects of the change. All of them, passed in this order to
+/// ``Replica/restore(_:now:isWhole:)``, make the same board.
 public enum StoredChange: Hashable, Sendable {
   /// The record of an incarnation, before its first batch.
   case author([UInt8], Incarnation)
   /// A batch, in its full form.
   case batch(EncodedBatch)
-  /// An answer that was merged: a byte, 1 where each cell was compared (SYN-42), 2 where moreover the
-  /// cells of the buckets were replaced that two more bytes name, and else 0, and the answer as it
-  /// came; or 3 and a grant, or 4 and a revocation, which count from there on.
+  /// A merged answer, a grant or a revocation, after a byte that states the kind.
+  ///
+  /// 0 is an answer; 1 is an answer of which each cell was compared (SYN-42); 2 is the same, and two more bytes
+  /// name the buckets whose cells were replaced; 3 is a grant; 4 is a revocation.
   case answer([UInt8])
   /// A signed head of an incarnation, through the operation of that sequence.
   case head([UInt8], Incarnation, sequence: UInt64)
-  /// All that a replica held: what ``Replica/snapshotForKeeping()`` gave.
+  /// The whole content of a replica, from ``Replica/snapshotForKeeping()``.
   case keyframe([UInt8])
 }
 
 /// The reason why stored changes cannot be restored.
 public enum RestoreError: Error, Hashable, Sendable {
-  /// The bytes are not of their form.
+  /// The bytes are malformed.
   case damaged(CodecError)
-  /// It is of another board.
+  /// The change belongs to another board.
   case wrongBoard
-  /// It does not fit in a board.
+  /// The board has no room for the change.
   case boardFull
 }
