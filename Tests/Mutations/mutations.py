@@ -200,14 +200,14 @@ MUTATIONS = [
     ),
     Mutation(
         "change-of-a-group-not-told", BOARD + "Replication/ChangeLog.swift",
-        "guard isAboutGroups else { return result }",
-        "guard isAboutGroups, !result.isEmpty else { return result }",
+        "guard !groups.isEmpty else { return result }",
+        "guard !groups.isEmpty, !result.isEmpty else { return result }",
         "replicas", 1000,
     ),
     Mutation(
-        "latest-setting-loses", BOARD + "Board/BoardSettings.swift",
-        "if winner.map(cell.beats) ?? true { winner = cell }",
-        "if winner == nil { winner = cell }",
+        "latest-setting-loses", BOARD + "Board/SettingsIndex.swift",
+        "cells[$0].legal.last?.cell",
+        "cells[$0].legal.elements.first?.cell",
         "worlds", 1000,
     ),
     Mutation(

@@ -5,11 +5,11 @@ final class PhotoSharing {
   /// Milliseconds between two checks whether photos that were left out have room.
   private static let checkInterval: UInt64 = 60_000
   /// The maximum number of assets that are being sent to one member.
-  static let assetsPerMember = 64
+  private static let assetsPerMember = 64
 
   private let board: Board
   private let outbox: Outbox
-  private var exchange = AssetExchange()
+  private(set) var exchange = AssetExchange()
   private var budget = PhotoBudget()
   /// Whether photos were left out since the last check.
   private var leavesOutPhotos = false
@@ -85,9 +85,6 @@ final class PhotoSharing {
   func isRequesting(_ id: AssetID, from member: MemberID) -> Bool {
     exchange.isAsking(id, from: member)
   }
-
-  /// The properties of a requested asset.
-  func requestedReference(of id: AssetID) -> AssetReference? { exchange.reference(of: id) }
 
   /// A part of a requested asset arrived.
   func progressed(_ id: AssetID, _ now: Moment) { exchange.progressed(id, now: now.uptime) }

@@ -56,8 +56,7 @@ final class AuthorRegistry {
 
   /// Adds the record of an incarnation whose first batch was just applied, and stores it.
   func insertAndStore(_ record: AuthorRecord) {
-    records[record.incarnation] = record
-    board.authors[record.incarnation] = record.member
+    insert(record)
     store(record)
   }
 
@@ -86,8 +85,7 @@ final class AuthorRegistry {
     return sorted { context.contains($0.incarnation) || limits[$0.incarnation] != nil }
   }
 
-  /// Returns the records of the incarnations of which a replica with that context lacks something, by
-  /// ascending incarnation.
+  /// Returns the records of the incarnations with changes that a context lacks, by ascending incarnation.
   func records(lackingIn context: Context, isRepair: Bool) -> ArraySlice<AuthorRecord> {
     let seen = board.state.context
     return sorted { record in

@@ -45,7 +45,7 @@ final class BatchPublisher {
   }
 
   /// Whether the board has begun an incarnation that no member knows yet.
-  var isBehindBoard: Bool { board.incarnation != chain.incarnation }
+  private var isBehindBoard: Bool { board.incarnation != chain.incarnation }
 
   private func publish(_ batch: Batch) {
     if batch.author != chain.incarnation { introduceIncarnation(batch.author) }

@@ -86,7 +86,7 @@ final class BatchReceiver {
   ) throws {
     guard let peer = peers[member] else { return }
     let batch = encoded.batch
-    guard permissions.allowsBatch(batch, from: peer.link) else { return }
+    guard permissions.admitsBatch(batch, from: peer.link) else { return }
     let new = try registry.newRecords(for: batch, from: peer.link)
     try board.requireShare(for: batch, of: member)
     try board.receive(batch, purgingWithin: last)

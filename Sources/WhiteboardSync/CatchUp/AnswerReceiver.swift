@@ -102,7 +102,7 @@ final class AnswerReceiver {
     guard record.member == member else { throw ReplicaError.forgedAuthor }
     guard record.role.mayWrite else { throw ReplicaError.viewer }
     try answer.verify(by: record, with: verifier)
-    guard permissions.allowsAnswer(by: record) else { return nil }
+    guard permissions.admitsAnswer(by: record) else { return nil }
     try registry.requireRecords(in: answer)
     var known = registry.incarnations
     for record in answer.records where registry[record.incarnation]?.bytes != record.bytes {

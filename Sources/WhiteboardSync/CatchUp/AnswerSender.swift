@@ -59,6 +59,17 @@ final class AnswerSender {
     outbox.append(.sendAnswer(answer, name, to: member))
   }
 
+  /// The sending of an answer has ended, whether it succeeded or failed.
+  func ended(_ request: UInt64, to member: MemberID) {
+    guard peers[member]?.answerInFlight == request else { return }
+    peers[member]?.answerInFlight = nil
+  }
+
+  /// Sets whether so many bytes are queued for a member that it gets no answers.
+  func setBacklogged(_ member: MemberID, _ isBacklogged: Bool) {
+    peers[member]?.isBacklogged = isBacklogged
+  }
+
   /// Whether a context contains changes that were revoked here.
   private func containsRevokedChanges(_ context: Context) -> Bool {
     board.state.limits.contains { context.last(of: $0.key) ?? 0 > $0.value }

@@ -5,11 +5,11 @@ final class ContextReports {
   /// Milliseconds between comparisons of contexts, and of boards.
   static let interval: UInt64 = 5000
   /// The number of members that receive sums, and of members that are asked, at each comparison.
-  static let membersAtOnce = 8
+  private static let membersAtOnce = 8
   /// Milliseconds after a revocation in which boards are expected to differ (AUT-15).
-  static let repairTime: UInt64 = 60_000
+  private static let repairTime: UInt64 = 60_000
   /// Milliseconds after a member left until contexts are compared.
-  static let departureDelay: UInt64 = 1000
+  private static let departureDelay: UInt64 = 1000
 
   private let board: Board
   private let peers: PeerTable
@@ -52,12 +52,14 @@ final class ContextReports {
   /// Notes whether the board has changed.
   func boardMayHaveChanged(_ now: Moment) {
     guard board.state.revision != activity.revision else { return }
-    boardRestored(now)
-    reportToAll(by: now.uptime + peers.gossipDelay)
+    noteRevision(now)
+    reportSoonToAll(now)
   }
 
   /// Notes the state of a board that was restored from a document.
-  func boardRestored(_ now: Moment) {
+  func boardRestored(_ now: Moment) { noteRevision(now) }
+
+  private func noteRevision(_ now: Moment) {
     activity.changed(board.state.revision, now.uptime)
     contextHash = nil
   }
@@ -76,8 +78,7 @@ final class ContextReports {
 
   // MARK: - Comparisons
 
-  /// When ``compareIfDue(_:)`` or ``sendReports(_:)`` has something to do; nil if that depends on
-  /// members only.
+  /// When ``compareIfDue(_:)`` or ``sendReports(_:)`` has something to do, apart from reports to single members.
   var nextDeadline: UInt64 { min(nextComparison, reportToAllDue ?? nextComparison) }
 
   /// The first member has joined.
@@ -141,6 +142,11 @@ final class ContextReports {
   }
 
   // MARK: - Reports
+
+  /// Schedules a report of new changes to all members.
+  func reportSoonToAll(_ now: Moment) {
+    reportToAll(by: now.uptime + min(10 * peers.reportDelay, Self.interval))
+  }
 
   /// Schedules a report to all members at `time` or earlier.
   func reportToAll(by time: UInt64) { reportToAllDue = min(reportToAllDue ?? time, time) }

@@ -40,7 +40,7 @@ final class Permissions {
   /// The last grant that a document contained, whichever member it is for.
   private var restoredGrant: Grant?
   /// The numbers of refused changes.
-  var refusals = Refusals()
+  private(set) var refusals = Refusals()
 
   init(
     _ board: Board,
@@ -154,15 +154,15 @@ final class Permissions {
 
   // MARK: - The local rights
 
-  /// Makes the local author the owner of the board.
-  /// - Returns: Whether it is the owner; the id of a board determines its owner.
-  func own(_ grant: Grant, _ now: Moment) -> Bool {
-    guard grant.owner.board == author.board, author.rights(in: grant) == .owner else {
-      return false
-    }
-    if isBetter(grant) { storeAndAdopt(grant, now) }
-    return true
+  /// Whether a grant is that of the board's owner, and the local author is the owner.
+  ///
+  /// The id of a board determines its owner.
+  func isOwners(_ grant: Grant) -> Bool {
+    grant.owner.board == author.board && author.rights(in: grant) == .owner
   }
+
+  /// Makes the local author the owner of the board; the grant is its own and is better.
+  func own(_ grant: Grant, _ now: Moment) { storeAndAdopt(grant, now) }
 
   /// A member sent a grant for the local author.
   func receiveGrant(_ bytes: [UInt8], _ now: Moment) throws(ReplicaError) {
@@ -182,7 +182,7 @@ final class Permissions {
   }
 
   /// Whether a grant gives the local author new rights.
-  private func isBetter(_ grant: Grant) -> Bool {
+  func isBetter(_ grant: Grant) -> Bool {
     guard let new = author.rights(in: grant), !revocations.takeBack(grant) else { return false }
     guard let old = author.grant.flatMap({ author.rights(in: $0) }) else { return true }
     return new != old && (new.mayGrant || !old.mayGrant)
@@ -247,11 +247,19 @@ final class Permissions {
     for revocation in revocations.all { outbox.send(.revocation(revocation.bytes), to: member) }
   }
 
-  /// Whether an author's answers count.
-  func allowsAnswer(by record: AuthorRecord) -> Bool { revocations.limit(of: record) == nil }
+  /// Returns whether an author's answer counts, and counts the refusal if it does not.
+  func admitsAnswer(by record: AuthorRecord) -> Bool {
+    guard revocations.limit(of: record) != nil else { return true }
+    // The author may not have received the revocation yet.
+    refusals.revoked += 1
+    return false
+  }
 
-  /// Whether a batch counts that arrived on a link; counts the refusals.
-  func allowsBatch(_ batch: Batch, from link: LinkChainVerifier) -> Bool {
+  /// Counts a change that a viewer sent.
+  func viewerWasRefused() { refusals.viewer += 1 }
+
+  /// Returns whether a batch that arrived on a link counts, and counts the refusal if it does not.
+  func admitsBatch(_ batch: Batch, from link: LinkChainVerifier) -> Bool {
     guard !revocations.isEmpty, let record = link.record,
       let limit = revocations.limit(of: record)
     else { return true }

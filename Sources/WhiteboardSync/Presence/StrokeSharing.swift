@@ -21,7 +21,7 @@ final class StrokeSharing {
   /// Adds a stroke that has just been created.
   func begin(_ id: ObjectID, _ now: Moment) { strokes[id] = LiveStroke(now: now.uptime) }
 
-  /// Returns the stroke to which points will be added.
+  /// Adds points to a local stroke; nothing is sent yet.
   /// - Throws: `unknownObject` if no such stroke is being drawn here, `outOfRange`, `tooLong`.
   func extend(
     _ id: ObjectID,

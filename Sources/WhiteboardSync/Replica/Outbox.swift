@@ -4,9 +4,6 @@ import Whiteboard
 final class Outbox {
   private var actions: [ReplicaAction] = []
 
-  /// Whether no action is pending.
-  var isEmpty: Bool { actions.isEmpty }
-
   /// Removes and returns all pending actions.
   func removeAll() -> [ReplicaAction] {
     defer { actions = [] }

@@ -12,7 +12,7 @@ final class PeerState {
   private static let repairInterval: UInt64 = 5000
   /// Milliseconds after which a member is asked again whose answer had no room here, and between two
   /// reports about that.
-  static let fullTimeout: UInt64 = 60_000
+  private static let fullTimeout: UInt64 = 60_000
   /// Milliseconds between two answers to one member.
   private static let answerInterval: UInt64 = 1000
   /// Milliseconds of silence after which a member's selections no longer hold.

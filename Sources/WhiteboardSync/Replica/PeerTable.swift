@@ -7,7 +7,7 @@ final class PeerTable {
   /// The state of the link to a member; nil if it is not joined.
   subscript(member: MemberID) -> PeerState? { peers[member] }
 
-  /// Whether nobody else is joined.
+  /// Whether no member is joined.
   var isEmpty: Bool { peers.isEmpty }
 
   /// The number of joined members.
@@ -33,9 +33,7 @@ final class PeerTable {
   /// number of members, because every member sends reports (SYN-14).
   var reportDelay: UInt64 { min(50 * UInt64(max(count, 8)) / 8, 1000) }
 
-  /// Milliseconds after which the other members receive a report about a change.
-  var gossipDelay: UInt64 { min(10 * reportDelay, ContextReports.interval) }
-
-  /// Milliseconds between two heads, each of which every member verifies (AUT-7).
+  /// Milliseconds between two signed heads; they grow with the number of members, because every member verifies
+  /// each head (AUT-7).
   var headInterval: UInt64 { 1000 * UInt64(max(count, 8)) / 8 }
 }

@@ -41,10 +41,7 @@ extension Replica {
     do {
       if try answerReceiver.merge(bytes, repairing: buckets, from: member, now) {
         didApplyAnswer(to: request, of: member, now)
-        reports.reportToAll(by: now.uptime + peers.gossipDelay)
-      } else {
-        // The author may not have received the revocation yet.
-        permissions.refusals.revoked += 1
+        reports.reportSoonToAll(now)
       }
     } catch let error as CodecError {
       close(member, for: .malformed(error))
@@ -85,13 +82,12 @@ extension Replica {
   ///
   /// Its request remains, and is answered by a ``tick(now:)`` after the queue has become shorter.
   public func memberIsBacklogged(_ member: MemberID, _ isBacklogged: Bool) {
-    peers[member]?.isBacklogged = isBacklogged
+    answerSender.setBacklogged(member, isBacklogged)
   }
 
   /// A `sendAnswer` has ended, whether it succeeded or failed.
   public func answerSent(request: UInt64, to member: MemberID, now: Moment) {
-    guard peers[member]?.answerInFlight == request else { return }
-    peers[member]?.answerInFlight = nil
+    answerSender.ended(request, to: member)
   }
 
   // MARK: - Progress

@@ -55,7 +55,7 @@ extension Replica {
     } catch let error as CodecError {
       close(member, for: .malformed(error))
     } catch let error as ReplicaError {
-      if error == .viewer { permissions.refusals.viewer += 1 }
+      if error == .viewer { permissions.viewerWasRefused() }
       close(member, for: error)
     } catch {
       reportFull(member, now)

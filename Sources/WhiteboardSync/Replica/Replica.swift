@@ -2,7 +2,7 @@ import Whiteboard
 
 /// One replica of a board among others: decides what to send to which member, and when.
 ///
-/// A replica is sans-I/O: its owner passes in events together with their time, and carries out the actions
+/// A replica is sans-I/O: its owner passes in events together with their time, and performs the actions
 /// that it gets from ``takeActions()`` in order. The owner also calls ``tick(now:)`` when ``nextDeadline``
 /// has come. A replica is not `Sendable`; one owner drives it. While a member is joined, its messages must
 /// arrive in order and exactly once. If a link is lost for good, its member has left and joins again.
@@ -157,7 +157,9 @@ public final class Replica {
     }
   }
 
-  /// Signs and sends the head of the local chain; carry out the actions before leaving the session.
+  /// Signs and sends the head of the local chain.
+  ///
+  /// Perform its actions before leaving the session.
   public func prepareToLeave(now: Moment) {
     begin(now)
     finish(now)

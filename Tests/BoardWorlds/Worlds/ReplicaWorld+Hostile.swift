@@ -14,7 +14,7 @@ extension ReplicaWorld {
     }
   }
 
-  func newPuppet(role: Role = .editor, board: BoardID? = nil) -> ScriptedReplica {
+  func newScriptedReplica(role: Role = .editor, board: BoardID? = nil) -> ScriptedReplica {
     let number = random.next() | 1 << 63
     let key: any AuthorKey =
       isReal ? RealKey(UInt8(100 + number % 100)) : SimulatedKey(number)
@@ -55,7 +55,7 @@ extension ReplicaWorld {
   /// Sends a forbidden message on one link, and checks that it is refused and has no effect.
   private func lie(to number: Int) {
     guard let lie = Lie.allCases.randomElement(using: &random) else { return }
-    var scriptedReplica = newPuppet(
+    var scriptedReplica = newScriptedReplica(
       role: lie == .viewer ? .viewer : .editor,
       board: lie == .otherBoard ? Self.otherBoard : board
     )
@@ -107,7 +107,7 @@ extension ReplicaWorld {
       bytes[bytes.count - 1] ^= 1
       return .message(bytes)
     case .foreignRecord:
-      var other = newPuppet()
+      var other = newScriptedReplica()
       return .message(other.hello())
     case .noAuthor: return (try? scriptedReplica.sendText()).map { .message($0) }
     case .wrongChain:
@@ -153,7 +153,7 @@ extension ReplicaWorld {
       guard nodes[number].replica.expectsAnswer(name, from: scriptedReplica.member) else {
         return nil
       }
-      let answer = answer(of: lie == .answer ? scriptedReplica : newPuppet())
+      let answer = answer(of: lie == .answer ? scriptedReplica : newScriptedReplica())
       return answer.map { .answer($0) }
     }
   }
@@ -187,7 +187,7 @@ extension ReplicaWorld {
     let one = random.below(nodes.count)
     let other = (one + 1 + random.below(nodes.count - 1)) % nodes.count
     isBetrayed = true
-    var left = newPuppet()
+    var left = newScriptedReplica()
     join(left, one)
     join(left, other)
     say(left.hello(), left, one)
@@ -219,7 +219,7 @@ extension ReplicaWorld {
   /// Purges an object that a member is about to create, so that it needs a new incarnation
   /// (BRD-25).
   private func claim(from number: Int) {
-    var scriptedReplica = newPuppet()
+    var scriptedReplica = newScriptedReplica()
     join(scriptedReplica, number)
     defer { leave(scriptedReplica, number) }
     say(scriptedReplica.hello(), scriptedReplica, number)

@@ -70,7 +70,7 @@ extension ReplicaWorld {
   ///
   /// Nodes that know of the revocation must ignore its later edits.
   private func revokeStranger(by number: Int) {
-    var scriptedReplica = newPuppet()
+    var scriptedReplica = newScriptedReplica()
     let other = random.below(nodes.count)
     for node in Set([number, other]) { join(scriptedReplica, node) }
     let hello = scriptedReplica.hello()
