@@ -3,7 +3,7 @@ import WhiteboardSync
 
 /// Strokes, drawn at once, over a time, or point by point.
 extension BoardEditor {
-  /// Draws a stroke, at once or over a time as a hand would.
+  /// Draws a stroke, at once or over some seconds.
   nonisolated(nonsending) func draw(
     _ points: [BoardPoint],
     _ pen: Pen,
@@ -143,7 +143,7 @@ extension BoardEditor {
 }
 
 extension Point {
-  /// The same point, as the board has it.
+  /// Creates the board's point from that of a command.
   init(_ point: BoardPoint) {
     self.init(x: point.x, y: point.y)
   }

@@ -1,8 +1,8 @@
 import Whiteboard
 
-/// Resolving the object references of a command.
+/// Resolves the object references of commands.
 extension BoardEditor {
-  /// Which objects a verb may name.
+  /// The objects that a command may name.
   enum Nameable {
     /// Objects on the board, and groups.
     case present
@@ -10,7 +10,7 @@ extension BoardEditor {
     case deleted
   }
 
-  /// The objects that references name, each once, in the order in which they were named.
+  /// Returns the objects that references name, each once, in order.
   ///
   /// - Throws: `noSuchObject`, `ambiguous`.
   func resolve(_ references: [ObjectReference]) throws(CommandError) -> [ObjectID] {
@@ -25,7 +25,7 @@ extension BoardEditor {
     return ids
   }
 
-  /// The one object that a reference names.
+  /// Returns the object that a reference names.
   ///
   /// - Throws: `noSuchObject`, `ambiguous`.
   func resolve(
@@ -86,7 +86,7 @@ extension BoardEditor {
     }
   }
 
-  /// Returns the error for an object that is not among the ones that can be named.
+  /// Returns the error for an object that the command may not name.
   func absence(of id: ObjectID, as nameable: Nameable) -> CommandError {
     if nameable == .deleted, isNameable(id, as: .present) {
       return CommandError(.refused, "\(id) is not deleted")

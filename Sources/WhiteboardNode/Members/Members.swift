@@ -78,6 +78,9 @@ final class Members: Sequence {
 
   var count: Int { list.count }
 
+  /// The ids of the members, in no particular order.
+  var unorderedIDs: some Collection<PeerID> { list.keys }
+
   /// The ids of the members in ascending order.
   var ids: [PeerID] { list.keys.sorted() }
 

@@ -36,7 +36,7 @@ extension Node {
   ///
   /// Otherwise a member that requests answers and accepts none would fill the memory.
   private func reportBacklogs() {
-    for peer in members.ids {
+    for peer in members.unorderedIDs {
       guard let member = MemberID(peer.bytes) else { continue }
       replica?.memberIsBacklogged(member, outbox.load(to: peer) > .light)
     }

@@ -1,32 +1,32 @@
 import WhiteboardDocument
 
-/// What waits to be in the document, and who waits for it.
+/// The entries and photos that must be written to the document, and the answers that wait for them.
 ///
-/// Everything recorded gets a number; `kept` is the greatest that is known to survive the end of the
-/// process. Answers to verbs leave in their order, each when what it tells of is kept.
+/// Every recorded item has a number. All items up to ``kept`` are stored and survive the end of the
+/// process. Answers to commands are sent in order, each when the items that it confirms are stored.
 struct PersistenceQueue {
-  /// A photo whose bytes are in a file of ours, and are to be in the document as well.
+  /// A photo whose bytes are in a file, and must also be stored in the document.
   struct Photo: Hashable, Sendable {
-    /// Its SHA-256.
+    /// The SHA-256 of the photo.
     let sha256: [UInt8]
-    /// The file.
+    /// The path of the photo's file.
     let path: String
   }
 
-  /// What is to be written in one go, and the number up to which that is everything.
+  /// The items to write in one step, up to a number.
   struct Work {
-    /// The photos, before what shows them.
+    /// The photos, which must be written before the entries that show them.
     let photos: [Photo]
     /// The entries, oldest first.
     let entries: [DocumentEntry]
-    /// How much was recorded when it was taken.
+    /// The number of recorded items when the step began.
     let mark: Int
 
-    /// Whether there is nothing to do.
+    /// Whether there is nothing to write.
     var isEmpty: Bool { photos.isEmpty && entries.isEmpty }
   }
 
-  /// What is to be appended, oldest first.
+  /// The entries to append, oldest first.
   private(set) var entries: [DocumentEntry] = []
   /// The photos that must still be stored, oldest first.
   private(set) var photos: [Photo] = []
@@ -57,41 +57,46 @@ struct PersistenceQueue {
   private(set) var changes = 0
   /// The number of recorded items that are stored.
   private(set) var kept = 0
-  /// Whether something could not be appended, so that only a keyframe makes the document whole.
+  /// Whether an entry could not be appended, so that only a keyframe makes the document complete.
   private(set) var isBehind = false
-  /// The time before which no change is missing in the log, in milliseconds since 1970.
+  /// The time of the first change that is missing in the log, in milliseconds since 1970.
   private(set) var behindSince: Int64?
   /// The error of the failed write.
   private(set) var failure: DocumentError?
-  /// Whether there is a document, or was: without one nothing is recorded.
+  /// Whether a document was opened; without one, nothing is recorded.
   private(set) var isOpen = false
-  /// Whether the document is closed, so that nothing more is kept.
+  /// Whether the document is closed, so that nothing more is stored.
   private(set) var isClosed = false
-  /// Whether the whole board is being written to make the document whole: what is recorded
-  /// meanwhile is not in it.
+  /// Whether a keyframe is being written to complete the document.
+  ///
+  /// It does not contain the items that are recorded in the meantime.
   private var isMending = false
-  /// Whether somebody writes now.
+  /// Whether a write to the document is in progress.
   var isWriting = false
-  /// How much was recorded when the library was last told of the board.
+  /// The value of ``recorded`` when the counts for lists of boards were last stored.
   var told = 0
-  /// Whether anything was recorded since the last keyframe.
+  /// Whether anything that a keyframe contains was recorded since the last one.
   var isKeyframeDue = false
-  /// Whether nothing is to be recorded for now: what happens meanwhile is in the keyframe behind it.
+  /// Whether recording is paused.
+  ///
+  /// The keyframe after the pause contains the changes made in the meantime.
   private(set) var isPaused = false
   private var answers: [Answer] = []
 
   private struct Answer {
-    /// What was recorded by then.
+    /// The value of ``recorded`` that must be stored before the answer.
     let mark: Int
-    /// The photos it tells of besides.
+    /// The photos that must be stored before the answer.
     let photos: Set<Photo>
     let tell: (DocumentError?) -> Void
   }
 
-  /// There is a document from now on.
+  /// Begins to record, because a document is open.
   mutating func open() { isOpen = true }
 
-  /// Nothing is kept any more, and whoever waits or comes is told so.
+  /// Closes the queue.
+  ///
+  /// Pending and later answers receive the error that the board is closed.
   mutating func close() {
     isClosed = true
     if failure == nil { failure = DocumentError(.closed, "the board is closed") }
@@ -113,33 +118,33 @@ struct PersistenceQueue {
     case .name, .traffic: break
     default: isKeyframeDue = true
     }
-    // While the document is behind, the keyframe that mends it will have this.
+    // While the document is behind, the keyframe that completes it will contain this entry.
     if !isBehind || isMending {
       entries.append(entry)
       byteCount += entry.byteCount
     }
   }
 
-  /// Takes note of a photo to keep.
+  /// Records a photo to store.
   ///
   /// - Parameters:
-  ///   - photo: The photo. One that is being stored is stored again: its file may be another now.
-  ///   - isAwaited: Whether the next answer tells of it.
+  ///   - photo: The photo. If it is being stored, it is stored again, because its file may have changed.
+  ///   - isAwaited: Whether the next answer confirms that it is stored.
   mutating func record(_ photo: Photo, isAwaited: Bool = false) {
     guard isOpen else { return }
     if isAwaited { awaited.insert(photo) }
     lost[photo] = nil
-    // One that waits already is answered for when it is stored.
+    // A photo that is already in the queue need not be queued again.
     guard isClosed || !photos.contains(photo) else { return }
     recorded += 1
     changed = recorded
     if !isClosed { photos.append(photo) }
   }
 
-  /// What is to be written now.
+  /// Removes and returns the items to write now.
   ///
-  /// Where the document is behind, the whole board is to be written instead of entries. Of each photo
-  /// it is to be told what became of it.
+  /// If the document is behind, the caller must write a keyframe instead of the entries. It must report the
+  /// result for each photo.
   mutating func take() -> Work {
     defer {
       storing = Set(photos)
@@ -181,9 +186,9 @@ struct PersistenceQueue {
   ///   - path: The copy.
   mutating func didCopy(upTo mark: Int, to path: String) { copy = (mark, path) }
 
-  /// A photo could not be stored, and may be later.
+  /// Records that a photo could not be stored; storing it is retried.
   ///
-  /// - Returns: Whether that is new.
+  /// - Returns: Whether this is the first failure of the photo.
   mutating func didMiss(_ photo: Photo, _ error: DocumentError) -> Bool {
     storing.remove(photo)
     return missing.updateValue(error, forKey: photo) == nil
@@ -194,7 +199,7 @@ struct PersistenceQueue {
     photos += missing.keys.filter { !photos.contains($0) }
   }
 
-  /// Everything up to a number is kept.
+  /// Records that everything up to a number is stored.
   mutating func didKeep(upTo mark: Int) {
     kept = max(kept, mark)
     isBehind = false
@@ -203,11 +208,11 @@ struct PersistenceQueue {
     failure = nil
   }
 
-  /// What was taken could not be kept.
+  /// Records that items could not be stored.
   ///
   /// - Parameters:
-  ///   - error: Why not.
-  ///   - work: What was taken.
+  ///   - error: The error.
+  ///   - work: The items.
   ///   - now: Milliseconds since 1970.
   mutating func didFail(_ error: DocumentError, _ work: Work, now: Int64) {
     let first = (work.entries + entries).lazy.compactMap(\.time).first
@@ -218,7 +223,7 @@ struct PersistenceQueue {
     forgetEntries()
   }
 
-  /// Records nothing from now on.
+  /// Pauses recording.
   ///
   /// - Parameter now: Milliseconds since 1970.
   mutating func pause(now: Int64) {
@@ -280,7 +285,7 @@ struct PersistenceQueue {
   var state: SaveState {
     guard isOpen, !isPaused else { return .off }
     if let loss {
-      // The copy is complete without the bookkeeping that came while it was written, and since.
+      // The copy is complete, even if names, heads or traffic were recorded since it was begun.
       let isCopied = copy.map { $0.mark >= changed } ?? false
       return .notSaved(
         SaveProblem(loss, copy: isCopied ? copy?.path : nil, hasUnsavedWork: hasUnsavedWork)
@@ -289,9 +294,9 @@ struct PersistenceQueue {
     return recorded > kept || !photos.isEmpty ? .saving : .saved
   }
 
-  /// Whether the disk keeps up, so that more may be made.
+  /// Whether so little is waiting to be written that more may be recorded.
   ///
-  /// Where it fails altogether the whole board is written later, and nothing waits.
+  /// If writing fails, entries are discarded and a keyframe is written later, so nothing waits.
   var hasRoom: Bool {
     byteCount < Self.room.byteCount && answers.count < Self.room.answers
   }

@@ -5,10 +5,10 @@ import WhiteboardExport
 import WhiteboardRendering
 import WhiteboardSync
 
-/// Photos that are added to the board here.
+/// Photos that the local user adds.
 extension PhotoFiles {
-  /// Reads a photo from a file of ours and keeps it where photos are.
-  /// - Returns: What the board knows of it, and the size that it has there, upright.
+  /// Reads a photo from the user's file, and stores it in the directory of photos.
+  /// - Returns: The reference for the board, and the photo's upright size on it.
   nonisolated(nonsending) func importPhoto(_ file: String) async throws(CommandError) -> (
     AssetReference, Size
   ) {
@@ -67,7 +67,7 @@ extension PhotoFiles {
       throw CommandError(error) { members.label(of: $0) }
     }
     let path = path(reference.id, reference.format)
-    // Also where a file is there: it may be damaged.
+    // Replaces an existing file, which may be damaged.
     do throws(OutputFile.WriteError) {
       try OutputFile.write(bytes, to: path, isReplacing: true)
     } catch {

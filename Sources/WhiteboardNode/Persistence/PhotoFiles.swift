@@ -72,7 +72,7 @@ final class PhotoFiles {
       // If only the file cannot be written, the photo is still in the document.
       guard [.damaged, .notFound].contains(error.code) else { return nil }
       replica.assetLost(id, now: runtime.now)
-      runtime.spawn { node in node.performActions() }
+      runtime.call { $0.performActions() }
       return nil
     }
     paths[id] = path

@@ -1,15 +1,14 @@
 import PeerSession
 
-/// What is still to be sent by one way, beyond what the session's outbox has taken.
+/// The messages that wait for one route, until the session's outbox accepts them.
 ///
-/// Confined to the node's isolation. One queue a way, so that a peer whose outbox is full holds up only
-/// those who are reached by way of it. A message to many of them waits once.
+/// There is one queue for each route, so that a peer whose outbox is full delays only the members behind
+/// it. A message to several of them is queued once. Confined to the node's isolation.
 struct SendQueue {
-  /// A message, and whom it is for.
+  /// A message with its recipients.
   struct Message: Sendable {
     let bytes: [UInt8]
-    /// Those of its recipients who are still the processes that they were when it was queued, and which
-    /// of all the times that somebody came in they came.
+    /// The recipients that have not joined again since the message was queued, with their join generations.
     let joinings: [PeerID: UInt64]
     /// The number of the message, if its recipients must confirm it.
     let number: Int?
@@ -23,67 +22,67 @@ struct SendQueue {
 
   private struct Entry {
     let joining: UInt64
-    /// How many messages were queued before.
+    /// The number of messages that were queued before the member joined.
     let first: Int
   }
 
-  /// Tells it from others that there were for the same way.
+  /// Distinguishes this queue from earlier ones for the same route.
   let number: Int
 
   private var entries: [PeerID: Entry] = [:]
   private var items: [Item] = []
   private var head = 0
-  /// How many messages were queued.
+  /// The number of messages that were queued so far.
   private var queued = 0
   private var waiter: CheckedContinuation<Message?, Never>?
-  /// Whether nothing more is sent.
+  /// Whether the queue is closed, so that nothing more is sent.
   private(set) var isClosed = false
-  /// How many bytes wait, those on their way into the outbox included.
+  /// The number of bytes that wait, with those that are being passed to the outbox.
   private(set) var byteCount = 0
 
-  /// When much was last taken, or something began to wait.
+  /// When the outbox last accepted ``pace`` bytes, or the first message was queued.
   private var movedAt = ContinuousClock.now
-  /// How many bytes were taken since.
+  /// The number of bytes that the outbox accepted since then.
   private var moved = 0
 
-  /// How many bytes wait before local verbs wait too.
+  /// The number of waiting bytes at which local commands wait.
   static let patience = 16 * 1024 * 1024
-  /// How long a peer that takes nothing makes them wait.
+  /// How long a peer that accepts nothing delays local commands.
   static let standstill = Duration.seconds(5)
-  /// How long one that is there may take nothing, before it is disconnected as too slow (MSG-5).
+  /// How long a connected peer may accept too little before it is disconnected as too slow (MSG-5).
   static let tooSlow = Duration.seconds(30)
-  /// How many bytes it has to take meanwhile: one that takes a few now and then stands still too.
+  /// The number of bytes that a peer must accept in that time; accepting a few now and then is a stall.
   static let pace = 256 * 1024
-  /// How many bytes may wait, whatever the pace, before it is disconnected as too slow.
+  /// The number of waiting bytes at which the peer is disconnected as too slow, however many it accepts.
   static let limit = 128 * 1024 * 1024
 
   init(number: Int) { self.number = number }
 
-  /// How much waits, as far as others go by it.
+  /// The amount of waiting bytes, in classes.
   enum Load: Int, Comparable {
     case light
-    /// More than local verbs add to.
+    /// Local commands wait.
     case heavy
-    /// More than is kept.
+    /// The peer is disconnected.
     case excessive
 
     static func < (one: Load, other: Load) -> Bool { one.rawValue < other.rawValue }
   }
 
-  /// How much waits.
+  /// The class of the amount of waiting bytes.
   var load: Load {
     byteCount >= SendQueue.limit ? .excessive : byteCount >= SendQueue.patience ? .heavy : .light
   }
 
-  /// Whether it takes what it is sent too slowly to be waited for any longer.
+  /// Whether the peer accepts so little that it must be disconnected.
   var isTooSlow: Bool { load == .excessive || isStalled(for: SendQueue.tooSlow) }
 
-  /// Whether much waits and little of it was taken for a while.
+  /// Whether much waits, and the peer accepted too little of it for the given time.
   func isStalled(for duration: Duration) -> Bool {
     load > .light && ContinuousClock.now - movedAt >= duration
   }
 
-  /// When it stands still next, or is too slow, unless more of it is taken.
+  /// Returns when the queue will have stalled, or the peer will be too slow, unless it accepts more.
   func nextDeadline(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     guard load > .light else { return nil }
     return [SendQueue.standstill, SendQueue.tooSlow].lazy.map { movedAt + $0 }.first { $0 > now }
@@ -92,25 +91,25 @@ struct SendQueue {
   /// Whether nothing waits.
   var isEmpty: Bool { byteCount == 0 && head == items.count }
 
-  // MARK: - Who is reached this way
+  // MARK: - Members on this route
 
-  /// A peer is reached this way: what is queued from now on may be for it.
+  /// Adds a member; it can receive the messages that are queued from now on.
   mutating func enter(_ peer: PeerID, joining: UInt64) {
     entries[peer] = Entry(joining: joining, first: queued)
   }
 
-  /// A peer is gone: nothing is for it any more.
+  /// Removes a member; it receives no more messages.
   mutating func leave(_ peer: PeerID) { entries[peer] = nil }
 
-  /// Whether nobody else is reached this way.
+  /// Whether no other member is on this route.
   func isLast(_ peer: PeerID) -> Bool { entries.keys.allSatisfy { $0 == peer } }
 
   // MARK: - Messages
 
-  /// Adds a message at the end, or hands it to the sender that waits.
+  /// Adds a message at the end, or passes it to the waiting sender.
   mutating func append(_ bytes: [UInt8], to recipients: [PeerID], as number: Int? = nil) {
     guard !isClosed else { return }
-    // What goes to everyone, as most does, shares one list of them.
+    // Most messages go to all members, so consecutive messages share one list of recipients.
     let last = items.last?.recipients
     let item = Item(
       bytes: bytes,
@@ -129,7 +128,7 @@ struct SendQueue {
     }
   }
 
-  /// Hands the next message to the sender, now or when there is one; nil when there is no more.
+  /// Passes the next message to the sender, now or when there is one; nil if the queue is closed.
   mutating func next(_ continuation: CheckedContinuation<Message?, Never>) {
     while head < items.count {
       let item = items[head]
@@ -144,7 +143,7 @@ struct SendQueue {
         continuation.resume(returning: message)
         return
       }
-      // All it was for have left.
+      // All its recipients left.
       byteCount -= item.bytes.count
     }
     if isClosed {
@@ -154,7 +153,7 @@ struct SendQueue {
     }
   }
 
-  /// The message that was queued as the one of that number; nil where nobody is there any more to hear it.
+  /// Returns the message of an item; nil if all its recipients left.
   private func message(_ item: Item, at number: Int) -> Message? {
     var joinings: [PeerID: UInt64] = [:]
     for peer in item.recipients {
@@ -164,7 +163,7 @@ struct SendQueue {
     return Message(bytes: item.bytes, joinings: joinings, number: item.number)
   }
 
-  /// A message has been taken by the outbox.
+  /// Records that the outbox accepted a message.
   mutating func sent(_ count: Int) {
     moved += count
     if moved >= SendQueue.pace { restart() }
@@ -176,7 +175,7 @@ struct SendQueue {
     moved = 0
   }
 
-  /// Nothing more is sent.
+  /// Closes the queue and discards its messages.
   mutating func close() {
     isClosed = true
     items = []

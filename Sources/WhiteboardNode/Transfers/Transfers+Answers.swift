@@ -3,9 +3,9 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Catch-up answers: what a member missed goes to it as a resource (SYN-13).
+/// Catch-up answers, which travel as resources (SYN-13).
 extension Transfers {
-  /// The answer that a resource's name says it is, where it says so.
+  /// Returns the name and the request of a catch-up answer; nil if a resource of this name is not one.
   static func answer(named name: String) -> (name: ResourceDTO, request: UInt64)? {
     guard let name = try? ResourceDTO(name: name), name.type == .whiteboard,
       let request = name.request
@@ -13,13 +13,13 @@ extension Transfers {
     return (name, request)
   }
 
-  /// Whether this is the answer that a peer was asked for.
+  /// Whether the replica requested this answer from the peer.
   func wantsAnswer(_ name: ResourceDTO, _ info: ResourceInfo) -> Bool {
     guard let member = MemberID(info.peer.bytes), name.byteCount == info.size else { return false }
     return replica?.expectsAnswer(name, from: member) ?? false
   }
 
-  /// Takes in an answer, or that there will be none.
+  /// Passes a received answer to the replica, or reports that it failed.
   func answerFinished(
     request: UInt64,
     from peer: PeerID,
@@ -39,7 +39,7 @@ extension Transfers {
     performActions()
   }
 
-  /// Sends an answer through a file that is there for as long as it takes.
+  /// Sends an answer from a temporary file.
   func sendAnswer(_ bytes: [UInt8], _ name: ResourceDTO, to member: MemberID) {
     guard let request = name.request else { return }
     guard let session, let peer = PeerID(bytes: member.bytes),
@@ -57,7 +57,7 @@ extension Transfers {
           isRequested: true
         ).result()
       } catch {
-        // The member asks again, or somebody else.
+        // The member requests the answer again, from this peer or another.
         node.configuration.logger.debug(
           "an answer was not taken",
           metadata: ["peer": "\(peer.short)", "code": "\(error.code)"]
@@ -69,7 +69,7 @@ extension Transfers {
     }
   }
 
-  /// Removes the answers that a process before this one was sending when it died.
+  /// Removes the files of answers that an earlier process was sending when it was killed.
   func removeOldAnswers() {
     let directory = configuration.answersDirectory
     for file in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [] {

@@ -5,7 +5,7 @@ import Whiteboard
 extension Transfers {
   // MARK: - Sending files
 
-  /// Sends a file to some peers and waits until each has it.
+  /// Sends a file to some peers, and waits until each has received it.
   nonisolated(nonsending) func sendResource(
     _ file: String,
     named name: String,
@@ -18,7 +18,7 @@ extension Transfers {
       do throws(SessionError) {
         let transfer = try session.sendResource(atPath: file, named: name, to: peer)
         sentPaths[transfer.id.text] = file
-        // `cancel` takes the file back while the other user decides.
+        // Until the other user decides, `cancel` withdraws the file.
         pending[transfer.id.text] = PendingTransfer(
           kind: .resource(transfer.id),
           name: name,
@@ -90,7 +90,7 @@ extension Transfers {
         size += UInt64(chunk.count)
       }
       try await stream.finish()
-      // The other side ends its direction when it has read ours to the end.
+      // The peer ends its direction after it has read this one to the end.
       for try await _ in stream.inbound {}
     } catch let error as SessionError {
       failure = CommandError(error)

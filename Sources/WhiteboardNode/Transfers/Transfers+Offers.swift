@@ -1,7 +1,7 @@
 import PeerSession
 import WhiteboardRendering
 
-/// Files that members offer: asked, answered, and over.
+/// Files that members offer, and the answers to the offers.
 extension Transfers {
   /// How a file offer ends without being accepted.
   private enum OfferEnd {
@@ -9,14 +9,14 @@ extension Transfers {
     case over
   }
 
-  /// Accepted files that have not arrived yet and are remembered, so that a transfer that resumes is not
-  /// asked about again.
+  /// The number of accepted files that have not arrived and are remembered, so that the user is not asked again
+  /// when their transfer resumes.
   private static let acceptedLimit = 256
 
   /// Decides about a resource that this node did not request (SYN-13, SYN-37, RES-8).
   ///
-  /// An answer or a photo is refused then. Any other resource is a file for the user. If the
-  /// configuration says so, the call asks and waits for the answer, until its task is cancelled.
+  /// Such an answer or photo is refused. Any other resource is a file for the user. If the configuration says
+  /// so, the call asks the user and waits for the answer, until its task is canceled.
   ///
   /// - Parameter info: The resource.
   /// - Returns: Whether to accept it.
@@ -78,12 +78,12 @@ extension Transfers {
         runtime.spawn { node in await node.runDueCommands() }
       }
     } onCancel: {
-      // The cancelled call waits until this has resumed it.
+      // Resumes the canceled call.
       Task { await node.offerEnded(info.id, number) }
     }
   }
 
-  /// Ends an offer that the session ended: its time is over, or the sender no longer offers the file.
+  /// Ends an offer that timed out or that the sender withdrew.
   func offerEnded(_ id: TransferID, _ number: Int) {
     guard offers[id]?.number == number else { return }
     endOffer(id, .over)
@@ -113,7 +113,7 @@ extension Transfers {
     offer.decision.resume(returning: false)
   }
 
-  /// Ends all offers: the node ends.
+  /// Ends all offers, because the node ends.
   func endFileOffers() {
     for id in offers.keys.sorted(by: { $0.text < $1.text }) { endOffer(id, .over) }
   }

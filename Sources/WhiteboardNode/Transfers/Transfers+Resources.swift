@@ -27,7 +27,7 @@ extension Transfers {
   }
 
   func resourceStarted(_ info: ResourceInfo) {
-    // Catching up is no transfer of a person's.
+    // A catch-up answer is not reported to the user.
     if let answer = Transfers.answer(named: info.name.raw) {
       if info.direction == .incoming { answers[info.id] = (info.peer, answer.request) }
       return
@@ -112,7 +112,7 @@ extension Transfers {
 
   // MARK: - Photos
 
-  /// The asset that a resource's name says it is, where it says so.
+  /// Returns the asset that a resource is according to its name; nil if it is another resource.
   func asset(named name: String) -> AssetID? {
     guard let name = try? ResourceDTO(name: name), name.type == .imageData, !name.isDeleted else {
       return nil
@@ -131,7 +131,7 @@ extension Transfers {
     guard let replica, let member = MemberID(peer.bytes),
       case let references = replica.expectedAsset(id, from: member), !references.isEmpty
     else {
-      // It was whole before it could be refused.
+      // The photo had arrived before it could be refused.
       if case .success(let resource) = result, let path = resource.path {
         try? FileManager.default.removeItem(atPath: path)
         event.outcome = .failed
@@ -166,7 +166,7 @@ extension Transfers {
     performActions()
   }
 
-  /// Moves a received photo to where photos are, if its header is what an object of the board states.
+  /// Moves a received photo to the directory of photos, if its header agrees with an object of the board.
   private func keepAsset(_ references: Set<AssetReference>, from path: String) -> String? {
     guard !references.isEmpty,
       let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes),
@@ -174,11 +174,11 @@ extension Transfers {
       let reference = references.first(where: { $0.hasHeader(header) })
     else { return nil }
     let kept = photos.path(reference.id, header.format)
-    // Over one that is there: it may be damaged, and this one is known to be whole.
+    // Replaces an existing file, which may be damaged.
     return FileReading.move(path, over: kept) ? kept : nil
   }
 
-  /// Sends a photo to a member who asked for it.
+  /// Sends a photo to a member that requested it.
   func sendAsset(_ id: AssetID, _ name: ResourceDTO, to member: MemberID) {
     runtime.spawn { node in
       if let path = await node.photos.open(id) {
@@ -219,7 +219,7 @@ extension Transfers {
 }
 
 extension Direction {
-  /// The same, as the session says it.
+  /// Creates the direction of a session's transfer.
   init(_ direction: ResourceInfo.Direction) {
     self = direction == .incoming ? .incoming : .outgoing
   }
