@@ -1,12 +1,12 @@
-/// Whom a session lets in (`Protocol/session.md`, 4).
+/// How a session admits newcomers (`Protocol/session.md`, 4).
 public enum AdmissionPolicy: Sendable {
   /// Admits every peer that asks.
   case anyone
-  /// Peers that the peer store held when the transport began, and those met since.
+  /// Admits the peers in the peer store, and those met since the transport began.
   case known
   /// Admits peers that prove that they know the code; the host proves it too.
   case code(JoinCode)
-  /// Whomever a person lets in, comparing words first.
+  /// Admits the peers that a user accepts after comparing words.
   case ask
 
   /// The peers whose tickets admit under this policy (TCK-1, TCK-5).

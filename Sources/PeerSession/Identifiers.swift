@@ -1,15 +1,15 @@
 import PeerWire
 
-/// Who a peer is: SHA-256 over the DER SubjectPublicKeyInfo of its certificate (LNK-2).
+/// The identity of a peer: the SHA-256 of its certificate's DER SubjectPublicKeyInfo (LNK-2).
 ///
-/// Compares bytewise (DUP-1). The text is 52 lower-case base32 characters.
+/// It compares bytewise (DUP-1). The text has 52 lower-case base32 characters.
 public struct PeerID: Hashable, Comparable, Sendable {
   /// The number of bytes.
   public static let byteCount = 32
 
   private let words: (UInt64, UInt64, UInt64, UInt64)
 
-  /// Reads exactly 32 bytes, or nothing.
+  /// Creates an id from exactly 32 bytes; nil for another length.
   public init?(bytes: [UInt8]) {
     guard bytes.count == Self.byteCount else { return nil }
     words = (
@@ -29,10 +29,10 @@ public struct PeerID: Hashable, Comparable, Sendable {
     return bytes
   }
 
-  /// Whether the first bytes are equal.
+  /// Whether the bytes are equal.
   public static func == (left: Self, right: Self) -> Bool { left.words == right.words }
 
-  /// Whether the bytes of `left` come first, compared from the first on.
+  /// Whether the bytes of `left` come first in lexicographic order.
   public static func < (left: Self, right: Self) -> Bool { left.words < right.words }
 
   /// Hashes the bytes.
@@ -44,9 +44,9 @@ public struct PeerID: Hashable, Comparable, Sendable {
   }
 }
 
-/// Which session is meant: 16 bytes; for a whiteboard the board's id.
+/// The identity of a session: 16 bytes, for a whiteboard the board's id.
 ///
-/// The text is 26 lower-case base32 characters.
+/// The text has 26 lower-case base32 characters.
 public struct SessionID: Hashable, Sendable {
   /// The number of bytes.
   public static let byteCount = 16
@@ -54,7 +54,7 @@ public struct SessionID: Hashable, Sendable {
   private let high: UInt64
   private let low: UInt64
 
-  /// Reads exactly 16 bytes, or nothing.
+  /// Creates an id from exactly 16 bytes; nil for another length.
   public init?(bytes: [UInt8]) {
     guard bytes.count == Self.byteCount else { return nil }
     high = UInt64(bigEndianBytes: bytes[0..<8])
@@ -66,13 +66,13 @@ public struct SessionID: Hashable, Sendable {
     self.low = low
   }
 
-  /// A new id that nobody else has.
+  /// Creates a new random id.
   public static func random() -> SessionID {
     var generator = SystemRandomNumberGenerator()
     return random(using: &generator)
   }
 
-  /// A new id from `generator`.
+  /// Creates a new id from `generator`.
   public static func random(using generator: inout some RandomNumberGenerator) -> SessionID {
     SessionID(high: generator.next(), low: generator.next())
   }
@@ -81,9 +81,9 @@ public struct SessionID: Hashable, Sendable {
   public var bytes: [UInt8] { high.bigEndianBytes + low.bigEndianBytes }
 }
 
-/// One transfer of a resource, or one stream: 16 bytes chosen by its sender.
+/// The identity of a resource transfer or a stream: 16 bytes chosen by the sender.
 ///
-/// The text is 26 lower-case base32 characters.
+/// The text has 26 lower-case base32 characters.
 public struct TransferID: Hashable, Sendable {
   /// The number of bytes.
   public static let byteCount = 16
@@ -91,7 +91,7 @@ public struct TransferID: Hashable, Sendable {
   private let high: UInt64
   private let low: UInt64
 
-  /// Reads exactly 16 bytes, or nothing.
+  /// Creates an id from exactly 16 bytes; nil for another length.
   public init?(bytes: [UInt8]) {
     guard bytes.count == Self.byteCount else { return nil }
     high = UInt64(bigEndianBytes: bytes[0..<8])
@@ -103,13 +103,13 @@ public struct TransferID: Hashable, Sendable {
     self.low = low
   }
 
-  /// A new id that nobody else has.
+  /// Creates a new random id.
   public static func random() -> TransferID {
     var generator = SystemRandomNumberGenerator()
     return random(using: &generator)
   }
 
-  /// A new id from `generator`.
+  /// Creates a new id from `generator`.
   public static func random(using generator: inout some RandomNumberGenerator) -> TransferID {
     TransferID(high: generator.next(), low: generator.next())
   }
@@ -118,10 +118,10 @@ public struct TransferID: Hashable, Sendable {
   public var bytes: [UInt8] { high.bigEndianBytes + low.bigEndianBytes }
 }
 
-/// A secret of 16 bytes in the join link of a host that asks a person (HEL-9).
+/// A secret of 16 bytes in the join link of a host that asks its user (HEL-9).
 ///
-/// An invitation that shows it can use a reserved place in the host's queue. It does not admit its
-/// holder. The text has 26 lower-case base32 characters.
+/// An invitation that shows it can use a reserved place in the host's queue. The pass does not
+/// admit its holder. The text has 26 lower-case base32 characters.
 public struct InvitationPass: Hashable, Sendable {
   /// The number of bytes.
   public static let byteCount = 16
@@ -129,16 +129,17 @@ public struct InvitationPass: Hashable, Sendable {
   /// The 16 bytes.
   public let bytes: [UInt8]
 
-  /// Reads exactly 16 bytes, or nothing.
+  /// Creates an id from exactly 16 bytes; nil for another length.
   public init?(bytes: [UInt8]) {
     guard bytes.count == Self.byteCount else { return nil }
     self.bytes = bytes
   }
 }
 
-/// One run of a peer in one session: a restarted process is a new incarnation.
+/// One process of a peer in one session: a restarted process is a new incarnation.
 ///
-/// The text is 13 lower-case base32 characters, of the 8 bytes of `value`, most significant first.
+/// The text has 13 lower-case base32 characters, for the 8 bytes of `value`, most significant
+/// first.
 public struct SessionIncarnation: Hashable, Sendable {
   /// The number of bytes.
   public static let byteCount = 8
@@ -149,7 +150,7 @@ public struct SessionIncarnation: Hashable, Sendable {
   /// Wraps a number.
   public init(_ value: UInt64) { self.value = value }
 
-  /// Reads exactly 8 bytes, or nothing.
+  /// Creates an incarnation from exactly 8 bytes; nil for another length.
   public init?(bytes: [UInt8]) {
     guard bytes.count == Self.byteCount else { return nil }
     value = UInt64(bigEndianBytes: bytes[...])
@@ -170,13 +171,13 @@ extension TransferID: Base32Identifier {}
 extension InvitationPass: Base32Identifier {}
 extension SessionIncarnation: Base32Identifier {}
 
-/// An identifier of a fixed number of bytes, written in base32 wherever it is text.
+/// An identifier of a fixed number of bytes, whose text is base32.
 public protocol Base32Identifier: Codable, CustomStringConvertible {
   /// The number of bytes.
   static var byteCount: Int { get }
   /// The bytes.
   var bytes: [UInt8] { get }
-  /// Reads exactly ``byteCount`` bytes, or nothing.
+  /// Creates an identifier from exactly ``byteCount`` bytes; nil for another length.
   init?(bytes: [UInt8])
 }
 
@@ -184,8 +185,10 @@ extension Base32Identifier {
   /// The number of characters of the text.
   public static var textLength: Int { Base32.length(ofBytes: byteCount) }
 
-  /// Reads the one text an identifier has, or nothing: other lengths, capitals, padding and spare
-  /// bits that are not zero are refused.
+  /// Reads the text of an identifier.
+  ///
+  /// An identifier has only one valid text: other lengths, capitals, padding and spare bits that
+  /// are not zero give nil.
   public init?(text: String) {
     guard let bytes = try? Base32.decode(text, byteCount: Self.byteCount) else { return nil }
     self.init(bytes: bytes)
@@ -202,7 +205,7 @@ extension Base32Identifier {
 
   /// Reads the text.
   ///
-  /// - Throws: `DecodingError.dataCorrupted` when it is not the text of an identifier.
+  /// - Throws: `DecodingError.dataCorrupted` if it is not the text of an identifier.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     guard let value = Self(text: try container.decode(String.self)) else {

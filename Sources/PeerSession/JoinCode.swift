@@ -1,13 +1,13 @@
-/// Why what a person typed is not a code.
+/// The reason why text that a user typed is not a code.
 public enum JoinCodeError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// A code has four words.
+  /// A code has four words; this text has another number.
   case wrongCount(Int)
-  /// A word is not in the list; `nearest` is the one it may have been meant for.
+  /// A word is not in the list; `nearest` is the most similar word that is.
   case unknownWord(String, nearest: String)
-  /// Far more text than four words.
+  /// The text is far longer than four words.
   case tooLong
 
-  /// What is wrong, in a sentence.
+  /// The problem, in a sentence.
   public var description: String {
     switch self {
     case .wrongCount(let count): "A code has 4 words, and this has \(count)."
@@ -18,12 +18,12 @@ public enum JoinCodeError: Error, Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Four words that let people into a session: 44 random bits (4.2).
+/// The join code of a session: four words with 44 random bits (4.2).
 public struct JoinCode: Hashable, Sendable {
   /// The number of words.
   public static let wordCount = 4
 
-  /// The form that is typed, shown and stretched: lower case, joined by `-`.
+  /// The form that users type and see, and that is stretched: lower case, joined by `-`.
   public let text: String
 
   /// Makes a new code.
@@ -38,7 +38,8 @@ public struct JoinCode: Hashable, Sendable {
     return JoinCode(text: WordList.words(bytes, count: wordCount).joined(separator: "-"))
   }
 
-  /// Reads a code as people type or paste it: in any case, with any runs of spaces and dashes (4.2).
+  /// Reads a code that a user typed or pasted, in any case and with any number of spaces and dashes
+  /// (4.2).
   ///
   /// - Throws: ``JoinCodeError``, which names the word that is not in the list.
   public init(words: String) throws(JoinCodeError) {
@@ -46,7 +47,7 @@ public struct JoinCode: Hashable, Sendable {
     let pieces = words.unicodeScalars
       .split { scalar in Self.separators.contains { $0.contains(scalar) } }
       .map(Self.lowercased)
-    // The first wrong word says more than a wrong count, since it may be where two ran together.
+    // A wrong word is reported before a wrong count, because two words may have been joined.
     for piece in pieces where WordList.index(of: piece) == nil {
       throw .unknownWord(Self.shown(piece), nearest: WordList.nearest(to: piece))
     }
@@ -58,7 +59,8 @@ public struct JoinCode: Hashable, Sendable {
 
   /// The characters that separate the words of a code: white space, then dashes (4.2).
   ///
-  /// The properties of the standard library would change with its version of Unicode.
+  /// They are listed here because the standard library's properties change with its version of
+  /// Unicode.
   private static let separators: [ClosedRange<Unicode.Scalar>] = [
     "\u{9}"..."\u{D}", "\u{20}"..."\u{20}", "\u{85}"..."\u{85}", "\u{A0}"..."\u{A0}",
     "\u{1680}"..."\u{1680}", "\u{2000}"..."\u{200A}", "\u{2028}"..."\u{2029}",
@@ -73,7 +75,7 @@ public struct JoinCode: Hashable, Sendable {
     "\u{FF0D}"..."\u{FF0D}", "\u{10EAD}"..."\u{10EAD}",
   ]
 
-  /// Returns a word with `a` to `z` for `A` to `Z`; other letters stay as they are.
+  /// Returns a word with `a` to `z` in place of `A` to `Z`; other letters stay.
   private static func lowercased(_ word: some Sequence<Unicode.Scalar>) -> String {
     var text = ""
     for scalar in word {
@@ -85,7 +87,8 @@ public struct JoinCode: Hashable, Sendable {
     return text
   }
 
-  /// The word without what could upset a terminal: a code may come from somebody else's link.
+  /// Returns a word without characters that could harm a terminal: a code may come from a foreign
+  /// link.
   private static func shown(_ word: String) -> String {
     let plain = word.unicodeScalars.map { scalar in
       scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) ? Character(scalar) : "?"
@@ -95,9 +98,9 @@ public struct JoinCode: Hashable, Sendable {
 }
 
 extension JoinCode: CustomStringConvertible, CustomReflectable {
-  /// Does not show the words, which are a secret; ``text`` does.
+  /// A description without the words, which are secret; see ``text``.
   public var description: String { "JoinCode(4 words)" }
 
-  /// Shows nothing, for the same reason.
+  /// A mirror without children, for the same reason.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,40 +1,44 @@
 import PeerWire
 
-/// Where and how to join.
+/// The session to join, its addresses, and how to prove and verify the peers.
 public struct JoinRequest: Sendable {
   /// The session; `nil` means the only one that the listener serves.
   public var session: SessionID?
-  /// Where the listener may be, best first.
+  /// The possible addresses of the listener, best first.
   public var addresses: [PeerAddress]
-  /// The key at the other end, when a link or discovery named one; another is refused (LNK-3).
+  /// The listener's key, if a link or discovery named it.
+  ///
+  /// Another key is refused (LNK-3).
   public var peer: PeerID?
   /// How to verify the key.
   public var trust: JoinTrust
-  /// Whether a host that proves nothing is accepted, with a warning, where nothing named its key.
+  /// Whether to accept, with a warning, a host that proves nothing and whose key nothing named.
   ///
-  /// Counts only with trust `unverified` and no code; otherwise such a host is refused (HEL-4).
+  /// It counts only with trust `unverified` and without a code; otherwise such a host is refused
+  /// (HEL-4).
   public var allowsUnproved = false
-  /// The session's code, when we were given one.
+  /// The session's code, if the user has one.
   public var code: JoinCode?
   /// The pass of the join link, which reserves a place among the host's pending invitations (HEL-9).
   ///
   /// It is sent only with trust `pinnedByLink`.
   public var pass: InvitationPass?
-  /// At most 1,024 bytes for the host's application.
+  /// Bytes for the host's application; at most 1,024.
   public var context: [UInt8] = []
-  /// How long to wait for a person there, 1 s to 10 min.
+  /// How long to wait for the host's user, 1 s to 10 min.
   public var timeout: Duration = Control.InvitationRequest.defaultTimeout
-  /// How long a listener that is busy, fails or does not answer HELLO is dialed again.
+  /// How long to dial again a listener that is busy, fails or does not answer HELLO.
   ///
-  /// The waits are those of LIV-3. A listener that takes no codes for a minute, since it was given too many
-  /// wrong ones, is dialed again for 75 s. With zero every listener is dialed only once.
+  /// The waits are those of LIV-3. A listener that accepts no codes for a minute, because of too
+  /// many wrong ones, is dialed again for 75 s. Zero means to dial every listener only once.
   public var redialLimit: Duration = .seconds(30)
-  /// How long the listener may take to admit or refuse the peer, not counting the time in which a user is asked;
-  /// nil for no limit but those of the protocol.
+  /// How long the listener may take to admit or refuse the peer, without the time in which a user
+  /// decides.
   ///
-  /// If it takes longer, joining fails with `timedOut`.
+  /// If it takes longer, joining fails with `timedOut`. `nil` means that only the protocol's limits
+  /// apply.
   public var answerTimeout: Duration?
-  /// How we admit those who come to us without a ticket, once we are in.
+  /// How the local peer admits newcomers without a ticket after it has joined.
   public var admission: AdmissionPolicy = .known
   /// The stored membership, if this peer was in the session before (MEM-7).
   public var membership: MembershipRecord?

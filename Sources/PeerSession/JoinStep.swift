@@ -2,7 +2,7 @@ import PeerDiscovery
 
 /// One step of an attempt to join, to show to a waiting user.
 public enum JoinStep: Equatable, Sendable {
-  /// An address is dialled.
+  /// The local peer dials an address.
   case connecting(PeerAddress)
   /// A program at the address accepted the connection and has not answered yet.
   case awaitingAnswer(PeerAddress)

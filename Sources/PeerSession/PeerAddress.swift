@@ -1,23 +1,24 @@
 import NIOCore
 
-/// Where a peer can be reached: a host and a port.
+/// The address of a peer: a host and a port.
 ///
-/// The host is an IP literal, with a scope where it is link-local IPv6, or a name.
+/// The host is a name or an IP literal. A link-local IPv6 literal has a scope.
 public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
   /// The IP literal, `fe80::1%eth0`, or a host name.
   public var host: String
   /// The TCP and UDP port, 1 to 65535.
   public var port: Int
 
-  /// Creates an address of parts that are known to be good.
+  /// Creates an address from valid parts.
   public init(host: String, port: Int) {
     self.host = host
     self.port = port
   }
 
-  /// Reads `192.0.2.1:26273`, `[fe80::1%eth0]:26273`, `[fe80::1%25eth0]:26273` or `name.local:26273`.
+  /// Reads `192.0.2.1:26273`, `[fe80::1%eth0]:26273`, `[fe80::1%25eth0]:26273` or
+  /// `name.local:26273`.
   ///
-  /// - Returns: `nil` when `text` is none of these or the port is out of range.
+  /// - Returns: `nil` if `text` has another form or the port is out of range.
   public init?(_ text: String) {
     guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
     let portText = text[text.index(after: colon)...]
@@ -47,22 +48,24 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
 
-  /// Creates the address of a socket, with its scope when it has one.
+  /// Creates the address of a socket, with its scope if it has one.
   init?(_ address: SocketAddress) {
     guard let ip = address.ipAddress, let port = address.port else { return nil }
     var host = ip
     if case .v6(let v6) = address {
       let scope = v6.address.sin6_scope_id
       if scope != 0 && !ip.contains("%") { host += "%\(scope)" }
-      // An IPv4 peer of a dual-stack socket.
+      // The address of an IPv4 peer on a dual-stack socket.
       if ip.hasPrefix("::ffff:"), ip.contains(".") { host = String(ip.dropFirst(7)) }
     }
     self.init(host: host, port: port)
   }
 
-  /// The socket address, resolving a host name when there is no literal.
+  /// Returns the socket address, and resolves the host if it is a name.
   ///
-  /// - Throws: When the name does not resolve. Blocks on name resolution: not for an event loop.
+  /// Blocks on name resolution, so do not call it on an event loop.
+  ///
+  /// - Throws: An error if the name does not resolve.
   func socketAddress() throws -> SocketAddress {
     try SocketAddress.makeScoped(host: host, port: port)
   }

@@ -5,11 +5,11 @@ import X509
 
 /// The reason why there is no identity; `description` names the file and the command that fixes it.
 public enum IdentityError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The file is there, but does not hold a key and its certificate.
+  /// The file exists, but does not contain a key and its certificate.
   case damaged(file: String, why: String)
   /// The file holds a private key that is not on P-256.
   case wrongKind(file: String)
-  /// Others may read or write the file, or write in its directory.
+  /// Other users may read or write the file, or write in its directory.
   case notPrivate(path: String, message: String)
   /// The file or its directory belongs to another user.
   case notOurs(path: String, message: String)
@@ -41,9 +41,9 @@ public enum IdentityError: Error, Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A peer's private key and the certificate that it shows: who this peer is.
+/// The identity of a peer: its private key and its certificate.
 ///
-/// The certificate is signed by the key itself, names nobody, and is never checked but for its key.
+/// The key itself signs the certificate, which contains no name. Peers check only its key.
 public struct PeerIdentity: Sendable {
   /// The id by which other peers know the local peer.
   public let peerID: PeerID
@@ -56,12 +56,12 @@ public struct PeerIdentity: Sendable {
   private static let maximumFile = 65_536
   private static let commonName = "whiteboard-peer"
 
-  /// Reads the identity in a directory, and makes directory and identity where they are missing.
+  /// Reads the identity in a directory, and creates directory and identity if they are missing.
   ///
-  /// The directory gets mode 0700, the file 0600. Of several processes that begin at once all end
-  /// with the same identity. A file that is there is never written to. Blocks on the disk.
+  /// The directory gets mode 0700, the file 0600. If several processes begin at once, all get the
+  /// same identity. An existing file is never written. Blocks on the disk.
   ///
-  /// - Throws: ``IdentityError`` when what is there cannot be used or be trusted.
+  /// - Throws: ``IdentityError`` if the existing file cannot be used or trusted.
   public static func loadOrCreate(
     inDirectory directory: String
   ) throws(IdentityError) -> PeerIdentity {
@@ -77,7 +77,7 @@ public struct PeerIdentity: Sendable {
       }
       let identity = ephemeral()
       if try file.create(Array(identity.pem.utf8)) { return identity }
-      // Another process was first.
+      // Another process created the file first.
       guard let bytes = try file.read(limit: maximumFile) else {
         throw IdentityError.damaged(file: file.path, why: "it was removed while we began")
       }
@@ -91,7 +91,7 @@ public struct PeerIdentity: Sendable {
     }
   }
 
-  /// Makes an identity that lives as long as this value.
+  /// Creates an identity that is not saved.
   public static func ephemeral() -> PeerIdentity {
     let key = P256.Signing.PrivateKey()
     do {
@@ -124,7 +124,7 @@ public struct PeerIdentity: Sendable {
 
   /// Signs with ECDSA on P-256 and SHA-256.
   ///
-  /// - Returns: *r* and *s*, 32 bytes each; two signatures of the same bytes differ.
+  /// - Returns: *r* and *s*, 32 bytes each. Two signatures of the same bytes differ.
   public func rawSignature(of bytes: [UInt8]) -> [UInt8] {
     do {
       return Array(try key.signature(for: bytes).rawRepresentation)
@@ -144,9 +144,9 @@ public struct PeerIdentity: Sendable {
     }
   }
 
-  /// Returns the pass that join links to this peer carry for a session (HEL-9).
+  /// Returns the pass in join links to this peer for a session (HEL-9).
   ///
-  /// It follows from the private key, so that it stays the same after a restart.
+  /// It is derived from the private key, so it is the same after a restart.
   public func invitationPass(for session: SessionID) -> InvitationPass {
     InvitationPass(derivedFrom: key, for: session)
   }
@@ -190,7 +190,8 @@ public struct PeerIdentity: Sendable {
 
   private static func makeCertificate(for key: P256.Signing.PrivateKey) throws -> [UInt8] {
     let name = try DistinguishedName { CommonName(commonName) }
-    // A day back, for clocks that differ: nobody checks these, but other software may complain.
+    // The validity begins a day ago because clocks differ. Peers ignore the dates, but other
+    // software may complain.
     let now = Date.now
     let certificate = try Certificate(
       version: .v3,

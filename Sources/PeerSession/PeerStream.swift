@@ -1,13 +1,13 @@
 import PeerDiscovery
 
-/// Ordered bytes to and from one peer, over a connection of their own.
+/// An ordered byte stream to and from one peer, over its own connection.
 ///
-/// Each direction ends by itself: ours with ``finish()``, the peer's when ``inbound`` ends. Bytes
-/// arrive in order, or the stream ends with an error; a stream does not outlive its connection
-/// (STR-1), so a break of it is an error even when the peer stays in the session. Letting go of the
-/// last reference resets a stream that was not finished on our side.
+/// Each direction ends separately: the local one with ``finish()``, the peer's when ``inbound``
+/// ends. Bytes arrive in order, or the stream ends with an error. A stream does not outlive its
+/// connection (STR-1), so a broken connection is an error even if the peer stays in the session.
+/// Releasing the last reference resets a stream that was not finished locally.
 public final class PeerStream: Sendable {
-  /// Names the stream; chosen by who opened it.
+  /// The identifier of the stream, chosen by the opener.
   public let id: TransferID
   /// The name given by the opener.
   public let name: UntrustedText
@@ -29,42 +29,42 @@ public final class PeerStream: Sendable {
   /// The peer's bytes, for one reader at a time.
   public var inbound: Inbound { Inbound(stream: self) }
 
-  /// The code of the peer's reset, once one arrived.
+  /// The code of the peer's reset, if one arrived.
   public var resetCode: UInt32? { core.resetCode }
 
-  /// Sends bytes behind those sent before.
+  /// Sends bytes after those sent before.
   ///
-  /// Waits while the peer does not take what was sent: about 1 MiB of ours and the system's buffers
-  /// lie between the two. Writes of several tasks do not mix. That a write returned does not say that
-  /// the peer has the bytes.
+  /// Waits while the peer does not read: about 1 MiB of local bytes and the system's buffers are
+  /// between the two. Writes of several tasks do not mix. When a write returns, the peer need not
+  /// have the bytes yet.
   ///
-  /// - Throws: `cancelled` when the task was cancelled before anything of this write was sent. Later
-  ///   than that, the stream is reset, since its bytes would have a hole, and the error is `reset`, as
-  ///   it is for every other reset. `sessionEnded` after ``finish()``. Otherwise what broke the
-  ///   connection.
+  /// - Throws: `cancelled` if the task was canceled before any byte of this write was sent. Later,
+  ///   the stream is reset because bytes would be missing, and the error is `reset`, as for every
+  ///   other reset. `sessionEnded` after ``finish()``. Otherwise the reason why the connection
+  ///   broke.
   public func write(_ bytes: [UInt8]) async throws(SessionError) {
     try await observed { () throws(SessionError) in try await core.write(bytes) }
     observation.report(.streamBytes(bytes, of: self, isSent: true))
   }
 
-  /// Says that no more bytes will be written; the peer's direction goes on.
+  /// Ends the local direction; the peer's direction continues.
   ///
-  /// - Throws: Why the stream had ended before; `reset` when the task is cancelled, which resets the
-  ///   stream.
+  /// - Throws: The reason why the stream had already ended; `reset` if the task is canceled, which
+  ///   resets the stream.
   public func finish() async throws(SessionError) {
     try await observed { () throws(SessionError) in try await core.finish() }
     observation.report(.streamFinished(self, isSent: true))
   }
 
-  /// Ends both directions at once; what was not delivered is dropped.
+  /// Ends both directions at once; undelivered bytes are dropped.
   ///
-  /// - Parameter code: For the peer's application; 1 is what a peer with too many streams answers.
+  /// - Parameter code: A code for the peer's application; a peer with too many streams answers 1.
   public func reset(code: UInt32) {
     core.reset(code: code)
     observation.report(.streamBroke(self, SessionError(.reset, "The stream was reset here.")))
   }
 
-  /// The next bytes of the peer, nil at their end.
+  /// Returns the next bytes of the peer, or nil at their end.
   fileprivate func read() async throws(SessionError) -> [UInt8]? {
     let bytes = try await observed { () throws(SessionError) in try await core.read() }
     observation.report(
@@ -80,17 +80,17 @@ public final class PeerStream: Sendable {
     do {
       return try await body()
     } catch {
-      // A cancelled wait does not change the stream.
+      // A canceled wait does not change the stream.
       if error.code != .cancelled { observation.report(.streamBroke(self, error)) }
       throw error
     }
   }
 
-  /// The bytes of the peer, in order, in pieces of no particular length.
+  /// The bytes of the peer, in order, in pieces of any length.
   ///
-  /// At most 1 MiB is held for a reader that does not take them; then the writer is made to wait.
-  /// Ends when the peer finished; throws when the stream was reset or broke. A cancelled task gets
-  /// `cancelled`, and nothing is lost: a new iterator goes on.
+  /// At most 1 MiB is held for a slow reader; then the writer must wait. The sequence ends when the
+  /// peer finished, and throws when the stream was reset or broke. A canceled task gets `cancelled`
+  /// and loses nothing: a new iterator continues.
   public struct Inbound: AsyncSequence, Sendable {
     let stream: PeerStream
 
@@ -98,12 +98,12 @@ public final class PeerStream: Sendable {
     public struct AsyncIterator: AsyncIteratorProtocol {
       let stream: PeerStream
 
-      /// The next bytes, at least one, or `nil` when the peer has finished.
+      /// Returns the next bytes, at least one, or `nil` when the peer has finished.
       public mutating func next() async throws(SessionError) -> [UInt8]? {
         try await stream.read()
       }
 
-      /// The next bytes, at least one, or `nil` when the peer has finished.
+      /// Returns the next bytes, at least one, or `nil` when the peer has finished.
       public mutating func next(
         isolation actor: isolated (any Actor)?
       ) async throws(SessionError) -> [UInt8]? {

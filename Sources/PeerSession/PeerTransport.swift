@@ -14,12 +14,12 @@ public final class PeerTransport: Sendable {
 
   /// The sessions that hosts moved to this relay, in order; for one consumer.
   ///
-  /// Each is one that ``TransportConfiguration/carries`` said yes to, and that was not carried before.
-  /// The sequence ends when the transport does.
+  /// ``TransportConfiguration/carries`` agreed to each of them, and none was relayed before. The
+  /// sequence ends with the transport.
   public let carriedSessions: AsyncStream<CarriedSession>
   /// Who we are.
   public let peerID: PeerID
-  /// The port we listen on, TCP and UDP; 0 if we do not listen.
+  /// The local TCP and UDP port; 0 if the transport does not listen.
   public let port: Int
 
   private init(
@@ -40,18 +40,18 @@ public final class PeerTransport: Sendable {
 
   /// Listens while `body` runs.
   ///
-  /// Whoever connects is kept waiting until ``host(_:admission:)`` or ``join(_:verify:)`` has made the
-  /// first session; at a relay that carries sessions, until ``startAccepting()``.
+  /// A connection waits until ``host(_:admission:)`` or ``join(_:verify:)`` has created the first
+  /// session. At a relay it waits until ``startAccepting()``.
   ///
-  /// When `body` returns or throws, every session has said goodbye, every transfer has ended and
-  /// every socket is closed before the call returns. A cancelled task is told to `body` alone.
+  /// When `body` returns or throws, every session says goodbye, every transfer ends and every
+  /// socket is closed before the call returns. Cancellation reaches only `body`.
   ///
   /// - Parameters:
-  ///   - configuration: What the transport is made from.
-  ///   - body: What to do with it; the transport must not be used after it.
-  /// - Returns: What `body` returns.
-  /// - Throws: ``SessionError`` with code `system` when no port can be bound or the inbox cannot be
-  ///   opened, and whatever `body` throws.
+  ///   - configuration: The settings of the transport.
+  ///   - body: The use of the transport, which must not be used after it.
+  /// - Returns: The result of `body`.
+  /// - Throws: ``SessionError`` with code `system` if no port can be bound or the inbox cannot be
+  ///   opened, and the error of `body`.
   public static func withTransport<Result>(
     _ configuration: TransportConfiguration,
     _ body: (PeerTransport) async throws -> Result
@@ -148,26 +148,28 @@ public final class PeerTransport: Sendable {
     )
   }
 
-  /// Our own IP addresses for others, best first, without port and scope; at most 16.
+  /// Returns the local IP addresses for other peers, best first, without port and scope; at most
+  /// 16.
   public func addresses() async -> [String] {
     let core = core
     return (try? await eventLoop.submit { core.value.advertisedAddresses() }.get()) ?? []
   }
 
-  /// The addresses that a transport would have with these settings, best first; at most 16.
+  /// Returns the addresses that a transport would have with these settings, best first; at most 16.
   ///
   /// - Parameters:
-  ///   - listen: The one address that is bound, if not all are.
-  ///   - interface: The only interface to name, if not all.
+  ///   - listen: The only address that is bound; nil for all.
+  ///   - interface: The only interface to name; nil for all.
   /// - Returns: IP literals without port and scope.
   package static func addresses(listen: PeerAddress?, interface: String?) -> [String] {
     Array(LocalAddresses.current(listen: listen, interface: interface).prefix(Limits.addresses))
   }
 
-  /// Begins to take connections at a relay that carries sessions (``TransportConfiguration/carries``).
+  /// Begins to accept connections at a relay (``TransportConfiguration/carries``).
   ///
-  /// Call it once the sessions from before a restart are made again: who is told that its session is
-  /// not served here may not come back soon. Elsewhere the first session begins it.
+  /// Call it after the sessions from before a restart exist again: a peer that is told that its
+  /// session is not served here may not come back soon. Other transports accept from the first
+  /// session on.
   public func startAccepting() async {
     let core = core
     try? await eventLoop.submit { core.value.startAccepting() }.get()
@@ -189,7 +191,7 @@ public final class PeerTransport: Sendable {
     name: String = "",
     membership: MembershipRecord? = nil
   ) async throws(SessionError) -> Session {
-    // The stretch of a code takes a tenth of a second: not on an event loop (ADM-5).
+    // Stretching a code takes a tenth of a second, so it does not run on an event loop (ADM-5).
     let key = await codeKey(admission, id)
     let core = core
     let peer = peerID
@@ -209,7 +211,7 @@ public final class PeerTransport: Sendable {
     }
   }
 
-  /// Relays a session of another host again, as after a restart of this relay.
+  /// Relays a session of another host again after a restart of this relay.
   ///
   /// - Parameters:
   ///   - id: The session's id.
@@ -332,7 +334,7 @@ public final class PeerTransport: Sendable {
   }
 }
 
-/// Runs `body`, turning what it throws into a ``SessionError``.
+/// Runs `body`, and converts its errors into ``SessionError``.
 func withSessionErrors<Value>(
   _ body: () async throws -> Value
 ) async throws(SessionError) -> Value {

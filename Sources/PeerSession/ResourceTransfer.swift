@@ -1,8 +1,8 @@
-/// A resource on its way to one peer.
+/// The outgoing transfer of a resource to one peer.
 ///
-/// Letting go of it does not end the transfer.
+/// Releasing this object does not end the transfer.
 public final class ResourceTransfer: Sendable {
-  /// Names the transfer, here and at the receiver.
+  /// The identifier of the transfer, here and at the receiver.
   public let id: TransferID
   /// The progress, at most ten times a second; a slow reader gets the newest element.
   ///
@@ -18,22 +18,21 @@ public final class ResourceTransfer: Sendable {
     progress = sender.progress
   }
 
-  /// Waits until the receiver has all of it, verified.
+  /// Waits until the receiver has the whole resource and verified it.
   ///
-  /// A broken link does not end a transfer: it goes on where it was, while the peer is not lost
-  /// (RES-5). Cancelling the waiting task does not cancel the transfer.
+  /// A broken link does not end a transfer: it continues where it was while the peer is not lost
+  /// (RES-5). Canceling the waiting task does not cancel the transfer.
   ///
   /// - Returns: Size and hash; there is no path on this side.
   /// - Throws: `transferCancelled`, `declined`, `busy`, `sourceChanged`, `sourceUnreadable`,
-  ///   `diskFull`, `quota`, `hashMismatch`, `system`; `peerLost` when the peer is out of the
-  ///   session; `sessionEnded` when the session was left here; `cancelled` when the waiting task is
-  ///   cancelled.
+  ///   `diskFull`, `quota`, `hashMismatch`, `system`; `peerLost` if the peer is out of the session;
+  ///   `sessionEnded` if the session was left here; `cancelled` if the waiting task is canceled.
   public func result() async throws(SessionError) -> ReceivedResource {
     try await sender.outcome.value()
   }
 
-  /// Ends the transfer with `transferCancelled`; the receiver drops what it has of it.
+  /// Cancels the transfer, which ends with `transferCancelled`; the receiver drops its bytes.
   ///
-  /// Does nothing when it has ended.
+  /// Does nothing if the transfer has ended.
   public func cancel() { sender.cancel() }
 }

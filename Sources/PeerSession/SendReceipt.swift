@@ -1,23 +1,23 @@
-/// The receipt that ``Session/send(_:to:mode:)`` returns for a reliable message: its recipients,
-/// and whether each of them has confirmed it.
+/// The recipients of a reliable message, and whether each of them confirmed it.
 ///
-/// A receipt stays valid after a peer leaves the session. From then on, an unconfirmed message
-/// counts as undelivered, also in `undelivered` of ``SessionEvent/peerLeft(_:_:undelivered:)``.
+/// ``Session/send(_:to:mode:)`` returns it. A receipt stays valid after a peer leaves the session.
+/// From then on, an unconfirmed message counts as undelivered, also in `undelivered` of
+/// ``SessionEvent/peerLeft(_:_:undelivered:)``.
 public struct SendReceipt: Sendable {
   struct Track: Sendable {
     var peer: PeerID
     /// The join generation of the peer.
-    var joining: UInt64
+    var joinGeneration: UInt64
     var means: Means
 
-    init(peer: PeerID, joining: UInt64, means: Means) {
+    init(peer: PeerID, joinGeneration: UInt64, means: Means) {
       self.peer = peer
-      self.joining = joining
+      self.joinGeneration = joinGeneration
       self.means = means
     }
 
-    init(_ carried: Routes.Carried, _ means: Means) {
-      self.init(peer: carried.peer, joining: carried.joining, means: means)
+    init(_ recipient: Routes.Recipient, _ means: Means) {
+      self.init(peer: recipient.peer, joinGeneration: recipient.joinGeneration, means: means)
     }
   }
 
@@ -33,12 +33,12 @@ public struct SendReceipt: Sendable {
   /// The recipients; empty for a datagram.
   public var peers: [PeerID] { tracks.map(\.peer) }
 
-  /// Returns whether a peer's process is known to hold the message.
+  /// Returns whether it is known that a peer's process has the message.
   ///
   /// A relayed peer confirms only on request: ``Session/confirmation(of:by:)`` sends the request.
   ///
   /// - Parameter peer: One of ``peers``.
-  /// - Returns: Whether it has the message; `false` for a peer that is not one of them.
+  /// - Returns: Whether it has the message; `false` for a peer that is not a recipient.
   public func isConfirmed(by peer: PeerID) -> Bool {
     guard let track = tracks.first(where: { $0.peer == peer }) else { return false }
     return switch track.means {
@@ -51,19 +51,20 @@ public struct SendReceipt: Sendable {
 extension Outbox {
   /// Returns the track of the message with the given number.
   func track(_ sequence: UInt64) -> SendReceipt.Track {
-    SendReceipt.Track(peer: peer, joining: joining, means: .link(self, sequence))
+    SendReceipt.Track(peer: peer, joinGeneration: joinGeneration, means: .link(self, sequence))
   }
 }
 
 extension Session {
-  /// Waits until a peer's process holds a message; a relayed peer is asked for a confirmation
-  /// (RLY-9).
+  /// Waits until a peer's process has a message.
+  ///
+  /// A relayed peer is asked for a confirmation (RLY-9).
   ///
   /// - Parameters:
   ///   - receipt: The receipt of the message.
   ///   - peer: One of its ``SendReceipt/peers``.
-  /// - Throws: `notConnected` when the message was not sent to that peer, or the peer left before it confirmed;
-  ///   `peerLost` when it was lost; `sessionEnded`; `cancelled`.
+  /// - Throws: `notConnected` if the message was not sent to that peer, or the peer left before it
+  ///   confirmed; `peerLost` if it was lost; `sessionEnded`; `cancelled`.
   public func confirmation(
     of receipt: SendReceipt,
     by peer: PeerID

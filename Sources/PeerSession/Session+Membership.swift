@@ -5,7 +5,7 @@ import PeerWire
 extension Session {
   /// Answers an invitation of ``events``, once.
   ///
-  /// - Throws: `unknown` when it is not, or no longer, waiting for an answer.
+  /// - Throws: `unknown` if the invitation does not wait for an answer, or not any more.
   public func respond(
     to invitation: InvitationID,
     _ answer: InvitationAnswer
@@ -13,14 +13,14 @@ extension Session {
     try await onLoop { try $0.admission.respond(to: invitation, answer) }
   }
 
-  /// Admits a peer from now on without asking, wherever this program asks a person (ADM-10).
+  /// Admits a peer from now on without asking, wherever this program asks a user (ADM-10).
   ///
-  /// The choice holds for every session of this transport, and is stored with the known peers.
+  /// The choice holds for every session of this transport, and is saved with the known peers.
   ///
   /// - Parameters:
   ///   - peer: The peer.
   ///   - name: Its display name.
-  /// - Throws: ``PeerStoreError`` if it cannot be stored; it then holds until the program ends.
+  /// - Throws: ``PeerStoreError`` if it cannot be saved; it then holds until the program ends.
   public func alwaysAdmit(_ peer: PeerID, name: String) async throws {
     let store = try await onLoop { core in
       core.admission.alwaysAdmit(peer)
@@ -36,12 +36,12 @@ extension Session {
     try? await onLoop { $0.name = .sessionName(name) }
   }
 
-  /// Ends the connection with one peer alone; it is not dialled again, and may come back by itself.
+  /// Disconnects one peer, which is not dialled again but may return by itself.
   ///
   /// - Parameters:
-  ///   - peer: Whose connection ends.
-  ///   - cause: What the peer is told (MSG-5).
-  /// - Throws: `notConnected` when the peer is not in the session.
+  ///   - peer: The peer.
+  ///   - cause: The reason that the peer receives (MSG-5).
+  /// - Throws: `notConnected` if the peer is not in the session.
   public func disconnect(
     _ peer: PeerID,
     because cause: DisconnectionCause = .choice
@@ -54,24 +54,25 @@ extension Session {
 
   /// Stops or resumes reading the link of one peer, so that TCP slows down only that peer (MSG-5).
   ///
-  /// Lasts until the session is left or the peer joins again. Calls take effect in their order, soon
-  /// after they return. What was read before still arrives as events. Does nothing for a relayed peer,
-  /// which has no link of its own, and for a peer that is not in the session.
+  /// This lasts until the session is left or the peer joins again. Calls take effect in their
+  /// order, soon after they return. What was read before still arrives as events. The call does
+  /// nothing for a relayed peer, which has no link of its own, and for a peer that is not in the
+  /// session.
   ///
   /// - Parameters:
-  ///   - reads: Whether its link is to be read.
-  ///   - peer: Whose link.
+  ///   - reads: Whether to read the link.
+  ///   - peer: The peer.
   package func setReading(_ reads: Bool, from peer: PeerID) {
     let core = core
     eventLoop.execute { core.value.setReading(reads, from: peer) }
   }
 
-  /// Ends the connection with a peer whose messages break the application's own rules.
+  /// Disconnects a peer whose messages break the application's own rules.
   ///
   /// - Parameters:
-  ///   - peer: Whose connection ends.
-  ///   - rule: The rule that was broken, in a sentence; the peer receives it with `protocol-error`.
-  /// - Throws: `notConnected` when the peer is not in the session.
+  ///   - peer: The peer.
+  ///   - rule: The broken rule, in a sentence; the peer receives it with `protocol-error`.
+  /// - Throws: `notConnected` if the peer is not in the session.
   public func reject(_ peer: PeerID, breaking rule: String) async throws(SessionError) {
     try await onLoop { core in
       guard core.entries[peer]?.isJoined == true else { throw SessionError.notInSession(peer) }
@@ -107,7 +108,7 @@ extension Session {
     do {
       _ = try await store?.forget(peer)
     } catch {
-      // This board refuses the peer all the same.
+      // This session refuses the peer even if the store could not be changed.
       logger.info("Cannot forget a known peer.", metadata: ["error": "\(error)"])
     }
   }

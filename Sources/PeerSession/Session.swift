@@ -3,17 +3,17 @@ import NIOCore
 import PeerDiscovery
 import PeerWire
 
-/// How a message travels.
+/// The delivery of a message.
 public enum SendMode: Sendable {
-  /// Exactly once, in order per sender, also across broken links; waits while an outbox is full.
+  /// Exactly once, in order per sender, even across broken links; waits while an outbox is full.
   case reliable
-  /// At most once, at once or not at all, in no order; never waits.
+  /// At most once, immediately or not at all, in any order; never waits.
   case unreliable
 }
 
-/// The peers that share one board or other purpose, and our connection with each.
+/// The peers that share one board or other purpose, and the local connection with each.
 ///
-/// Every method may be called from any task. What happens is told by ``events``, in one order.
+/// Every method may be called from any task. ``events`` reports what happens, in one order.
 public final class Session: Sendable {
   let core: NIOLoopBound<SessionCore>
   let eventLoop: any EventLoop
@@ -26,9 +26,10 @@ public final class Session: Sendable {
 
   /// Ourselves.
   public let localPeer: PeerID
-  /// This run of ours in this session.
+  /// The local process in this session.
   public let incarnation: SessionIncarnation
-  /// What happens, in order; for one consumer, which must go on taking (``SessionEvents``).
+  /// The events of the session, in order, for one consumer, which must keep reading
+  /// (``SessionEvents``).
   public let events: SessionEvents
   /// The records to store so that the session continues after a restart (MEM-7), one for each
   /// change.
@@ -38,12 +39,12 @@ public final class Session: Sendable {
   public let membership: AsyncStream<MembershipRecord>
   /// The thread that serves the session's links, for tasks that must answer at once.
   ///
-  /// A task with this preference (`withTaskExecutorPreference`) takes ``events`` and sends without a
-  /// change of thread, which saves more time than a message takes on a local network. Nothing in it
-  /// may block or compute for long: no link is served meanwhile.
+  /// A task with this preference (`withTaskExecutorPreference`) reads ``events`` and sends without
+  /// a change of thread, which saves more time than a message takes on a local network. Nothing in
+  /// it may block or compute for long, because no link is served in the meantime.
   public let executor: any TaskExecutor
 
-  /// Called on the session's event loop.
+  /// Creates the session; call it on the session's event loop.
   init(_ core: SessionCore) {
     self.core = NIOLoopBound(core, eventLoop: core.eventLoop)
     self.eventLoop = core.eventLoop
@@ -59,27 +60,30 @@ public final class Session: Sendable {
 
   /// The session's id.
   ///
-  /// For a joiner that did not know it: what the host said.
+  /// If a joiner did not know it, the host supplied it.
   public var id: SessionID { published.withLockedValue { $0.id } }
-  /// The name of the session, as its host or the peer that admitted us knows it; empty if it has none.
+  /// The name of the session according to its host or the peer that admitted the local peer; empty
+  /// if it has none.
   public var name: UntrustedText { published.withLockedValue { $0.name } }
-  /// Who made the session.
+  /// The peer that created the session.
   public var hostPeer: PeerID { published.withLockedValue { $0.host } }
 
-  /// The peers that can be sent to now, in the order of their ids, those reconnecting included.
+  /// The peers in the session, in the order of their ids, including those that are reconnecting.
   public func connectedPeers() -> [PeerID] { published.withLockedValue { $0.order } }
 
   /// The peers of ``connectedPeers()`` with their state, in the same order.
   public func peers() -> [PeerStatus] { published.withLockedValue { $0.statuses } }
 
-  /// Has somebody told of all that the application takes from the session and gives to it, from now on.
+  /// Reports everything that the application receives from the session and gives to it, from now
+  /// on.
   ///
-  /// Told is what the application sees: an event as it is taken from ``events``, a message or datagram as
-  /// ``send(_:to:mode:)`` has taken it, bytes of a stream as they are read or were written; of streams, those that
-  /// are opened or told of from now on. Nothing of it is waited for.
+  /// An event is reported when it is read from ``events``, a message or datagram when
+  /// ``send(_:to:mode:)`` has accepted it, and bytes of a stream when they are read or written.
+  /// Streams are included if they are opened or reported after this call. No operation waits for
+  /// the observer.
   ///
-  /// - Parameter observer: Is called from any thread, in the order of events and in that of sends, and must
-  ///   return at once; `nil` ends it. There is one at a time.
+  /// - Parameter observer: The observer, called from any thread, in the order of events and in the
+  ///   order of sends. It must return at once. `nil` removes it. There is one at a time.
   public func observeTraffic(_ observer: (@Sendable (SessionTraffic) -> Void)?) {
     observation.set(observer)
   }
@@ -93,8 +97,8 @@ public final class Session: Sendable {
   /// message, not when it is delivered: see ``sendConfirmed(_:to:)``. If the call throws while it
   /// waits for one of several peers, the message may still reach the others.
   ///
-  /// For a datagram the call never suspends. At most 256 datagrams or 1 MiB wait for the session's
-  /// event loop; beyond that the oldest are dropped.
+  /// For a datagram, the call never suspends. At most 256 datagrams or 1 MiB wait for the session's
+  /// event loop; beyond that, the oldest are dropped.
   ///
   /// - Parameters:
   ///   - bytes: The message; the session does not interpret it.
@@ -104,7 +108,7 @@ public final class Session: Sendable {
   ///   datagram.
   /// - Throws: `messageTooLarge`; `notConnected` if a named peer is not in the session or leaves
   ///   while the call waits; `peerLost` if it is given up in the meantime; `sessionEnded`;
-  ///   `cancelled` if the task is cancelled while it waits.
+  ///   `cancelled` if the task is canceled while it waits.
   @discardableResult
   nonisolated(nonsending) public func send(
     _ bytes: [UInt8],
@@ -124,7 +128,7 @@ public final class Session: Sendable {
       if datagrams.append(bytes, peers) {
         let core = core
         let datagrams = datagrams
-        eventLoop.execute { core.value.sendDatagrams(datagrams.takeAll()) }
+        eventLoop.execute { core.value.sendDatagrams(datagrams.removeAll()) }
       }
       return SendReceipt(tracks: [])
     }
@@ -138,27 +142,27 @@ public final class Session: Sendable {
   ///
   /// - Parameters:
   ///   - bytes: The message.
-  ///   - joinings: The recipients, each with its join generation.
+  ///   - generations: The recipients, each with its join generation.
   /// - Returns: The receipt for the peers that the message was sent to.
   /// - Throws: `messageTooLarge`, `sessionEnded`, `cancelled`. If no outbox accepted the message,
   ///   the errors of ``send(_:to:mode:)``, with `notConnected` also for a peer that joined again.
   @discardableResult
   nonisolated(nonsending) package func send(
     _ bytes: [UInt8],
-    to joinings: [PeerID: UInt64]
+    to generations: [PeerID: UInt64]
   ) async throws(SessionError) -> SendReceipt {
     try check(bytes.count, Limits.message)
-    let receipt = try await sender.send(bytes, toGenerations: joinings)
-    observation.report(.message(bytes, to: joinings.keys.sorted()))
+    let receipt = try await sender.send(bytes, toGenerations: generations)
+    observation.report(.message(bytes, to: generations.keys.sorted()))
     return receipt
   }
 
-  /// Sends a message and waits until every peer's process holds it (MSG-4).
+  /// Sends a message and waits until every peer's process has it (MSG-4).
   ///
-  /// Whether their applications have read it, this does not tell.
+  /// It does not show whether the applications have read it.
   ///
-  /// - Throws: What ``send(_:to:mode:)`` throws, also while the acknowledgement is awaited. The
-  ///   message may arrive all the same; cancelling does not take it back.
+  /// - Throws: The errors of ``send(_:to:mode:)``, also while it waits for the acknowledgement. The
+  ///   message may arrive in any case; cancellation does not withdraw it.
   public func sendConfirmed(
     _ bytes: [UInt8],
     to peers: [PeerID]? = nil
@@ -178,7 +182,7 @@ public final class Session: Sendable {
     }
   }
 
-  /// Why the session is over, nil while it is not.
+  /// The reason why the session is over; nil while it is not.
   package var endReason: SessionError? { published.withLockedValue { $0.end } }
 
   // MARK: Resources and streams
@@ -186,23 +190,23 @@ public final class Session: Sendable {
   /// How long the offer of a resource waits for the receiver's application (RES-8).
   public static let offerTimeout = BulkTime.offerLimit
 
-  /// Sends a file to one peer; it arrives whole and verified, or not at all.
+  /// Sends a file to one peer; it arrives complete and verified, or not at all.
   ///
-  /// Returns at once; at most eight transfers to a peer run at a time, and further ones wait for
-  /// their turn (RES-6). Those that the peer requested are counted by themselves, so that they do
+  /// Returns at once. At most eight transfers to a peer run at a time, and further ones wait for
+  /// their turn (RES-6). Transfers that the peer requested are counted separately, so that they do
   /// not wait for the others. The peer's application may refuse the file, or leave the offer
-  /// unanswered for two minutes (RES-8): the transfer then ends with `declined`. A transfer goes on by
-  /// itself over broken links while the peer is not lost. Both ``events`` and the transfer report its
-  /// progress and its end.
+  /// unanswered for two minutes (RES-8): the transfer then ends with `declined`. A transfer
+  /// continues over broken links while the peer is not lost. Both ``events`` and the transfer
+  /// report its progress and its end.
   ///
   /// - Parameters:
   ///   - path: A regular file; it must not change while it is sent.
-  ///   - name: At most 16 KiB without NUL, carried as it is: free text, or a JSON DTO.
-  ///   - peer: Who gets it.
+  ///   - name: At most 16 KiB without NUL, passed on unchanged: free text, or a JSON DTO.
+  ///   - peer: The recipient.
   ///   - isRequested: Whether the peer's application requested the file.
-  /// - Returns: The transfer, which tells its progress and its end.
-  /// - Throws: `notConnected`, also when the session is over; `invalidName`. What is wrong with the
-  ///   file comes from ``ResourceTransfer/result()``.
+  /// - Returns: The transfer, which reports its progress and its end.
+  /// - Throws: `notConnected`, also if the session is over; `invalidName`.
+  ///   ``ResourceTransfer/result()`` throws the errors of the file.
   public func sendResource(
     atPath path: String,
     named name: String,
@@ -212,17 +216,17 @@ public final class Session: Sendable {
     try endpoint(peer).sendResource(atPath: path, named: name, isRequested: isRequested)
   }
 
-  /// Opens a byte stream to one peer, over a connection of its own.
+  /// Opens a byte stream to one peer, over its own connection.
   ///
-  /// While the peer is reconnecting the call waits, and cancelling the task does not cut that short.
+  /// While the peer is reconnecting, the call waits; cancellation does not shorten that.
   ///
   /// - Parameters:
-  ///   - name: At most 1 KiB without NUL, carried as it is.
-  ///   - peer: To whom.
-  /// - Returns: The stream, open both ways.
-  /// - Throws: `notConnected`, also when the session is over; `invalidName`; `busy` at 24 streams
-  ///   (STR-3), or where the peer has too many connections; `unreachable`, `timedOut` or `linkLost`
-  ///   when there is no further connection to be had; `peerLost` when the peer goes meanwhile.
+  ///   - name: At most 1 KiB without NUL, passed on unchanged.
+  ///   - peer: The peer.
+  /// - Returns: The stream, open in both directions.
+  /// - Throws: `notConnected`, also if the session is over; `invalidName`; `busy` at 24 streams
+  ///   (STR-3), or if the peer has too many connections; `unreachable`, `timedOut` or `linkLost` if
+  ///   no further connection can be opened; `peerLost` if the peer leaves in the meantime.
   public func openStream(
     named name: String,
     to peer: PeerID
@@ -234,9 +238,9 @@ public final class Session: Sendable {
 
   /// Cancels the transfer of a resource, in either direction.
   ///
-  /// ``events`` tells its end.
+  /// ``events`` reports its end.
   ///
-  /// - Throws: `unknown` when no such transfer is under way.
+  /// - Throws: `unknown` if no such transfer is in progress.
   public func cancelResource(
     _ id: TransferID,
     reason: String = ""
@@ -245,7 +249,7 @@ public final class Session: Sendable {
     where endpoint.cancelResource(id, reason: reason) {
       return
     }
-    throw SessionError(.unknown, "No transfer \(id) is under way.")
+    throw SessionError(.unknown, "No transfer \(id) is in progress.")
   }
 
   private func endpoint(_ peer: PeerID) throws(SessionError) -> BulkEndpoint {
@@ -257,13 +261,15 @@ public final class Session: Sendable {
 
   // MARK: The end
 
-  /// Says goodbye to everyone and ends the session; ``events`` ends once it was read to its end.
+  /// Says goodbye to all peers and ends the session.
   ///
-  /// Messages that no peer acknowledged may be lost; ``sendConfirmed(_:to:)`` waits for that.
-  /// Does nothing when the session is over.
+  /// ``events`` ends after it was read to its end.
   ///
-  /// - Parameter untilNextStart: Whether this program serves the session again when it is next started: who
-  ///   leaves a relay's link that way is told to dial it again (RLY-7).
+  /// Messages that a peer has not acknowledged may be lost; ``sendConfirmed(_:to:)`` waits for
+  /// that. Does nothing if the session is over.
+  ///
+  /// - Parameter untilNextStart: Whether this program serves the session again at its next start.
+  ///   If so, peers of a relay dial it again (RLY-7).
   public func leave(untilNextStart: Bool = false) async {
     try? await onLoop { $0.leave(untilNextStart ? .shuttingDown : .left) }
   }

@@ -1,15 +1,15 @@
 import PeerDiscovery
 import PeerWire
 
-/// One thing that happened in a session, in the order in which it happened.
+/// An event of a session; events come in the order in which they happened.
 public enum SessionEvent: Sendable {
-  /// A peer asks to join and a person must decide: ``Session/respond(to:_:)``.
+  /// A peer asks to join and a user must decide: ``Session/respond(to:_:)``.
   indirect case invitation(Invitation)
-  /// An invitation ended before it was answered: withdrawn, timed out, or its link was lost.
+  /// An invitation ended without an answer: it was withdrawn, timed out, or its link was lost.
   indirect case invitationEnded(InvitationID, SessionError)
-  /// A peer is in the session and can be sent to; again after each `peerLeft` that it comes back from.
+  /// A peer is in the session and can receive messages; also after each `peerLeft` when it returns.
   indirect case peerJoined(Peer)
-  /// The connection to a peer of the session changed; its end is `peerLeft`.
+  /// The connection to a peer of the session changed; it ends with `peerLeft`.
   case peerStateChanged(PeerID, PeerState)
   /// A peer is out of the session; it did not confirm the last `undelivered` messages (LIV-4).
   ///
@@ -21,22 +21,22 @@ public enum SessionEvent: Sendable {
   case message([UInt8], from: PeerID)
   /// An unreliable message: at most once, in no order.
   case datagram([UInt8], from: PeerID)
-  /// Unreliable messages to this peer now travel this way.
+  /// Unreliable messages to this peer now use this path.
   case datagramPath(PeerID, DatagramPath)
   /// A transfer began, in either direction.
   indirect case resourceStarted(ResourceInfo)
-  /// A transfer went on; at most ten times a second for each. The last one before a successful end
-  /// has all bytes.
+  /// A transfer progressed; at most ten reports a second for each. The last one before a successful
+  /// end has all bytes.
   case resourceProgress(TransferID, bytes: Int, of: Int)
-  /// A transfer ended, in either direction; once for each that was accepted, and for all of ours.
+  /// A transfer ended, in either direction; once for each accepted one, and for all outgoing ones.
   indirect case resourceFinished(ResourceInfo, Result<ReceivedResource, SessionError>)
-  /// A peer opened a byte stream to us; letting go of it resets it.
+  /// A peer opened a byte stream; releasing it resets the stream.
   case streamOpened(PeerStream)
-  /// Something a person should know.
+  /// A warning for the user.
   indirect case warning(SessionWarning)
 }
 
-/// Names one request to join, within one process.
+/// The identifier of a request to join, within one process.
 public struct InvitationID: Hashable, Sendable, CustomStringConvertible {
   /// The number, from 1.
   public var number: Int
@@ -46,81 +46,83 @@ public struct InvitationID: Hashable, Sendable, CustomStringConvertible {
   public var description: String { String(number) }
 }
 
-/// A peer's request to join, which a person must answer.
+/// A peer's request to join, which a user must answer.
 public struct Invitation: Sendable {
-  /// Names the invitation in ``Session/respond(to:_:)``.
+  /// The identifier for ``Session/respond(to:_:)``.
   public var id: InvitationID
   /// Who asks.
   public var peer: PeerID
-  /// What they call themselves; proves nothing.
+  /// The joiner's display name, which is not verified.
   public var name: UntrustedText
-  /// Three words that both screens show (ADM-7).
+  /// Three words that both users see (ADM-7).
   public var words: [String]
-  /// Whether this key was proved when the peer was admitted before, so that no words need comparing.
+  /// Whether this key was proved at an earlier admission, so that no words need comparing.
   public var isProved: Bool
-  /// The application's bytes, from a stranger.
+  /// Bytes from the joiner's application; do not trust them.
   public var context: [UInt8]
-  /// How long they wait.
+  /// How long the joiner waits.
   public var timeout: Duration
 }
 
 /// The answer to an ``Invitation``.
 public enum InvitationAnswer: Sendable, Equatable {
-  /// Let them in.
+  /// Admit the peer.
   case accept
-  /// Keep them out, saying why in at most 512 bytes.
+  /// Refuse the peer, with a reason of at most 512 bytes.
   case decline(reason: String)
 }
 
-/// The words that a joiner's person sees, and compares where nothing else proves the host (ADM-8).
+/// The words that a joiner's user sees, and compares if nothing else proves the host (ADM-8).
 public struct Verification: Sendable {
   /// The key at the other end.
   public var peer: PeerID
-  /// What it calls itself; proves nothing.
+  /// Its display name, which is not verified.
   public var name: UntrustedText
-  /// Three words that both screens show.
+  /// Three words that both users see.
   public var words: [String]
-  /// Whether the answer counts, since the key is not proved in another way.
+  /// Whether the answer counts, because nothing else proves the key.
   public var mustBeCompared: Bool
 }
 
 /// A peer that is in the session.
 public struct Peer: Sendable {
-  /// Its key's hash.
+  /// The hash of its key.
   public var id: PeerID
-  /// What it calls itself; proves nothing.
+  /// Its display name, which is not verified.
   public var name: UntrustedText
-  /// This process of it.
+  /// Its present process.
   public var incarnation: SessionIncarnation
-  /// Whether it says that it is a relay.
+  /// Whether it calls itself a relay.
   public var isRelay: Bool
-  /// The relay by way of which it is in the session; `nil` for a peer with a link.
+  /// The relay through which it is in the session; `nil` for a peer with a link.
   public var relay: PeerID?
-  /// Where the link goes, or where the peer was reached last.
+  /// The address of the link, or the last one at which the peer was reached.
   public var address: PeerAddress?
-  /// On what ground it was let in here; `nil` where nobody asked here, as when we dialled it.
+  /// The ground on which it was admitted here; `nil` if it was not asked here, for example because
+  /// the local peer dialled it.
   public var admission: PeerAdmission?
-  /// Which of all the times it is that somebody came into this session.
-  package var joining: UInt64
+  /// The join generation of the peer.
+  package var joinGeneration: UInt64
 }
 
-/// On what ground a peer was let in.
+/// The ground on which a peer was admitted.
 public enum PeerAdmission: Sendable, Equatable {
-  /// We let it in; where it was by a code that ``Session/invite(_:label:for:)`` made, with that label.
+  /// The local peer admitted it; `label` is that of ``Session/invite(_:label:for:)`` if its code
+  /// was used.
   case here(label: String?)
-  /// A member of the session, or we ourselves in earlier times, let it in and vouches for it.
+  /// A member, or the local peer at an earlier time, admitted it and vouches for it.
   case vouched(by: PeerID)
 }
 
 /// The connection to one peer of the session.
 public enum PeerState: String, Sendable {
-  /// Being dialled for the first time.
+  /// The peer is dialled for the first time.
   case connecting
   /// Heard lately.
   case connected
-  /// Silent for 2 s (LIV-2).
+  /// The peer was silent for 2 s (LIV-2).
   case suspect
-  /// The link is broken; what is sent is kept.
+  /// The link is broken; sent messages are retained.
   case reconnecting
 }
 
@@ -128,17 +130,17 @@ public enum PeerState: String, Sendable {
 public enum DatagramPath: String, Sendable {
   /// Sealed UDP packets.
   case udp
-  /// Inside the link, since UDP does not pass (DGM-9).
+  /// Inside the link, because UDP does not pass (DGM-9).
   case link
 }
 
-/// Why we end the connection with one peer.
+/// The reason for disconnecting one peer.
 public enum DisconnectionCause: Sendable {
-  /// We want to.
+  /// The application decided so.
   case choice
-  /// It does not take what it is sent; it may try again later.
+  /// The peer does not read its messages; it may try again later.
   case tooSlow
-  /// It sends more than we can handle; it may try again later.
+  /// The peer sends more than the application can handle; it may try again later.
   case tooFast
 
   var code: CloseCode {
@@ -150,26 +152,26 @@ public enum DisconnectionCause: Sendable {
   }
 }
 
-/// Why a peer is out of the session.
+/// The reason why a peer left the session.
 public enum DepartureReason: Sendable, Equatable {
   /// It said goodbye.
   case left
   /// Its program ended.
   case shuttingDown
-  /// The host removed it, or us, saying why.
+  /// The host removed it or the local peer, for this reason.
   case kicked(reason: UntrustedText)
-  /// It, or we, disconnected from just each other.
+  /// One of the two peers disconnected the other.
   case disconnected
-  /// It was silent for longer than ``TransportConfiguration/lostAfter``.
+  /// The peer was silent for longer than ``TransportConfiguration/lostAfter``.
   case lost
-  /// The peer, or the relay, gave up on this connection first; the peer may join again at once
-  /// (RSM-6).
+  /// The peer or the relay gave up this connection first; the peer may join again at once (RSM-6).
   case reset
-  /// A new process of the same peer took its place (DUP-3).
+  /// A new process of the same peer replaced it (DUP-3).
   case restarted
-  /// It is reached another way now, by a link or by way of a relay, and comes in anew (RLY-8).
+  /// The peer is reached through another link or relay now, and joins again (RLY-8).
   case rerouted
-  /// Too much waited for one of us at the relay, which dropped it; it may come in anew (RLY-12).
+  /// Too much waited for one of the two at the relay, which dropped it; the peer may join again
+  /// (RLY-12).
   case overrun
   /// Its link was refused or broke a rule.
   case refused(SessionError)
@@ -191,17 +193,17 @@ public enum DepartureReason: Sendable, Equatable {
   }
 }
 
-/// Something a person should know about a session.
+/// A warning about a session, for the user.
 public struct SessionWarning: Sendable {
   /// A stable word for programs.
   public var code: String
-  /// A sentence for people; text of another peer in it is cleaned.
+  /// A sentence for users; text of another peer in it is made safe for display.
   public var message: String
-  /// Whom it is about.
+  /// The peer that it is about.
   public var peer: PeerID?
 }
 
-/// One peer as ``Session/peers()`` tells it.
+/// The state of one peer in ``Session/peers()``.
 public struct PeerStatus: Sendable {
   /// The peer.
   public var peer: Peer
@@ -209,8 +211,8 @@ public struct PeerStatus: Sendable {
   public var state: PeerState
   /// How unreliable messages travel to it.
   public var datagramPath: DatagramPath
-  /// Whether everything sent to it was acknowledged; by the relay, where it is reached by one.
+  /// Whether everything sent to it was acknowledged, by the relay if the peer is relayed.
   public var isDelivered: Bool
-  /// The relay by way of which it is in the session; `nil` for a peer with a link.
+  /// The relay through which it is in the session; `nil` for a peer with a link.
   public var relay: PeerID? { peer.relay }
 }

@@ -2,16 +2,16 @@ import NIOConcurrencyHelpers
 
 /// The events of one session, in order.
 ///
-/// For one consumer, which takes all that waits at once and is then given it one by one. When 1,000
-/// events or 16 MiB of messages wait to be taken, the session stops reading its links until they are
-/// (MSG-5), so a slow consumer slows its senders and never loses or reorders anything. The large messages
-/// (above 1 MiB) that arrive and wait have 16 MiB in all; the room of one is free when the consumer asks for
-/// the next event. The sequence ends after the session was left, or when the reading task is cancelled.
+/// It supports one consumer, which receives the waiting events one by one. When 1,000 events or 16
+/// MiB of messages wait, the session stops reading its links until they are read (MSG-5). So a slow
+/// consumer slows its senders and never loses or reorders anything. Large messages (above 1 MiB)
+/// that arrive or wait share 16 MiB; the room of one is free when the consumer asks for the next
+/// event. The sequence ends after the session was left, or when the reading task is canceled.
 public struct SessionEvents: AsyncSequence, Sendable {
   let queue: EventQueue
   let observation: TrafficObservation
 
-  /// Takes events one at a time.
+  /// Returns events one at a time.
   public struct AsyncIterator: AsyncIteratorProtocol {
     let queue: EventQueue
     let observation: TrafficObservation
@@ -27,15 +27,15 @@ public struct SessionEvents: AsyncSequence, Sendable {
       self.observation = observation
     }
 
-    /// The next event, or `nil` when the session is over or the task is cancelled.
+    /// Returns the next event, or `nil` when the session is over or the task is canceled.
     public mutating func next() async -> SessionEvent? { await next(isolation: #isolation) }
 
-    /// The next event, or `nil` when the session is over or the task is cancelled.
+    /// Returns the next event, or `nil` when the session is over or the task is canceled.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async -> SessionEvent? {
       if let sender = sender.take() { queue.handled(sender) }
-      if batch.isEmpty { batch = await queue.takeAll().reversed() }
+      if batch.isEmpty { batch = await queue.removeAll().reversed() }
       guard let event = batch.popLast() else { return nil }
       observation.report(event)
       if case .message(let bytes, from: let peer) = event, bytes.count > MessageRoom.threshold {
@@ -69,7 +69,7 @@ final class EventQueue: Sendable {
 
   /// What the consumer did.
   enum Progress {
-    /// It took the events that wait, so that the links may be read again.
+    /// It took all waiting events, so that the links may be read again.
     case tookAll
     /// It handled a large message of a peer.
     case handledMessage(of: PeerID)
@@ -86,10 +86,10 @@ final class EventQueue: Sendable {
     self.onProgress = onProgress
   }
 
-  /// The consumer has handled a large message.
+  /// Reports that the consumer has handled a large message.
   fileprivate func handled(_ peer: PeerID) { onProgress(.handledMessage(of: peer)) }
 
-  /// Removes the events from `events`, and leaves an array to collect further ones.
+  /// Moves the events from `events` to the queue, and leaves an empty array.
   ///
   /// - Returns: Whether the links must stop reading until ``Progress/tookAll``.
   func push(_ events: inout [SessionEvent], bytes: Int) -> Bool {
@@ -121,7 +121,7 @@ final class EventQueue: Sendable {
     return mustPause
   }
 
-  /// Ends the sequence once what is held was taken.
+  /// Ends the sequence after the waiting events were read.
   func finish() {
     let consumer = state.withLockedValue { state in
       state.isFinished = true
@@ -131,8 +131,8 @@ final class EventQueue: Sendable {
     consumer?.resume(returning: [])
   }
 
-  /// Takes everything there is, waiting for at least one event.
-  func takeAll() async -> [SessionEvent] {
+  /// Removes and returns all events, and waits for at least one.
+  func removeAll() async -> [SessionEvent] {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let (answer, mustResume): ([SessionEvent]?, Bool) = state.withLockedValue { state in

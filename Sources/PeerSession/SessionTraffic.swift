@@ -1,20 +1,20 @@
 import NIOConcurrencyHelpers
 
-/// Something that an application took from a session, or gave to it (``Session/observeTraffic(_:)``).
+/// One exchange between an application and a session (``Session/observeTraffic(_:)``).
 public enum SessionTraffic: Sendable {
-  /// The application took an event.
+  /// The application received an event.
   indirect case event(SessionEvent)
-  /// A message was taken to be sent to these peers.
+  /// A message was accepted for these peers.
   case message([UInt8], to: [PeerID])
-  /// A datagram was taken to be sent to these peers.
+  /// A datagram was accepted for these peers.
   case datagram([UInt8], to: [PeerID])
   /// The application opened a stream; one that a peer opened is an event.
   case openedStream(PeerStream)
-  /// Bytes of a stream: written, or read.
+  /// Bytes of a stream were written or read.
   case streamBytes([UInt8], of: PeerStream, isSent: Bool)
-  /// Nothing more comes in one direction of a stream.
+  /// One direction of a stream ended.
   case streamFinished(PeerStream, isSent: Bool)
-  /// A stream broke or was reset; it may be told of more than once.
+  /// A stream broke or was reset; it may be reported more than once.
   indirect case streamBroke(PeerStream, SessionError)
 }
 

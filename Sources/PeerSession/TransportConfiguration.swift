@@ -2,31 +2,33 @@ import Logging
 import PeerDiscovery
 import PeerWire
 
-/// What a ``PeerTransport`` is made from.
+/// The settings of a ``PeerTransport``.
 public struct TransportConfiguration: Sendable {
-  /// The port that is tried first when none is named.
+  /// The port that is tried first if none is given.
   public static let defaultPort = 26_273
 
-  /// Our key and certificate.
+  /// The local key and certificate.
   public var identity: PeerIdentity
-  /// What we call ourselves, 1 to 64 bytes; the initialiser cuts it.
+  /// The local display name, 1 to 64 bytes; the initializer cuts it.
   public var displayName: String
-  /// Where to listen.
+  /// The address to listen on.
   ///
-  /// `nil` means every address, on the default port or the next free one; port 0 means any free
-  /// one.
+  /// `nil` means every address, on the default port or the next free one. Port 0 means any free
+  /// port.
   public var listen: PeerAddress?
   /// Whether to listen; if not, ``listen`` has no effect, and links come only from local dials.
   public var isListening = true
-  /// Whether others may dial us; when not, we tell no port and dial them ourselves.
+  /// Whether others may dial the local peer.
+  ///
+  /// If not, it states no port and dials them itself.
   public var isDiallable = true
-  /// The only interface whose addresses are told to others; `nil` means all.
+  /// The only interface whose addresses other peers receive; `nil` means all.
   ///
-  /// It does not bound where we listen; ``listen`` does.
+  /// It does not limit where the transport listens; ``listen`` does.
   public var interface: String?
-  /// Where received resources land, each under its transfer id.
+  /// The directory for received resources, each named by its transfer id.
   ///
-  /// Made on first use, with mode 0700.
+  /// It is created on first use, with mode 0700.
   public var inboxDirectory: String
   /// The maximum size of the inbox in bytes, including unfinished transfers.
   ///
@@ -52,10 +54,10 @@ public struct TransportConfiguration: Sendable {
   /// Returns whether to accept a resource that a peer of a session offers; `nil` accepts all.
   ///
   /// It is called for every offer before any data arrives, and again when the transfer resumes over
-  /// another link. The sender waits for the result, two minutes at most (RES-8), and other transfers
-  /// go on meanwhile, so it may wait for a person. Its task is cancelled when that time is over or the
-  /// offer ends; it must return then. A declined transfer fails at the sender with `declined`; the
-  /// receiver gets an event only if the transfer had been accepted before.
+  /// another link. The sender waits for the result, two minutes at most (RES-8), and other
+  /// transfers continue in the meantime, so it may wait for a user. Its task is canceled when that
+  /// time is over or the offer ends; it must return then. A declined transfer fails at the sender
+  /// with `declined`. The receiver gets an event only if the transfer had been accepted before.
   public var wantsResource: (@Sendable (SessionID, ResourceInfo) async -> Bool)?
   /// Returns whether a resource with that name is useful only to the process that receives it;
   /// `nil` means that none is.
@@ -63,45 +65,49 @@ public struct TransportConfiguration: Sendable {
   /// If that process died, the next start removes the unfinished transfer, because nothing can
   /// resume it.
   public var isTemporaryResource: (@Sendable (UntrustedText) -> Bool)?
-  /// How long a broken peer is waited for (LIV-4).
+  /// How long to wait for a peer with a broken link (LIV-4).
   public var lostAfter = Duration.seconds(60)
-  /// How many peers a session that we host holds, ourselves counted; a joiner takes the host's number.
+  /// The maximum number of peers in a session that the local peer hosts, including itself; a joiner
+  /// uses the host's number.
   public var maximumPeers = 16
-  /// How many bytes may be owed to one peer before `send` suspends; one message of any size fits.
+  /// The number of unacknowledged bytes to one peer above which `send` suspends; one message of any
+  /// size fits.
   public var outboxCapacity = 4 << 20
-  /// Whether we tell others that we are a relay.
+  /// Whether the local peer calls itself a relay.
   ///
-  /// It counts in sessions that we host, and in those whose host granted it (RLY-1).
+  /// It has an effect in sessions that the local peer hosts, and in those whose host granted it
+  /// (RLY-1).
   public var isRelay = false
-  /// Whether a relay carries the session of a host who asks for it; `nil` carries none.
+  /// Returns whether to relay the session of a host that asks for it; `nil` relays none.
   ///
-  /// Asked for each link that a host opens anew, also for a session that is carried already, whose
-  /// admission may then be another. The answer must come within 10 s.
+  /// It is called for each new link of a host, also if the session is relayed already, because its
+  /// admission may have changed. It must return within 10 s.
   public var carries: (@Sendable (CarryRequest) async -> CarryAnswer)?
-  /// What a relay passes on for each member, and keeps for each.
+  /// The amounts that a relay forwards and stores for each member.
   public var relayLimits = RelayLimits()
-  /// Whether we send no more by a relay than it passes on; one who does not is for tests of relays.
+  /// Whether to send through a relay no more than it forwards; false only in tests of relays.
   package var isPaced = true
-  /// How long what is sent to a peer may wait for more, so that it is one write (RLY-13).
+  /// How long messages to a peer may wait for more, so that they are one write (RLY-13).
   ///
-  /// A relay of many members sets 16 ms; others have no use for it.
+  /// A relay with many members sets 16 ms; other peers do not need it.
   public var gathers = Duration.zero
-  /// Above how many members, ourselves counted, those behind a relay are not dialled (RLY-6).
+  /// The number of members, including the local peer, above which relayed peers are not dialled
+  /// (RLY-6).
   public var meshSize = 16
-  /// Peers remembered from earlier; `nil` remembers nobody.
+  /// The store of known peers; `nil` remembers no peer.
   public var peerStore: PeerStore?
-  /// The threads to use; `nil` makes some of its own.
+  /// The threads to use; `nil` creates some.
   public var threads: TransportThreads?
-  /// Where to log; libraries log at `info` and below.
+  /// The logger; the library logs at `info` and below.
   public var logger: Logger
 
   /// Creates a configuration with the defaults of `Protocol/session.md`.
   ///
   /// - Parameters:
-  ///   - identity: Our key and certificate.
-  ///   - displayName: What we call ourselves; an empty name becomes the short form of our key.
-  ///   - inboxDirectory: Where received resources land.
-  ///   - logger: Where to log; nowhere, unless given.
+  ///   - identity: The local key and certificate.
+  ///   - displayName: The local display name; an empty name becomes the short form of the key.
+  ///   - inboxDirectory: The directory for received resources.
+  ///   - logger: The logger; by default, nothing is logged.
   public init(
     identity: PeerIdentity,
     displayName: String,

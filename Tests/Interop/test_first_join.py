@@ -64,7 +64,7 @@ class FirstJoin(SwiftCase):
                 program = self.program("join", make_link(host.address, host.session, host.id))
                 self.assertNotEqual(program.ended(30), 0)
                 self.assertEqual(len(host.hellos), 1)
-                self.assertNotIn("invitation was taken back", program.log)
+                self.assertNotIn("invitation was withdrawn", program.log)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 import NIOCore
 
-/// The part of an IP address that limits count by (LNK-6, HEL-5, ADM-3).
+/// The part of an IP address by which limits are counted (LNK-6, HEL-5, ADM-3).
 ///
-/// One customer usually has a whole /64 of IPv6, so that all its addresses count as one. Link-local
-/// addresses count singly, since all peers of a network have the same /64. An IPv4 address counts as
-/// itself, also if it is written as an IPv6 address.
+/// One customer usually has a whole /64 of IPv6, so all addresses of a /64 count as one. Each
+/// link-local address counts separately, because all peers of a network share the same /64. An IPv4
+/// address counts as itself, even if it is written as an IPv6 address.
 struct AddressBlock: Hashable, Sendable {
   /// The text of the IPv4 address, the 8 bytes of the /64 in hex, or the link-local address with its
   /// scope.

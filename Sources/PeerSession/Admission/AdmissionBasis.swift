@@ -1,21 +1,21 @@
 import PeerWire
 
-/// On what ground a link was let in, or the other end believed.
+/// The ground on which a dialler was admitted, or a listener was trusted.
 enum AdmissionBasis: Equatable, Sendable {
-  /// Delivery state of an earlier link of the same incarnations (RSM-2).
+  /// The dialler resumes delivery state of an earlier link of the same incarnations (RSM-2).
   case resumed
-  /// A member of the session vouches (5.2).
+  /// A member of the session vouches for the peer (5.2).
   case ticket
-  /// The key was known before: named by a link, by a member, or stored.
+  /// The key was known before: a link or a member named it, or it was stored.
   case known
-  /// Nothing was proved.
+  /// The peer proved nothing.
   case anyone
   /// Both sides proved that they know the code.
   case code
-  /// People compared words.
+  /// Users compared verification words.
   case ask
 
-  /// Whether the peer was admitted just now, so that it needs a ticket for the other members.
+  /// Whether the peer was admitted on this link, so that it needs a ticket for the other members.
   var isNew: Bool {
     switch self {
     case .resumed, .ticket: false
@@ -23,7 +23,7 @@ enum AdmissionBasis: Equatable, Sendable {
     }
   }
 
-  /// What the peer store remembers, or `nil` when nothing new was learnt.
+  /// The verification to save in the peer store; `nil` if there is nothing new to save.
   var verification: KnownPeer.Verification? {
     switch self {
     case .resumed: nil
@@ -37,8 +37,8 @@ enum AdmissionBasis: Equatable, Sendable {
 
 /// The times of `Protocol/session.md`, 3.2.
 enum AdmissionTimes {
-  /// For each step by a machine after HELLO.
+  /// The time for each step after HELLO that needs no user.
   static let step = Duration.seconds(5)
-  /// For a relay's answer to `carry`, for which it asks its application (RLY-2).
+  /// The time for a relay's answer to `carry`, for which the relay asks its application (RLY-2).
   static let carry = Duration.seconds(10)
 }

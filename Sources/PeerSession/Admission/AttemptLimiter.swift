@@ -2,11 +2,12 @@ import PeerWire
 
 /// Locks out peers that guess codes (ADM-3).
 ///
-/// It counts wrong proofs by ``AddressBlock`` and by key; `now` is the time since any fixed moment.
+/// It counts wrong proofs by ``AddressBlock`` and by key. `now` is the time since any fixed moment.
 struct AttemptLimiter: Sendable {
   /// How long a wrong proof counts, and how long a lock lasts.
   static let window = Duration.seconds(60)
-  /// The addresses and keys remembered; those that were wrong longest ago are forgotten first.
+  /// The maximum number of remembered addresses and keys; the one whose wrong proof is the oldest
+  /// is forgotten first.
   static let maximumEntries = 1_024
 
   private enum Source: Hashable {
@@ -22,20 +23,22 @@ struct AttemptLimiter: Sendable {
 
   private var records: [Source: Record] = [:]
 
-  /// Creates a limiter that remembers nothing.
+  /// Creates a limiter without any addresses or keys.
   init() {}
 
-  /// The number of addresses and keys remembered.
+  /// The number of remembered addresses and keys.
   var count: Int { records.count }
 
-  /// Whether a proof from here is to be answered with `locked-out`, unseen.
+  /// Whether a proof from this address or key is answered with `locked-out` without being checked.
   func isLocked(address: String, peer: PeerID, now: Duration) -> Bool {
     [.address(AddressBlock(host: address)), .peer(peer)].contains { source in
       records[source]?.lockedUntil.map { now < $0 } ?? false
     }
   }
 
-  /// Counts a wrong proof; the third within a minute from an address or a key locks both.
+  /// Counts a wrong proof.
+  ///
+  /// The third within a minute from an address or a key locks both.
   mutating func proofWasWrong(address: String, peer: PeerID, now: Duration) {
     let sources = [Source.address(AddressBlock(host: address)), .peer(peer)]
     var isOver = false

@@ -1,9 +1,11 @@
 import Crypto
 import CryptoExtras
 
-/// A code stretched for one session and one listener (4.2): what proofs are made and checked with.
+/// The key that proofs of a code are made and checked with: the code, stretched for one session and
+/// one listener (4.2).
 struct CodeKey: Sendable, Equatable {
-  /// Whose proof it is, so that one cannot be sent back as the other.
+  /// The side that makes a proof, so that a proof cannot be sent back as the proof of the other
+  /// side.
   enum Prover: String, Sendable {
     /// The dialler.
     case joiner
@@ -11,17 +13,17 @@ struct CodeKey: Sendable, Equatable {
     case host
   }
 
-  /// The session that the salt names.
+  /// The session in the salt.
   let session: SessionID
-  /// The listener whose id is part of the salt.
+  /// The listener in the salt.
   let listener: PeerID
 
   private let key: SymmetricKey
 
   /// Stretches a code.
   ///
-  /// Takes about 0.1 s of one core (0.5 s without optimisation) and 32 MiB, on purpose: not for an
-  /// event loop, and once for each code rather than for each attempt (ADM-5).
+  /// On purpose, this takes about 0.1 s of one core (0.5 s without optimization) and 32 MiB. Do not
+  /// call it on an event loop, and call it once for each code rather than for each attempt (ADM-5).
   init(code: JoinCode, session: SessionID, listener: PeerID) {
     do {
       key = try KDF.Scrypt.deriveKey(
@@ -33,14 +35,15 @@ struct CodeKey: Sendable, Equatable {
         parallelism: 1
       )
     } catch {
-      // Only parameters that make no sense, or no memory, make scrypt fail.
+      // scrypt fails only for invalid parameters, or if memory is exhausted.
       preconditionFailure("scrypt with N = 32768, r = 8, p = 1 needs 32 MiB")
     }
     self.session = session
     self.listener = listener
   }
 
-  /// Makes a proof for one connection: its exporter ``TLSExporter/Label/binding``, and who dialled.
+  /// Makes a proof for one connection, which its exporter ``TLSExporter/Label/binding`` and its
+  /// dialler identify.
   func proof(of prover: Prover, binding: [UInt8], dialler: PeerID) -> Bytes32 {
     let input = message(of: prover, binding: binding, dialler: dialler)
     guard let proof = Bytes32(HMAC<SHA256>.authenticationCode(for: input, using: key)) else {

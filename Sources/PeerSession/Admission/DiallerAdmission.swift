@@ -1,22 +1,23 @@
 import PeerDiscovery
 import PeerWire
 
-/// What the owner of a link must do, in this order, after telling a ``DiallerAdmission`` of an event.
+/// An action for the owner of a link, in this order, after an event of ``DiallerAdmission``.
 enum DiallerAction: Equatable, Sendable {
   /// Send a frame.
   case send(FrameType, [UInt8])
-  /// Make the key, away from the event loop, then call ``DiallerAdmission/codeKeyComputed(_:now:)``.
+  /// Compute the key outside the event loop, then call
+  /// ``DiallerAdmission/codeKeyComputed(_:now:)``.
   case computeCodeKey(JoinCode, SessionID, listener: PeerID)
-  /// Show the words with the name of the other (ADM-7).
+  /// Show the words with the name of the other side (ADM-7).
   ///
-  /// When they must be compared, ask the person whether they are the same and call
+  /// If they must be compared, ask the user whether they are the same, and call
   /// ``DiallerAdmission/personAnswered(_:now:)`` (ADM-8).
   case showWords([String], name: UntrustedText, mustBeCompared: Bool)
   /// The local peer is admitted, and the identity of the other end is verified.
   case opened(DiallerAdmission.Opening)
   /// Send CLOSE with this code and message, then close; the attempt failed for this reason.
   case close(CloseCode, String)
-  /// The listener closed, with this code; the attempt failed.
+  /// The listener closed the link with this code; the attempt failed.
   case ended(CloseCode, UntrustedText)
 }
 
@@ -24,7 +25,8 @@ enum DiallerAction: Equatable, Sendable {
 struct MemberDial: Sendable {
   /// The session's membership.
   var membership: Membership
-  /// Whether the other must prove its membership, because no peer that may admit named it (MEM-8).
+  /// Whether the other side must prove its membership, because no peer that may admit named it
+  /// (MEM-8).
   var mustProve: Bool
   /// The peers whose tickets are a proof.
   var admitters: Membership.Admitters
@@ -41,32 +43,32 @@ struct MemberDial: Sendable {
   }
 }
 
-/// Leads, on the dialler's side of one control link, to being let in.
+/// Decides, on the dialler's side of one control link, how the local peer gets admitted.
 ///
-/// Implements 3.1 to 3.3 and 4 of `Protocol/session.md`. It does no I/O: its owner tells it what
-/// happened, does what it returns, and calls ``timePassed(now:)`` at ``deadline``. The owner has
-/// compared the listener's key with the one that was named, if one was (LNK-3). Once it returned
-/// `.opened`, `.close` or `.ended` it is over and returns nothing more.
+/// Implements 3.1 to 3.3 and 4 of `Protocol/session.md`. It does no I/O: its owner reports events,
+/// performs the returned actions, and calls ``timePassed(now:)`` at ``deadline``. The owner has
+/// compared the listener's key with the named one, if one was named (LNK-3). After it returned
+/// `.opened`, `.close` or `.ended`, it returns nothing more.
 struct DiallerAdmission: Sendable {
-  /// What the owner knows when TLS is done.
+  /// The facts that the owner knows when TLS is complete.
   struct Facts: Sendable {
     var local: PeerID
     var remote: PeerID
-    /// The exporter of the connection, ``TLSExporter/Label/binding``.
+    /// The connection's exporter for ``TLSExporter/Label/binding``.
     var binding: [UInt8]
     var trust: JoinTrust
-    /// The code that the person gave, if any.
+    /// The code that the user entered, if any.
     var code: JoinCode?
-    /// The code's key for this session and this listener, when it was made before.
+    /// The code's key for this session and this listener, if it was computed before.
     var codeKey: CodeKey?
-    /// What to send first.
+    /// The first message to the listener.
     var hello: Control.DiallerHello
     /// The membership that a returning member knows; nil for a peer that joins for the first time.
     var membership: MemberDial?
-    /// Our random bytes for the words (4.3).
+    /// The local random bytes for the words (4.3).
     var nonce = Bytes32.random()
 
-    /// Whether a listener that asks for nothing is refused (HEL-4).
+    /// Whether to refuse a listener that asks for no proof (HEL-4).
     var insistsOnProof: Bool {
       trust != .pinnedByLink && (code != nil || trust == .unverified)
     }
@@ -79,13 +81,13 @@ struct DiallerAdmission: Sendable {
     }
   }
 
-  /// An open link: what both sides said.
+  /// An open link: the messages of both sides.
   struct Opening: Equatable, Sendable {
     var hello: Control.ListenerHello
     var accept: Control.Accept
     /// The reason to trust the identity of the other end.
     var basis: AdmissionBasis
-    /// Frames that followed ACCEPT while our person compared words, in order.
+    /// The frames that followed ACCEPT while the user compared words, in order.
     var held: [(type: FrameType, payload: [UInt8])]
 
     static func == (left: Self, right: Self) -> Bool {
@@ -105,44 +107,49 @@ struct DiallerAdmission: Sendable {
     case over
   }
 
-  /// Both people compare; ours only when the key is not proved otherwise.
+  /// The state while users compare words; the local user does so only if nothing else proves the
+  /// key.
   private struct Comparison {
     var hello: Control.ListenerHello
     var needsOurPerson: Bool
     var accept: Control.Accept?
   }
 
-  /// How many bytes of frames are held for a person before reading stops.
+  /// The number of bytes of frames held for a user before reading stops.
   static let maximumHeldBytes = 4_194_304
 
-  /// When ``timePassed(now:)`` must be called at the latest, or `nil`.
+  /// When ``timePassed(now:)`` must be called at the latest; `nil` for never.
   private(set) var deadline: Duration?
 
-  /// Whether the listener has a person decide, who is not to be asked again when the time is over (3.2).
+  /// Whether the listener's user decides; after a timeout, that user is not asked again (3.2).
   private(set) var hasAskedPerson = false
 
   private let facts: Facts
   private var state = State.idle
-  /// What came between ACCEPT and our person's answer; not in the state, which is copied.
+  /// The frames between ACCEPT and the local user's answer.
+  ///
+  /// They are not in `state`, which is copied.
   private var held: [(type: FrameType, payload: [UInt8])] = []
   private var heldBytes = 0
 
-  /// Creates the decision about one link.
+  /// Creates the state machine for one link.
   init(facts: Facts) { self.facts = facts }
 
-  /// Whether the owner reads on: not while much is held for a person who has not answered.
+  /// Whether the owner reads on; not while many bytes wait for a user who has not answered.
   var shouldRead: Bool { heldBytes < Self.maximumHeldBytes }
 
-  /// Begins, once TLS is done and the key is the right one.
+  /// Begins when TLS is complete and the key is the right one.
   mutating func begin(now: Duration) -> [DiallerAction] {
     guard case .idle = state else { return [] }
-    if facts.remote == facts.local { return close(.`self`, "This is our own address.") }
+    if facts.remote == facts.local {
+      return close(.`self`, "This is the local peer's own address.")
+    }
     state = .awaitingHello
     deadline = now + (facts.hello.carry == nil ? AdmissionTimes.step : AdmissionTimes.carry)
     return [.send(.hello, facts.hello.encoded())]
   }
 
-  /// Takes any frame until the link is open.
+  /// Handles a frame that arrives before the link is open.
   mutating func frameReceived(
     _ type: FrameType,
     _ payload: [UInt8],
@@ -184,13 +191,13 @@ struct DiallerAdmission: Sendable {
     }
   }
 
-  /// Takes the key that `.computeCodeKey` asked for, and proves with it.
+  /// Handles the key that `.computeCodeKey` requested, and sends the proof.
   mutating func codeKeyComputed(_ key: CodeKey, now: Duration) -> [DiallerAction] {
     guard case .awaitingKey(let hello, _) = state else { return [] }
     return prove(key, to: hello, now: now)
   }
 
-  /// Takes our person's answer to words that must be compared: whether they are the same.
+  /// Handles the local user's answer on whether the words are the same.
   mutating func personAnswered(_ isSame: Bool, now: Duration) -> [DiallerAction] {
     guard case .awaitingPeople(var comparison) = state, comparison.needsOurPerson else { return [] }
     guard isSame else { return close(.notVerified, "The words are not the same.") }
@@ -202,13 +209,13 @@ struct DiallerAdmission: Sendable {
     return []
   }
 
-  /// Takes the invitation back.
+  /// Withdraws the invitation.
   mutating func withdraw() -> [DiallerAction] {
     if case .over = state { return [] }
-    return close(.withdrawn, "The invitation was taken back.")
+    return close(.withdrawn, "The invitation was withdrawn.")
   }
 
-  /// Closes when the time of the present step is over.
+  /// Closes the link when the time for the current step is over.
   mutating func timePassed(now: Duration) -> [DiallerAction] {
     guard let deadline, now >= deadline else { return [] }
     return close(.timedOut, "The time for this step is over.")
@@ -222,7 +229,7 @@ struct DiallerAdmission: Sendable {
     guard own.versions.common(with: hello.introduction.versions) != nil else {
       return close(
         .versionMismatch,
-        "This peer speaks versions \(own.versions.lowest) to \(own.versions.highest)."
+        "This peer supports versions \(own.versions.lowest) to \(own.versions.highest)."
       )
     }
     let session = hello.introduction.session
@@ -232,14 +239,14 @@ struct DiallerAdmission: Sendable {
     switch hello.admission {
     case .none:
       guard facts.accepts(hello.ticket) else {
-        return close(.notVerified, "The listener offers no proof of who it is.")
+        return close(.notVerified, "The listener offers no proof of its identity.")
       }
       state = .awaitingAccept(hello, facts.trust == .pinnedByLink ? .known : .anyone)
       deadline = now + AdmissionTimes.step
       return []
     case .code:
       guard let code = facts.code else {
-        return close(.withdrawn, "This session admits by a code, and none was given.")
+        return close(.withdrawn, "This session requires a code, and none was given.")
       }
       if let key = facts.codeKey, key.session == session, key.listener == facts.remote {
         return prove(key, to: hello, now: now)
@@ -253,7 +260,7 @@ struct DiallerAdmission: Sendable {
       return close(.withdrawn, "A returning member cannot wait for a user to answer.")
     case .ask:
       guard facts.code == nil || facts.trust == .pinnedByLink else {
-        return close(.notVerified, "The listener does not ask for the code that was given.")
+        return close(.notVerified, "The listener does not ask for the given code.")
       }
       let words = ShortWords.Dialler(
         context: ShortWords.Context(
@@ -301,8 +308,8 @@ struct DiallerAdmission: Sendable {
       state = .awaitingPeople(comparison)
       return []
     }
-    // The listener holds the link for open and goes on; what it gives waits for our person, but
-    // its PING does not, or it would give the link up.
+    // For the listener, the link is open, and it continues to send. Its frames wait for the local
+    // user. PING does not wait, because without PONG the listener would give the link up.
     switch type {
     case .ping:
       guard payload.count == 8 else { return close(.protocolError, "A PING has 8 bytes.") }

@@ -1,8 +1,9 @@
-/// Shares a fixed number of places among addresses, so that a few addresses cannot hold them all.
+/// Shares a fixed number of places among addresses, so that a few addresses cannot occupy all of
+/// them.
 ///
-/// Implements the places of LNK-6 and HEL-5. It does no I/O: its owner closes what it evicts.
+/// Implements the places of LNK-6 and HEL-5. It does no I/O: its owner closes the evicted entry.
 struct FairPlaces<ID: Hashable & Sendable>: Sendable {
-  /// The entry of an address that loses its place to another address.
+  /// Which entry of an address loses its place to another address.
   enum Eviction: Sendable {
     case oldest
     case newest
@@ -10,9 +11,9 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
 
   /// The answer to a newcomer.
   enum Decision: Equatable, Sendable {
-    /// It has a place, after the owner has closed `evicting`.
+    /// The newcomer has a place after the owner closed `evicting`.
     case place(evicting: ID?)
-    /// It has no place.
+    /// The newcomer has no place.
     case refused
   }
 
@@ -24,11 +25,11 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
 
   /// The number of places.
   let maximum: Int
-  /// The number of places of one address.
+  /// The maximum number of places of one address.
   let maximumPerBlock: Int
-  /// The number of places, of all, that only known newcomers get.
+  /// The number of places that only known newcomers get.
   let reserved: Int
-  /// The entry that an address with too many loses.
+  /// Which entry is lost by an address that has too many.
   let eviction: Eviction
 
   /// The entries, oldest first.
@@ -59,7 +60,7 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
     let candidates = isKnown ? entries : strangers
     let counts = Dictionary(candidates.map { ($0.block, 1) }, uniquingKeysWith: +)
     let most = counts.values.max() ?? 0
-    // Else the two addresses would only change places.
+    // Otherwise the two addresses would only swap places.
     guard own + 1 < most else { return .refused }
     let losing = candidates.filter { counts[$0.block] == most }
     let evicted = eviction == .oldest ? losing.first : losing.last

@@ -1,28 +1,28 @@
 import NIOCore
 import PeerWire
 
-/// A code that lets in besides the one of the session, for as long as it holds (ADM-9).
+/// An additional code of a session that admits peers until it expires (ADM-9).
 struct InvitationCode {
-  /// The code, stretched.
+  /// The stretched code.
   let key: CodeKey
   /// The application's label for the code.
   let label: String?
-  /// When it holds no longer, if ever.
+  /// When the code expires; `nil` for never.
   let end: NIODeadline?
 }
 
 extension Session {
-  /// Lets in by one more code from now on, where the session lets in by codes.
+  /// Admits peers by one more code from now on, if the session admits by codes.
   ///
-  /// It takes a tenth of a second to make.
+  /// The call takes a tenth of a second.
   ///
   /// - Parameters:
   ///   - code: The code.
-  ///   - label: What ``Peer/admission`` says of whoever comes by it.
-  ///   - time: How long it holds; nil for as long as the session is served here. Afterwards it is a wrong
-  ///     code.
-  /// - Throws: `notByCode` if the session does not let in by codes; `busy` if there are 15 besides
-  ///   its own already; `sessionEnded`.
+  ///   - label: The label in ``Peer/admission`` of the peers that join with this code.
+  ///   - time: How long the code is valid; nil for as long as the session is served here.
+  ///     Afterwards it is a wrong code.
+  /// - Throws: `notByCode` if the session does not admit by codes; `busy` if it already has 15
+  ///   additional codes; `sessionEnded`.
   public func invite(
     _ code: JoinCode,
     label: String? = nil,
@@ -42,11 +42,10 @@ extension Session {
       core.admission.add(InvitationCode(key: key, label: label, end: end))
     }
   }
-  /// Replaces the code by which the session admits; the old one and all additional ones are wrong
-  /// codes from then on.
+  /// Replaces the code by which the session admits.
   ///
-  /// A relay that carries the session gets the new code. Other members go on admitting by the code
-  /// that they know.
+  /// The old code and all additional codes are wrong codes from then on. A relay of the session
+  /// gets the new code. Other members still admit by the code that they know.
   ///
   /// - Parameter code: The new code.
   /// - Throws: `notByCode` if the session does not admit by codes; `sessionEnded`.

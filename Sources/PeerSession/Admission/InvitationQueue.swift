@@ -1,22 +1,22 @@
 import PeerWire
 
-/// How a session receives an invitation that a person would answer.
+/// How a session receives an invitation that a user would answer.
 enum InvitationReception: Equatable, Sendable {
-  /// The person is asked.
+  /// The user is asked.
   case ask
   /// Too many invitations wait already (HEL-5).
   case busy
-  /// The person declined an invitation from this address within the last minute (ADM-11).
+  /// The user declined an invitation from this address within the last minute (ADM-11).
   case silenced
 }
 
-/// The invitations of one session that wait for a person, and the addresses that the person silenced.
+/// The invitations of one session that wait for a user, and the addresses that the user silenced.
 ///
 /// Implements HEL-5 and ADM-11. `now` is the time since any fixed moment.
 struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
-  /// How long a person's refusal silences an address.
+  /// How long an address is silenced after the user declined.
   static var silence: Duration { .seconds(60) }
-  /// The addresses that are remembered as silenced; the one silenced longest ago is forgotten first.
+  /// The maximum number of silenced addresses; the one silenced the longest ago is forgotten first.
   static var maximumSilenced: Int { 256 }
 
   private var places = FairPlaces<ID>(
@@ -33,12 +33,12 @@ struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
 
   /// The number of invitations that wait.
   var count: Int { places.count }
-  /// The number of addresses remembered as silenced.
+  /// The number of silenced addresses.
   var silencedCount: Int { silenced.count }
 
-  /// Returns how an invitation would be received; changes nothing.
+  /// Returns how an invitation would be received, and changes nothing.
   ///
-  /// An invitation is expected if the host knows its peer or handed out the pass that it shows.
+  /// An invitation is expected if the host knows its peer, or issued the pass that it shows.
   func reception(
     of peer: PeerID,
     from block: AddressBlock,
@@ -50,9 +50,9 @@ struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
     return places.decision(from: block, isKnown: isExpected) == .refused ? .busy : .ask
   }
 
-  /// Takes in an invitation that ``reception(of:from:isExpected:now:)`` answered with `.ask`.
+  /// Adds an invitation for which ``reception(of:from:isExpected:now:)`` returned `.ask`.
   ///
-  /// - Returns: The invitation that lost its place, for the owner to close with `busy`.
+  /// - Returns: The invitation that lost its place. The owner closes it with `busy`.
   mutating func enter(_ id: ID, peer: PeerID, from block: AddressBlock, isExpected: Bool) -> ID? {
     guard case .place(let evicted) = places.enter(id, from: block, isKnown: isExpected) else {
       return nil
@@ -62,13 +62,13 @@ struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
     return evicted
   }
 
-  /// Takes the end of an invitation; does nothing if it is not in the queue.
+  /// Removes an invitation that ended; does nothing if it is not in the queue.
   mutating func leave(_ id: ID) {
     places.leave(id)
     peers = peers.filter { $0.value != id }
   }
 
-  /// Silences an address after the person declined an invitation from there (ADM-11).
+  /// Silences an address after the user declined an invitation from there (ADM-11).
   mutating func declined(_ block: AddressBlock, now: Duration) {
     silenced = silenced.filter { now < $0.value }
     silenced[block] = now + Self.silence

@@ -1,59 +1,59 @@
 import PeerDiscovery
 import PeerWire
 
-/// A request to join that a person must answer.
+/// A request to join that a user must answer.
 struct InvitationToAnswer: Equatable, Sendable {
   /// Who asks.
   var peer: PeerID
-  /// What they call themselves; proves nothing.
+  /// The joiner's display name, which is not verified.
   var name: UntrustedText
-  /// The words that both screens show (ADM-7).
+  /// The words that both users see (ADM-7).
   var words: [String]
-  /// The application's bytes, from a stranger.
+  /// Bytes from the joiner's application; do not trust them.
   var context: [UInt8]
-  /// How long they wait.
+  /// How long the joiner waits.
   var timeout: Duration
 }
 
-/// A code by which a listener lets in (ADM-9).
+/// A code by which a listener admits (ADM-9).
 struct CodeChoice: Sendable, Equatable {
-  /// The code, stretched.
+  /// The stretched code.
   var key: CodeKey
-  /// What the application calls it; nil for that of the session itself.
+  /// The application's label for the code; nil for the session's own code.
   var label: String?
 }
 
-/// What the owner of a link must do, in this order, after telling a ``ListenerAdmission`` of an event.
+/// An action for the owner of a link, in this order, after an event of ``ListenerAdmission``.
 enum ListenerAction: Equatable, Sendable {
   /// Send a frame.
   case send(FrameType, [UInt8])
-  /// Ask a person, then call ``ListenerAdmission/personAnswered(_:now:)``.
+  /// Ask the user, then call ``ListenerAdmission/personAnswered(_:now:)``.
   case askPerson(InvitationToAnswer)
-  /// The person who was asked need not answer any more.
+  /// The user need not answer any more.
   case invitationEnded(CloseCode, UntrustedText)
-  /// Send ACCEPT with this proof: the dialler is in.
+  /// Send ACCEPT with this proof: the dialler is admitted.
   case accept(proof: Bytes32?, basis: AdmissionBasis)
   /// Send CLOSE with this code and message, then close.
   case close(CloseCode, String)
-  /// The dialler closed, with this code; close too.
+  /// The dialler closed the link with this code; close it too.
   case ended(CloseCode, UntrustedText)
 }
 
-/// Decides, on the listener's side of one control link, whether the dialler is let in.
+/// Decides, on the listener's side of one control link, whether the dialler is admitted.
 ///
-/// Implements 3.1 to 3.3 and 4 of `Protocol/session.md`. It does no I/O: its owner tells it what
-/// happened, does what it returns, and calls ``timePassed(now:)`` at ``deadline``. Once it returned
-/// `.accept`, `.close` or `.ended` it is over and returns nothing more.
+/// Implements 3.1 to 3.3 and 4 of `Protocol/session.md`. It does no I/O: its owner reports events,
+/// performs the returned actions, and calls ``timePassed(now:)`` at ``deadline``. After it returned
+/// `.accept`, `.close` or `.ended`, it returns nothing more.
 struct ListenerAdmission: Sendable {
-  /// How the session admits, with what that needs.
+  /// How the session admits, with the data that this needs.
   enum Mode: Sendable {
     /// Whoever asks.
     case anyone
     /// Admission of stored peers only; the value says whether this peer is stored.
     case known(isKnown: Bool)
-    /// By this code, or one of those besides.
+    /// By the session's code, or one of the additional codes.
     case code(CodeKey, besides: [CodeChoice] = [])
-    /// By a person.
+    /// By a user's decision.
     case ask
     /// Admission by a code whose key is still being computed.
     case notReady
@@ -67,28 +67,28 @@ struct ListenerAdmission: Sendable {
     }
   }
 
-  /// What the owner knows when HELLO arrives.
+  /// The facts that the owner knows when HELLO arrives.
   struct Facts: Sendable {
     var local: PeerID
     var remote: PeerID
     /// The dialler's IP address, without port (ADM-3).
     var address: String
-    /// The exporter of the connection, ``TLSExporter/Label/binding``.
+    /// The connection's exporter for ``TLSExporter/Label/binding``.
     var binding: [UInt8]
     var mode: Mode
-    /// Whether this resumes delivery state that we hold (RSM-2).
+    /// Whether the dialler resumes delivery state that the local peer holds (RSM-2).
     var isResuming = false
     /// Whether the host removed this peer (HEL-5).
     var wasKicked = false
-    /// The host's reason for that; empty if it gave none.
+    /// The host's reason for the removal; empty if it gave none.
     var kickReason = ""
-    /// Whether the session has no room for one peer more, this one not counted (HEL-5).
+    /// Whether the session has no room for this dialler (HEL-5).
     var isFull = false
-    /// The number of peers that the session holds, for the message of that refusal.
+    /// The maximum number of peers in the session, for the message of a refusal.
     var maximum = 0
     /// How the session receives an invitation on this link (HEL-5, ADM-11).
     var invitation = InvitationReception.ask
-    /// Our random bytes for the words (4.3).
+    /// The local random bytes for the words (4.3).
     var nonce = Bytes32.random()
   }
 
@@ -101,21 +101,21 @@ struct ListenerAdmission: Sendable {
     case over
   }
 
-  /// When ``timePassed(now:)`` must be called at the latest, or `nil`.
+  /// When ``timePassed(now:)`` must be called at the latest; `nil` for never.
   private(set) var deadline: Duration?
 
-  /// What the application is told of a dialler that is let in; nil of one that comes back.
+  /// The admission to report to the application; nil for a dialler that returns.
   private(set) var admission: PeerAdmission?
 
   private let facts: Facts
   private var state = State.awaitingHello
-  /// What proves to the dialler that we belong to the session (MEM-8).
+  /// The proof for the dialler that the local peer belongs to the session (MEM-8).
   private var ticket: Ticket?
 
-  /// Creates the decision about one link.
+  /// Creates the state machine for one link.
   init(facts: Facts) { self.facts = facts }
 
-  /// Whether the link waits for a person, or is on its way to; at most 16 do (HEL-5).
+  /// Whether the link waits for a user, or will soon; at most 16 links do (HEL-5).
   var isPendingInvitation: Bool {
     switch state {
     case .awaitingCommit, .awaitingReveal, .awaitingPerson: true
@@ -123,15 +123,16 @@ struct ListenerAdmission: Sendable {
     }
   }
 
-  /// Answers the dialler's HELLO, which named a session that is served here; checks in the order of
-  /// HEL-6.
+  /// Answers the dialler's HELLO, which names a session that is served here.
+  ///
+  /// The checks follow the order of HEL-6.
   ///
   /// - Parameters:
   ///   - hello: The dialler's HELLO.
   ///   - own: The introduction of the local peer.
   ///   - membership: The members of the session, and the local peer's ticket.
   ///   - now: The time.
-  /// - Returns: What to do.
+  /// - Returns: The actions to perform.
   mutating func helloReceived(
     _ hello: Control.DiallerHello,
     answering own: Control.Introduction,
@@ -143,7 +144,7 @@ struct ListenerAdmission: Sendable {
     guard own.versions.common(with: hello.introduction.versions) != nil else {
       return close(
         .versionMismatch,
-        "This peer speaks versions \(own.versions.lowest) to \(own.versions.highest)."
+        "This peer supports versions \(own.versions.lowest) to \(own.versions.highest)."
       )
     }
     let named = hello.introduction.session
@@ -203,7 +204,9 @@ struct ListenerAdmission: Sendable {
     }
   }
 
-  /// Takes any frame after HELLO; `limiter` is shared by all links of the program (ADM-3).
+  /// Handles a frame after HELLO.
+  ///
+  /// All links of the program share `limiter` (ADM-3).
   mutating func frameReceived(
     _ type: FrameType,
     _ payload: [UInt8],
@@ -241,7 +244,7 @@ struct ListenerAdmission: Sendable {
         return [.send(.sasNonce, words.reply.encoded())]
       case (.awaitingReveal(let hello, let words), .sasReveal):
         guard let shown = words.revealReceived(try Control.ShortWordsReveal.decode(payload)) else {
-          return close(.protocolError, "The nonce is not the one that was committed to.")
+          return close(.protocolError, "The nonce does not match the commitment.")
         }
         let invitation = hello.invitation ?? Control.InvitationRequest()
         state = .awaitingPerson
@@ -265,8 +268,9 @@ struct ListenerAdmission: Sendable {
     }
   }
 
-  /// Takes the person's answer to `.askPerson`; one that comes when the time is over, or the
-  /// invitation has ended, lets nobody in.
+  /// Handles the user's answer to `.askPerson`.
+  ///
+  /// An answer after the timeout, or after the invitation ended, admits no peer.
   mutating func personAnswered(_ answer: InvitationAnswer, now: Duration) -> [ListenerAction] {
     guard case .awaitingPerson = state else { return [] }
     if let deadline, now >= deadline { return timePassed(now: now) }
@@ -285,18 +289,19 @@ struct ListenerAdmission: Sendable {
     return close(.busy, "Too many invitations are waiting for an answer.")
   }
 
-  /// Closes when the time of the present step is over.
+  /// Closes the link when the time for the current step is over.
   mutating func timePassed(now: Duration) -> [ListenerAction] {
     guard let deadline, now >= deadline else { return [] }
     return close(.timedOut, "The time for this step is over.")
   }
 
-  /// Takes the end of the connection.
+  /// Handles the end of the connection.
   ///
   /// - Parameters:
-  ///   - code: The code with which the dialler closed it; nil if it broke or we closed it.
-  ///   - message: What the dialler added.
-  /// - Returns: What to do.
+  ///   - code: The code with which the dialler closed it; nil if it broke or the local peer closed
+  ///     it.
+  ///   - message: The dialler's message.
+  /// - Returns: The actions to perform.
   mutating func linkLost(
     _ code: CloseCode? = nil,
     _ message: UntrustedText = UntrustedText("")
@@ -312,7 +317,8 @@ struct ListenerAdmission: Sendable {
     limiter: inout AttemptLimiter,
     now: Duration
   ) -> [ListenerAction] {
-    // All are tried, whichever it is, so that the time tells nothing (ADM-9).
+    // Every code is tried, even after a match, so that the time does not reveal which one matches
+    // (ADM-9).
     let right = choices.filter {
       $0.key.isValid(
         message.proof,

@@ -2,42 +2,42 @@ import FoundationEssentials
 import PeerDiscovery
 import PeerWire
 
-/// A peer that was admitted once and is remembered.
+/// A peer that was admitted before and is saved in the peer store.
 public struct KnownPeer: Equatable, Sendable {
-  /// How its key was proved, at best.
+  /// The best proof of its key so far.
   public enum Verification: String, Codable, Sendable {
-    /// By a code that both knew.
+    /// Both sides knew the code.
     case code
-    /// By words that people compared.
+    /// Users compared verification words.
     case ask
-    /// By a link, or by a member of its session.
+    /// A link, or a member of its session, named the key.
     case link
-    /// Not at all.
+    /// The key was not proved.
     case anyone
   }
 
   /// The key's hash.
   public var peer: PeerID
-  /// What it called itself last; proves nothing.
+  /// Its latest display name, which is not verified.
   public var name: UntrustedText
-  /// How its key was proved.
+  /// The best proof of its key.
   public var verified: Verification
-  /// When it was admitted first.
+  /// The time of its first admission.
   public var firstSeen: Date
   /// The time of its last admission.
   public var lastSeen: Date
-  /// Whether the person chose to admit it without being asked (ADM-10).
+  /// Whether the user chose to admit it without being asked (ADM-10).
   public var isAlwaysAdmitted = false
 }
 
-/// Why peers cannot be remembered; `description` names the file and what mends it.
+/// The reason why peers cannot be saved; `description` names the file and the remedy.
 public enum PeerStoreError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The file is there, but does not hold peers.
+  /// The file exists, but does not contain a peer store.
   case damaged(file: String)
   /// Other users can read or write the file, another user owns it, or the system refused.
   case unusable(file: String, message: String)
 
-  /// What is wrong and what to do, in a sentence or two.
+  /// The problem and the remedy, in one or two sentences.
   public var description: String {
     switch self {
     case .damaged(let file):
@@ -48,11 +48,14 @@ public enum PeerStoreError: Error, Equatable, Sendable, CustomStringConvertible 
   }
 }
 
-/// The peers that were admitted before, in a file of JSON that only its owner reads.
+/// The peers that were admitted before, saved in a JSON file that only its owner can read.
 ///
-/// Several processes may use one file: each change is made to what the file holds at that moment.
+/// Several processes may use one file: each change applies to the content of the file at that
+/// moment.
 public actor PeerStore {
-  /// The most peers remembered; beyond it the unverified go first, then those not seen longest.
+  /// The maximum number of saved peers.
+  ///
+  /// Beyond it, unverified peers are removed first, then those not seen for the longest time.
   public static let maximumPeers = 10_000
 
   private static let maximumFile = 16_777_216
@@ -60,9 +63,11 @@ public actor PeerStore {
   private let file: PrivateFile
   private var peers: [PeerID: KnownPeer]
 
-  /// Opens a list, which need not exist yet; blocks on the disk.
+  /// Opens a store, whose file need not exist yet.
   ///
-  /// - Throws: ``PeerStoreError`` when the file is there and cannot be used; it is never overwritten.
+  /// Blocks on the disk.
+  ///
+  /// - Throws: ``PeerStoreError`` if the file exists and cannot be used; it is never overwritten.
   public init(file path: String) throws {
     file = PrivateFile(path: path)
     do throws(PrivateFile.Failure) {
@@ -73,21 +78,21 @@ public actor PeerStore {
     peers = try Self.load(file)
   }
 
-  /// Whether a peer is remembered.
+  /// Whether a peer is saved.
   public func contains(_ peer: PeerID) -> Bool { peers[peer] != nil }
 
-  /// Everyone remembered, those seen last first.
+  /// All saved peers, those seen most recently first.
   public var all: [KnownPeer] {
     peers.values.sorted { ($0.lastSeen, $1.peer) > ($1.lastSeen, $0.peer) }
   }
 
-  /// Remembers a peer that was admitted now, and writes the file.
+  /// Saves a peer that was admitted now, and writes the file.
   ///
-  /// A better proof than the one remembered takes its place; a worse one does not.
+  /// A better proof replaces the saved one; a weaker one does not.
   ///
   /// - Parameters:
-  ///   - peer: Who.
-  ///   - name: What it calls itself; cut to 64 characters.
+  ///   - peer: The peer.
+  ///   - name: Its display name; cut to 64 characters.
   ///   - how: How its key was proved.
   /// - Throws: ``PeerStoreError``; the peer is then remembered until the program ends.
   public func remember(
@@ -104,7 +109,7 @@ public actor PeerStore {
     how: KnownPeer.Verification,
     now: Date
   ) throws {
-    // The file holds whole milliseconds; what is in memory is the same.
+    // The file stores whole milliseconds, so the value in memory is rounded to the same.
     let now = Date(timeIntervalSince1970: (now.timeIntervalSince1970 * 1_000).rounded() / 1_000)
     try change { peers in
       var entry =
@@ -123,11 +128,11 @@ public actor PeerStore {
     }
   }
 
-  /// Remembers that a peer is admitted without asking, and writes the file.
+  /// Saves that a peer is admitted without asking, and writes the file.
   ///
   /// - Parameters:
   ///   - peer: The peer.
-  ///   - name: Its display name, if it is not remembered yet; cut to 64 characters.
+  ///   - name: Its display name, if it is not saved yet; cut to 64 characters.
   /// - Throws: ``PeerStoreError``; the choice then holds until the program ends.
   public func alwaysAdmit(_ peer: PeerID, name: String) throws {
     if peers[peer] == nil { try remember(peer, name: name, how: .ask) }
@@ -136,8 +141,8 @@ public actor PeerStore {
 
   /// Forgets a peer, and writes the file.
   ///
-  /// - Returns: Whether it was remembered.
-  /// - Throws: ``PeerStoreError`` when the file cannot be written; the peer is then forgotten until
+  /// - Returns: Whether it was saved.
+  /// - Throws: ``PeerStoreError`` if the file cannot be written; the peer is then forgotten until
   ///   the program ends.
   public func forget(_ peer: PeerID) throws -> Bool {
     guard peers[peer] != nil else { return false }
@@ -145,12 +150,13 @@ public actor PeerStore {
     return true
   }
 
-  /// The peer that was known by the name another key bears now: somebody new, or an impostor.
+  /// Returns the saved peer that had this display name with another key: the named peer may be new,
+  /// or an impostor.
   ///
-  /// Names are compared without regard to case and space. A peer that is itself remembered under
-  /// this name is no surprise.
+  /// Names are compared without case and space. A peer that is itself saved under this name gives
+  /// no warning.
   ///
-  /// - Returns: Of several, the one seen last; `nil` when there is nothing to warn of.
+  /// - Returns: If there are several, the one seen last; `nil` if there is nothing to warn about.
   public func warning(for peer: PeerID, named name: String) -> KnownPeer? {
     let wanted = Self.comparable(name)
     if let known = peers[peer], Self.comparable(known.name.raw) == wanted { return nil }
@@ -199,10 +205,10 @@ public actor PeerStore {
     var peer: PeerID
     var name: String
     var verified: KnownPeer.Verification
-    /// Milliseconds since 1970, as everywhere else on disk and wire.
+    /// Milliseconds since 1970, as in all files and messages.
     var firstSeen: Int
     var lastSeen: Int
-    /// Present, and true, of a peer that is admitted without asking.
+    /// Present and true for a peer that is admitted without asking.
     var alwaysAdmitted: Bool?
   }
 

@@ -1,16 +1,16 @@
 import Crypto
 
-/// Three words that two screens show when no one sits between them (4.3).
+/// Verification words, which both users see and compare (4.3).
 ///
-/// The dialler commits to its nonce before it knows the listener's, so that a man in the middle
+/// The dialler commits to its nonce before it knows the listener's nonce. So a man in the middle
 /// has one guess in 2^33 and cannot search for nonces that make the words agree.
 enum ShortWords {
-  /// How many words are shown.
+  /// The number of words.
   static let count = 3
 
-  /// Everything both sides must agree on, besides the nonces.
+  /// The data on which both sides must agree, besides the nonces.
   struct Context: Equatable, Sendable {
-    /// The exporter of the connection, ``TLSExporter/Label/binding``.
+    /// The connection's exporter for ``TLSExporter/Label/binding``.
     var binding: [UInt8]
     var session: SessionID
     var dialler: PeerID
@@ -26,7 +26,7 @@ enum ShortWords {
     return commitment
   }
 
-  /// The secret that the words show the beginning of.
+  /// Returns the secret whose first bits the words show.
   static func secret(_ context: Context, diallerNonce: Bytes32, listenerNonce: Bytes32) -> [UInt8] {
     let input =
       Array("whiteboard-p2p sas 1\0".utf8) + diallerNonce.bytes + listenerNonce.bytes
@@ -47,7 +47,7 @@ enum ShortWords {
     )
   }
 
-  /// The dialler's part.
+  /// The dialler's side.
   struct Dialler: Equatable, Sendable {
     private let context: Context
     private let nonce: Bytes32
@@ -73,7 +73,7 @@ enum ShortWords {
     }
   }
 
-  /// The listener's part, once the commitment is here.
+  /// The listener's side, after the commitment arrived.
   struct Listener: Equatable, Sendable {
     private let context: Context
     private let nonce: Bytes32
@@ -88,7 +88,8 @@ enum ShortWords {
     /// The reply to send after the dialler's commitment.
     var reply: Control.ShortWordsNonce { .init(nonce: nonce) }
 
-    /// The words to show, or `nil` when what is revealed is not what was committed to (ADM-6).
+    /// Returns the words to show, or `nil` if the revealed nonce does not match the commitment
+    /// (ADM-6).
     func revealReceived(_ message: Control.ShortWordsReveal) -> [String]? {
       let revealed = ShortWords.commitment(binding: context.binding, nonce: message.nonce)
       guard isEqualInConstantTime(revealed.bytes, commitment.bytes) else { return nil }

@@ -15,9 +15,9 @@ enum TicketError: Error, Equatable, Sendable {
 /// A ticket may carry the tickets of the members it depends on, so that a peer that knows none of
 /// them can follow the signatures to the host (TCK-3).
 struct Ticket: Equatable, Sendable {
-  /// Bytes of the key: a P-256 SubjectPublicKeyInfo has 91.
+  /// The maximum number of bytes of a key: a P-256 SubjectPublicKeyInfo has 91.
   fileprivate static let maximumKey = 128
-  /// Bytes of the signature: a DER signature on P-256 has at most 72.
+  /// The maximum number of bytes of a signature: a DER signature on P-256 has at most 72.
   fileprivate static let maximumSignature = 80
 
   /// One signature: `admitter` states that the peer before it in the chain belongs to the session.
@@ -38,7 +38,7 @@ struct Ticket: Equatable, Sendable {
       )
     }
 
-    /// Whether the signature is by the admitter's key, for `member` in `session`.
+    /// Whether the admitter's key signed this for `member` in `session`.
     func isValid(session: SessionID, member: PeerID) -> Bool {
       let signed = Ticket.signedBytes(session: session, admitter: admitter, member: member)
       guard PeerID(spki: key) == admitter,
@@ -51,10 +51,11 @@ struct Ticket: Equatable, Sendable {
 
   /// The signature for the peer that shows the ticket.
   var signature: Signature
-  /// The signature for the admitter of the one before, and so on, towards the host; may be empty.
+  /// The signatures that lead from the admitter to the host, one for each admitter in between; may
+  /// be empty.
   var via: [Signature]
 
-  /// The peer that signed for the one that shows the ticket.
+  /// The peer that signed for the peer that shows the ticket.
   var admitter: PeerID { signature.admitter }
   /// The number of signatures in the chain from the peer that shows the ticket towards the host.
   var length: Int { via.count + 1 }

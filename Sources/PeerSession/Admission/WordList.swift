@@ -1,15 +1,16 @@
-/// The 2,048 words of `Protocol/Words.txt` and how bytes become words (4.1).
+/// The 2,048 words of `Protocol/Words.txt`, and the conversion of bytes to words (4.1).
 enum WordList {
-  /// The bits that one word stands for.
+  /// The number of bits that one word encodes.
   static let bitsPerWord = 11
 
-  /// The words, in the order of the file; their number is their index.
+  /// The words in the order of the file; the number of a word is its index.
   static let words: [String] = text.split(whereSeparator: \.isWhitespace).map(String.init)
 
-  /// The number of a word, or `nil` for one that is not in the list.
+  /// Returns the number of a word, or `nil` if it is not in the list.
   static func index(of word: String) -> Int? { indices[word] }
 
-  /// Reads `bytes` as a big-endian bit string and takes its first `count` groups of 11 bits as words.
+  /// Reads `bytes` as a big-endian bit string, and returns words for its first `count` groups of 11
+  /// bits.
   static func words(_ bytes: [UInt8], count: Int) -> [String] {
     precondition(bytes.count * 8 >= count * bitsPerWord, "there are bits for every word")
     return (0..<count).map { number in
@@ -22,7 +23,7 @@ enum WordList {
     }
   }
 
-  /// The word of the list that takes the fewest changed letters, the first of several.
+  /// Returns the word of the list that needs the fewest changed letters; the first of several.
   static func nearest(to word: String) -> String {
     let letters = Array(word.utf8.prefix(24))
     let distances = words.lazy.map { (word: $0, distance: distance(letters, Array($0.utf8))) }

@@ -8,13 +8,13 @@ enum DatagramSender: String, Sendable {
   /// The other side.
   case listener = "l"
 
-  /// The other end's packets.
+  /// The sender at the other end of the link.
   var other: DatagramSender { self == .dialler ? .listener : .dialler }
 }
 
 /// The keys of one direction of a control link's packets (`Protocol/session.md`, 7.1).
 ///
-/// They die with their link (DGM-5) and have no description of their own.
+/// They end with their link (DGM-5), and have no description that could reveal them.
 struct DatagramKeys: Sendable {
   /// The keys that seal the packets of one epoch.
   struct Epoch: Sendable {
@@ -30,10 +30,10 @@ struct DatagramKeys: Sendable {
       self.iv = iv
     }
 
-    /// Bytes in a nonce.
+    /// The number of bytes in a nonce.
     var nonceLength: Int { iv.count }
 
-    /// The 12 bytes that no other packet of the epoch is sealed with.
+    /// Returns the 12-byte nonce of a packet; no other packet of the epoch has the same one.
     func nonce(_ counter: UInt64) -> [UInt8] {
       var nonce = iv
       for index in 0..<8 {

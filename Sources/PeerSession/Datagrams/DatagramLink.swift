@@ -2,9 +2,9 @@ import NIOConcurrencyHelpers
 import NIOCore
 import PeerWire
 
-/// The sealed packets of one control link: keys, path, and pieces (7).
+/// The sealed packets of one control link: keys, path and pieces (7).
 ///
-/// Confined to the control event loop; it ends with its link (DGM-5).
+/// Confined to the control event loop. It ends with its link (DGM-5).
 final class DatagramLink {
   private let transport: TransportCore
   private let link: ControlLink
@@ -19,10 +19,11 @@ final class DatagramLink {
   private let received: ([UInt8], _ isRelays: Bool) -> Void
   private let pathChanged: (DatagramPath) -> Void
 
-  /// Begins with the keys of an open link, or fails when it has no exporter.
+  /// Creates the datagrams of an open link; nil if the link has no exporter.
   ///
-  /// `remote` is the peer's UDP address as far as TCP told, `nil` when it does not listen; `received`
-  /// takes each message, and whether it is between a member and a relay; `pathChanged` is told when messages begin to travel another way.
+  /// `remote` is the peer's UDP address according to TCP, and nil if the peer does not listen.
+  /// `received` is called for each message, with whether it is between a member and a relay.
+  /// `pathChanged` is called when messages begin to travel another way.
   init?(
     _ transport: TransportCore,
     _ link: ControlLink,
@@ -31,11 +32,11 @@ final class DatagramLink {
     pathChanged: @escaping (DatagramPath) -> Void
   ) {
     guard let secret = link.facts.exporter?.export(.datagram) else { return nil }
-    let us: DatagramSender = link.side == .dialler ? .dialler : .listener
+    let local: DatagramSender = link.side == .dialler ? .dialler : .listener
     self.transport = transport
     self.link = link
-    self.sealer = DatagramSealer(secret: secret, sender: us)
-    self.opener = DatagramOpener(secret: secret, sender: us.other)
+    self.sealer = DatagramSealer(secret: secret, sender: local)
+    self.opener = DatagramOpener(secret: secret, sender: local.other)
     self.pathState = DatagramPathState(firstProbe: .random(in: .min ... .max), now: Self.now())
     self.remote = remote
     self.received = received
@@ -55,7 +56,7 @@ final class DatagramLink {
     }
   }
 
-  /// Sends a message, or drops it: never waits (DGM-8, DGM-9).
+  /// Sends a message or drops it, and never waits (DGM-8, DGM-9).
   func send(_ message: [UInt8], isRelays: Bool = false) {
     guard !isClosed else { return }
     if pathState.usesPackets,
@@ -67,7 +68,7 @@ final class DatagramLink {
     }
   }
 
-  /// When to call ``tick(_:)`` next; nil while there is nobody to probe.
+  /// When to call ``tick(_:)`` next; nil while there is no address to probe.
   var nextDue: NIODeadline? {
     remote.map { _ in .uptimeNanoseconds(pathState.wakeAt * 1_000_000) }
   }
@@ -96,7 +97,9 @@ final class DatagramLink {
     if let remote { transport.writeDatagram(packet, to: remote) }
   }
 
-  /// Takes a packet that carries our key id; whatever is wrong with it is dropped (DGM-2).
+  /// Handles a packet that carries this link's key id.
+  ///
+  /// An invalid packet is dropped (DGM-2).
   func packetReceived(_ packet: [UInt8], from source: SocketAddress) {
     let now = Self.now()
     guard !isClosed, let opened = try? opener.open(packet, now: now) else { return }
@@ -128,7 +131,7 @@ extension SessionCore {
     entry.datagrams = DatagramLink(transport, link, remote: remote) {
       [unowned self] message, isRelays in
       if isRelays { return self.relaying.receivedDatagram(message, peer) }
-      // There is no back pressure on packets: they are lost, as they may be (DGM-8).
+      // Packets have no back-pressure, so they are dropped (DGM-8).
       guard !self.reading.isApplicationBehind else { return }
       self.emit(.datagram(message, from: peer), bytes: message.count)
     } pathChanged: { [unowned self] path in
@@ -138,7 +141,7 @@ extension SessionCore {
     entry.datagrams?.tick(.now())
   }
 
-  /// Sends unreliable messages, each to some or all, with one flush.
+  /// Sends unreliable messages, each to some or all peers, with one flush.
   func sendDatagrams(_ messages: [DatagramQueue.Message]) {
     for message in messages {
       let peers = message.peers ?? entries.values.filter(\.isJoined).map(\.id)
@@ -149,7 +152,9 @@ extension SessionCore {
   }
 }
 
-/// Unreliable messages on their way from any task to the event loop: bounded, the oldest dropped.
+/// Unreliable messages from any task to the event loop.
+///
+/// The queue is bounded and drops the oldest.
 final class DatagramQueue: Sendable {
   struct Message: Sendable {
     var bytes: [UInt8]
@@ -165,7 +170,7 @@ final class DatagramQueue: Sendable {
 
   /// Adds a message.
   ///
-  /// - Returns: Whether the queue was empty, so that the event loop must be told.
+  /// - Returns: Whether the queue was empty, so that the caller must wake the event loop.
   func append(_ bytes: [UInt8], _ peers: [PeerID]?) -> Bool {
     state.withLockedValue { state in
       let wasEmpty = state.messages.isEmpty
@@ -180,7 +185,7 @@ final class DatagramQueue: Sendable {
     }
   }
 
-  func takeAll() -> [Message] {
+  func removeAll() -> [Message] {
     state.withLockedValue { state in
       defer { state = (CircularBuffer(), 0) }
       return Array(state.messages)

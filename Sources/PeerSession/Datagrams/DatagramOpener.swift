@@ -2,40 +2,41 @@ import Crypto
 import FoundationEssentials
 import PeerWire
 
-/// A packet that opened and was not seen before.
+/// A packet that was opened and not seen before.
 struct OpenedDatagram: Equatable, Sendable {
   /// The content of the packet.
   var content: DatagramContent
   /// The bytes of the message or piece.
   var bytes: [UInt8]
-  /// Whether it is later than all before it: only then does its source become the address of the
-  /// other end (DGM-4).
+  /// Whether it is later than all packets before it.
+  ///
+  /// Only then does its source become the address of the other end (DGM-4).
   var isNewest: Bool
 }
 
 /// Opens the packets that the other side of a link sends.
 ///
-/// Packets come in any order, doubled, or forged; whatever does not open changes nothing. Time is
-/// what the caller measures in milliseconds, never going back.
+/// Packets come in any order, twice, or forged; one that does not open changes nothing. The caller
+/// passes the time in milliseconds, which never goes back.
 struct DatagramOpener: Sendable {
-  /// How long the keys of an epoch are kept after the next one began, in milliseconds (DGM-1).
-  static let patience: UInt64 = 10_000
+  /// How long the keys of an epoch remain after the next epoch began, in milliseconds (DGM-1).
+  static let timeout: UInt64 = 10_000
 
   /// The reason why a packet is dropped silently (DGM-2).
   enum OpenError: Error, Equatable, Sendable {
-    /// Too short or too long to be a packet.
+    /// The packet is too short or too long.
     case length
     /// Another version.
     case version
-    /// The keys of another link or direction.
+    /// The key id belongs to another link or direction.
     case keyID
-    /// Neither the epoch in use, nor the next, nor the one before while that is kept.
+    /// The epoch is not the present one, the next one, or the one before while its keys remain.
     case epoch
-    /// Changed on the way, or forged.
+    /// The packet was changed or forged.
     case open
-    /// Seen before, or too old to tell (DGM-3).
+    /// The packet was seen before, or is too old to tell (DGM-3).
     case replay
-    /// It opened, but holds nothing that is known.
+    /// The packet was opened, but its content is not known.
     case content(DatagramContent.DecodingError)
   }
 
@@ -46,20 +47,20 @@ struct DatagramOpener: Sendable {
 
   /// The identifier of this direction in a packet's header.
   var keyID: UInt64 { keys.keyID }
-  /// The greatest epoch under which a packet opened.
+  /// The highest epoch of a packet that was opened.
   var epoch: UInt8 { current.epoch.number }
 
   private let keys: DatagramKeys
   private var current: Receiving
   private var previous: (receiving: Receiving, until: UInt64)?
-  /// The next epoch's keys, derived when a packet first asks for them.
+  /// The keys of the next epoch, derived when a packet first needs them.
   private var next: DatagramKeys.Epoch?
 
-  /// Makes the opener of a new link.
+  /// Creates the opener of a new link.
   ///
   /// - Parameters:
   ///   - secret: The exporter's 32 bytes for datagrams.
-  ///   - sender: Which side the other end is.
+  ///   - sender: The side of the other end.
   init(secret: [UInt8], sender: DatagramSender) {
     keys = DatagramKeys(secret: secret, sender: sender)
     current = Receiving(epoch: keys.epoch(0))
@@ -91,7 +92,7 @@ struct DatagramOpener: Sendable {
       next = epoch
       plaintext = try Self.open(packet, header, epoch)
       isNewest = true
-      previous = (current, now + Self.patience)
+      previous = (current, now + Self.timeout)
       current = Receiving(epoch: epoch)
       _ = current.window.take(header.counter)
       next = nil
@@ -110,7 +111,7 @@ struct DatagramOpener: Sendable {
     _ header: PacketHeader,
     _ epoch: DatagramKeys.Epoch
   ) throws(OpenError) -> Data {
-    // The box wants nonce, sealed bytes and tag in one piece.
+    // The cipher expects nonce, sealed bytes and tag in one array.
     var combined = epoch.nonce(header.counter)
     combined.reserveCapacity(packet.count)
     combined.append(contentsOf: packet[PacketHeader.length...])

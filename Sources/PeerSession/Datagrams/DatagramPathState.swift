@@ -1,22 +1,22 @@
-/// Decides whether messages travel as packets or on the link, by probes (rules DGM-9 and DGM-10).
+/// Decides by probes whether messages travel as packets or on the link (DGM-9, DGM-10).
 ///
-/// Time is what the caller measures in milliseconds, never going back. The caller wakes it when
-/// `wakeAt` says and hands it the answers that opened; it answers the other side's probes itself.
+/// The caller passes the time in milliseconds, which never goes back. It calls ``timePassed(now:)``
+/// at `wakeAt`, reports the answers that it opened, and itself answers the other side's probes.
 struct DatagramPathState: Sendable {
-  /// How often a probe goes until the first is answered, in milliseconds.
+  /// The time between probes until the first answer, in milliseconds.
   static let firstInterval: UInt64 = 200
-  /// How often it goes later.
+  /// The time between probes after that.
   static let interval: UInt64 = 5_000
-  /// How many unanswered probes end the first attempt.
-  static let firstPatience = 5
-  /// How many unanswered probes end the use of packets.
-  static let patience = 2
+  /// The number of unanswered probes that ends the first attempt.
+  static let firstUnansweredLimit = 5
+  /// The number of unanswered probes that ends the use of packets.
+  static let unansweredLimit = 2
 
   /// An action for the caller.
   struct Action: Equatable, Sendable {
     /// The content of a probe to send now.
     var probe: UInt64?
-    /// Whether packets are used from now on, when that changed or when the first attempt failed.
+    /// Whether packets are used from now on; set if that changed, or if the first attempt failed.
     var usesPackets: Bool?
   }
 
@@ -27,7 +27,7 @@ struct DatagramPathState: Sendable {
   }
 
   private var stage = Stage.opening
-  /// Probes sent since the last answer.
+  /// The number of probes sent since the last answer.
   private var unanswered = 0
   private var lastSent: UInt64
   private var lastAnswered: UInt64
@@ -37,7 +37,9 @@ struct DatagramPathState: Sendable {
   /// Whether messages travel as packets; otherwise they go on the link.
   var usesPackets: Bool { stage == .passing }
 
-  /// Begins when the link opens; the first probe is due at once, by ``timePassed(now:)``.
+  /// Begins when the link opens.
+  ///
+  /// The first probe is due at once, through ``timePassed(now:)``.
   ///
   /// - Parameters:
   ///   - firstProbe: Any number; later probes count up from it.
@@ -48,13 +50,15 @@ struct DatagramPathState: Sendable {
     wakeAt = now
   }
 
-  /// Tells that `wakeAt` came; earlier it does nothing.
+  /// Handles that `wakeAt` came.
+  ///
+  /// Earlier, it does nothing.
   mutating func timePassed(now: UInt64) -> Action {
     guard now >= wakeAt else { return Action() }
     var action = Action()
     switch stage {
-    case .opening where unanswered >= Self.firstPatience,
-      .passing where unanswered >= Self.patience:
+    case .opening where unanswered >= Self.firstUnansweredLimit,
+      .passing where unanswered >= Self.unansweredLimit:
       stage = .fallenBack
       action.usesPackets = false
     default:
@@ -67,10 +71,10 @@ struct DatagramPathState: Sendable {
     return action
   }
 
-  /// Tells that an answer opened.
+  /// Handles that an answer was opened.
   ///
-  /// An answer to any probe since the last one answered counts: on a slow path it comes after further
-  /// probes went out. Others change nothing.
+  /// An answer to any probe since the last answered one counts: on a slow path, it comes after
+  /// further probes were sent. Other answers change nothing.
   mutating func answered(_ probe: UInt64, now: UInt64) -> Action {
     let ahead = probe &- lastAnswered
     guard ahead >= 1, ahead <= lastSent &- lastAnswered else { return Action() }

@@ -4,7 +4,7 @@ import PeerWire
 
 /// Seals the packets that one side of a link sends.
 ///
-/// Counters and epochs are its own, so one link and side has exactly one sealer.
+/// It counts packets and epochs, so each side of a link has exactly one sealer.
 struct DatagramSealer: Sendable {
   /// The reason why no more packets can be sealed.
   enum SealError: Error, Equatable, Sendable {
@@ -12,11 +12,11 @@ struct DatagramSealer: Sendable {
     case exhausted
     /// The message is longer than 65,536 bytes (DGM-6).
     case tooLong
-    /// The cipher refused; it does so only for keys that are not of its size.
+    /// The cipher failed; it does so only for keys of the wrong size.
     case cipher
   }
 
-  /// Which keys are in use.
+  /// The number of the present epoch.
   var epoch: UInt8 { current.number }
   /// The number of the next packet within the epoch.
   private(set) var counter: UInt64 = 0
@@ -26,12 +26,12 @@ struct DatagramSealer: Sendable {
   private var current: DatagramKeys.Epoch
   private var nextMessage: UInt32 = 0
 
-  /// Makes the sealer of a new link.
+  /// Creates the sealer of a new link.
   ///
   /// - Parameters:
   ///   - secret: The exporter's 32 bytes for datagrams.
-  ///   - sender: Which side we are.
-  ///   - packetsPerEpoch: When an epoch ends; 2^32 at most.
+  ///   - sender: The local side.
+  ///   - packetsPerEpoch: The number of packets in an epoch; 2^32 at most.
   init(secret: [UInt8], sender: DatagramSender, packetsPerEpoch: UInt64 = 1 << 32) {
     precondition(packetsPerEpoch >= 1 && packetsPerEpoch <= 1 << 32, "DGM-1 allows 2^32 packets")
     keys = DatagramKeys(secret: secret, sender: sender)
@@ -48,13 +48,13 @@ struct DatagramSealer: Sendable {
     counter = 0
   }
 
-  /// Seals one packet into `packet`, whose storage is used again.
+  /// Seals one packet into `packet`, whose memory is reused.
   ///
   /// - Parameters:
-  ///   - content: What it is.
-  ///   - bytes: What follows it: a message of at most 1,165 bytes, or a piece.
-  ///   - packet: Becomes the whole UDP payload.
-  /// - Throws: ``SealError``; `packet` then holds nothing of use, and no counter was taken.
+  ///   - content: The kind of packet.
+  ///   - bytes: Its bytes: a message of at most 1,165 bytes, or a piece.
+  ///   - packet: Receives the whole UDP payload.
+  /// - Throws: ``SealError``; the content of `packet` is then undefined, and no counter is used up.
   mutating func seal(
     _ content: DatagramContent,
     _ bytes: ArraySlice<UInt8>,
@@ -80,7 +80,7 @@ struct DatagramSealer: Sendable {
     } catch {
       throw .cipher
     }
-    // The cipher's text, the nonce left out and the tag behind it, in one piece.
+    // The sealed text and the tag, without the nonce.
     guard let combined = sealed.combined else { throw .cipher }
     counter += 1
     packet.removeSubrange(PacketHeader.length...)
@@ -89,16 +89,16 @@ struct DatagramSealer: Sendable {
     }
   }
 
-  /// Seals a packet without bytes of a message: a probe or an answer.
+  /// Seals a packet without message bytes: a probe or an answer.
   mutating func seal(_ content: DatagramContent) throws(SealError) -> [UInt8] {
     var packet: [UInt8] = []
     try seal(content, [], into: &packet)
     return packet
   }
 
-  /// Cuts a message and seals its packets, in the order they are to be sent.
+  /// Cuts a message and seals its packets, in the order in which they must be sent.
   ///
-  /// `isRelays` says that the message is between a member and a relay (11.5).
+  /// `isRelays` states whether the message is between a member and a relay (11.5).
   mutating func seal(
     message: [UInt8],
     isRelays: Bool = false

@@ -2,9 +2,9 @@ import NIOCore
 import NIOPosix
 import PeerWire
 
-/// Reads the UDP socket and hands each packet to the link whose key id it carries.
+/// Reads the UDP socket and passes each packet to the link with its key id.
 ///
-/// Nothing that does not belong to a link is looked at further, and nothing is ever answered here.
+/// A packet without a link is dropped unread, and this handler never answers.
 private final class DatagramSocketHandler: ChannelInboundHandler {
   typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
@@ -38,7 +38,7 @@ extension TransportCore {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     return DatagramBootstrap(group: eventLoop)
       .channelOption(.datagramVectorReadMessageCount, value: Self.packetsPerRead)
-      // One read takes many; a second would mostly find nothing.
+      // One read returns many packets; a second would mostly find none.
       .channelOption(.maxMessagesPerRead, value: 1)
       .channelOption(
         .recvAllocator,

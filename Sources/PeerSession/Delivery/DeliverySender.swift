@@ -1,10 +1,11 @@
 import NIOCore
 import PeerWire
 
-/// What one peer is owed: the messages sent to it and not acknowledged, in order.
+/// The messages to one peer that are not acknowledged yet, in order.
 ///
-/// A value without I/O; implements the sender's side of MSG-1 to MSG-4 and RSM-1 to RSM-4. Frames are encoded once, into chunks of about 64 KiB that are written to the
-/// link as they are, kept until acknowledged, and written again after a resumption.
+/// A value without I/O; implements the sender's side of MSG-1 to MSG-4 and RSM-1 to RSM-4. Frames
+/// are encoded once, into chunks of about 64 KiB. Chunks are written to the link unchanged, stay
+/// until they are acknowledged, and are written again after a resumption.
 struct DeliverySender {
   /// Frames that were encoded together.
   private struct Chunk {
@@ -12,14 +13,17 @@ struct DeliverySender {
     var bytes: ByteBuffer
   }
 
-  /// Bytes in one chunk, roughly: one write to TLS (16 to 64 KiB is where TLS is fastest).
+  /// The approximate number of bytes in a chunk: one write to TLS, which is fastest from 16 to 64
+  /// KiB.
   private static let chunkSize = 49_152
 
-  /// How many bytes may be owed before senders wait; one message of any size always fits.
+  /// The number of unacknowledged bytes above which senders wait.
+  ///
+  /// One message of any size always fits.
   let capacity: Int
-  /// Bytes owed, headers counted.
+  /// The number of unacknowledged bytes, with headers.
   private(set) var usedBytes = 0
-  /// The highest number given out.
+  /// The highest number assigned.
   private(set) var lastSequence: UInt64 = 0
   /// The highest number acknowledged.
   private(set) var acknowledged: UInt64 = 0
@@ -35,26 +39,26 @@ struct DeliverySender {
     self.capacity = capacity
   }
 
-  /// Whether nothing is owed.
+  /// Whether every message is acknowledged.
   var isEmpty: Bool { usedBytes == 0 }
 
-  /// Whether something waits to be written.
+  /// Whether bytes wait to be written.
   var hasUnsent: Bool { sentChunks < chunks.count || open.readableBytes > 0 }
 
-  /// How many numbered parts are owed.
+  /// The number of unacknowledged parts.
   var unacknowledgedParts: UInt64 { lastSequence - acknowledged }
 
   /// The number of the application's unacknowledged messages.
   var unacknowledgedMessages: Int { ends.count }
 
-  /// Whether a message of `count` bytes may be taken now.
+  /// Whether a message of `count` bytes fits now.
   func hasRoom(for count: Int) -> Bool {
     usedBytes == 0 || usedBytes + count <= capacity
   }
 
-  /// Takes one message, which may be one between a member and a relay (11.2).
+  /// Adds one message, which may be between a member and a relay (11.2).
   ///
-  /// - Returns: The number of its last part: acknowledged means delivered.
+  /// - Returns: The number of its last part. When it is acknowledged, the message is delivered.
   mutating func append(
     _ message: [UInt8],
     acknowledgeAtOnce: Bool,
@@ -99,7 +103,9 @@ struct DeliverySender {
     return lastSequence
   }
 
-  /// Writes a whole frame at once: piece by piece, a small message costs more than its bytes.
+  /// Writes a whole frame at once.
+  ///
+  /// For a small message, separate writes would cost more than its bytes.
   private mutating func appendPart(_ part: MessagePart, _ bytes: ArraySlice<UInt8>) {
     var payload = Varint.length(of: part.sequence) + 1 + bytes.count
     if let total = part.total { payload += Varint.length(of: UInt64(total)) }
@@ -140,18 +146,18 @@ struct DeliverySender {
     open = ByteBuffer()
   }
 
-  /// Takes the next bytes to write, or `nil` when all was written.
-  mutating func takeUnsent() -> ByteBuffer? {
+  /// Returns the next bytes to write, or `nil` if all were written.
+  mutating func dequeueUnsent() -> ByteBuffer? {
     if sentChunks == chunks.count { sealOpenChunk() }
     guard sentChunks < chunks.count else { return nil }
     defer { sentChunks += 1 }
     return chunks[chunks.index(chunks.startIndex, offsetBy: sentChunks)].bytes
   }
 
-  /// Notes that the peer holds everything up to `sequence`.
+  /// Records that the peer has everything up to `sequence`.
   ///
-  /// - Returns: Whether room was made.
-  /// - Throws: ``AcknowledgementError`` for what was never sent (MSG-4).
+  /// - Returns: Whether this made room.
+  /// - Throws: ``AcknowledgementError`` if that was never sent (MSG-4).
   mutating func acknowledge(_ sequence: UInt64) throws(AcknowledgementError) -> Bool {
     guard sequence <= lastSequence else { throw AcknowledgementError() }
     guard sequence > acknowledged else { return false }
@@ -167,16 +173,16 @@ struct DeliverySender {
     return freed
   }
 
-  /// Makes everything that the peer has not received unsent again, for a new link.
+  /// Marks everything that the peer has not received as unsent, for a new link.
   ///
-  /// - Throws: ``AcknowledgementError`` when the peer claims what was never sent.
+  /// - Throws: ``AcknowledgementError`` if the peer claims more than was sent.
   mutating func resume(received: UInt64) throws(AcknowledgementError) {
     _ = try acknowledge(received)
     sentChunks = 0
   }
 }
 
-/// The peer acknowledged what was never sent.
+/// The peer acknowledged more than was sent.
 struct AcknowledgementError: Error, Equatable {}
 
 extension ByteBuffer {

@@ -45,7 +45,7 @@ final class MessageDelivery {
       incarnation: incarnation,
       outbox: Outbox(
         peer: peer,
-        joining: nextJoinGeneration(),
+        joinGeneration: nextJoinGeneration(),
         capacity: session.configuration.outboxCapacity,
         eventLoop: session.eventLoop
       ) {
@@ -63,7 +63,7 @@ final class MessageDelivery {
   func flush(_ entry: PeerEntry) {
     guard let link = entry.link, let outbox = entry.delivery?.outbox else { return }
     var wrote = false
-    while link.isWritable, let frames = outbox.takeUnsent() {
+    while link.isWritable, let frames = outbox.dequeueUnsent() {
       link.write(frames)
       wrote = true
     }

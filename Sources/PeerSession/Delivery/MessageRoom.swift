@@ -9,14 +9,14 @@ import PeerDiscovery
 struct MessageRoom {
   /// The size of a message, in bytes, above which it needs room.
   static let threshold = 1 << 20
-  /// The bytes of large messages at a time.
+  /// The maximum number of bytes of large messages at a time.
   ///
-  /// A message has room in any case if there is no other; one that passes a relay is a little longer
-  /// than the greatest message.
+  /// A message always has room if there is no other. A message through a relay is a little longer
+  /// than the largest message.
   static let capacity = 16 << 20
   /// Returns how long a message may take to arrive while other messages wait for room: 3 s, and 1 s for
   /// each 2 MiB.
-  static func patience(_ bytes: Int) -> TimeAmount {
+  static func timeout(_ bytes: Int) -> TimeAmount {
     .seconds(3) + .nanoseconds(Int64(bytes) * 1_000_000_000 / (2 << 20))
   }
 
@@ -28,7 +28,7 @@ struct MessageRoom {
   }
 
   private var places: [PeerID: Place] = [:]
-  /// The members whose links wait for room, and the sizes of their messages; first come, first served.
+  /// The members whose links wait for room, with the sizes of their messages, in order of arrival.
   private var waiting: [(peer: PeerID, bytes: Int, since: NIODeadline)] = []
   private var used = 0
 
@@ -47,13 +47,14 @@ struct MessageRoom {
     places[peer]?.isComplete = true
   }
 
-  /// Whether the link of a member must not be read: its message waits for room, or to be handled.
+  /// Whether the link of a member must not be read: its message waits for room, or for the
+  /// application.
   func stops(_ peer: PeerID) -> Bool {
     if let place = places[peer] { return place.isComplete }
     return waiting.contains { $0.peer == peer }
   }
 
-  /// Handles that the application handled the message of a member.
+  /// Records that the application handled the message of a member.
   /// - Returns: The members whose links may be read again.
   mutating func handled(_ peer: PeerID, now: NIODeadline) -> [PeerID] {
     guard places[peer]?.isComplete == true else { return [] }
@@ -67,7 +68,8 @@ struct MessageRoom {
     return admit(now)
   }
 
-  /// Handles that the link of a member was not read until now, so that its message could not arrive.
+  /// Records that the link of a member was not read until now, so that its message could not
+  /// arrive.
   mutating func resumed(_ peer: PeerID, now: NIODeadline) { places[peer]?.since = now }
 
   /// When the first message is overdue, or `nil` if no message can become overdue.
@@ -80,7 +82,7 @@ struct MessageRoom {
 
   private func due(_ place: Place?) -> NIODeadline? {
     guard let place, !place.isComplete, let next = waiting.first else { return nil }
-    return max(place.since, next.since) + Self.patience(place.bytes)
+    return max(place.since, next.since) + Self.timeout(place.bytes)
   }
 
   private mutating func left(_ peer: PeerID) {

@@ -111,11 +111,15 @@ final class MessageSender: Sendable {
     case .relay(let ledger, let number):
       if ledger.isConfirmed(number) { return }
       let route = published.withLockedValue { $0.routes[peer] }
-      guard let route, route.joining == track.joining, let relayed = route.relayed else {
+      guard let route, route.joinGeneration == track.joinGeneration, let relayed = route.relayed
+      else {
         throw .notInSession(peer)
       }
       let token = try await confirm(
-        Routes.Relayed(relay: relayed.relay, peers: [.init(peer: peer, joining: track.joining)])
+        Routes.Relayed(
+          relay: relayed.relay,
+          peers: [.init(peer: peer, joinGeneration: track.joinGeneration)]
+        )
       )
       defer { confirmations.abandon(token) }
       try await confirmations.wait(for: token)
@@ -151,8 +155,8 @@ final class MessageSender: Sendable {
     if let end { throw end }
     var routes = Routes()
     var absent: PeerID?
-    for (peer, joining) in generations {
-      if let route = present[peer], route.joining == joining {
+    for (peer, joinGeneration) in generations {
+      if let route = present[peer], route.joinGeneration == joinGeneration {
         routes.add(peer, route)
       } else {
         absent = peer
@@ -200,10 +204,10 @@ final class MessageSender: Sendable {
     var hasWaited = false
     while true {
       switch try appendRelayed(bytes, group, token, hasWaited: hasWaited) {
-      case .taken(let tracks, let passedOver, let pause):
+      case .accepted(let tracks, let skipped, let pause):
         // The message is sent; the pause delays only the next one.
         if pause > .zero { try? await Task.sleep(for: pause) }
-        if let peer = passedOver, isNamed { throw .notInSession(peer) }
+        if let peer = skipped, isNamed { throw .notInSession(peer) }
         return tracks
       case .full(let outbox):
         try await outbox.waitForRoom(bytes.count, first: hasWaited)
@@ -215,7 +219,7 @@ final class MessageSender: Sendable {
   private enum Attempt {
     /// The outbox accepted the message. A recipient may have been skipped, and the caller must
     /// pause (RLY-14).
-    case taken([SendReceipt.Track], passedOver: PeerID?, pause: Duration)
+    case accepted([SendReceipt.Track], skipped: PeerID?, pause: Duration)
     case full(Outbox)
   }
 
@@ -233,20 +237,21 @@ final class MessageSender: Sendable {
       if let end = published.end { return .failure(end) }
       var numbers = RouteSet()
       var outbox: Outbox?
-      var ledgers: [(carried: Routes.Carried, ledger: RouteLedger)] = []
-      var passedOver: PeerID?
-      for carried in group.peers {
-        guard let route = published.routes[carried.peer], route.joining == carried.joining,
+      var ledgers: [(recipient: Routes.Recipient, ledger: RouteLedger)] = []
+      var skipped: PeerID?
+      for recipient in group.peers {
+        guard let route = published.routes[recipient.peer],
+          route.joinGeneration == recipient.joinGeneration,
           let relayed = route.relayed, let ledger = route.ledger, relayed.relay == group.relay
         else {
-          passedOver = carried.peer
+          skipped = recipient.peer
           continue
         }
         numbers.insert(relayed.number)
-        ledgers.append((carried, ledger))
+        ledgers.append((recipient, ledger))
         outbox = route.outbox
       }
-      guard let outbox else { return .success(.taken([], passedOver: passedOver, pause: .zero)) }
+      guard let outbox else { return .success(.accepted([], skipped: skipped, pause: .zero)) }
       do throws(SessionError) {
         let head = token.map { RelayMessage.confirm(numbers, token: $0) } ?? .send(numbers)
         let message = head.encoded(bytes)
@@ -258,16 +263,16 @@ final class MessageSender: Sendable {
         )
         guard sequence != nil else { return .success(.full(outbox)) }
         var tracks: [SendReceipt.Track] = []
-        for (carried, ledger) in ledgers {
+        for (recipient, ledger) in ledgers {
           if let token {
             ledger.asked(token)
           } else {
-            tracks.append(.init(carried, .relay(ledger, ledger.countMessage())))
+            tracks.append(.init(recipient, .relay(ledger, ledger.countMessage())))
           }
         }
         let pause = published.paces[group.relay]?
-          .take(bytes.count + RateLimiter.overhead, copies: numbers.routes.count, now: .uptime)
-        return .success(.taken(tracks, passedOver: passedOver, pause: pause ?? .zero))
+          .charge(bytes.count + RateLimiter.overhead, copies: numbers.routes.count, now: .uptime)
+        return .success(.accepted(tracks, skipped: skipped, pause: pause ?? .zero))
       } catch {
         return .failure(error)
       }

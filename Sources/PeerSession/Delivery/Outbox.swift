@@ -2,14 +2,14 @@ import NIOConcurrencyHelpers
 import NIOCore
 import PeerWire
 
-/// One peer's delivery state for those who send: a lock around ``DeliverySender`` and the tasks that
-/// wait for room or for an acknowledgement.
+/// One peer's delivery state, for senders on any thread: a lock around ``DeliverySender``, and the
+/// tasks that wait for room or for an acknowledgement.
 ///
-/// It outlives links. Any thread appends; the event loop of the session drains it.
+/// It outlives links. Any thread appends messages; the session's event loop writes them.
 final class Outbox: Sendable {
   private struct Waiter {
     var id: UInt64
-    /// The number whose acknowledgement is waited for, or the size of the room.
+    /// The number whose acknowledgement the task awaits, or the number of bytes that need room.
     var amount: UInt64
     var continuation: CheckedContinuation<Result<Void, SessionError>, Never>
   }
@@ -25,35 +25,36 @@ final class Outbox: Sendable {
 
   /// The peer that receives the messages.
   let peer: PeerID
-  /// Which of all the times it is that somebody came into the session.
-  let joining: UInt64
+  /// The join generation of the peer.
+  let joinGeneration: UInt64
   private let state: NIOLockedValueBox<State>
   private let eventLoop: any EventLoop
   private let onWork: @Sendable () -> Void
 
-  /// Creates an outbox that calls `onWork` on `eventLoop` when there is something to write.
+  /// Creates an outbox that calls `onWork` on `eventLoop` when there are bytes to write.
   init(
     peer: PeerID,
-    joining: UInt64,
+    joinGeneration: UInt64,
     capacity: Int,
     eventLoop: any EventLoop,
     onWork: @escaping @Sendable () -> Void
   ) {
     self.peer = peer
-    self.joining = joining
+    self.joinGeneration = joinGeneration
     self.state = NIOLockedValueBox(State(sender: DeliverySender(capacity: capacity)))
     self.eventLoop = eventLoop
     self.onWork = onWork
   }
 
-  /// Takes one message, waiting while the outbox is full.
+  /// Appends one message, and waits while the outbox is full.
   ///
-  /// - Returns: The number whose acknowledgement means delivered.
+  /// - Returns: The number of its last part. When it is acknowledged, the message is delivered.
   nonisolated(nonsending) func append(
     _ message: [UInt8],
     acknowledgeAtOnce: Bool
   ) async throws(SessionError) -> UInt64 {
-    // Who has waited goes before who comes now, so that one sender's messages stay in order.
+    // A caller that has waited goes before new callers, so that one sender's messages stay in
+    // order.
     var hasWaited = false
     while true {
       if let sequence = try appendNow(
@@ -68,15 +69,15 @@ final class Outbox: Sendable {
     }
   }
 
-  /// Takes one message if there is room for it.
+  /// Appends one message if there is room for it.
   ///
   /// - Parameters:
   ///   - message: The message.
-  ///   - acknowledgeAtOnce: Whether the peer is asked to acknowledge without delay (MSG-4).
+  ///   - acknowledgeAtOnce: Whether the peer must acknowledge without delay (MSG-4).
   ///   - isRelays: Whether the message is between a member and a relay (11.2).
-  ///   - hasWaited: Whether the caller may go before those who wait.
-  /// - Returns: The number whose acknowledgement means delivered, or `nil` when the caller must wait.
-  /// - Throws: Why the peer is gone.
+  ///   - hasWaited: Whether the caller may go before waiting callers.
+  /// - Returns: The number of its last part, or `nil` if the caller must wait.
+  /// - Throws: The reason why the peer is out of the session.
   func appendNow(
     _ message: [UInt8],
     acknowledgeAtOnce: Bool,
@@ -104,7 +105,7 @@ final class Outbox: Sendable {
     return attempt.sequence
   }
 
-  /// Waits until the peer holds everything up to `sequence`.
+  /// Waits until the peer has everything up to `sequence`.
   func acknowledgement(of sequence: UInt64) async throws(SessionError) {
     try await wait { state, waiter in
       if state.sender.acknowledged >= sequence { return .success(()) }
@@ -115,7 +116,7 @@ final class Outbox: Sendable {
     }
   }
 
-  /// Waits until a message of `count` bytes may fit; `first` goes before those who wait already.
+  /// Waits until a message of `count` bytes may fit; `first` means before other waiting callers.
   func waitForRoom(_ count: Int, first: Bool) async throws(SessionError) {
     try await wait { state, waiter in
       if first || state.roomWaiters.isEmpty, state.sender.hasRoom(for: count) {
@@ -127,7 +128,9 @@ final class Outbox: Sendable {
     }
   }
 
-  /// Suspends unless `register` answers at once; cancellation ends the wait.
+  /// Suspends unless `register` returns a result at once.
+  ///
+  /// Cancellation ends the wait.
   private func wait(
     _ register: (inout State, Waiter) -> Result<Void, SessionError>?
   ) async throws(SessionError) {
@@ -162,10 +165,10 @@ final class Outbox: Sendable {
 
   // MARK: The session's side, on its event loop
 
-  /// Takes what the session itself says to a relay, whether there is room or not.
+  /// Appends a control message to a relay, even if the outbox is full.
   ///
-  /// - Returns: Whether it was taken: not when far more than the capacity is owed, so that who does
-  ///   not read what it makes us say costs no memory.
+  /// - Returns: Whether it was appended. It is not if far more than the capacity is unacknowledged,
+  ///   so that a relay that does not read cannot fill the memory.
   func appendControl(_ message: [UInt8]) -> Bool {
     let (isTaken, mustFlush) = state.withLockedValue { state in
       guard state.failure == nil else { return (true, false) }
@@ -180,23 +183,23 @@ final class Outbox: Sendable {
     return isTaken
   }
 
-  /// Takes the next bytes to write.
+  /// Returns the next bytes to write.
   ///
-  /// When there are none, the next ``append(_:acknowledgeAtOnce:)`` calls `onWork` again.
-  func takeUnsent() -> ByteBuffer? {
+  /// If there are none, the next ``append(_:acknowledgeAtOnce:)`` calls `onWork` again.
+  func dequeueUnsent() -> ByteBuffer? {
     state.withLockedValue { state in
-      let bytes = state.sender.takeUnsent()
+      let bytes = state.sender.dequeueUnsent()
       if bytes == nil { state.isFlushScheduled = false }
       return bytes
     }
   }
 
-  /// Notes an acknowledgement and wakes who waited for it or for room.
+  /// Records an acknowledgement, and resumes the tasks that wait for it or for room.
   func acknowledge(_ sequence: UInt64) throws(AcknowledgementError) {
     try update { sender throws(AcknowledgementError) in _ = try sender.acknowledge(sequence) }
   }
 
-  /// Prepares for a new link on which the peer has told what it holds.
+  /// Prepares for a new link on which the peer stated what it received.
   func resume(received: UInt64) throws(AcknowledgementError) {
     try update { sender throws(AcknowledgementError) in try sender.resume(received: received) }
   }
@@ -216,7 +219,8 @@ final class Outbox: Sendable {
         woken = state.acknowledgementWaiters.filter { $0.amount <= acknowledged }
         state.acknowledgementWaiters.removeAll { $0.amount <= acknowledged }
       }
-      // Every waiter that may fit tries again, in order; one that lost the room waits anew.
+      // Every waiting task that may fit tries again, in order. A task that finds no room waits
+      // again.
       var free = state.sender.capacity - state.sender.usedBytes
       while let first = state.roomWaiters.first,
         state.sender.isEmpty || Int(first.amount) <= free

@@ -7,22 +7,24 @@ struct Route: Sendable {
   /// Counts the messages sent to a peer behind a relay.
   var ledger: RouteLedger?
   /// The join generation of the peer.
-  var joining: UInt64
+  var joinGeneration: UInt64
 }
 
-/// The routes to several peers: one outbox for each linked peer, and one for all peers behind the
-/// same relay, so that a message to them is sent once.
+/// The routes to several peers.
+///
+/// There is one outbox for each linked peer, and one for all peers behind the same relay, so that
+/// one copy of a message serves them all.
 struct Routes: Sendable {
   /// The peers behind one relay, in the order in which they joined.
   struct Relayed: Sendable {
     var relay: PeerID
-    var peers: [Carried]
+    var peers: [Recipient]
   }
 
   /// A relayed peer and its join generation.
-  struct Carried: Sendable {
+  struct Recipient: Sendable {
     var peer: PeerID
-    var joining: UInt64
+    var joinGeneration: UInt64
   }
 
   var direct: [Outbox] = []
@@ -31,11 +33,11 @@ struct Routes: Sendable {
   /// Adds the route to one more peer.
   mutating func add(_ peer: PeerID, _ route: Route) {
     guard let relay = route.relayed?.relay else { return direct.append(route.outbox) }
-    let carried = Carried(peer: peer, joining: route.joining)
+    let recipient = Recipient(peer: peer, joinGeneration: route.joinGeneration)
     if let index = relayed.firstIndex(where: { $0.relay == relay }) {
-      relayed[index].peers.append(carried)
+      relayed[index].peers.append(recipient)
     } else {
-      relayed.append(Relayed(relay: relay, peers: [carried]))
+      relayed.append(Relayed(relay: relay, peers: [recipient]))
     }
   }
 }

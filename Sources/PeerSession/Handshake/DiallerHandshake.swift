@@ -3,11 +3,11 @@ import NIOPosix
 import PeerDiscovery
 import PeerWire
 
-/// One dialled connection from TLS to an open control link.
+/// One dialled connection, from TLS to an open control link.
 ///
-/// Confined to the control event loop; the decisions are ``DiallerAdmission``'s.
+/// Confined to the control event loop. ``DiallerAdmission`` makes the decisions.
 final class DiallerHandshake: LinkDelegate {
-  /// Why it did not open, and whether to try again.
+  /// The reason why the link did not open, and whether to dial again.
   struct Failure: Error {
     var error: SessionError
     var redial: CloseCode.Redial
@@ -27,7 +27,7 @@ final class DiallerHandshake: LinkDelegate {
 
   /// Prepares a handshake on a link whose TLS is complete.
   ///
-  /// `verify` asks a person to compare words, and is `nil` where the key is proved; `completion` is
+  /// `verify` asks a user to compare words; it is `nil` if the key is proved. `completion` is
   /// called once.
   init(
     _ session: SessionCore,
@@ -52,7 +52,7 @@ final class DiallerHandshake: LinkDelegate {
   /// Whether a user is asked to admit the local peer.
   var hasAskedPerson: Bool { admission.hasAskedPerson }
 
-  /// Takes the invitation back.
+  /// Withdraws the invitation.
   func withdraw() { run { $0.withdraw() } }
 
   private func run(_ event: (inout DiallerAdmission) -> [DiallerAction]) {
@@ -72,7 +72,7 @@ final class DiallerHandshake: LinkDelegate {
     }
   }
 
-  /// Gives up when the time of the present step is over (3.2).
+  /// Gives up when the time for the current step is over (3.2).
   func timePassed(now: Duration) { run { $0.timePassed(now: now) } }
 
   private func perform(_ actions: [DiallerAction]) {
@@ -96,7 +96,7 @@ final class DiallerHandshake: LinkDelegate {
     }
   }
 
-  /// Stretches the code off the event loop: it takes a tenth of a second.
+  /// Stretches the code outside the event loop, because this takes a tenth of a second.
   private func stretch(_ code: JoinCode, _ id: SessionID, _ listener: PeerID) {
     let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
     session.transport.threads.runIfActive(eventLoop: session.eventLoop) {
@@ -114,7 +114,7 @@ final class DiallerHandshake: LinkDelegate {
     )
     let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
     let eventLoop = session.eventLoop
-    // Cancelled when the handshake ends; a person who answers later answers nobody.
+    // The task is canceled when the handshake ends. A later answer of the user has no effect.
     asking = Task {
       let isSame = await verify(verification)
       guard mustBeCompared, !Task.isCancelled else { return }
@@ -135,7 +135,7 @@ final class DiallerHandshake: LinkDelegate {
         return link.close(.left)
       }
     }
-    // The host may have removed the peer since we dialled it (MEM-3).
+    // The host may have removed the peer during the dial (MEM-3).
     if let reason = session.membership.removed[peer] {
       refusal = Failure(error: SessionError(.kicked, "The peer was removed."), redial: .never)
       return link.close(.kicked, reason.raw)
@@ -143,7 +143,7 @@ final class DiallerHandshake: LinkDelegate {
     session.joined(as: theirs.session, host: accept.host, maximum: accept.maximum)
     if let name = accept.name, session.name.isEmpty { session.name = name }
     if let ticket = accept.ticket { session.directory.received(ticket) }
-    // Two links at once: the one that the smaller id dialled stays (DUP-2).
+    // Of two simultaneous links, the one that the smaller id dialled stays (DUP-2).
     if session.mustYield(to: peer, theirs) {
       link.close(.duplicateLink)
       return finish(.success(()))
@@ -170,7 +170,7 @@ final class DiallerHandshake: LinkDelegate {
         ticket: opening.hello.ticket
       )
     )
-    // A relay may carry us to all of them: it says so in a moment (RLY-6).
+    // A relay may reach all of them, and reports so in a moment (RLY-6).
     session.directory.learn(
       accept.members,
       from: peer,
@@ -182,12 +182,14 @@ final class DiallerHandshake: LinkDelegate {
     finish(.success(()))
   }
 
-  /// Why the attempt failed; a person who had the time is not asked again (3.2).
+  /// Returns the failure.
+  ///
+  /// A user who did not answer in time is not asked again (3.2).
   private func failure(_ error: SessionError, _ code: CloseCode) -> Failure {
     guard code == .timedOut, admission.hasAskedPerson else {
       return Failure(error: error, redial: code.redial)
     }
-    var error = SessionError(.timedOut, "Nobody there accepted in time.")
+    var error = SessionError(.timedOut, "The host's user did not accept in time.")
     error.redial = .never
     return Failure(error: error, redial: .never)
   }
@@ -205,7 +207,8 @@ final class DiallerHandshake: LinkDelegate {
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
     let bytes = Array(payload.readableBytesView)
     run { $0.frameReceived(type, bytes, now: .uptime) }
-    // For the listener the link is open behind ACCEPT, though our person may still compare (ADM-8).
+    // After ACCEPT, the link is open for the listener, although the local user may still compare
+    // words (ADM-8).
     if type == .accept { link.frameLimit = Limits.framePayload }
   }
 
@@ -221,7 +224,10 @@ final class DiallerHandshake: LinkDelegate {
       finish(
         .failure(
           Failure(
-            error: SessionError(.unreachable, "The connection broke before the peer let us in."),
+            error: SessionError(
+              .unreachable,
+              "The connection broke before the peer admitted this peer."
+            ),
             redial: .later
           )
         )

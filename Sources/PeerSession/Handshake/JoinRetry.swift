@@ -2,9 +2,10 @@ import PeerWire
 
 /// Decides when a peer that joins for the first time dials the listener again (3.6, LIV-3).
 ///
-/// A value without I/O, clock or randomness, like ``DialPlan``, which decides for members.
+/// A value without I/O, clock or randomness. ``DialPlan`` decides the same for members.
 package struct JoinRetry: Sendable {
-  /// How long a listener that takes no codes is dialed again: its minute, and the longest wait.
+  /// How long to dial a listener that accepts no codes: its lockout of a minute, and the longest
+  /// wait.
   static let lockedOutLimit = Duration.seconds(75)
 
   private let limit: Duration
@@ -14,7 +15,7 @@ package struct JoinRetry: Sendable {
   /// Begins with the first dial.
   ///
   /// - Parameters:
-  ///   - limit: How long the listener is dialed again; zero for never.
+  ///   - limit: How long to dial the listener again; zero for never.
   ///   - start: The time of the first dial.
   package init(limit: Duration, start: Duration) {
     self.limit = limit
@@ -24,9 +25,9 @@ package struct JoinRetry: Sendable {
   /// Decides about the next dial after one that failed.
   ///
   /// - Parameters:
-  ///   - error: Why it failed.
+  ///   - error: The reason of the failure.
   ///   - now: The time.
-  ///   - jitter: How much of the jitter to add, from 0 to 1.
+  ///   - jitter: How much jitter to add, from 0 to 1.
   /// - Returns: How long to wait before the next dial; nil if the error is final.
   package mutating func wait(
     after error: SessionError,
@@ -41,13 +42,13 @@ package struct JoinRetry: Sendable {
     return now + wait < end ? wait : nil
   }
 
-  /// Whether the reason may pass while a person waits.
+  /// Whether the reason may disappear while a user waits.
   ///
-  /// `full` and `no-such-session` are answers that the person should see, although they may change.
+  /// `full` and `no-such-session` may change too, but the user must see them.
   private func isTemporary(_ error: SessionError) -> Bool {
     switch error.redial {
     case .later: [.busy, .lockedOut, .timedOut, .internalError].contains(error.code)
-    // One of two links that were dialed at once was closed.
+    // One of two simultaneous links was closed.
     case .notApplicable: true
     case .afterRestart, .withProof, .never, nil: false
     }

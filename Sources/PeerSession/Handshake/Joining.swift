@@ -1,7 +1,7 @@
 import NIOCore
 import PeerWire
 
-/// One request to join, from the first dial until we are in or know why not.
+/// One request to join, from the first dial until the local peer is admitted or refused.
 ///
 /// Confined to the control event loop.
 final class Joining {
@@ -59,7 +59,7 @@ final class Joining {
     return promise.futureResult
   }
 
-  /// Gives up when the listener has not answered in time.
+  /// Gives up if the listener does not answer in time.
   private func limitAnswer() {
     guard let timeout = request.answerTimeout else { return }
     let bound = NIOLoopBound(self, eventLoop: transport.eventLoop)
@@ -76,7 +76,7 @@ final class Joining {
     fail(SessionError(closeCode: .timedOut, message: "", isOurs: true))
   }
 
-  /// Takes the invitation back.
+  /// Withdraws the invitation.
   func cancel() {
     dial?.cancel()
     handshake?.withdraw()
@@ -103,7 +103,7 @@ final class Joining {
       return fail(SessionError(.selfDialled, "That address is this peer's own."))
     }
     let membership = storedMembership
-    // Only a listener whose key was named by the link learns the pass (ADM-4).
+    // The pass goes only to a listener whose key the link named (ADM-4).
     let pass = request.trust == .pinnedByLink ? request.pass : nil
     let hello = Control.DiallerHello(
       introduction: session.introduction(for: nil),
@@ -112,7 +112,7 @@ final class Joining {
     )
     var trust = request.trust
     if trust == .unverified && request.allowsUnproved && request.code == nil {
-      // Said aloud, and never when a code is at hand: see the warning below.
+      // This is used only without a code, and the application gets the warning below.
       trust = .discovered
     }
     // An earlier admission proved the key (LNK-3).
@@ -140,7 +140,7 @@ final class Joining {
             .warning(
               SessionWarning(
                 code: "unverified-host",
-                message: "Nobody vouched for the key \(peer.short)… at this address."
+                message: "No link or member named the key \(peer.short)… at this address."
                   + " Join by a link, or with a code, to be sure of the host.",
                 peer: peer
               )

@@ -3,15 +3,16 @@ import NIOCore
 import NIOSSL
 import PeerWire
 
-/// Which side of a link we are.
+/// The local side of a link.
 enum LinkSide: Sendable, Equatable {
   case dialler
   case listener
 }
 
-/// What the TLS handshake of one connection told: who is there, and the exporter (1.1).
+/// The results of one connection's TLS handshake: the peer's key and the exporter (1.1).
 ///
-/// Filled by callbacks of TLS on the connection's event loop, read there and by whoever dialled.
+/// TLS callbacks on the connection's event loop set them. That event loop and the dialler read
+/// them.
 final class LinkFacts: Sendable {
   struct Facts {
     var peer: PeerID?
@@ -27,7 +28,7 @@ final class LinkFacts: Sendable {
   func update(_ change: (inout Facts) -> Void) { box.withLockedValue { change(&$0) } }
 }
 
-/// Makes the TLS handlers of our links (LNK-1 to LNK-4).
+/// Creates the TLS handlers of links (LNK-1 to LNK-4).
 struct LinkSecurity: Sendable {
   static let applicationProtocol = "whiteboard-p2p"
 
@@ -39,16 +40,16 @@ struct LinkSecurity: Sendable {
     self.key = try NIOSSLPrivateKey(bytes: identity.privateKeyDER, format: .der)
   }
 
-  /// Makes the handler of one connection.
+  /// Creates the TLS handler of one connection.
   ///
-  /// A context belongs to one connection, since the key log that gives us the exporter belongs to
+  /// Each connection has its own context, because the key log that provides the exporter belongs to
   /// the context.
   ///
   /// - Parameters:
-  ///   - side: Which side we are.
-  ///   - expected: The only key to accept, when one was named (LNK-3).
-  /// - Returns: The handler, and what it will learn.
-  /// - Throws: What the TLS library finds wrong with our own key or certificate.
+  ///   - side: The local side.
+  ///   - expected: The only key to accept, if one was named (LNK-3).
+  /// - Returns: The handler, and the facts that it fills in.
+  /// - Throws: The TLS library's error about the local key or certificate.
   func makeHandler(
     _ side: LinkSide,
     expecting expected: PeerID?
@@ -66,14 +67,14 @@ struct LinkSecurity: Sendable {
     configuration.certificateChain = [.certificate(certificate)]
     configuration.privateKey = .privateKey(key)
     configuration.minimumTLSVersion = .tlsv13
-    // The callback below replaces every check; on the listener's side anything less would let a
-    // client without a certificate pass unseen.
+    // The callback below replaces all checks. On the listener's side, a weaker setting would accept
+    // a client without a certificate.
     configuration.certificateVerification = .noHostnameVerification
-    // Nobody's word but the key's counts; without this each connection would read the system's
-    // certificates, on the event loop.
+    // Only the key counts. Without this setting, each connection would read the system's
+    // certificates on the event loop.
     configuration.trustRoots = .certificates([])
     configuration.applicationProtocols = [Self.applicationProtocol]
-    // As long as the other end may take to close a link (CLS-1).
+    // The time that the other end has to close a link (CLS-1).
     configuration.shutdownTimeout = .seconds(2)
     configuration.keyLogCallback = { line in
       guard let exporter = TLSExporter(keyLogLine: Array(line.readableBytesView)) else { return }

@@ -3,7 +3,7 @@ import PeerWire
 
 // A host's request to relay its session, which the application answers (RLY-2).
 extension ListenerHandshake {
-  /// Asks the application whether we carry the session of the dialler (RLY-2).
+  /// Asks the application whether to relay the session of the dialler (RLY-2).
   func askApplication(
     _ link: ControlLink,
     _ peer: PeerID,
@@ -11,7 +11,7 @@ extension ListenerHandshake {
     _ carry: Control.Carry
   ) {
     guard transport.configuration.isRelay, let carries = transport.configuration.carries else {
-      return link.close(.notCarried, "This peer is no relay.")
+      return link.close(.notCarried, "This peer is not a relay.")
     }
     let question: CarryQuestion
     do throws(CarryQuestion.Refusal) {
@@ -36,7 +36,7 @@ extension ListenerHandshake {
     let bound = NIOLoopBound((self, hello), eventLoop: transport.eventLoop)
     let (eventLoop, threads) = (transport.eventLoop, transport.threads)
     let local = transport.localPeer
-    // Nobody waits: an answer to a link that is gone meanwhile changes nothing.
+    // No code waits for this task. If the link ended in the meantime, the answer has no effect.
     Task {
       let answer = await carries(request)
       var key: CodeKey?

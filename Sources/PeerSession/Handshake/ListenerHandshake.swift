@@ -2,9 +2,9 @@ import NIOCore
 import PeerDiscovery
 import PeerWire
 
-/// One accepted connection until it is a control link, a bulk link, or gone.
+/// One accepted connection until it is a control link, a bulk link, or closed.
 ///
-/// Confined to the control event loop; the decisions are ``ListenerAdmission``'s.
+/// Confined to the control event loop. ``ListenerAdmission`` makes the decisions.
 final class ListenerHandshake: LinkDelegate {
   let transport: TransportCore
   /// The dialler's IP address, for limits.
@@ -31,15 +31,15 @@ final class ListenerHandshake: LinkDelegate {
     self.host = host
   }
 
-  /// Begins to wait for TLS (LNK-6).
+  /// Begins to wait for TLS to complete (LNK-6).
   func start(_ link: ControlLink) {
     self.link = link
     rearm(in: .seconds(10)) { $0.abort() }
   }
 
-  /// Closes at once, without CLOSE: another address gets the place (LNK-6).
+  /// Closes at once and without CLOSE, because another address gets the place (LNK-6).
   func drop() {
-    // The end of the link comes later, when this handshake is gone: the person learns it here.
+    // The link ends later, when this handshake no longer exists, so the user is informed here.
     advance { $0.linkLost() }
     link?.abort()
     finish()
@@ -72,7 +72,7 @@ final class ListenerHandshake: LinkDelegate {
   // MARK: LinkDelegate
 
   func linkSecured(_ link: ControlLink) {
-    rearm(in: .seconds(5)) { $0.close(.timedOut, "No HELLO came in time.") }
+    rearm(in: .seconds(5)) { $0.close(.timedOut, "No HELLO arrived in time.") }
     if link.facts.peer == transport.localPeer { link.close(.self) }
   }
 
@@ -90,7 +90,7 @@ final class ListenerHandshake: LinkDelegate {
       return perform(actions)
     }
     guard relayRequest == .none else {
-      return link.close(.protocolError, "A frame came before the answer to HELLO.")
+      return link.close(.protocolError, "A frame arrived before the answer to HELLO.")
     }
     do throws(ControlMessageError) {
       switch type {
@@ -134,13 +134,13 @@ final class ListenerHandshake: LinkDelegate {
       return link.abort()
     }
     guard hello.introduction.versions.common(with: Control.versions) != nil else {
-      return link.close(.versionMismatch, "This peer speaks version 1.")
+      return link.close(.versionMismatch, "This peer supports version 1.")
     }
     if let carry = hello.carry, relayRequest == .none {
       return askApplication(link, peer, hello, carry)
     }
     guard let session = transport.session(for: hello.introduction.session), !session.hasEnded else {
-      // The session may be the one that this peer is just joining (HEL-2).
+      // The session may be one that the local peer is joining right now (HEL-2).
       return link.close(transport.joining.isEmpty ? .noSuchSession : .busy)
     }
     guard session.directory.hasJoined else {
@@ -242,7 +242,7 @@ final class ListenerHandshake: LinkDelegate {
         session.admission.invitationEnded(id)
         let error =
           code == .timedOut
-          ? SessionError(.timedOut, "Nobody answered the invitation in time.")
+          ? SessionError(.timedOut, "No user answered the invitation in time.")
           : SessionError(closeCode: code, message: message.displayed)
         session.emit(.invitationEnded(id, error))
       case .accept(let proof, let basis): return accept(link, session, proof, basis)
@@ -279,7 +279,7 @@ final class ListenerHandshake: LinkDelegate {
     }
   }
 
-  /// Opens the link, unless something changed while the other side proved itself.
+  /// Opens the link, unless something changed while the dialler proved itself.
   private func accept(
     _ link: ControlLink,
     _ session: SessionCore,
@@ -288,7 +288,7 @@ final class ListenerHandshake: LinkDelegate {
   ) {
     guard let peer = link.facts.peer, let hello else { return link.abort() }
     guard !session.hasEnded else { return link.close(.noSuchSession) }
-    // The host may have removed the peer while it proved itself (MEM-3).
+    // The host may have removed the peer in the meantime (MEM-3).
     if let reason = session.membership.removed[peer] { return link.close(.kicked, reason.raw) }
     guard !session.isDuplicate(hello, from: peer) else { return link.close(.duplicateLink) }
     let resumes = session.canResume(hello, from: peer)
@@ -338,6 +338,6 @@ final class ListenerHandshake: LinkDelegate {
 }
 
 extension Duration {
-  /// Time since the machine started, for state machines that only compare times.
+  /// The time since the machine started, for state machines that only compare times.
   static var uptime: Duration { .nanoseconds(Int64(NIODeadline.now().uptimeNanoseconds)) }
 }

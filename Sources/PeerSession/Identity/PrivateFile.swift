@@ -4,7 +4,7 @@ import Glibc
 import Musl
 #endif
 
-/// A file that only its owner may read, written whole or not at all.
+/// A file that only its owner may read, and that is written completely or not at all.
 package struct PrivateFile {
   /// The reason why a private file cannot be used.
   package enum Failure: Error, Equatable, Sendable {
@@ -14,16 +14,16 @@ package struct PrivateFile {
     case wrongKind(path: String)
     /// Another user owns the file.
     case notOurs(path: String)
-    /// Others may read or write it.
+    /// Other users may read or write it.
     case tooOpen(path: String, isDirectory: Bool)
-    /// More bytes than the caller allows.
+    /// The file is larger than the caller allows.
     case tooLarge(path: String, limit: Int)
   }
 
   /// The path of the file.
   package let path: String
 
-  /// The file at a path; nothing is looked at yet.
+  /// The file at a path; it is not accessed yet.
   package init(path: String) { self.path = path }
 
   private var directory: String {
@@ -31,9 +31,10 @@ package struct PrivateFile {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// Makes the file's directory, with mode 0700, where it is missing.
+  /// Creates the file's directory with mode 0700 if it is missing.
   ///
-  /// - Throws: ``Failure`` also when it is there but not ours, or others may write in it.
+  /// - Throws: ``Failure``, also if the directory belongs to another user, or if other users may
+  ///   write in it.
   package func prepareDirectory() throws(Failure) {
     try Self.makeDirectory(directory)
     var status = stat()
@@ -55,11 +56,12 @@ package struct PrivateFile {
     }
   }
 
-  /// Reads the file, or returns `nil` when there is none.
+  /// Reads the file, or returns `nil` if there is none.
   ///
-  /// - Throws: ``Failure`` also when the file is not ours, or others may read or write it.
+  /// - Throws: ``Failure``, also if the file belongs to another user, or if other users may read or
+  ///   write it.
   package func read(limit: Int) throws(Failure) -> [UInt8]? {
-    // Not blocking, so that a pipe in the file's place is refused rather than waited for.
+    // Non-blocking, so that opening a pipe at this path fails instead of waiting.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
@@ -83,11 +85,11 @@ package struct PrivateFile {
     }
   }
 
-  /// Writes the file unless there is one already.
+  /// Writes the file unless it exists.
   ///
-  /// Of several processes that try at once exactly one succeeds, and none ever sees half a file.
+  /// If several processes try at once, exactly one succeeds, and none sees an incomplete file.
   ///
-  /// - Returns: Whether this call made the file.
+  /// - Returns: Whether this call created the file.
   func create(_ bytes: [UInt8]) throws(Failure) -> Bool {
     let temporary = try writeTemporary(bytes)
     defer { unlink(temporary) }
@@ -110,9 +112,9 @@ package struct PrivateFile {
     try syncDirectory()
   }
 
-  /// Runs `body` while no other process that asks so runs its own, by a lock on `<path>.lock`.
+  /// Runs `body` while no other process runs its own, by a lock on `<path>.lock`.
   ///
-  /// Blocks while another process holds the lock, which none does for longer than a write takes.
+  /// Blocks while another process holds the lock, which is no longer than a write takes.
   func withLock<Result>(_ body: () throws -> Result) throws -> Result {
     let lockPath = path + ".lock"
     let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -159,7 +161,7 @@ package struct PrivateFile {
     let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("open", directory) }
     defer { close(descriptor) }
-    // Some file systems do not sync directories; the file itself was synced before.
+    // Some file systems cannot sync directories. The file itself was synced before.
     guard fsync(descriptor) == 0 || errno == EINVAL else { throw failure("fsync", directory) }
   }
 
@@ -168,7 +170,7 @@ package struct PrivateFile {
   }
 }
 
-/// `read(2)`, which the method of the same name hides.
+/// `read(2)`; the method of the same name hides it.
 private func systemRead(_ descriptor: Int32, _ buffer: inout [UInt8], _ count: Int) -> Int {
   buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, count) }
 }
@@ -202,7 +204,7 @@ extension PrivateFile.Failure {
   }
 }
 
-/// `path` as a shell takes it for one word.
+/// Returns `path` quoted as one word for a shell.
 func shellQuoted(_ path: String) -> String {
   let isPlain = path.utf8.allSatisfy { byte in
     switch byte {

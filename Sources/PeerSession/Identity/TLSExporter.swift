@@ -15,7 +15,7 @@ struct TLSExporter: Sendable {
     case datagram = "EXPORTER-whiteboard-p2p datagram"
   }
 
-  /// The hash of the negotiated cipher suite, which the secret's length tells.
+  /// The hash of the negotiated cipher suite, which follows from the secret's length.
   private enum Suite {
     case sha256
     case sha384
@@ -24,7 +24,7 @@ struct TLSExporter: Sendable {
   private let secret: SymmetricKey
   private let suite: Suite
 
-  /// Takes the exporter secret itself: 32 bytes for a suite with SHA-256, 48 for SHA-384.
+  /// Creates the exporter from its secret: 32 bytes for a suite with SHA-256, 48 for SHA-384.
   init?(secret: some Collection<UInt8>) {
     switch secret.count {
     case 32: suite = .sha256
@@ -34,7 +34,7 @@ struct TLSExporter: Sendable {
     self.secret = SymmetricKey(data: Array(secret))
   }
 
-  /// Reads `EXPORTER_SECRET <client random> <secret>`, both hexadecimal, or nothing for another line.
+  /// Reads `EXPORTER_SECRET <client random> <secret>`, both hexadecimal; nil for another line.
   init?(keyLogLine line: [UInt8]) {
     guard line.count <= 256 else { return nil }
     let fields = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
@@ -49,12 +49,12 @@ struct TLSExporter: Sendable {
     self.init(secret: secret)
   }
 
-  /// The exported bytes for one of our labels and an empty context.
+  /// Returns the exported bytes for one of the labels and an empty context.
   func export(_ label: Label, length: Int = 32) -> [UInt8] {
     export(label: label.rawValue, length: length)
   }
 
-  /// The exported bytes for `label` and an empty context.
+  /// Returns the exported bytes for `label` and an empty context.
   ///
   /// A label has at most 249 bytes, and a length is at most 255 times that of the hash.
   func export(label: String, length: Int = 32) -> [UInt8] {
@@ -79,14 +79,14 @@ struct TLSExporter: Sendable {
 
 /// HKDF-Expand-Label (RFC 8446, 7.1).
 struct HKDFLabel {
-  /// Without the prefix `tls13 `, which is put before it; at most 249 bytes.
+  /// The label without the prefix `tls13 `; at most 249 bytes.
   let label: String
   /// At most 255 bytes.
   let context: [UInt8]
-  /// How many bytes to make.
+  /// The number of bytes to export.
   let length: Int
 
-  /// The structure that is fed to HKDF-Expand.
+  /// The input structure of HKDF-Expand.
   var encoded: [UInt8] {
     let full = Array("tls13 ".utf8) + Array(label.utf8)
     precondition(full.count <= 255 && context.count <= 255, "a label or context of ours is short")
@@ -104,7 +104,7 @@ struct HKDFLabel {
   }
 }
 
-/// The bytes that an even number of hexadecimal digits stand for, or `nil`.
+/// Returns the bytes of an even number of hexadecimal digits, or `nil`.
 private func bytes(hexadecimal text: some Collection<UInt8>) -> [UInt8]? {
   guard text.count.isMultiple(of: 2) else { return nil }
   var result: [UInt8] = []

@@ -4,11 +4,11 @@ import PeerWire
 // The messages that admit a dialler: proofs, short words and ACCEPT (3.3, 4).
 
 extension Control {
-  /// The admitted dialler's first news: the link is open (3.3).
+  /// The first message to an admitted dialler: the link is open (3.3).
   struct Accept: ControlPayload {
     static let frameType = FrameType.accept
 
-    /// What the listener still holds of the dialler's deliveries (RSM-2).
+    /// The delivery state from the dialler that the listener still has (RSM-2).
     struct Received: Codable, Equatable, Sendable {
       var received: UInt64
 
@@ -20,9 +20,9 @@ extension Control {
       }
     }
 
-    /// Who made the session.
+    /// The peer that created the session.
     var host: PeerID
-    /// How many peers it holds, both ends counted.
+    /// The maximum number of peers in the session, including both ends.
     var maximum: Int
     /// At most 256; see ``fitting(_:)``.
     var members: [Member]
@@ -116,9 +116,10 @@ extension Control {
 }
 
 extension Control.Accept {
-  /// This payload with as many members as fit in `limit` bytes, and the members that do not.
+  /// Returns this payload with as many members as fit in `limit` bytes, and the members that do
+  /// not.
   ///
-  /// The sender tells the rest in MEMBERS right after (``Control/Members/split(_:)``).
+  /// The sender names the other members in MEMBERS right after (``Control/Members/split(_:)``).
   func fitting(_ limit: Int) -> (accept: Control.Accept, rest: [Control.Member]) {
     var bare = self
     bare.members = []

@@ -2,14 +2,14 @@ import PeerDiscovery
 import PeerWire
 
 extension Control {
-  /// The listener's wish for bulk links, which the dialler then dials (8.1).
+  /// The listener's request for bulk links, which the dialler then dials (8.1).
   struct BulkRequest: ControlPayload {
     static let frameType = FrameType.bulkRequest
-    /// The counts that are allowed.
+    /// The allowed numbers of links.
     static let counts = 1...8
 
     var count: Int
-    /// The far end, where the links are legs of a tunnel (11.6).
+    /// The far end, if the links are legs of a tunnel (11.6).
     var route: PeerID?
 
     init(count: Int, route: PeerID? = nil) {
@@ -39,11 +39,11 @@ extension Control {
     var incarnation: SessionIncarnation
     var opener: Opener
     var proof: Bytes32
-    /// The far end, where the link is a leg of a tunnel (11.6).
+    /// The far end, if the link is a leg of a tunnel (11.6).
     var route: PeerID?
   }
 
-  /// The listener's answer to a good ATTACH (8.1).
+  /// The listener's answer to a valid ATTACH (8.1).
   struct Attached: ControlPayload {
     static let frameType = FrameType.attached
   }
@@ -53,7 +53,7 @@ extension Control {
     static let frameType = FrameType.resourceOffer
 
     var id: TransferID
-    /// 0 to 16,384 bytes without NUL, carried as is and never a path.
+    /// 0 to 16,384 bytes without NUL; opaque, and never a path.
     var name: UntrustedText
     var size: Int
     /// The file's modification time in ms since 1970.
@@ -98,7 +98,7 @@ extension Control {
 
     var id: TransferID
     var offset: Int
-    /// Hex SHA-256 of the receiver's first `offset` bytes; there just when `offset` is over 0.
+    /// Hex SHA-256 of the receiver's first `offset` bytes; present only if `offset` is over 0.
     var prefix: String?
 
     init(id: TransferID, offset: Int, prefix: String?) {
@@ -134,7 +134,7 @@ extension Control {
     }
   }
 
-  /// The hash of all the bytes that were sent (8.2).
+  /// The hash of all bytes that were sent (8.2).
   struct ResourceEnd: ControlPayload {
     static let frameType = FrameType.resourceEnd
 
@@ -154,7 +154,7 @@ extension Control {
     }
   }
 
-  /// The receiver has it whole and verified (8.2).
+  /// The receiver has the whole resource and verified it (8.2).
   struct ResourceDone: ControlPayload {
     static let frameType = FrameType.resourceDone
     var id: TransferID
@@ -179,7 +179,7 @@ extension Control {
     }
   }
 
-  /// The end of a transfer that is not whole (RES-4).
+  /// The end of an incomplete transfer (RES-4).
   struct ResourceCancel: ControlPayload {
     static let frameType = FrameType.resourceCancel
 
@@ -187,7 +187,7 @@ extension Control {
     var code: ResourceCode
     var message: UntrustedText
 
-    /// Creates a payload, cutting `message` to 512 bytes between characters.
+    /// Creates a payload; `message` is cut to 512 bytes between characters.
     init(id: TransferID, code: ResourceCode, message: String) {
       self.id = id
       self.code = code
@@ -254,7 +254,7 @@ extension Control {
     var code: UInt32
     var message: UntrustedText
 
-    /// Creates a payload, cutting `message` to 512 bytes between characters.
+    /// Creates a payload; `message` is cut to 512 bytes between characters.
     init(id: TransferID, code: UInt32, message: String) {
       self.id = id
       self.code = code

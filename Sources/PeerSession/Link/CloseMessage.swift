@@ -1,9 +1,9 @@
 import PeerWire
 
-/// The sentences that CLOSE carries for people (3.6).
+/// The sentences for users in CLOSE (3.6).
 ///
-/// Every message of a CLOSE is such a sentence, or text that a person wrote, or empty. The code says
-/// the same to programs.
+/// Every message of a CLOSE is such a sentence, text that a user wrote, or empty. The code carries
+/// the same information for programs.
 enum CloseMessage {
   /// Describes a control frame whose payload does not decode (FRM-5).
   static func invalid(_ type: FrameType, _ error: ControlMessageError) -> String {
@@ -17,12 +17,12 @@ enum CloseMessage {
     return "The \(type.name) frame is not valid: \(fault)."
   }
 
-  /// Describes a session that has no room (HEL-5).
+  /// Describes that a session has no room (HEL-5).
   static func full(_ maximum: Int) -> String {
     "It holds at most \(maximum) \(maximum == 1 ? "peer" : "peers")."
   }
 
-  /// Describes a frame that does not belong here now (FRM-4).
+  /// Describes a frame that is not allowed now (FRM-4).
   static func unexpected(_ type: FrameType) -> String {
     "A \(type.name) frame does not belong here."
   }
@@ -47,8 +47,8 @@ enum CloseMessage {
       case .skipped(let expected, let found): "its number is \(found) and should be \(expected)"
       case .unexpectedFirst: "a message begins before the last one ended"
       case .missingFirst: "it continues a message that did not begin"
-      case .tooManyBytes: "the message is longer than it said"
-      case .tooFewBytes: "the message is shorter than it said"
+      case .tooManyBytes: "the message is longer than announced"
+      case .tooFewBytes: "the message is shorter than announced"
       }
     return "The \(FrameType.message.name) frame is not valid: \(fault)."
   }
@@ -72,7 +72,7 @@ enum CloseMessage {
     case RelayedPeers.Violation.peer:
       "The relay message is not valid: its peer cannot have that route."
     case RouteTable.Violation.tooManyWishes:
-      "The relay message is not valid: it asks for too many peers."
+      "The relay message is not valid: it requests too many peers."
     default: "The relay message is not valid."
     }
   }

@@ -3,35 +3,35 @@ import NIOSSL
 import NIOTLS
 import PeerWire
 
-/// Who decides what happens on a link: the transport until the session is known, then the session.
+/// Handles the events of a link: a handshake until the session is known, then the session.
 ///
 /// All calls come on the session's event loop.
 protocol LinkDelegate: AnyObject {
   /// TLS is complete and the other side's key is known.
   func linkSecured(_ link: ControlLink)
-  /// A frame arrived, other than those below.
+  /// A frame arrived that the link does not handle itself.
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer)
-  /// The bytes at hand are used up: acknowledge, deliver.
+  /// The available bytes are used up: acknowledge and deliver.
   func linkReadComplete(_ link: ControlLink)
   /// The link may be written again.
   func linkWritable(_ link: ControlLink)
-  /// The link is gone, once, whatever the reason.
+  /// The link ended; called once.
   func linkEnded(_ link: ControlLink, _ reason: LinkEnd)
 }
 
 /// How a link ended.
 enum LinkEnd {
-  /// The other side said why.
+  /// The other side closed it with a reason.
   case closed(CloseCode, message: String)
-  /// We closed it.
+  /// The local side closed it.
   case closedByUs(CloseCode)
   /// TCP or TLS broke.
   case broken((any Error)?)
 }
 
-/// One control link: frames in and out of a TLS channel, confined to its event loop.
+/// One control link: the frames on a TLS channel, confined to its event loop.
 ///
-/// It knows the shape of frames and nothing of what they mean.
+/// It knows the form of frames, but not their meaning.
 final class ControlLink: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -40,20 +40,20 @@ final class ControlLink: ChannelDuplexHandler {
 
   let side: LinkSide
   let facts: LinkFacts
-  /// Where the other end is, as TCP says.
+  /// The address of the other end, according to TCP.
   let remote: PeerAddress?
   weak var delegate: (any LinkDelegate)?
-  /// The peer whose link this is, while it is the open one of a session.
+  /// The peer of this link, while it is the open link of a session.
   weak var entry: PeerEntry?
 
-  /// What frames may hold now (FRM-1).
+  /// The maximum size of a frame now (FRM-1).
   var frameLimit = Limits.framePayloadBeforeAdmission
   private(set) var lastHeard: NIODeadline
   private(set) var lastSent: NIODeadline
-  /// When reading was stopped by ourselves, silence says nothing (LIV-2).
+  /// Whether the local side stopped reading; then silence means nothing (LIV-2).
   private(set) var isReadingPaused = false
   private(set) var isSecured = false
-  /// Whether a person admitted the dialler of this link (4.3); on the listener's side.
+  /// Whether a user admitted the dialler of this link (4.3); on the listener's side.
   var isAdmittedByPerson = false
 
   private var context: ChannelHandlerContext?
@@ -89,19 +89,19 @@ final class ControlLink: ChannelDuplexHandler {
     flush()
   }
 
-  /// Writes whole frames that are encoded already.
+  /// Writes complete, encoded frames.
   func write(_ frames: ByteBuffer) {
     guard let context, end == nil else { return }
     context.write(wrapOutboundOut(frames), promise: nil)
   }
 
-  /// Sends what was written.
+  /// Flushes the written frames.
   func flush() {
     lastSent = .now()
     context?.flush()
   }
 
-  /// Says why and closes (3.6).
+  /// Sends CLOSE with the reason, and closes (3.6).
   func close(_ code: CloseCode, _ message: String = "") {
     guard end == nil else { return }
     guard let context else {
@@ -110,19 +110,20 @@ final class ControlLink: ChannelDuplexHandler {
     }
     send(.close, Control.Close(code, message).encoded())
     end = .closedByUs(code)
-    // A peer that does not read must not keep the channel: it has two seconds, or less if it was silent
-    // for that long already. TLS itself would wait five seconds more for the other end.
+    // A peer that does not read must not keep the channel open. It has two seconds, or less if it
+    // was silent for that long already. TLS itself would wait five more seconds for the other end.
     let isSilent = NIODeadline.now() - lastHeard > .seconds(2)
     let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
     let timeout = context.eventLoop.scheduleTask(in: isSilent ? .milliseconds(100) : .seconds(2)) {
       bound.value.closeTransport()
     }
     context.channel.closeFuture.whenComplete { _ in timeout.cancel() }
-    // What waits unread would have TCP throw away what was written: it is read and dropped (CLS-1).
+    // If unread bytes waited, TCP would discard the bytes written last. So they are read and
+    // dropped (CLS-1).
     if isReadingPaused { resumeReading() } else { context.close(promise: nil) }
   }
 
-  /// Closes the connection below TLS, which then waits for nothing.
+  /// Closes the connection below TLS, without waiting.
   private func closeTransport() {
     guard let context else { return }
     let operations = context.pipeline.syncOperations
@@ -133,11 +134,11 @@ final class ControlLink: ChannelDuplexHandler {
     }
   }
 
-  /// Closes without a word: the link is broken.
+  /// Closes without CLOSE: the link is broken.
   func abort(_ error: (any Error)? = nil) {
     guard end == nil else { return }
     end = .broken(error)
-    // TLS would wait for an answer of the other end, which is likely silent.
+    // TLS would wait for an answer of the other end, which probably cannot answer.
     closeTransport()
   }
 
@@ -147,7 +148,7 @@ final class ControlLink: ChannelDuplexHandler {
   /// already read.
   func pauseReading() { isReadingPaused = true }
 
-  /// Counts the other end as heard at `now`, since we ourselves could not have heard it.
+  /// Counts the other end as heard at `now`, because the local side could not receive.
   func excuseSilence(until now: NIODeadline) { lastHeard = now }
 
   /// Reads again.
@@ -156,7 +157,7 @@ final class ControlLink: ChannelDuplexHandler {
     isReadingPaused = false
     lastHeard = .now()
     if !isParsing, pending != nil, end == nil {
-      take(ByteBuffer())
+      receive(ByteBuffer())
       delegate?.linkReadComplete(self)
     }
     if wantsRead {
@@ -192,13 +193,13 @@ final class ControlLink: ChannelDuplexHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard end == nil else { return }
     lastHeard = .now()
-    take(unwrapInboundIn(data))
+    receive(unwrapInboundIn(data))
   }
 
-  private func take(_ bytes: ByteBuffer) {
+  private func receive(_ bytes: ByteBuffer) {
     var incoming = bytes
-    // What a frame sets off may write, and TLS may deliver more from within that write: later bytes
-    // wait until those being parsed are done with.
+    // Handling a frame may write, and TLS may then deliver more bytes within that write. Those
+    // bytes wait until the present bytes are parsed.
     guard !isParsing && !isHandedOver else {
       backlog.writeBuffer(&incoming)
       return
@@ -267,7 +268,7 @@ final class ControlLink: ChannelDuplexHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // An unclean end of TLS after a CLOSE is no news.
+    // After CLOSE, an unclean end of TLS does not matter.
     if end == nil { end = .broken(error) }
     context.close(promise: nil)
   }
@@ -286,22 +287,23 @@ final class ControlLink: ChannelDuplexHandler {
 
   // MARK: Bulk
 
-  /// Gives the channel to the bulk side: from now on this handler only keeps what arrives, until
-  /// ``leave()``.
+  /// Hands the channel over to the bulk side.
+  ///
+  /// This handler then only holds arriving bytes until ``leave()``.
   func handOver() -> (any Channel)? {
     isHandedOver = true
     delegate = nil
     return context?.channel
   }
 
-  /// Passes on what arrived behind the frame after which the link was handed over, in order, and
-  /// leaves the pipeline.
+  /// Passes on, in order, the bytes behind the last frame before the handover, and leaves the
+  /// pipeline.
   func leave() {
     guard let context else { return }
-    var kept = pending.take() ?? ByteBuffer()
-    kept.writeBuffer(&backlog)
-    if kept.readableBytes > 0 {
-      context.fireChannelRead(wrapInboundOut(kept))
+    var rest = pending.take() ?? ByteBuffer()
+    rest.writeBuffer(&backlog)
+    if rest.readableBytes > 0 {
+      context.fireChannelRead(wrapInboundOut(rest))
       context.fireChannelReadComplete()
     }
     context.pipeline.syncOperations.removeHandler(self, promise: nil)
@@ -320,7 +322,7 @@ extension ByteBuffer {
 }
 
 extension Optional {
-  /// Takes the value out, leaving `nil`.
+  /// Returns the value, and leaves `nil` in its place.
   mutating func take() -> Wrapped? {
     defer { self = nil }
     return self

@@ -3,22 +3,22 @@ import PeerWire
 
 /// The JSON payloads of `Protocol/session.md`, one type for each.
 enum Control {
-  /// The lowest and highest version this program speaks (HEL-1).
+  /// The lowest and highest version that this program supports (HEL-1).
   static let versions = VersionRange(lowest: 1, highest: 1)
-  /// Bytes in the `message` of CLOSE and in other explanations (3.6).
+  /// The maximum number of bytes in the `message` of CLOSE and in other explanations (3.6).
   static let explanation = 512
 }
 
 extension Control {
-  /// The last frame of a link that is closed on purpose (3.6).
+  /// The last frame of a link that is closed intentionally (3.6).
   struct Close: ControlPayload {
     static let frameType = FrameType.close
 
-    /// A code that this version does not know has become `internal-error`.
+    /// The code; a code that this version does not know is read as `internal-error`.
     var code: CloseCode
     var message: UntrustedText
 
-    /// Creates a payload, cutting `message` to 512 bytes between characters.
+    /// Creates a payload; `message` is cut to 512 bytes between characters.
     init(_ code: CloseCode, _ message: String) {
       self.code = code
       self.message = .explanation(message)
@@ -44,7 +44,7 @@ extension Control {
 }
 
 extension String {
-  /// The longest prefix of whole characters that takes at most `limit` bytes.
+  /// Returns the longest prefix of whole characters with at most `limit` bytes.
   func prefix(bytes limit: Int) -> String {
     guard utf8.count > limit else { return self }
     var result = ""
@@ -59,15 +59,16 @@ extension String {
 }
 
 extension UntrustedText {
-  /// Words of ours for people there, as the protocol takes them: at most 512 bytes, without NUL.
+  /// Returns text for users at the other side in the form of the protocol: at most 512 bytes,
+  /// without NUL.
   static func explanation(_ words: String) -> UntrustedText {
     UntrustedText(words.filter { $0 != "\0" }.prefix(bytes: Control.explanation))
   }
 
-  /// Words of the other side for people here, made harmless and whole.
+  /// The other side's text for users, made safe for display.
   var explanation: String { displayed(width: Control.explanation) }
 
-  /// The name of a session as the protocol takes it: at most 128 bytes, without NUL.
+  /// Returns the name of a session in the form of the protocol: at most 128 bytes, without NUL.
   static func sessionName(_ name: String) -> UntrustedText {
     UntrustedText(name.filter { $0 != "\0" }.prefix(bytes: Limits.sessionName))
   }

@@ -8,30 +8,30 @@ import Glibc
 import Musl
 #endif
 
-/// The payload of a control frame: one JSON object whose every value is in range (FRM-5).
+/// The payload of a control frame: one JSON object whose values are all in range (FRM-5).
 ///
-/// A value of such a type is legal: it was either decoded, and so checked, or made by us.
+/// A value of such a type is legal: it was decoded and checked, or created here.
 protocol ControlPayload: Codable, Equatable, Sendable {
   /// The frame that carries it.
   static var frameType: FrameType { get }
 }
 
-/// Why a control payload is not what its frame's type says; the link closes with `protocol-error`.
+/// The reason why a control payload is invalid; the link is closed with `protocol-error`.
 ///
-/// Paths name keys of this version only, never text of the peer.
+/// Paths contain keys of this version only, never text of the peer.
 enum ControlMessageError: Error, Equatable, Sendable {
-  /// Not one JSON object in UTF-8, too deep, or a key twice (FRM-5).
+  /// The payload is not one JSON object in UTF-8, is too deep, or repeats a key (FRM-5).
   case notJSON
-  /// A required key is not there.
+  /// A required key is missing.
   case missing(String)
-  /// A value is of another type.
+  /// A value has another type.
   case wrongType(String)
-  /// A value is of the right type but not allowed.
+  /// A value has the right type but is not allowed.
   case outOfRange(String)
 }
 
 extension ControlPayload {
-  /// Reads a payload that a frame carried, checking its bounds before anything is built from it.
+  /// Decodes the payload of a frame, and checks the limits before it builds anything.
   ///
   /// - Throws: ``ControlMessageError``; the link must then be closed with `protocol-error` (FRM-4).
   static func decode(_ bytes: [UInt8]) throws(ControlMessageError) -> Self {
@@ -49,7 +49,7 @@ extension ControlPayload {
     }
   }
 
-  /// The payload as it is sent: keys sorted, so that one value has one form.
+  /// The encoded payload with sorted keys, so that one value has one form.
   func encoded() -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -62,7 +62,7 @@ extension ControlPayload {
 }
 
 extension ControlMessageError {
-  /// Says which key was wrong, from what the decoder found.
+  /// Creates an error that names the wrong key, from the decoder's error.
   fileprivate init(_ error: DecodingError) {
     switch error {
     case .keyNotFound(let key, let context):
@@ -83,8 +83,8 @@ extension ControlMessageError {
 
 /// Replaces every number that is written with a fraction or an exponent by `0.5`.
 ///
-/// The decoder takes `1.0` and `1e3` for integers, and FRM-5 does not. No payload of ours has any
-/// other number than integers, so what stands at an unknown key does not matter. `bytes` are JSON.
+/// The decoder reads `1.0` and `1e3` as integers, which FRM-5 forbids. All numbers in the
+/// protocol's payloads are integers, so numbers at unknown keys do not matter. `bytes` are JSON.
 private func withoutWrittenFractions(_ bytes: [UInt8]) -> [UInt8] {
   var result: [UInt8] = []
   var start = 0
@@ -126,7 +126,7 @@ struct Bytes32: Hashable, Sendable {
   /// The bytes.
   let bytes: [UInt8]
 
-  /// Takes exactly 32 bytes, or nothing.
+  /// Creates a value from exactly 32 bytes; nil for another length.
   init?(_ bytes: some Sequence<UInt8>) {
     self.bytes = Array(bytes)
     guard self.bytes.count == Self.count else { return nil }
@@ -166,10 +166,10 @@ extension Bytes32: Codable {
 
 /// RFC 4648 base64 with padding, in its one canonical form.
 enum Base64 {
-  /// The text of `bytes`.
+  /// Returns the text of `bytes`.
   static func encode(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 
-  /// The bytes of `text`, or `nil` when it is not canonical or holds more than `maximum` bytes.
+  /// Returns the bytes of `text`, or `nil` if it is not canonical or has more than `maximum` bytes.
   static func decode(_ text: String, maximum: Int) -> [UInt8]? {
     guard text.utf8.count <= (maximum + 2) / 3 * 4,
       let data = Data(base64Encoded: text), data.count <= maximum,
@@ -183,7 +183,7 @@ enum Base64 {
 let maximumControlInteger = 1 << 53 - 1
 
 extension KeyedDecodingContainer {
-  /// Whether an optional key has a value: one that is `null` has none (FRM-5).
+  /// Whether an optional key has a value; `null` counts as none (FRM-5).
   func isPresent(_ key: Key) throws -> Bool {
     try contains(key) && !decodeNil(forKey: key)
   }
@@ -197,12 +197,13 @@ extension KeyedDecodingContainer {
     } catch let error as DecodingError {
       throw error
     } catch {
-      // A fraction, or more than 64 bits: an error of the decoder's own, which does not say where.
+      // A fraction, or more than 64 bits, causes an error of the decoder that does not name the
+      // key.
       throw outOfRange(key)
     }
   }
 
-  /// Reads text that must take a number of bytes in `range`, without NUL.
+  /// Reads text without NUL whose number of bytes is in `range`.
   func text(_ key: Key, bytes range: ClosedRange<Int>) throws -> String {
     let value = try decode(String.self, forKey: key)
     guard range.contains(value.utf8.count), !value.utf8.contains(0) else { throw outOfRange(key) }

@@ -4,7 +4,7 @@ import PeerWire
 // HELLO, with which both sides of a link introduce themselves (3.1).
 
 extension Control {
-  /// The versions of the protocol a peer speaks, on the wire `[lowest, highest]`.
+  /// The versions of the protocol that a peer supports; in JSON `[lowest, highest]`.
   struct VersionRange: Codable, Equatable, Sendable {
     var lowest: Int
     var highest: Int
@@ -47,7 +47,7 @@ extension Control {
     }
   }
 
-  /// What a peer is in a session; one that this version does not know is a member.
+  /// The role of a peer in a session; a role that this version does not know is read as `member`.
   enum Role: String, Codable, Sendable {
     case member
     case relay
@@ -57,11 +57,11 @@ extension Control {
     }
   }
 
-  /// What both directions of HELLO say (3.1).
+  /// The common part of both directions of HELLO (3.1).
   struct Introduction: Codable, Equatable, Sendable {
     var versions: VersionRange
     var session: SessionID
-    /// 1 to 64 bytes; proves nothing.
+    /// 1 to 64 bytes, not verified.
     var name: UntrustedText
     var incarnation: SessionIncarnation
     /// 0 for a peer that does not listen.
@@ -136,11 +136,11 @@ extension Control {
     }
   }
 
-  /// What a dialler with delivery state of an earlier link says (RSM-1).
+  /// The delivery state of an earlier link that the dialler has (RSM-1).
   struct Resume: Codable, Equatable, Sendable {
-    /// The incarnation of the listener whose receive state it still holds.
+    /// The incarnation of the listener whose messages the dialler received.
     var incarnation: SessionIncarnation
-    /// The highest message sequence number taken from it.
+    /// The number of the last message part received from it.
     var received: UInt64
     /// The number of the link with which the delivery state began (RSM-5).
     var since: Int?
@@ -161,21 +161,23 @@ extension Control {
     }
   }
 
-  /// How long a dialler waits for a person, and what its application says to the other's (3.1).
+  /// How long a dialler waits for a user, and the bytes for the listener's application (3.1).
   struct InvitationRequest: Codable, Equatable, Sendable {
-    /// The time that a dialler waits if it names none.
+    /// The default time that a dialler waits.
     static let defaultTimeout = Duration.seconds(300)
-    /// The times that are allowed, in milliseconds.
+    /// The allowed times, in milliseconds.
     static let milliseconds = 1_000...600_000
 
-    /// Brought into the range that is allowed.
+    /// The time, clamped to the allowed range.
     let timeout: Duration
     /// At most 1,024 bytes.
     let context: [UInt8]
     /// The pass of the listener's join link (HEL-9).
     let pass: InvitationPass?
 
-    /// Creates a request; a longer context than 1,024 bytes is a mistake of the caller.
+    /// Creates a request.
+    ///
+    /// - Precondition: The context has at most 1,024 bytes.
     init(
       timeout: Duration = defaultTimeout,
       context: [UInt8] = [],
@@ -232,7 +234,7 @@ extension Control {
     var ended: String?
     var ticket: Ticket?
     var invitation: InvitationRequest?
-    /// To a relay that is to carry the session (11.1).
+    /// For a relay: the request to relay the session (11.1).
     var carry: Carry?
 
     init(
@@ -251,7 +253,7 @@ extension Control {
       self.carry = carry
     }
 
-    /// Whether the dialler means delivery state that a listener holds (RSM-2, RSM-5).
+    /// Whether the dialler wants to resume the delivery state that a listener holds (RSM-2, RSM-5).
     ///
     /// - Parameters:
     ///   - dialler: The dialler's incarnation of that state.

@@ -4,12 +4,13 @@ import PeerWire
 // The messages about the members of a session (5).
 
 extension Control {
-  /// One peer of a session, as another tells of it (5.1); alone, what follows ROUTE (11.2).
+  /// One peer of a session, as another peer describes it (5.1); also the payload after ROUTE
+  /// (11.2).
   struct Member: ControlPayload {
     static let frameType = FrameType.message
 
     var peer: PeerID
-    /// 1 to 64 bytes; proves nothing.
+    /// 1 to 64 bytes, not verified.
     var name: UntrustedText
     var incarnation: SessionIncarnation
     var port: Int
@@ -32,7 +33,7 @@ extension Control {
       self.role = role
     }
 
-    /// The member that `peer`'s own HELLO describes.
+    /// Creates the member that the HELLO of `peer` describes.
     init(peer: PeerID, _ introduction: Introduction) {
       self.init(
         peer: peer,
@@ -74,7 +75,7 @@ extension Control {
     }
   }
 
-  /// Members the receiver may not know yet (MEM-1).
+  /// Members that the receiver may not know yet (MEM-1).
   struct Members: ControlPayload {
     static let frameType = FrameType.members
 
@@ -95,16 +96,16 @@ extension Control {
     }
   }
 
-  /// The host's order to drop a peer (MEM-3).
+  /// The host's order to remove a peer (MEM-3).
   struct Kick: ControlPayload, Equatable {
     static let frameType = FrameType.kick
 
     var peer: PeerID
     var reason: UntrustedText
-    /// The host's signature, with which the order counts on every link (MEM-11).
+    /// The host's signature; with it, the order counts on every link (MEM-11).
     var signature: KickSignature?
 
-    /// Creates an order, cutting `reason` to 512 bytes between characters.
+    /// Creates an order; `reason` is cut to 512 bytes between characters.
     init(peer: PeerID, reason: String, signature: KickSignature? = nil) {
       self.peer = peer
       self.reason = .explanation(reason)
@@ -134,7 +135,7 @@ extension Control {
     }
   }
 
-  /// Where the sender can be reached from now on (MEM-4).
+  /// The addresses at which the sender is reachable from now on (MEM-4).
   struct Addresses: ControlPayload {
     static let frameType = FrameType.addresses
 
@@ -155,12 +156,12 @@ extension Control {
 }
 
 extension Control.Members {
-  /// As many payloads as it takes for each to fit in a frame.
+  /// Splits members into as many payloads as are needed for each to fit in a frame.
   static func split(_ members: [Control.Member]) -> [Control.Members] {
     var result: [Control.Members] = []
     var room = 0
     for member in members {
-      // Counts the braces again for each member: an upper bound, and simple.
+      // The size counts the braces again for each member, which gives a simple upper bound.
       let size = Control.Members(members: [member]).encoded().count
       if room < size || result.last?.members.count == Limits.members {
         result.append(Control.Members(members: []))

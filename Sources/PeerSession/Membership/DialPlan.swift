@@ -18,7 +18,7 @@ struct DialPlan: Sendable, Equatable {
     case always
   }
 
-  /// Whether a dial is under way.
+  /// Whether a dial is in progress.
   private(set) var isDialling = false
   /// When the peer is dialled next; `nil` if no dial is planned.
   private(set) var next: NIODeadline?
@@ -44,21 +44,21 @@ struct DialPlan: Sendable, Equatable {
 
   // MARK: News of the peer
 
-  /// A member names the peer, as this process.
-  mutating func heard(of incarnation: SessionIncarnation, dialAt due: NIODeadline) {
+  /// Handles that a member named the peer, as this process.
+  mutating func named(of incarnation: SessionIncarnation, dialAt due: NIODeadline) {
     lift(incarnation)
     guard !isBarred, next == nil || isLost else { return }
     next = due
   }
 
-  /// Discovery shows the peer, as this process.
+  /// Handles that discovery shows the peer, as this process.
   ///
   /// - Parameters:
   ///   - incarnation: The process.
   ///   - isMoved: Whether it is at another address than before.
   ///   - hasLink: Whether there is a link with it.
   ///   - now: The time.
-  mutating func found(
+  mutating func discovered(
     _ incarnation: SessionIncarnation,
     isMoved: Bool,
     hasLink: Bool,
@@ -73,10 +73,10 @@ struct DialPlan: Sendable, Equatable {
     next = now
   }
 
-  /// Discovery does not show the peer any more, which proves nothing (LIV-5).
+  /// Handles that discovery does not show the peer any more, which proves nothing (LIV-5).
   mutating func vanished() { announced = nil }
 
-  /// Either side may now prove what it could not prove before.
+  /// Handles that either side may now prove what it could not prove before.
   mutating func proofChanged(now: NIODeadline) {
     guard case .untilProof = bar else { return }
     bar = nil
@@ -95,7 +95,7 @@ struct DialPlan: Sendable, Equatable {
 
   // MARK: Links and dials
 
-  /// A dial begins.
+  /// Records the start of a dial.
   mutating func began() {
     isDialling = true
     next = nil
@@ -104,7 +104,7 @@ struct DialPlan: Sendable, Equatable {
   /// Records the end of a dial, whether it succeeded or failed.
   mutating func ended() { isDialling = false }
 
-  /// The peer has a link, whichever side dialled.
+  /// Handles that a link with the peer opened, whichever side dialled.
   mutating func linkOpened() {
     next = nil
     failures = 0
@@ -112,20 +112,22 @@ struct DialPlan: Sendable, Equatable {
     lostAt = nil
   }
 
-  /// The peer is reached through a relay, and dialled rarely from now on (RLY-6).
+  /// Handles that a relay reaches the peer, which is dialled rarely from now on (RLY-6).
   mutating func relayed(now: NIODeadline, jitter: Double) {
     lostAt = nil
     failures = 0
     planRarely(now: now, jitter: jitter)
   }
 
-  /// The link broke; the side that had dialled it dials first (LIV-3).
+  /// Handles that the link broke.
+  ///
+  /// The side that had dialled it dials first (LIV-3).
   mutating func linkBroke(dialledLast: Bool, now: NIODeadline) {
     failures = 0
     next = now + (dialledLast ? .zero : .seconds(1))
   }
 
-  /// The peer was given up (LIV-4).
+  /// Handles that the peer was given up (LIV-4).
   mutating func lost(now: NIODeadline, jitter: Double) {
     lostAt = now
     failures = 0
@@ -133,19 +135,19 @@ struct DialPlan: Sendable, Equatable {
     set(1_000, now, jitter)
   }
 
-  /// Another peer returned, so the network may have recovered (LIV-4).
-  mutating func mayBeBack(now: NIODeadline) {
+  /// Handles that another peer returned, so that the network may have recovered (LIV-4).
+  mutating func otherPeerReturned(now: NIODeadline) {
     guard isLost, !isBarred, !isDialling else { return }
     next = min(next ?? .distantFuture, now)
   }
 
-  /// The peer must not be dialled.
+  /// Bars the peer from being dialled.
   mutating func bar(_ reason: Bar) {
     bar = reason
     next = nil
   }
 
-  /// Either side closed, with a code that says when to dial again (3.6).
+  /// Handles a CLOSE of either side, whose code states when to dial again (3.6).
   ///
   /// - Parameters:
   ///   - redial: The code's rule for the next dial.
@@ -190,7 +192,7 @@ struct DialPlan: Sendable, Equatable {
     case forgotten
   }
 
-  /// A dial failed.
+  /// Plans the next dial after a failed one.
   ///
   /// - Parameters:
   ///   - redial: The rule for the next dial in the peer's answer; `later` if it gave none.
@@ -211,7 +213,7 @@ struct DialPlan: Sendable, Equatable {
     if circumstances.isRare {
       planRarely(now: now, jitter: jitter)
     } else if announced != nil || (circumstances.isAwaited && !isLost) {
-      // It is there, or may be back any moment (MEM-9, LIV-3).
+      // Discovery shows the peer, or its link broke a short while ago (MEM-9, LIV-3).
       set(wait, now, jitter)
     } else if isLost {
       planAfterLoss(now: now, jitter: jitter)

@@ -5,9 +5,9 @@ import PeerWire
 
 /// The host's signature below a removal, so that any member can pass the removal on (MEM-11).
 struct KickSignature: Equatable, Sendable {
-  /// Bytes of the key: a P-256 SubjectPublicKeyInfo has 91.
+  /// The maximum number of bytes of a key: a P-256 SubjectPublicKeyInfo has 91.
   private static let maximumKey = 128
-  /// Bytes of the signature: a DER signature on P-256 has at most 72.
+  /// The maximum number of bytes of a signature: a DER signature on P-256 has at most 72.
   private static let maximumSignature = 80
 
   /// The DER SubjectPublicKeyInfo of the signer.

@@ -75,7 +75,7 @@ final class MemberDialler {
     return .init(
       hasLink: entry.link != nil,
       isRemoved: session.membership.isRemoved(peer),
-      isLeftToRelays: session.relaying.sparesDial(entry),
+      isLeftToRelays: session.relaying.leavesToRelays(entry),
       isProven: entry.delivery != nil || session.membership.contains(peer)
     )
   }

@@ -15,8 +15,9 @@ extension MemberDirectory {
     remove(kick)
   }
 
-  /// A peer reports a removal; it counts if the host signed it, or if the peer may speak for the host
-  /// (MEM-3, MEM-11).
+  /// Handles a removal that a peer reports.
+  ///
+  /// It counts if the host signed it, or if the peer may speak for the host (MEM-3, MEM-11).
   func received(_ kick: Control.Kick, _ entry: PeerEntry, _ link: ControlLink) {
     let host = membership.host
     guard kick.peer != host else { return }

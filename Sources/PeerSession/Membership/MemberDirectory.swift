@@ -170,7 +170,7 @@ final class MemberDirectory {
     return true
   }
 
-  /// Discovery shows a peer of this session (MEM-9).
+  /// Handles that discovery shows a peer of this session (MEM-9).
   func found(_ peer: PeerID, at addresses: [PeerAddress], as incarnation: SessionIncarnation) {
     guard peer != session.localPeer, !session.hasEnded, !membership.isRemoved(peer) else { return }
     let entry: PeerEntry
@@ -201,7 +201,7 @@ final class MemberDirectory {
     session.planTick()
   }
 
-  /// Discovery does not show a peer any more.
+  /// Handles that discovery does not show a peer any more.
   func vanished(_ peer: PeerID) { session.dialler.policy.vanished(peer) }
 
   // MARK: The membership record
@@ -262,7 +262,7 @@ final class MemberDirectory {
 
   // MARK: Proofs of membership
 
-  /// A peer proved that it belongs to the session: on a link, or a relay vouches for it.
+  /// Handles that a peer proved its membership on a link, or that a relay vouches for it.
   func met(_ entry: PeerEntry) {
     guard hasJoined, membership.session != .unnamed else { return }
     var member = entry.stored
@@ -298,7 +298,7 @@ final class MemberDirectory {
     }
   }
 
-  /// A member signed that this peer belongs to the session (TCK-4).
+  /// Stores a ticket: a member's signature that the local peer belongs to the session (TCK-4).
   func received(_ ticket: Ticket) {
     if update({ $0.received(ticket) }) { proofChanged() }
   }

@@ -189,8 +189,10 @@ struct Membership: Sendable {
     return signatures.last?.admitter == host && !signatures.contains { isRemoved($0.admitter) }
   }
 
-  /// Stores a ticket for this peer if it is better than the current one (TCK-4): if only the new one
-  /// leads to the host, if only the new one is signed by the host or a relay, or if it is not longer.
+  /// Stores a ticket for this peer if it is better than the current one (TCK-4).
+  ///
+  /// It is better if only the new one leads to the host, if only the new one is signed by the host
+  /// or a relay, or if it is not longer.
   ///
   /// - Returns: Whether the ticket was stored and differs from the one before.
   mutating func received(_ new: Ticket) -> Bool {

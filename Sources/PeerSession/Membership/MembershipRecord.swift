@@ -80,7 +80,7 @@ public struct MembershipRecord: Equatable, Sendable {
 }
 
 extension MembershipRecord: Codable {
-  /// The most bytes that ``init(json:)`` reads.
+  /// The maximum number of bytes that ``init(json:)`` reads.
   private static let maximumBytes = 8 << 20
 
   private enum CodingKeys: String, CodingKey {

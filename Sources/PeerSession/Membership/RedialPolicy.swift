@@ -88,7 +88,7 @@ struct RedialPolicy: Sendable {
     as incarnation: SessionIncarnation,
     dialAt due: NIODeadline
   ) {
-    contacts[peer, default: Contact()].plan.heard(of: incarnation, dialAt: due)
+    contacts[peer, default: Contact()].plan.named(of: incarnation, dialAt: due)
   }
 
   /// Handles that discovery shows a peer, as this process.
@@ -107,7 +107,7 @@ struct RedialPolicy: Sendable {
     now: NIODeadline
   ) {
     contacts[peer, default: Contact()].plan
-      .found(incarnation, isMoved: isMoved, hasLink: hasLink, now: now)
+      .discovered(incarnation, isMoved: isMoved, hasLink: hasLink, now: now)
   }
 
   /// Handles that discovery does not show a peer any more.
@@ -115,7 +115,7 @@ struct RedialPolicy: Sendable {
 
   /// Handles that one peer returned: the network may have recovered for all (LIV-4).
   mutating func peerReturned(now: NIODeadline) {
-    for peer in contacts.keys { contacts[peer]?.plan.mayBeBack(now: now) }
+    for peer in contacts.keys { contacts[peer]?.plan.otherPeerReturned(now: now) }
   }
 
   /// Handles that either side may now prove what it could not prove before.

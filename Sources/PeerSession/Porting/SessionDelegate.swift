@@ -1,36 +1,36 @@
 import PeerDiscovery
 
 extension Session {
-  /// Whether a peer can be sent to, in the three words of MultipeerConnectivity.
+  /// Whether messages can be sent to a peer, in the three states of MultipeerConnectivity.
   public enum MemberState: Int, Sendable {
-    /// Out of the session, or given up.
+    /// The peer is not in the session, or was given up.
     case notConnected = 0
-    /// Being dialled for the first time.
+    /// The peer is dialled for the first time.
     case connecting = 1
-    /// In the session.
+    /// The peer is in the session.
     ///
-    /// It stays so while a broken link is mended, for nothing is lost meanwhile; ``PeerState`` tells
-    /// the difference.
+    /// It stays in this state while a broken link is replaced, because no message is lost;
+    /// ``PeerState`` makes the difference.
     case connected = 2
   }
 }
 
-/// Is told what happens in a session, in the shape of `MCSessionDelegate`, for code that is ported.
+/// The events of a session in the form of `MCSessionDelegate`, for code that is ported.
 ///
-/// New code reads ``Session/events``. Every method has a default that does nothing, and is called in
-/// the order of the events, each after the one before has returned: a method that takes long slows
-/// the senders down and loses nothing. An actor, or a class on the main actor, conforms with its own
-/// synchronous methods; nothing is called on a queue that it did not choose.
+/// New code reads ``Session/events``. Every method has a default that does nothing. Methods are
+/// called in the order of the events, each after the one before has returned: a slow method slows
+/// the senders down and loses nothing. An actor, or a class on the main actor, conforms with its
+/// own synchronous methods; no method runs on a queue that it did not choose.
 public protocol SessionDelegate: AnyObject, Sendable {
   /// A peer's place in the session changed.
   func session(_ session: Session, peer: PeerID, didChange state: Session.MemberState) async
 
-  /// A message came, reliable or unreliable.
+  /// A reliable or unreliable message arrived.
   func session(_ session: Session, didReceive data: [UInt8], fromPeer peer: PeerID) async
 
   /// A peer opened a stream; it is open already, and needs no run loop.
   ///
-  /// Read ``PeerStream/inbound`` in a task of its own: what comes after waits for this method.
+  /// Read ``PeerStream/inbound`` in a task of its own, because later events wait for this method.
   func session(
     _ session: Session,
     didReceive stream: PeerStream,
@@ -38,7 +38,7 @@ public protocol SessionDelegate: AnyObject, Sendable {
     fromPeer peer: PeerID
   ) async
 
-  /// A resource is on its way to us; `progress` watches it and can cancel it.
+  /// A resource begins to arrive; `progress` observes it and can cancel it.
   func session(
     _ session: Session,
     didStartReceivingResourceWithName resourceName: UntrustedText,
@@ -46,10 +46,10 @@ public protocol SessionDelegate: AnyObject, Sendable {
     with progress: IncomingResource
   ) async
 
-  /// A resource is here whole and verified, or will not be: one of `path` and `error` is not `nil`.
+  /// A resource arrived and was verified, or failed: one of `path` and `error` is not `nil`.
   ///
-  /// The file stays in the inbox, and counts against its quota, until the program moves or removes
-  /// it; it need not do so before this method returns.
+  /// The file stays in the inbox, and counts toward its quota, until the program moves or removes
+  /// it, which it may do later.
   func session(
     _ session: Session,
     didFinishReceivingResourceWithName resourceName: UntrustedText,
@@ -58,14 +58,14 @@ public protocol SessionDelegate: AnyObject, Sendable {
     withError error: SessionError?
   ) async
 
-  /// A peer asks to join and a person must decide; answer with ``Session/respond(to:_:)``.
+  /// A peer asks to join and a user must decide; answer with ``Session/respond(to:_:)``.
   ///
-  /// What `advertiser(_:didReceiveInvitationFromPeer:withContext:invitationHandler:)` was.
+  /// It replaces `advertiser(_:didReceiveInvitationFromPeer:withContext:invitationHandler:)`.
   func session(_ session: Session, didReceiveInvitation invitation: Invitation) async
 
-  /// Something happened that the old framework had no callback for.
+  /// Another event, for which MultipeerConnectivity has no callback.
   ///
-  /// Such are a warning, the reason why a peer left, a link that is being mended, or an outgoing
+  /// Examples are a warning, the reason why a peer left, a link that reconnects, or an outgoing
   /// resource.
   func session(_ session: Session, didObserve event: SessionEvent) async
 }
@@ -85,7 +85,7 @@ extension SessionDelegate {
     fromPeer peer: PeerID
   ) async {}
 
-  /// Does nothing: the stream is reset when the last reference to it goes.
+  /// Does nothing; the stream is reset when the last reference to it is released.
   public func session(
     _ session: Session,
     didReceive stream: PeerStream,
@@ -93,7 +93,7 @@ extension SessionDelegate {
     fromPeer peer: PeerID
   ) async {}
 
-  /// Does nothing; the resource goes on.
+  /// Does nothing; the resource continues.
   public func session(
     _ session: Session,
     didStartReceivingResourceWithName resourceName: UntrustedText,
@@ -117,9 +117,9 @@ extension SessionDelegate {
   public func session(_ session: Session, didObserve event: SessionEvent) async {}
 }
 
-/// A resource on its way to us, as a ``SessionDelegate`` sees it: what `Progress` was.
+/// An incoming resource for a ``SessionDelegate``; it replaces `Progress`.
 public final class IncomingResource: Sendable {
-  /// What is known of it before its bytes.
+  /// The properties of the resource that are known before its bytes.
   public let info: ResourceInfo
   /// The progress, at most ten times a second; a slow reader gets the newest element.
   ///
@@ -137,7 +137,7 @@ public final class IncomingResource: Sendable {
     source.yield(ResourceProgress(bytes: info.resumedFrom, total: info.size))
   }
 
-  /// Ends the transfer; does nothing when it has ended.
+  /// Cancels the transfer; does nothing if it has ended.
   public func cancel() { try? session.cancelResource(info.id) }
 
   func progressed(to progress: ResourceProgress) { source.yield(progress) }
@@ -146,10 +146,10 @@ public final class IncomingResource: Sendable {
 }
 
 extension Session {
-  /// Reads ``events`` and tells each to `delegate`, in order.
+  /// Reads ``events`` and passes each to `delegate`, in order.
   ///
-  /// It goes on until the session was left or the task is cancelled, and is the one consumer of the
-  /// events: do not read them elsewhere meanwhile.
+  /// It returns when the session was left or the task is canceled. It is the only consumer of the
+  /// events: do not read them elsewhere in the meantime.
   public func run(delegate: some SessionDelegate) async {
     var incoming: [TransferID: IncomingResource] = [:]
     for await event in events {

@@ -4,9 +4,9 @@ import PeerWire
 struct CarryQuestion: Sendable {
   var request: CarryRequest
 
-  /// Checks what a HELLO asks for.
+  /// Checks the request in a HELLO.
   ///
-  /// - Throws: Why the link is closed.
+  /// - Throws: The reason for closing the link.
   init(
     _ carry: Control.Carry,
     _ hello: Control.DiallerHello,

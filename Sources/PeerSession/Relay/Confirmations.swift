@@ -1,8 +1,9 @@
 import NIOConcurrencyHelpers
 
-/// Who waits for peers behind relays to say that they have what was sent (RLY-9).
+/// The tasks that wait until relayed peers confirm earlier messages (RLY-9).
 ///
-/// A lock around what is awaited: tasks wait, the session's event loop answers.
+/// It is a lock around the awaited confirmations: tasks wait, and the session's event loop reports
+/// answers.
 final class Confirmations: Sendable {
   private struct Wait {
     var missing: Set<PeerID>
@@ -18,7 +19,7 @@ final class Confirmations: Sendable {
 
   private let state = NIOLockedValueBox(State())
 
-  /// A token for a confirmation of some peers, which ``wait(for:)`` must follow.
+  /// Returns a token for a confirmation by some peers; ``wait(for:)`` must follow.
   func begin(_ peers: [PeerID]) -> UInt64 {
     state.withLockedValue { state in
       state.lastToken += 1
@@ -30,7 +31,7 @@ final class Confirmations: Sendable {
 
   /// Waits until all peers of a token have confirmed.
   ///
-  /// - Throws: Why one of them will not; `cancelled`.
+  /// - Throws: The reason why a peer will not confirm; `cancelled`.
   func wait(for token: UInt64) async throws(SessionError) {
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -50,10 +51,10 @@ final class Confirmations: Sendable {
     try result.get()
   }
 
-  /// Forgets a token for which nobody will wait.
+  /// Forgets a token for which no task will wait.
   func abandon(_ token: UInt64) { state.withLockedValue { $0.waits[token] = nil } }
 
-  /// A peer has everything up to the token.
+  /// Records that a peer has everything up to the token.
   func confirmed(_ token: UInt64, by peer: PeerID) {
     let isDone = state.withLockedValue { state in
       guard state.waits[token]?.missing.remove(peer) != nil else { return false }
@@ -62,7 +63,7 @@ final class Confirmations: Sendable {
     if isDone { finish(token, .success(())) }
   }
 
-  /// A peer left, so it confirms nothing any more.
+  /// Records that a peer left, so that it cannot confirm any more.
   func failed(_ peer: PeerID, _ error: SessionError) {
     let tokens = state.withLockedValue { state in
       state.waits.filter { $0.value.missing.contains(peer) }.keys.sorted()
@@ -70,7 +71,7 @@ final class Confirmations: Sendable {
     for token in tokens { finish(token, .failure(error)) }
   }
 
-  /// The session is over.
+  /// Fails all waits: the session is over.
   func end(_ error: SessionError) {
     let tokens = state.withLockedValue { state in
       state.end = error
@@ -88,7 +89,7 @@ final class Confirmations: Sendable {
         state.waits[token] = nil
         return continuation
       }
-      // Nobody waits yet: kept for who will.
+      // No task waits yet, so the result is stored.
       wait.result = result
       state.waits[token] = wait
       return nil

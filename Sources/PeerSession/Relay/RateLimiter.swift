@@ -1,16 +1,16 @@
-/// How much one member may have a relay pass on: a bucket of bytes and one of copies (RLY-14).
+/// How much one member may have a relay forward: a bucket of bytes and a bucket of copies (RLY-14).
 ///
-/// A value without I/O. What was read is passed on, also beyond what the buckets hold; the member is
+/// A value without I/O. What was read is forwarded even if it exceeds the buckets. The member is
 /// then not read until the debt is paid, so that TCP slows it down.
 struct RateLimiter: Sendable {
   /// The cost of a message in addition to its bytes.
   static let overhead = 64
-  /// How many seconds' worth a bucket holds.
+  /// The capacity of a bucket, in seconds of its rate.
   private static let burst = 2.0
-  /// Below how many seconds' worth a bucket counts as empty.
+  /// The level, in seconds of the rate, below which a bucket counts as empty.
   private static let low = 0.1
   /// How long a bucket may be empty.
-  static let patience = Duration.seconds(10)
+  static let timeout = Duration.seconds(10)
 
   private let rate: RelayRate
   private var bytes: Double
@@ -26,26 +26,26 @@ struct RateLimiter: Sendable {
     filledAt = now
   }
 
-  /// The decision about a member.
+  /// What to do with a member.
   enum Verdict: Equatable {
-    /// Go on reading it.
+    /// Continue reading it.
     case pass
     /// Read it again only after this time.
     case wait(Duration)
-    /// Close it: it has been too fast for too long.
+    /// Close it, because it was too fast for too long.
     case close
   }
 
-  /// How many seconds' worth the emptier of the buckets holds; what is owed is less than nothing.
+  /// The level of the emptier bucket, in seconds of its rate; debts are negative.
   private var level: Double {
     min(bytes / Double(rate.bytes), copies / Double(rate.copies))
   }
 
-  /// How long it takes until nothing is owed.
+  /// How long it takes until the debt is paid.
   var debt: Duration { .seconds(max(0, -level)) }
 
-  /// Counts a message of `count` bytes to so many members.
-  mutating func take(_ count: Int, copies: Int, now: Duration) -> Verdict {
+  /// Counts a message of `count` bytes to the given number of members.
+  mutating func charge(_ count: Int, copies: Int, now: Duration) -> Verdict {
     spend(count, copies, now)
     guard level < Self.low else {
       emptySince = nil
@@ -53,12 +53,13 @@ struct RateLimiter: Sendable {
     }
     let since = emptySince ?? now
     emptySince = since
-    if now - since >= Self.patience { return .close }
+    if now - since >= Self.timeout { return .close }
     return level < 0 ? .wait(debt) : .pass
   }
 
-  /// Whether a datagram of `count` bytes to so many members may pass, which costs as much as a message.
-  mutating func takeDatagram(_ count: Int, copies: Int, now: Duration) -> Bool {
+  /// Returns whether a datagram of `count` bytes to the given number of members may pass; it costs
+  /// as much as a message.
+  mutating func allowsDatagram(_ count: Int, copies: Int, now: Duration) -> Bool {
     fill(now)
     guard bytes >= Double(count * copies), self.copies >= Double(copies) else { return false }
     spend(count, copies, now)
@@ -76,7 +77,7 @@ struct RateLimiter: Sendable {
     filledAt = now
     bytes = min(Double(rate.bytes) * Self.burst, bytes + elapsed * Double(rate.bytes))
     copies = min(Double(rate.copies) * Self.burst, copies + elapsed * Double(rate.copies))
-    // What it was too fast with before it paused does not count once it has paused.
+    // After a pause, earlier excess does not count any more.
     if level >= Self.low { emptySince = nil }
   }
 }

@@ -1,13 +1,13 @@
 import Crypto
 import PeerWire
 
-/// The host's signed word that a peer is a relay of its session (11.1).
+/// The host's signed statement that a peer is a relay of its session (11.1).
 ///
-/// A relay keeps it with the session, so that it can go on carrying it after a restart.
+/// A relay saves it with the session, so that it can continue after a restart.
 public struct RelayGrant: Equatable, Sendable {
-  /// Bytes of the key: a P-256 SubjectPublicKeyInfo has 91.
+  /// The maximum number of bytes of a key: a P-256 SubjectPublicKeyInfo has 91.
   private static let maximumKey = 128
-  /// Bytes of the signature: a DER signature on P-256 has at most 72.
+  /// The maximum number of bytes of a signature: a DER signature on P-256 has at most 72.
   private static let maximumSignature = 80
 
   /// The host's DER SubjectPublicKeyInfo.
@@ -15,13 +15,13 @@ public struct RelayGrant: Equatable, Sendable {
   /// ECDSA on P-256 with SHA-256, in DER.
   public let signature: [UInt8]
 
-  /// Takes a grant that was stored; ``isValid(session:host:relay:)`` tells whether it is one.
+  /// Creates a grant from stored values; ``isValid(session:host:relay:)`` checks it.
   public init(key: [UInt8], signature: [UInt8]) {
     self.key = key
     self.signature = signature
   }
 
-  /// Signs that `relay` carries the session of which `identity` is the host.
+  /// Signs that `relay` relays the session of the host `identity`.
   static func make(by identity: PeerIdentity, session: SessionID, relay: PeerID) -> RelayGrant {
     RelayGrant(
       key: identity.publicKeyDER,
@@ -29,7 +29,7 @@ public struct RelayGrant: Equatable, Sendable {
     )
   }
 
-  /// Whether the host of the session signed this for that relay (RLY-1).
+  /// Whether the host of the session signed this grant for that relay (RLY-1).
   public func isValid(session: SessionID, host: PeerID, relay: PeerID) -> Bool {
     guard PeerID(spki: key) == host,
       let publicKey = try? P256.Signing.PublicKey(derRepresentation: key),

@@ -1,46 +1,49 @@
 import PeerDiscovery
 import PeerWire
 
-/// A host's wish that a relay carries its session (RLY-2), as the relay's application is asked.
+/// A host's request that a relay relays its session, for the relay's application (RLY-2).
 public struct CarryRequest: Sendable {
   /// The session.
   public var session: SessionID
-  /// Who made it, and asks; its key is proved.
+  /// The host of the session, which asks; its key is proved.
   public var host: PeerID
-  /// What the host calls itself; proves nothing.
+  /// The host's display name, which is not verified.
   public var hostName: UntrustedText
-  /// What the host calls the session; at most 128 bytes.
+  /// The host's name for the session; at most 128 bytes.
   public var name: UntrustedText
-  /// Whom the relay is to let in.
+  /// How the relay admits newcomers.
   public var admission: AdmissionPolicy
-  /// What lets the relay carry the session, also after a restart; it verifies.
+  /// The host's grant, with which the relay may serve the session even after a restart; it is
+  /// verified.
   public var grant: RelayGrant
   /// The part of the host's IP address that limits count by: the IPv4 address, or the /64 of an IPv6
   /// address.
   public var addressBlock: String
 }
 
-/// What a relay's application says to a ``CarryRequest``.
+/// The answer of a relay's application to a ``CarryRequest``.
 public enum CarryAnswer: Sendable, Equatable {
-  /// It carries the session.
+  /// The relay accepts the session.
   case carry
-  /// It does not; the host is told why, in at most 512 bytes.
+  /// The relay refuses, and sends the host the reason in at most 512 bytes.
   case refuse(reason: String)
 }
 
-/// A session that this relay carries from now on.
+/// A session that this relay serves from now on.
 public struct CarriedSession: Sendable {
-  /// The session; the host comes in as its first peer.
+  /// The session; the host joins as its first peer.
   public var session: Session
-  /// What the host asked for.
+  /// The host's request.
   public var request: CarryRequest
 }
 
 /// The host's request to a relay to relay a session.
 public struct CarryTerms: Sendable {
-  /// What to call the session; cut to 128 bytes.
+  /// The name of the session; cut to 128 bytes.
   public var name: String
-  /// Whom the relay lets in; `ask` needs a person, and counts as `known`.
+  /// How the relay admits newcomers.
+  ///
+  /// `ask` needs a user, so it counts as `known`.
   public var admission: AdmissionPolicy
 
   /// Creates terms.
@@ -51,7 +54,7 @@ public struct CarryTerms: Sendable {
 }
 
 extension Control {
-  /// What HELLO says to a relay that is to carry the session (11.1).
+  /// The part of HELLO for a relay that must serve the session (11.1).
   struct Carry: Codable, Equatable, Sendable {
     /// How the relay admits.
     enum Admission: String, Codable, Sendable {
@@ -62,7 +65,7 @@ extension Control {
 
     var name: UntrustedText
     var admission: Admission
-    /// There just when `admission` is `code`.
+    /// Present only if `admission` is `code`.
     var code: JoinCode?
     var grant: RelayGrant
 

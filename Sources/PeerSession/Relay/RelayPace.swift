@@ -1,8 +1,8 @@
 import NIOConcurrencyHelpers
 
-/// Holds a member to what its relay passes on, so that it is never one who floods (RLY-14).
+/// Limits a member to what its relay forwards, so that the member never exceeds it (RLY-14).
 ///
-/// A lock around a ``RateLimiter`` that is a tenth narrower than the relay's.
+/// A lock around a ``RateLimiter`` that is a tenth stricter than the relay's.
 final class RelayPace: Sendable {
   private let gate: NIOLockedValueBox<RateLimiter>
 
@@ -12,12 +12,12 @@ final class RelayPace: Sendable {
     )
   }
 
-  /// Counts a message of `count` bytes to so many members.
+  /// Counts a message of `count` bytes to the given number of members.
   ///
-  /// - Returns: How long the sender is to wait before its next one.
-  func take(_ count: Int, copies: Int, now: Duration) -> Duration {
+  /// - Returns: How long the sender must wait before its next message.
+  func charge(_ count: Int, copies: Int, now: Duration) -> Duration {
     gate.withLockedValue { gate in
-      _ = gate.take(count, copies: copies, now: now)
+      _ = gate.charge(count, copies: copies, now: now)
       return gate.debt
     }
   }

@@ -1,46 +1,47 @@
 import NIOCore
 
-/// What waits at a relay for one member: routes told and taken back, and what others sent it.
+/// The messages that wait at a relay for one member: route changes, and messages of other members.
 ///
-/// It stands before the member's outbox, from which nothing can be taken back; a value without I/O.
+/// The queue precedes the member's outbox, from which no message can be removed. A value without
+/// I/O.
 struct RelayQueue {
   private struct Item {
     var message: [UInt8]
-    /// Whether it may be dropped when too much waits.
+    /// Whether it may be dropped if too much waits.
     var isData: Bool
   }
 
   private var items = CircularBuffer<Item>()
-  /// Bytes of what others sent it.
+  /// The bytes of messages of other members.
   private(set) var dataBytes = 0
 
-  /// Whether what waits is one message, which may be longer than any bound.
+  /// Whether a single message waits, which may exceed any limit.
   var hasOneMessage: Bool { items.count == 1 }
 
-  /// Whether nothing waits.
+  /// Whether no message waits.
   var isEmpty: Bool { items.isEmpty }
 
-  /// The next message, which stays until ``removeFirst()``.
+  /// The next message; it stays until ``removeFirst()``.
   var first: [UInt8]? { items.first?.message }
 
-  /// Adds the relay's own word.
+  /// Adds a control message of the relay.
   mutating func append(control message: [UInt8]) {
     items.append(Item(message: message, isData: false))
   }
 
-  /// Adds what another sent.
+  /// Adds a message of another member.
   mutating func append(data message: [UInt8]) {
     items.append(Item(message: message, isData: true))
     dataBytes += message.count
   }
 
-  /// Takes the next message out.
+  /// Removes the next message.
   mutating func removeFirst() {
     let item = items.removeFirst()
     if item.isData { dataBytes -= item.message.count }
   }
 
-  /// Drops what others sent, and keeps the relay's own words in order (RLY-12).
+  /// Drops the messages of other members, and leaves the control messages in order (RLY-12).
   mutating func dropData() {
     items = CircularBuffer(items.filter { !$0.isData })
     dataBytes = 0

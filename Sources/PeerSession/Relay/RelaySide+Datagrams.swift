@@ -1,8 +1,8 @@
 import PeerWire
 
-// Datagrams by way of a relay: dropped rather than queued, at every hop (RLY-10).
+// Datagrams through a relay: dropped rather than queued, at every hop (RLY-10).
 extension RelaySide {
-  /// Sends one copy to each relay that carries us to some of `peers`.
+  /// Sends one copy to each relay that reaches some of `peers`.
   func sendDatagram(_ bytes: [UInt8], to peers: [PeerID]) {
     var routes: [PeerID: RouteSet] = [:]
     for peer in peers {
@@ -15,7 +15,9 @@ extension RelaySide {
     }
   }
 
-  /// Takes a datagram between a member and a relay; whatever is wrong with it is dropped.
+  /// Handles a datagram between a member and a relay.
+  ///
+  /// An invalid one is dropped.
   func receivedDatagram(_ bytes: [UInt8], _ sender: PeerID) {
     var offset = 0
     guard let message = try? RelayMessage.read(from: bytes.span, payloadAt: &offset) else { return }
@@ -24,7 +26,7 @@ extension RelaySide {
       let targets = table.targets(of: routes, from: sender)
       guard mayPass(bytes.count, copies: max(1, targets.count), from: sender) else { return }
       for target in targets {
-        // Who does not keep up with messages gets no datagrams behind them.
+        // A member that reads its messages too slowly gets no datagrams behind them.
         guard queues[target.peer]?.dataBytes ?? 0 <= Limits.framePayload else { continue }
         session.entries[target.peer]?.datagrams?
           .send(RelayMessage.from(target.route).encoded(bytes[offset...]), isRelays: true)

@@ -1,10 +1,10 @@
 import NIOCore
 import PeerWire
 
-// What a relay does for the members that it carries to each other.
+// The forwarding of messages between the members of a relay.
 extension RelaySide {
-  /// Takes a member's message.
-  func pass(
+  /// Handles a member's message.
+  func memberMessageReceived(
     _ message: RelayMessage,
     _ payload: ArraySlice<UInt8>,
     _ entry: PeerEntry,
@@ -25,28 +25,28 @@ extension RelaySide {
       let targets = table.targets(of: routes, from: sender)
       copies = max(1, targets.count)
       for target in targets {
-        pass(RelayMessage.from(target.route).encoded(payload), to: target.peer)
+        forward(RelayMessage.from(target.route).encoded(payload), to: target.peer)
       }
     case .confirm(let routes, let token):
       let targets = table.targets(of: routes, from: sender)
       copies = max(1, targets.count)
       for target in targets {
-        pass(RelayMessage.confirming(target.route, token: token).encoded(), to: target.peer)
+        forward(RelayMessage.confirming(target.route, token: token).encoded(), to: target.peer)
       }
     case .confirmed(let route, let token):
       for target in table.targets(of: RouteSet([route]), from: sender) {
-        pass(RelayMessage.confirmation(target.route, token: token).encoded(), to: target.peer)
+        forward(RelayMessage.confirmation(target.route, token: token).encoded(), to: target.peer)
       }
     default: return
     }
-    hold(entry, link, payload.count + RateLimiter.overhead, copies)
+    enforceRate(entry, link, payload.count + RateLimiter.overhead, copies)
   }
 
-  /// Slows down who sends more than we pass on, and closes who goes on (RLY-14).
-  private func hold(_ entry: PeerEntry, _ link: ControlLink, _ count: Int, _ copies: Int) {
+  /// Slows down a member that exceeds the rate, and closes it if it continues (RLY-14).
+  private func enforceRate(_ entry: PeerEntry, _ link: ControlLink, _ count: Int, _ copies: Int) {
     tally.copies += copies
     tally.bytes += count * copies
-    switch gate(of: entry.id, { $0.take(count, copies: copies, now: .uptime) }) {
+    switch limiter(of: entry.id, { $0.charge(count, copies: copies, now: .uptime) }) {
     case .pass: break
     case .wait(let pause):
       guard !session.reading.isThrottled(entry.id) else { return }
@@ -63,32 +63,32 @@ extension RelaySide {
         entry.id,
         .tooFast,
         .refused(SessionError(closeCode: .tooFast, message: "", isOurs: true)),
-        message: "You sent more than this relay passes on."
+        message: "You sent more than this relay forwards."
       )
     }
   }
 
-  /// Whether a datagram of a member to so many others may pass.
+  /// Returns whether a member's datagram to the given number of others may pass.
   func mayPass(_ count: Int, copies: Int, from peer: PeerID) -> Bool {
-    gate(of: peer) { $0.takeDatagram(count, copies: copies, now: .uptime) }
+    limiter(of: peer) { $0.allowsDatagram(count, copies: copies, now: .uptime) }
   }
 
-  private func gate<Answer>(of peer: PeerID, _ body: (inout RateLimiter) -> Answer) -> Answer {
-    var gate =
-      gates[peer] ?? RateLimiter(session.configuration.relayLimits.rate, now: .uptime)
-    defer { gates[peer] = gate }
-    return body(&gate)
+  private func limiter<Answer>(of peer: PeerID, _ body: (inout RateLimiter) -> Answer) -> Answer {
+    var limiter =
+      limiters[peer] ?? RateLimiter(session.configuration.relayLimits.rate, now: .uptime)
+    defer { limiters[peer] = limiter }
+    return body(&limiter)
   }
 
-  /// Says to members what the table decided.
+  /// Sends members the decisions of the table.
   func perform(_ actions: [RouteTable.Action]) {
     for action in actions {
       switch action {
       case .open(let peer, let route, let other):
         guard let member = session.entries[other]?.member else { continue }
-        tell(peer, RelayMessage.route(route).encoded(member.encoded()))
+        sendControl(RelayMessage.route(route).encoded(member.encoded()), to: peer)
       case .close(let peer, let route, let end):
-        tell(peer, RelayMessage.unroute(route, end).encoded())
+        sendControl(RelayMessage.unroute(route, end).encoded(), to: peer)
       case .correct(let peer, let other):
         guard let member = session.entries[other]?.member else { continue }
         session.entries[peer]?.link?
@@ -97,18 +97,22 @@ extension RelaySide {
     }
   }
 
-  private func tell(_ peer: PeerID, _ message: [UInt8]) {
+  private func sendControl(_ message: [UInt8], to peer: PeerID) {
     queues[peer, default: RelayQueue()].append(control: message)
     flushSoon(peer)
   }
 
-  /// Queues what one member sent another, or ends the routes of who has too much waiting (RLY-12).
-  private func pass(_ message: [UInt8], to peer: PeerID) {
+  /// Queues a message for a member, or ends the routes of a member for which too much waits
+  /// (RLY-12).
+  private func forward(_ message: [UInt8], to peer: PeerID) {
     queues[peer, default: RelayQueue()].append(data: message)
     if let queue = queues[peer], queue.dataBytes > session.configuration.relayLimits.queuedBytes,
       !queue.hasOneMessage
     {
-      session.logger.info("a reader is overrun", metadata: ["peer": "\(peer.short)"])
+      session.logger.info(
+        "Overran a member that reads too slowly.",
+        metadata: ["peer": "\(peer.short)"]
+      )
       tally.overruns += 1
       queues[peer]?.dropData()
       perform(table.closeAll(of: peer, .overrun))
@@ -118,7 +122,7 @@ extension RelaySide {
 
   // MARK: Writing
 
-  /// Writes what waits for a peer: at once, or with all that comes in the next moment (RLY-13).
+  /// Writes the waiting messages of a peer: at once, or together with the next ones (RLY-13).
   func flushSoon(_ peer: PeerID) {
     let gathers = session.configuration.gathers
     guard gathers > .zero else {
@@ -146,7 +150,7 @@ extension RelaySide {
     }
   }
 
-  /// Moves what waits for a member into its outbox, as far as there is room.
+  /// Moves the waiting messages of a member into its outbox while there is room.
   func drain(_ peer: PeerID) {
     guard queues[peer] != nil else { return }
     guard let outbox = session.entries[peer]?.delivery?.outbox else {
@@ -166,7 +170,7 @@ extension RelaySide {
     queues[peer] = nil
   }
 
-  /// Closes readers who are owed something and have acknowledged nothing for too long (RLY-12).
+  /// Closes members that have acknowledged nothing for too long although messages wait (RLY-12).
   func closeStuck(_ now: NIODeadline) {
     guard isRelaying else { return }
     let patience = session.configuration.relayLimits.patience

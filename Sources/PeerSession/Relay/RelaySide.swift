@@ -9,63 +9,63 @@ import PeerWire
 /// decisions.
 final class RelaySide {
   unowned let session: SessionCore
-  /// What makes us a relay of a session that another hosts (RLY-1).
+  /// The host's grant, which makes the local peer a relay of its session (RLY-1).
   var grant: RelayGrant? {
     didSet {
       let local = session.localPeer
       if grant != nil { session.directory.update { $0.vouched(for: local) } }
     }
   }
-  /// What the relays know that carry our session for us, by their keys (RLY-2).
+  /// The terms that each relay of the local host's session knows, by the relay's key (RLY-2).
   var carriers: [PeerID: CarryTerms] = [:]
 
   private var relayed = RelayedPeers()
-  /// Whether there are so many members that those behind a relay are not dialled (RLY-6).
+  /// Whether the session has so many members that relayed peers are not dialled (RLY-6).
   private(set) var isStar = false
 
-  // As a relay.
+  // The state as a relay.
   var table = RouteTable()
   var queues: [PeerID: RelayQueue] = [:]
-  var gates: [PeerID: RateLimiter] = [:]
-  /// What was passed on so far.
+  var limiters: [PeerID: RateLimiter] = [:]
+  /// The number of copies and bytes forwarded so far.
   var tally = RelayTally()
-  /// For whom something was gathered that is not written yet.
+  /// The peers for which gathered messages are not written yet.
   var unflushed: Set<PeerID> = []
   var isGathering = false
 
   init(_ session: SessionCore) { self.session = session }
 
-  /// Whether we are a relay of this session.
+  /// Whether the local peer is a relay of this session.
   var isRelaying: Bool {
     session.configuration.isRelay && (session.host == session.localPeer || grant != nil)
   }
 
-  /// Whether some relay can carry us.
+  /// Whether a relay can reach other peers.
   var hasRelays: Bool { !relayed.isEmpty }
 
-  // MARK: The session tells
+  // MARK: Events of the session
 
-  /// A link opens: the peer needs no relay any more (RLY-8).
+  /// Handles that a link opens: the peer needs no relay any more (RLY-8).
   func linkOpens(_ entry: PeerEntry) {
     unwant(entry.id, .rerouted)
     guard let former = entry.relayed?.incarnation else { return }
     session.drop(entry, former == entry.member.incarnation ? .rerouted : .restarted)
   }
 
-  /// A peer begins anew with us, over a link.
+  /// Handles that delivery state with a peer begins.
   func began(_ entry: PeerEntry, _ incarnation: SessionIncarnation) {
     queues[entry.id] = nil
     guard isRelaying else { return }
     perform(table.joined(entry.id, incarnation))
   }
 
-  /// A link is open: what its other end must hear first.
+  /// Sends the first messages on an open link.
   func linkOpened(_ entry: PeerEntry, _ link: ControlLink) {
     if let grant, session.configuration.isRelay {
       link.send(.relayGrant, grant.encoded())
     }
     if isRelaying {
-      // Who is behind a relay hears of everyone, and everyone of it (RLY-3).
+      // Members behind a relay must know all others, and all others must know them (RLY-3).
       session.directory.announce(entry.id)
       guard link.side == .dialler else { return gainedHost(entry) }
       for members in Control.Members.split(session.directory.members(besides: entry.id)) {
@@ -79,7 +79,7 @@ final class RelaySide {
     if entry.id == session.host, entry.member.role == .relay { gained(entry) }
   }
 
-  /// A peer shows that the host made it a relay (RLY-1).
+  /// Handles a grant, with which a peer shows that the host made it a relay (RLY-1).
   func grantReceived(_ grant: RelayGrant, _ entry: PeerEntry, _ link: ControlLink) {
     guard !entry.isSessionRelay else { return }
     guard grant.isValid(session: session.id, host: session.host, relay: entry.id) else {
@@ -97,10 +97,10 @@ final class RelaySide {
     session.directory.update { $0.vouched(for: entry.id) }
   }
 
-  /// A peer's delivery state is gone.
+  /// Handles that the delivery state of a peer ended.
   func departed(_ entry: PeerEntry, _ reason: DepartureReason) {
     queues[entry.id] = nil
-    gates[entry.id] = nil
+    limiters[entry.id] = nil
     perform(table.left(entry.id, RouteEnd(reason)))
     guard entry.isSessionRelay else { return }
     entry.isSessionRelay = false
@@ -109,10 +109,10 @@ final class RelaySide {
     for peer in relayed.lost(entry.id) { settle(peer, reason == .lost ? .lost : .reset) }
   }
 
-  /// We end the connection with a peer that a relay carries us to.
+  /// Handles that the local peer disconnects a relayed peer.
   func disconnects(_ entry: PeerEntry, _ code: CloseCode) { unwant(entry.id, RouteEnd(code)) }
 
-  /// The link of a relay is as the state says, and so is the way to those behind it.
+  /// Gives the peers behind a relay the state of the relay's link.
   func stateChanged(of relay: PeerEntry) {
     guard relay.isSessionRelay else { return }
     for entry in session.entries.values where entry.relayed?.route.relay == relay.id {
@@ -133,11 +133,11 @@ final class RelaySide {
     isStar = members + 1 > session.configuration.meshSize
     for entry in session.entries.values {
       guard let due = nextDue(entry), now >= due else { continue }
-      say(relayed.want(entry.id, entry.member.incarnation))
+      send(relayed.want(entry.id, entry.member.incarnation))
     }
   }
 
-  /// When a peer is to be asked for that was not yet; nil where it is not.
+  /// When to request a route to a peer; nil if none is needed or it was requested already.
   func nextDue(_ entry: PeerEntry) -> NIODeadline? {
     guard entry.link == nil, entry.relayed == nil,
       !session.dialler.policy.plan(for: entry.id).isBarred,
@@ -146,14 +146,14 @@ final class RelaySide {
     return isStar && !entry.wasOverrun ? .distantPast : entry.apartSince + .seconds(2)
   }
 
-  /// Whether a peer is left to the relays (RLY-6).
-  func sparesDial(_ entry: PeerEntry) -> Bool {
+  /// Whether relays reach a peer, so that it is not dialled (RLY-6).
+  func leavesToRelays(_ entry: PeerEntry) -> Bool {
     isStar && !isRelaying && entry.delivery == nil && entry.member.role != .relay
   }
 
-  // MARK: What relays say
+  // MARK: Messages of relays
 
-  /// Takes a message that has flag 8.
+  /// Handles a message with flag 8.
   func received(_ bytes: [UInt8], _ entry: PeerEntry, _ link: ControlLink) {
     var offset = 0
     let message: RelayMessage
@@ -167,14 +167,14 @@ final class RelaySide {
         link,
         entry,
         .protocolError,
-        "A relay message came, and there is no relay here."
+        "A relay message arrived, but this peer is no relay."
       )
     }
     do {
       if message.isRelays {
-        try take(message, bytes[offset...], entry)
+        try relayMessageReceived(message, bytes[offset...], entry)
       } else {
-        try pass(message, bytes[offset...], entry, link)
+        try memberMessageReceived(message, bytes[offset...], entry, link)
       }
     } catch let error as ControlMessageError {
       session.fail(link, entry, .protocolError, CloseMessage.invalid(.members, error))
@@ -183,7 +183,7 @@ final class RelaySide {
     }
   }
 
-  private func take(
+  private func relayMessageReceived(
     _ message: RelayMessage,
     _ payload: ArraySlice<UInt8>,
     _ relay: PeerEntry
@@ -204,18 +204,20 @@ final class RelaySide {
       settle(member.peer, .rerouted)
     case .unroute(let number, let end):
       let peer = try relayed.closed(number, of: relay.id)
-      // Out of use for every sender here before it may be used again (RLY-5): `settle` publishes.
+      // No sender may use the number any more before it is released (RLY-5): `settle` publishes
+      // that.
       if let peer { settle(peer, end) }
-      say([RelayedPeers.Action(relay: relay.id, message: .free(number))])
+      send([RelayedPeers.Action(relay: relay.id, message: .free(number))])
     case .from(let number):
       guard let peer = peer(at: number, of: relay.id) else { return }
       session.emit(.message(Array(payload), from: peer), bytes: payload.count)
     case .confirming(let number, let token):
       guard peer(at: number, of: relay.id) != nil else { return }
-      say([RelayedPeers.Action(relay: relay.id, message: .confirmed(number, token: token))])
+      send([RelayedPeers.Action(relay: relay.id, message: .confirmed(number, token: token))])
     case .confirmation(let number, let token):
       guard let peer = peer(at: number, of: relay.id) else { return }
-      // The sender counts CONFIRM under this lock after it queued it: the answer may be faster.
+      // A sender counts CONFIRM under this lock after it queued it, and the answer may arrive
+      // earlier.
       let ledger = session.entries[peer]?.relayed?.ledger
       session.published.withLockedValue { _ in ledger?.confirmed(token) }
       session.confirmations.confirmed(token, by: peer)
@@ -223,7 +225,7 @@ final class RelaySide {
     }
   }
 
-  /// Who is at a relay's number, if that is the way we use to it now.
+  /// Returns the peer at a relay's number, if the number is its present route.
   func peer(at number: UInt8, of relay: PeerID) -> PeerID? {
     guard let peer = relayed.peer(at: number, of: relay),
       session.entries[peer]?.relayed?.route == RelayRoute(relay: relay, number: number)
@@ -231,7 +233,7 @@ final class RelaySide {
     return peer
   }
 
-  /// Brings a peer's place in the session in line with the routes there are (RLY-8).
+  /// Updates the presence of a peer to match the available routes (RLY-8).
   private func settle(_ peer: PeerID, _ end: RouteEnd) {
     guard let entry = session.entries[peer], entry.link == nil else { return }
     let route = relayed.route(to: peer)
@@ -253,7 +255,7 @@ final class RelaySide {
       entry.relayed = RelayedPresence(
         route: route,
         incarnation: entry.member.incarnation,
-        joining: session.messages.nextJoinGeneration()
+        joinGeneration: session.messages.nextJoinGeneration()
       )
       session.dialler.policy.departed(peer)
       session.directory.met(entry)
@@ -267,10 +269,10 @@ final class RelaySide {
     session.deliverEvents()
   }
 
-  private func unwant(_ peer: PeerID, _ end: RouteEnd) { say(relayed.unwant(peer, end)) }
+  private func unwant(_ peer: PeerID, _ end: RouteEnd) { send(relayed.unwant(peer, end)) }
 
-  /// Says something to relays, behind what was sent to them before.
-  private func say(_ actions: [RelayedPeers.Action]) {
+  /// Sends control messages to relays, after the messages sent to them before.
+  private func send(_ actions: [RelayedPeers.Action]) {
     for action in actions {
       guard let entry = session.entries[action.relay], let outbox = entry.delivery?.outbox,
         !outbox.appendControl(action.message.encoded())
@@ -278,7 +280,7 @@ final class RelaySide {
       session.disconnect(
         action.relay,
         .tooSlow,
-        .refused(SessionError(.busy, "The relay does not read what it is told.")),
+        .refused(SessionError(.busy, "The relay does not read its messages.")),
         message: ""
       )
     }
@@ -313,7 +315,7 @@ extension RelaySide {
 }
 
 extension RouteEnd {
-  /// Whether the peer is not asked for again until it is heard of anew.
+  /// Whether the route is not requested again until there is news of the peer.
   var isFinal: Bool {
     switch self {
     case .left, .shuttingDown, .disconnected, .kicked, .protocolError: true

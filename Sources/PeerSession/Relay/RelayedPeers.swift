@@ -1,18 +1,18 @@
 import PeerWire
 
-/// A way to a peer that leads by a relay.
+/// A route to a peer through a relay.
 struct RelayRoute: Hashable, Sendable {
   /// The relay.
   var relay: PeerID
-  /// The relay's number for the peer.
+  /// The number that the relay assigned to the peer.
   var number: UInt8
 }
 
-/// What a member asked of the relays it has links with, and the routes it was given.
+/// The requests of a member to its relays, and the routes that they assigned.
 ///
-/// Implements the member's side of RLY-4 to RLY-8 of `Protocol/session.md`, without I/O. It asks every
-/// relay for a peer; of the routes that open the one by the smallest relay counts, so that both ends
-/// take the same.
+/// Implements the member's side of RLY-4 to RLY-8 of `Protocol/session.md`, without I/O. It asks
+/// every relay for a peer. If several routes open, it uses the one through the smallest relay id,
+/// so that both ends use the same.
 struct RelayedPeers {
   /// A message to a relay.
   struct Action: Equatable {
@@ -22,42 +22,42 @@ struct RelayedPeers {
 
   /// The reason for closing a relay with `protocol-error`.
   enum Violation: Error, Equatable {
-    /// A number that is in use, or one that is not.
+    /// A number that is in use already, or that is not in use.
     case number(UInt8)
-    /// A second number for the same peer, or one for ourselves.
+    /// A second number for the same peer, or a number for the local peer.
     case peer
   }
 
   private struct Relay {
-    /// Whom we asked for, as which incarnation.
+    /// The requested peers and their incarnations.
     var asked: [PeerID: SessionIncarnation] = [:]
     /// The peer of each number, until the number is released.
     var peers: [UInt8: PeerID] = [:]
-    /// The numbers that we use: those we asked for, and ask for still.
+    /// The numbers in use: those that were requested and still are.
     var numbers: [PeerID: UInt8] = [:]
   }
 
   private var relays: [PeerID: Relay] = [:]
 
-  /// The relays that can be asked, in order.
+  /// The available relays, in order.
   var names: [PeerID] { relays.keys.sorted() }
 
-  /// Whether no relay can be asked.
+  /// Whether no relay is available.
   var isEmpty: Bool { relays.isEmpty }
 
-  /// Takes a relay with which we have just begun.
+  /// Adds a relay whose delivery state just began.
   mutating func gained(_ relay: PeerID) {
     if relays[relay] == nil { relays[relay] = Relay() }
   }
 
-  /// Forgets a relay that is gone.
+  /// Removes a relay that left.
   ///
-  /// - Returns: Who was reached by it, in order.
+  /// - Returns: The peers that it reached, in order.
   mutating func lost(_ relay: PeerID) -> [PeerID] {
     relays.removeValue(forKey: relay)?.numbers.keys.sorted() ?? []
   }
 
-  /// The way to a peer, if relays carry us to it.
+  /// Returns the route to a peer, if a relay reaches it.
   func route(to peer: PeerID) -> RelayRoute? {
     for relay in names {
       if let number = relays[relay]?.numbers[peer] {
@@ -74,7 +74,7 @@ struct RelayedPeers {
     return peer
   }
 
-  /// Asks every relay that was not asked yet for a peer.
+  /// Requests a peer from every relay that was not asked yet.
   mutating func want(_ peer: PeerID, _ incarnation: SessionIncarnation) -> [Action] {
     var actions: [Action] = []
     for relay in names where relay != peer {
@@ -92,14 +92,14 @@ struct RelayedPeers {
     return actions
   }
 
-  /// Whether every relay that could carry us to a peer was asked.
+  /// Whether every relay was asked for a peer.
   func isAsked(_ peer: PeerID, _ incarnation: SessionIncarnation) -> Bool {
     relays.allSatisfy { relay, state in
       relay == peer || state.numbers[peer] != nil || state.asked[peer] == incarnation
     }
   }
 
-  /// Asks for a peer no longer; its routes lead nowhere from now on.
+  /// Withdraws the request for a peer; its routes are unused from now on.
   mutating func unwant(_ peer: PeerID, _ end: RouteEnd) -> [Action] {
     var actions: [Action] = []
     for relay in names {
@@ -111,9 +111,9 @@ struct RelayedPeers {
     return actions
   }
 
-  /// Takes a number that a relay gave a peer.
+  /// Handles a number that a relay assigned to a peer.
   ///
-  /// One that we do not ask for any more is kept unused until it is taken back.
+  /// If the peer is no longer requested, the number stays unused until the relay withdraws it.
   mutating func opened(
     _ number: UInt8,
     of relay: PeerID,
@@ -129,16 +129,16 @@ struct RelayedPeers {
     relays[relay] = state
   }
 
-  /// Takes the end of a number, which may be used again when this was answered.
+  /// Handles that a relay withdraws a number, which it may assign again after the answer.
   ///
-  /// - Returns: Whom it led to, if we used it.
+  /// - Returns: The peer of the number, if the number was in use.
   mutating func closed(_ number: UInt8, of relay: PeerID) throws(Violation) -> PeerID? {
     guard var state = relays[relay] else { return nil }
     guard let peer = state.peers.removeValue(forKey: number) else { throw .number(number) }
     let wasUsed = state.numbers[peer] == number
     if wasUsed {
       state.numbers[peer] = nil
-      // The relay has forgotten the wish with the route.
+      // The relay forgets the request together with the route.
       state.asked[peer] = nil
     }
     relays[relay] = state

@@ -1,40 +1,41 @@
 import PeerWire
 
-/// Who is carried to whom by a relay: what the members asked for and the routes that came of it.
+/// The routes of a relay between its members, and the requests that led to them.
 ///
-/// Implements the relay's side of RLY-4 to RLY-7 of `Protocol/session.md`, without I/O. A route opens
-/// when both have asked for the other as it is now, and its end uses both wishes up: who still wants
-/// asks again.
+/// Implements the relay's side of RLY-4 to RLY-7 of `Protocol/session.md`, without I/O. A route
+/// opens when both members have requested the present incarnation of the other. When it ends, both
+/// requests are used up, and a member that still wants the route requests it again.
 struct RouteTable {
   /// A message from the relay to a member; messages keep their order.
   enum Action: Equatable {
-    /// ROUTE: at this member the number is now that other.
+    /// ROUTE: this member reaches the other under the number.
     case open(at: PeerID, route: UInt8, to: PeerID)
-    /// UNROUTE: at this member the number leads nowhere.
+    /// UNROUTE: this member's number is withdrawn.
     case close(at: PeerID, route: UInt8, RouteEnd)
-    /// MEMBERS: this member asks for another as it is not; it hears how it is.
+    /// MEMBERS: this member requested another under outdated properties, and receives the present
+    /// ones.
     case correct(PeerID, about: PeerID)
   }
 
   /// The reason for closing a member with `protocol-error`.
   enum Violation: Error, Equatable {
-    /// It asks for more peers than a session has (RLY-4).
+    /// The member requests more peers than a session has (RLY-4).
     case tooManyWishes
-    /// It asks for itself, or frees a number that was not taken back.
+    /// The member requests itself, or releases a number that was not withdrawn.
     case nonsense
   }
 
   private struct Seat {
     var incarnation: SessionIncarnation
-    /// Whom it asks for, as which incarnation.
+    /// The requested peers and their incarnations.
     var wishes: [PeerID: SessionIncarnation] = [:]
-    /// Its numbers of those it is carried to.
+    /// The numbers of the members that it reaches.
     var numbers: [PeerID: UInt8] = [:]
     var peers: [UInt8: PeerID] = [:]
-    /// Numbers that were taken back and not freed (RLY-5).
+    /// The numbers that were withdrawn and not released (RLY-5).
     var unanswered: Set<UInt8> = []
 
-    /// The smallest number that is free.
+    /// The smallest free number.
     var freeNumber: UInt8? {
       (UInt8.min...UInt8.max).first { peers[$0] == nil && !unanswered.contains($0) }
     }
@@ -42,23 +43,23 @@ struct RouteTable {
 
   private var seats: [PeerID: Seat] = [:]
 
-  /// How many routes there are, each counted once.
+  /// The number of routes, each counted once.
   var routeCount: Int { seats.values.reduce(0) { $0 + $1.numbers.count } / 2 }
 
-  /// Takes a member that begins anew with this relay.
+  /// Adds a member whose delivery state with this relay begins.
   mutating func joined(_ peer: PeerID, _ incarnation: SessionIncarnation) -> [Action] {
     let ended = left(peer, .restarted)
     seats[peer] = Seat(incarnation: incarnation)
     return ended
   }
 
-  /// Ends what a member has, which is gone.
+  /// Ends the routes and requests of a member that left.
   mutating func left(_ peer: PeerID, _ end: RouteEnd) -> [Action] {
     guard let seat = seats.removeValue(forKey: peer) else { return [] }
     return seat.numbers.keys.sorted().compactMap { other in close(at: other, peer, end) }
   }
 
-  /// Notes that `peer` asks to be carried to `other`, and opens the route when both do.
+  /// Records that `peer` requests `other`, and opens the route if both requested it.
   mutating func reach(
     from peer: PeerID,
     to other: PeerID,
@@ -71,7 +72,7 @@ struct RouteTable {
     }
     var actions: [Action] = []
     if seat.numbers[other] != nil {
-      // It would not ask for whom it has: it begins anew with that one.
+      // A member does not request a peer that it reaches, unless its own state began anew.
       actions = close(peer, other, .rerouted, .rerouted)
       seat = seats[peer] ?? seat
     }
@@ -95,26 +96,26 @@ struct RouteTable {
     ]
   }
 
-  /// Takes a wish back, and ends the route that came of it.
+  /// Withdraws a request, and ends its route.
   mutating func unreach(from peer: PeerID, to other: PeerID, _ end: RouteEnd) -> [Action] {
     seats[peer]?.wishes[other] = nil
     return close(peer, other, end, .rerouted)
   }
 
-  /// Lets a number be used again.
+  /// Allows a number to be assigned again.
   mutating func free(_ route: UInt8, of peer: PeerID) throws(Violation) {
     guard seats[peer] != nil else { return }
     guard seats[peer]?.unanswered.remove(route) != nil else { throw .nonsense }
   }
 
-  /// Ends all routes of a member that stays.
+  /// Ends all routes of a member that stays in the session.
   mutating func closeAll(of peer: PeerID, _ end: RouteEnd) -> [Action] {
     (seats[peer]?.numbers.keys.sorted() ?? []).flatMap { close(peer, $0, end, end) }
   }
 
-  /// Where what a member sends to some of its numbers goes, in the order of its numbers.
+  /// Returns the recipients of a message to some numbers of a member, in the order of the numbers.
   ///
-  /// Numbers that lead nowhere are left out: the member may not have heard yet (RLY-5).
+  /// Withdrawn numbers are left out, because the member may not know of it yet (RLY-5).
   func targets(of routes: RouteSet, from peer: PeerID) -> [(peer: PeerID, route: UInt8)] {
     guard let seat = seats[peer] else { return [] }
     return routes.routes.compactMap { number in
@@ -125,10 +126,10 @@ struct RouteTable {
     }
   }
 
-  /// Whether the two are carried to each other.
+  /// Whether there is a route between two members.
   func isOpen(_ peer: PeerID, _ other: PeerID) -> Bool { seats[peer]?.numbers[other] != nil }
 
-  /// Ends the route between two members: `end` is what the other hears, `own` what the first does.
+  /// Ends the route between two members: the other receives `end`, the first receives `own`.
   private mutating func close(
     _ peer: PeerID,
     _ other: PeerID,

@@ -2,33 +2,35 @@ import NIOCore
 import PeerDiscovery
 
 extension Session {
-  /// The peer whose link a message to `peer` takes: that peer, or the relay that carries us to it.
+  /// Returns the peer whose link a message to `peer` uses: that peer, or a relay.
   ///
-  /// For an application that queues what it sends: one copy in the queue of the relay serves all who
-  /// are reached by it (``send(_:to:mode:)``).
-  public func way(to peer: PeerID) -> PeerID {
+  /// It is for an application that queues its messages: one copy in the queue of a relay serves all
+  /// peers behind it (``send(_:to:mode:)``).
+  public func nextHop(to peer: PeerID) -> PeerID {
     published.withLockedValue { $0.routes[peer]?.relayed?.relay } ?? peer
   }
 
-  /// What we have passed on as a relay of this session so far; nothing once it is over.
+  /// Returns how much the local peer has forwarded as a relay of this session; nothing once the
+  /// session is over.
   public func relayTally() async -> RelayTally {
     (try? await onLoop { $0.relaying.tally }) ?? RelayTally()
   }
 
-  /// Asks a relay to carry this session, and stays connected with it.
+  /// Asks a relay to relay this session, and stays connected with it.
   ///
-  /// From then on the session lives on while this peer is away: the relay admits newcomers as `terms`
-  /// say, and carries members to each other that have no link. Whenever this peer comes back to the
-  /// relay it says the terms again, so that a relay which lost its memory carries the session anew;
-  /// calling this again with other terms changes them.
+  /// From then on, the session continues while this peer is away: the relay admits newcomers
+  /// according to `terms`, and forwards messages between members without a link. On every new link
+  /// to the relay, this peer sends the terms again, so that a relay that lost its state relays the
+  /// session again. Call this again to change the terms.
   ///
   /// - Parameters:
-  ///   - addresses: Where the relay may be, best first.
-  ///   - relay: Its key, where it is known; another is refused.
-  ///   - terms: What the relay is to know of the session, a code included.
+  ///   - addresses: The possible addresses of the relay, best first.
+  ///   - relay: The relay's key, if it is known; another key is refused.
+  ///   - terms: The properties of the session that the relay must know, including the code.
   /// - Returns: The relay's key.
-  /// - Throws: `notHost` when another peer is the host; `notCarried` with the relay's reason, or where
-  ///   there is no relay; what ``PeerTransport/join(_:verify:)`` throws when it cannot be reached.
+  /// - Throws: `notHost` if another peer is the host; `notCarried` with the relay's reason, or if
+  ///   the peer is no relay; the errors of ``PeerTransport/join(_:verify:)`` if it cannot be
+  ///   reached.
   public func carry(
     by addresses: [PeerAddress],
     relay: PeerID? = nil,

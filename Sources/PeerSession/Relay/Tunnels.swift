@@ -1,13 +1,13 @@
 import NIOCore
 import PeerWire
 
-/// One leg of a tunnel: a bulk link whose bytes are passed on unread.
+/// One leg of a tunnel: a bulk link whose bytes are forwarded without being read.
 ///
-/// Whoever has one must hand it to a ``Tunnel`` or end it with ``discard()``.
+/// The owner must pass it to a ``Tunnel`` or end it with ``discard()``.
 struct TunnelLeg: Sendable {
   let channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
-  /// Adds the last handler to a channel on which ATTACHED has passed; on its event loop.
+  /// Adds the last handler to a channel after ATTACHED; call it on the channel's event loop.
   @Sendable static func wrap(_ channel: any Channel) throws -> TunnelLeg {
     try BulkLink.prepare(channel)
     return TunnelLeg(
@@ -18,16 +18,17 @@ struct TunnelLeg: Sendable {
     )
   }
 
-  /// Closes a leg that nobody will use.
+  /// Closes an unused leg.
   func discard() async {
-    // It is worthless already: an error in closing it tells nothing.
+    // The leg is unused, so an error in closing it does not matter.
     try? await channel.executeThenClose { _, _ in }
   }
 }
 
-/// What one member sends another on a bulk link, through us.
+/// The bytes between two members on a bulk link through this relay.
 ///
-/// Each direction is read only as the other side takes it; nothing is kept but what is being written.
+/// Each direction is read only as fast as the other side reads. Only the bytes being written are in
+/// memory.
 final class Tunnel: Sendable {
   let ends: [PeerID]
   private let near: TunnelLeg
@@ -39,10 +40,10 @@ final class Tunnel: Sendable {
     self.far = far
   }
 
-  /// Passes bytes both ways until one side ends, then ends the other.
+  /// Forwards bytes both ways until one side ends, then ends the other.
   func run() async {
     let (near, far) = (near.channel, far.channel)
-    // How it ended is for the two ends to say: the bytes were theirs.
+    // The two ends report how it ended, because the bytes are theirs.
     try? await near.executeThenClose { fromNear, _ in
       try await far.executeThenClose { fromFar, _ in
         await withTaskGroup(of: Void.self) { group in
@@ -66,7 +67,8 @@ final class Tunnel: Sendable {
     to channel: any Channel
   ) async {
     do {
-      // Written out before more is read: that is the back pressure, and nothing is lost at the end.
+      // Each piece is written before the next one is read. This is the back-pressure, and no byte
+      // is lost at the end.
       for try await piece in bytes { try await channel.writeAndFlush(piece).get() }
     } catch {
       // The other leg broke, which ends this one.
@@ -78,7 +80,7 @@ final class Tunnel: Sendable {
 ///
 /// Confined to the session's event loop.
 final class Tunnels {
-  /// A member that was asked to dial a leg towards another.
+  /// A member that was asked to dial a leg, and the other end of the tunnel.
   private struct Key: Hashable {
     var member: PeerID
     var other: PeerID
@@ -102,7 +104,7 @@ final class Tunnels {
     self.bulk = bulk
   }
 
-  /// Takes a link that a member dialled as a leg, whose ATTACH was right.
+  /// Accepts a link that a member dialled as a leg, and whose ATTACH is valid.
   func attach(
     _ link: ControlLink,
     _ opener: Control.Opener,
@@ -116,24 +118,24 @@ final class Tunnels {
         return link.close(.notAttached)
       }
       link.send(.attached, Control.Attached().encoded())
-      waiter.promise.completeWith(takeOver(link, TunnelLeg.wrap))
+      waiter.promise.completeWith(makeBulkLink(link, TunnelLeg.wrap))
     case .dialler:
       guard session.relaying.table.isOpen(member, far) else { return link.close(.notAttached) }
       let bound = NIOLoopBound((self, link), eventLoop: session.eventLoop)
       open(member, far) {
-        bound.value.1.close(.busy, "No way through to the peer now.")
+        bound.value.1.close(.busy, "The peer cannot be reached now.")
       } near: {
         let (tunnels, link) = bound.value
         guard link.isOpen else {
           return tunnels.session.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel)
         }
         link.send(.attached, Control.Attached().encoded())
-        return takeOver(link, TunnelLeg.wrap)
+        return makeBulkLink(link, TunnelLeg.wrap)
       }
     }
   }
 
-  /// Opens tunnels for a member that cannot dial us, and dials it when the far legs are there.
+  /// Opens tunnels for a member that cannot dial the relay, and dials it when the far legs exist.
   func requested(_ count: Int, from entry: PeerEntry, to far: PeerID) {
     guard session.relaying.table.isOpen(entry.id, far) else { return }
     let bound = NIOLoopBound((self, entry), eventLoop: session.eventLoop)
@@ -149,7 +151,7 @@ final class Tunnels {
     }
   }
 
-  /// A member is gone, and what passed between it and others.
+  /// Ends the tunnels of a member that left.
   func closed(_ peer: PeerID) {
     for tunnel in running.values where tunnel.ends.contains(peer) { tunnel.close() }
     for (key, gone) in waiters where key.member == peer || key.other == peer {
@@ -172,7 +174,7 @@ final class Tunnels {
     let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
     leg(to: far, from: member).flatMap { farLeg in
       near().flatMapErrorThrowing { error in
-        // Closing needs no waiting: the channel ends itself.
+        // No code waits for this task: the channel closes by itself.
         Task { await farLeg.discard() }
         throw error
       }.map { ($0, farLeg) }
@@ -193,7 +195,7 @@ final class Tunnels {
     return bulk.linkCount(peer) + passing + planned < Limits.bulkLinks
   }
 
-  /// A link with a member towards another, which the member does not open on.
+  /// Returns a link with a member towards another, on which the relay is the opener.
   private func leg(to member: PeerID, from other: PeerID) -> EventLoopFuture<TunnelLeg> {
     guard let entry = session.entries[member], let link = entry.link else {
       return session.eventLoop.makeFailedFuture(SessionError.notInSession(member))
@@ -209,9 +211,9 @@ final class Tunnels {
     link.send(.bulkRequest, Control.BulkRequest(count: 1, route: other).encoded())
     let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
     let timeout = session.eventLoop.scheduleTask(in: .seconds(10)) {
-      // Else the next leg would be for who does not want it any more.
+      // Otherwise the next leg would be given to a caller that no longer waits.
       bound.value.waiters[key]?.removeAll { $0.number == number }
-      promise.fail(SessionError(.timedOut, "The peer did not open a further link."))
+      promise.fail(SessionError(.timedOut, "The peer did not open another connection."))
     }
     promise.futureResult.whenComplete { _ in timeout.cancel() }
     return promise.futureResult.hop(to: session.eventLoop)

@@ -8,10 +8,9 @@ final class Delivery {
   let outbox: Outbox
   /// The messages that the peer sends.
   var inbox = MessageInbox()
-  /// The number of the link with which it began, the same at both ends (RSM-5).
+  /// The number of the link with which this state began, the same at both ends (RSM-5).
   var since: Int
-  /// The number of the last link that this side dialled and that opened; 0 if there is none
-  /// (DUP-1).
+  /// The number of the last open link that this side dialled; 0 if there is none (DUP-1).
   var lastDialled = 0
 
   init(incarnation: SessionIncarnation, outbox: Outbox, since: Int) {
@@ -30,7 +29,7 @@ struct RelayedPresence {
   var route: RelayRoute
   let incarnation: SessionIncarnation
   /// The join generation of the peer.
-  let joining: UInt64
+  let joinGeneration: UInt64
   /// Counts the messages sent to the peer, and those that it confirmed.
   let ledger = RouteLedger()
 }
@@ -52,25 +51,27 @@ final class PeerEntry {
   var admission: PeerAdmission?
   /// Since when there is neither a link nor a route (RLY-6).
   var apartSince = NIODeadline.now()
-  /// Whether too much waited on its last route: then it is not asked for at once.
+  /// Whether its last route ended because too much waited; then a new route is not requested at
+  /// once.
   var wasOverrun = false
   /// The last number that the peer acknowledged to this relay, and since when it stalls (RLY-12).
   var stuck: (acknowledged: UInt64, since: NIODeadline)?
   /// The incarnation and the reason of the last delivery state that this side gave up.
   var gaveUp: (incarnation: SessionIncarnation, code: String)?
-  /// Whether it is a relay of this session: its host says so, or it is the host (RLY-1).
+  /// Whether it is a relay of this session, because its host says so, or because it is the host
+  /// (RLY-1).
   var isSessionRelay = false
-  /// What it passes on for us where it is one (RLY-14).
+  /// How much it forwards for the local peer, if it is a relay (RLY-14).
   var passes = RelayRate()
 
   /// The open control link.
   var link: ControlLink?
-  /// The number of the last link opened (3.1, `links`).
+  /// The number of the last link (`links` in 3.1).
   var linkNumber = 0
   /// The ticket that it showed on that link (TCK-4).
   var shownTicket: Ticket?
 
-  /// Where it was reached, best first; what others said comes behind.
+  /// The addresses at which it was reached, best first; those from other sources follow.
   var observed: [PeerAddress] = []
   /// Whether a member named the peer, or it was stored.
   ///
@@ -83,7 +84,7 @@ final class PeerEntry {
   var knownRemovals: Set<PeerID> = []
   /// Whether more signed removals wait until the link is writable.
   var owesRemovals = false
-  /// Whether it refused the session's code; then the code is not offered again (ADM-3).
+  /// Whether it refused the session's code, which is then not offered again (ADM-3).
   var hasRefusedCode = false
 
   /// The acknowledgements that are due on the open link (MSG-4).
@@ -113,7 +114,7 @@ final class PeerEntry {
     )
   }
 
-  /// Every address worth dialling, best first.
+  /// All addresses worth dialling, best first.
   var addresses: [PeerAddress] {
     var result = observed
     if member.port > 0 {
@@ -125,14 +126,14 @@ final class PeerEntry {
     return Array(result.prefix(2 * Limits.addresses))
   }
 
-  /// Remembers where it was reached, first in line (MEM-5).
+  /// Remembers an address at which it was reached, before all others (MEM-5).
   func remember(_ address: PeerAddress) {
     observed.removeAll { $0 == address }
     observed.insert(address, at: 0)
     observed = Array(observed.prefix(Limits.addresses))
   }
 
-  /// What others and the application see.
+  /// The peer as the application sees it.
   var peer: Peer {
     Peer(
       id: id,
@@ -142,7 +143,7 @@ final class PeerEntry {
       relay: relayed?.route.relay,
       address: link?.remote ?? observed.first,
       admission: admission,
-      joining: delivery?.outbox.joining ?? relayed?.joining ?? 0
+      joinGeneration: delivery?.outbox.joinGeneration ?? relayed?.joinGeneration ?? 0
     )
   }
 }

@@ -4,23 +4,24 @@ import PeerWire
 
 // The open links of a session: their beginning, their frames and their end.
 extension SessionCore {
-  /// What both sides agreed when a link opens.
+  /// The agreement of both sides when a link opens.
   struct Opening {
     var peer: PeerID
     var introduction: Control.Introduction
-    /// The number of this link: 1 more than the greater `links`.
+    /// The number of this link: 1 more than the larger `links`.
     var number: Int
-    /// What the other side still holds of our messages; `nil` begins anew (RSM-2, RSM-3).
+    /// The number of the last part that the other side received; `nil` if the state begins anew
+    /// (RSM-2, RSM-3).
     var received: UInt64?
     /// The reason why the peer gave up the shared delivery state, if it sent one (CLS-3, RSM-6).
     var ended: String?
-    /// On what ground it was let in, where that was decided now.
+    /// The ground on which it was admitted, if that was decided on this link.
     var admission: PeerAdmission?
     /// The ticket with which the peer proved its membership.
     var ticket: Ticket?
   }
 
-  /// Takes a link into the session: from here on it carries messages.
+  /// Adds a link to the session; from now on it transports messages.
   func open(_ link: ControlLink, _ opening: Opening) {
     let entry = directory.entry(for: opening.peer, opening.introduction)
     entry.member = Control.Member(peer: opening.peer, opening.introduction)
@@ -28,7 +29,8 @@ extension SessionCore {
     entry.shownTicket = opening.ticket
     entry.isVouched = true
     if let remote = link.remote {
-      // Where we reached it works, whatever it says its port is; where it came from does not.
+      // An address that the local peer reached is valid, whatever port the peer states. The source
+      // port of a connection that the peer opened is not.
       switch link.side {
       case .dialler: entry.remember(remote)
       case .listener where opening.introduction.port > 0:
@@ -49,7 +51,7 @@ extension SessionCore {
     entry.acknowledgements.cleared()
     previous?.close(crossed ? .duplicateLink : .replaced)
 
-    let joinedBefore = entry.delivery?.outbox.joining
+    let joinedBefore = entry.delivery?.outbox.joinGeneration
     do throws(AcknowledgementError) {
       try messages.linkOpened(entry, opening)
     } catch {
@@ -66,7 +68,7 @@ extension SessionCore {
     directory.met(entry)
     entry.knownRemovals = []
     directory.spreadRemovals(to: entry)
-    if entry.delivery?.outbox.joining != joinedBefore { directory.introduce(entry, link) }
+    if entry.delivery?.outbox.joinGeneration != joinedBefore { directory.introduce(entry, link) }
     publish()
     deliverEvents()
     messages.flush(entry)

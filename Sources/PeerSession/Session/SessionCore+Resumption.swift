@@ -1,9 +1,9 @@
 import PeerDiscovery
 import PeerWire
 
-// What two links between the same peers mean for the delivery state that they share (3.4, 3.5).
+// The delivery state of two peers when one of them dials again, or both dial at once (3.4, 3.5).
 extension SessionCore {
-  /// Whether the dialler comes back with the delivery state that we hold, too (RSM-2).
+  /// Whether the dialler wants to resume the delivery state that the local peer has, too (RSM-2).
   func canResume(_ hello: Control.DiallerHello, from peer: PeerID) -> Bool {
     guard let delivery = entries[peer]?.delivery, !membership.isRemoved(peer) else { return false }
     return hello.resumes(

@@ -4,12 +4,12 @@ import NIOCore
 import PeerDiscovery
 import PeerWire
 
-/// The owner of one session: it drives the parts that decide, and performs what they decide.
+/// The owner of one session: it drives the parts that decide, and performs their decisions.
 ///
-/// Confined to its event loop, on which every control link of the session lives; the public
+/// Confined to its event loop, on which every control link of the session runs; the public
 /// ``Session`` hops here. Nothing in it blocks or awaits. ``MemberDirectory`` owns the peers,
 /// ``MemberDialler`` dials them, ``SessionAdmission`` admits newcomers, ``MessageDelivery`` serves
-/// messages, ``RelaySide`` relays, and ``TransferConnections`` carries resources and streams.
+/// messages, ``RelaySide`` relays, and ``TransferConnections`` serves resources and streams.
 final class SessionCore {
   let transport: TransportCore
   let eventLoop: any EventLoop
@@ -36,14 +36,15 @@ final class SessionCore {
 
   private var collected: [SessionEvent] = []
   private var collectedBytes = 0
-  private var addressWatch = AddressWatch()
-  private var ticker: (at: NIODeadline, task: Scheduled<Void>)?
+  var addressWatch = AddressWatch()
+  /// The time and the task of the next ``tick(_:)``.
+  var ticker: (at: NIODeadline, task: Scheduled<Void>)?
   private(set) var hasEnded = false
 
   /// Every known peer, whether it is in the session now or not.
   var entries: [PeerID: PeerEntry] { directory.entries }
   var membership: Membership { directory.membership }
-  /// All zero until the host's HELLO names it, for a joiner that did not know it.
+  /// The id; all zero until the host's HELLO supplies it, if a joiner did not know it.
   var id: SessionID { membership.session }
   var host: PeerID { membership.host }
   var configuration: TransportConfiguration { transport.configuration }
@@ -138,7 +139,7 @@ final class SessionCore {
   /// How messages reach a peer of the session.
   private func route(to entry: PeerEntry) -> Route? {
     if let outbox = entry.delivery?.outbox {
-      return Route(outbox: outbox, joining: outbox.joining)
+      return Route(outbox: outbox, joinGeneration: outbox.joinGeneration)
     }
     guard let relayed = entry.relayed, let outbox = hop(to: entry)?.delivery?.outbox else {
       return nil
@@ -147,7 +148,7 @@ final class SessionCore {
       outbox: outbox,
       relayed: relayed.route,
       ledger: relayed.ledger,
-      joining: relayed.joining
+      joinGeneration: relayed.joinGeneration
     )
   }
 
@@ -226,7 +227,7 @@ final class SessionCore {
 
   // MARK: Departure
 
-  /// Ends a link whose other end broke a rule, and the peer with it.
+  /// Closes a link whose other end broke a rule, and removes that peer.
   func fail(_ link: ControlLink, _ entry: PeerEntry?, _ code: CloseCode, _ message: String) {
     logger.info(
       "Closed a link.",
@@ -299,12 +300,12 @@ final class SessionCore {
     if hasState { entry.gaveUp?.code = code.rawValue }
   }
 
-  /// Says goodbye to all and ends the session.
+  /// Says goodbye to all peers and ends the session.
   func leave(_ code: CloseCode) {
     end(code, SessionError(.sessionEnded, "The session was left."))
   }
 
-  /// Ends the session: `error` is what later calls get.
+  /// Ends the session; later calls fail with `error`.
   func end(_ code: CloseCode, _ error: SessionError) {
     guard !hasEnded else { return }
     hasEnded = true
@@ -326,124 +327,9 @@ final class SessionCore {
     directory.finish()
     transport.sessionEnded(self)
   }
-
-  // MARK: Time
-
-  /// Schedules ``tick(_:)`` for the time when work is due next.
-  ///
-  /// Nothing is scheduled while there are no peers and no dials are planned.
-  func planTick() {
-    guard !hasEnded, let due = nextDue else { return }
-    if let ticker {
-      guard due < ticker.at else { return }
-      ticker.task.cancel()
-    }
-    let bound = NIOLoopBound(self, eventLoop: eventLoop)
-    let task = eventLoop.scheduleTask(deadline: due) { bound.value.tick(.now()) }
-    ticker = (due, task)
-  }
-
-  /// When work is due next, rounded up to a tenth of a second so that all sessions of a process
-  /// wake it together.
-  private var nextDue: NIODeadline? {
-    let dues = entries.values.compactMap(nextDue) + [reading.nextDue].compactMap(\.self)
-    guard let due = dues.min() else { return nil }
-    let tenth: UInt64 = 100_000_000
-    // Work that is due and not possible yet, such as one more dial, is tried again after a while.
-    let next = max(due, .now() + .milliseconds(20)).uptimeNanoseconds + tenth - 1
-    return .uptimeNanoseconds(next / tenth * tenth)
-  }
-
-  private func nextDue(_ entry: PeerEntry) -> NIODeadline? {
-    guard let link = entry.link else {
-      return [dialler.policy.nextDue(for: entry.id), relaying.nextDue(entry)]
-        .compactMap(\.self).min()
-    }
-    let silenceLimit: TimeAmount = entry.state == .connected ? .seconds(2) : .seconds(6)
-    return [
-      link.lastSent + .seconds(1), entry.datagrams?.nextDue,
-      link.isReadingPaused ? nil : link.lastHeard + silenceLimit,
-      // Without this, the session would not notice that the program was stopped.
-      .now() + .milliseconds(500),
-    ].compactMap(\.self).min()
-  }
-
-  /// Sends the local addresses to all peers after they changed, as on another network (MEM-4).
-  private func announceAddresses(_ now: NIODeadline) {
-    guard configuration.isDiallable, entries.values.contains(where: { $0.link != nil }),
-      let addresses = addressWatch.changed(now: now, addresses: transport.advertisedAddresses)
-    else { return }
-    let message = Control.Addresses(port: transport.port, addresses: addresses).encoded()
-    for entry in entries.values { entry.link?.send(.addresses, message) }
-  }
-
-  /// Does the work that is due: liveness, reconnection and dials.
-  func tick(_ now: NIODeadline) {
-    // A process that was stopped could not receive. It reads the data that waits in its sockets,
-    // perhaps a goodbye, before it treats a peer as silent (LIV-2). Half of the second that counts
-    // as a stop is its own sleep.
-    let delay = ticker.map { now - $0.at } ?? .zero
-    let wasStopped = delay >= .milliseconds(500)
-    ticker = nil
-    relaying.tick(now)
-    announceAddresses(now)
-    // The time of the stop does not count against a peer, since it could not be dialled (LIV-4).
-    if wasStopped { dialler.policy.excuse(delay) }
-    for entry in entries.values {
-      if let link = entry.link {
-        checkLiveness(of: entry, link, now, wasStopped: wasStopped)
-      } else if dialler.policy.isOverdue(entry.id, now: now) {
-        depart(entry, .lost)
-        dialler.policy.lost(entry.id, now: now, jitter: dialler.jitter())
-      }
-    }
-    disconnectSlowSenders(now, wasStopped: wasStopped)
-    dialler.dialDue(now)
-    deliverEvents()
-    planTick()
-  }
-
-  private func checkLiveness(
-    of entry: PeerEntry,
-    _ link: ControlLink,
-    _ now: NIODeadline,
-    wasStopped: Bool
-  ) {
-    if wasStopped { link.excuseSilence(until: now) }
-    let silence = link.isReadingPaused ? TimeAmount.zero : now - link.lastHeard
-    if silence >= .seconds(6) {
-      link.abort()
-      entry.link = nil
-      linkBroken(entry)
-    } else if silence >= .seconds(2) && entry.state == .connected {
-      setState(entry, .suspect)
-      publish()
-    }
-    if now - link.lastSent >= .seconds(1) {
-      link.send(.ping, Array(repeating: 0, count: 8))
-    }
-    entry.datagrams?.tick(now)
-  }
-
-  /// Disconnects the peers whose large messages keep others waiting for too long (MSG-5).
-  private func disconnectSlowSenders(_ now: NIODeadline, wasStopped: Bool) {
-    for peer in reading.overdue(now) {
-      if wasStopped || entries[peer]?.link?.isReadingPaused ?? false {
-        reading.resumed(peer, now: now)
-        continue
-      }
-      let error = SessionError(closeCode: .tooSlow, message: "", isOurs: true)
-      disconnect(
-        peer,
-        .tooSlow,
-        .refused(error),
-        message: "A large message took too long while other messages waited."
-      )
-    }
-  }
 }
 
-/// Lets an event queue call a session that does not exist yet when the queue is made.
+/// Lets an event queue call a session that does not exist yet when the queue is created.
 private final class ProgressRelay: Sendable {
   typealias Action = @Sendable (EventQueue.Progress) -> Void
   private let action = NIOLockedValueBox<Action?>(nil)

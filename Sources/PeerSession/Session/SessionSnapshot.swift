@@ -1,6 +1,6 @@
 import PeerDiscovery
 
-/// What any thread may read of a session; the session's event loop keeps it up to date.
+/// The state of a session that any thread may read; the session's event loop updates it.
 struct SessionSnapshot: Sendable {
   /// The route to each peer in the session.
   var routes: [PeerID: Route] = [:]

@@ -3,10 +3,11 @@ import NIOPosix
 import NIOSSL
 import PeerWire
 
-/// One attempt to reach a peer at any of several addresses: TCP, then TLS with the right key.
+/// One attempt to reach a peer at one of several addresses: TCP, then TLS with the right key.
 ///
-/// Addresses are tried 250 ms apart, and the next at once when one fails (RFC 8305 in small); the
-/// first whose TLS completes wins and the others are closed. Confined to the event loop.
+/// Addresses are tried 250 ms apart, and the next one at once if one fails (a simple form of RFC
+/// 8305). The first one whose TLS completes wins, and the others are closed. Confined to the event
+/// loop.
 final class LinkDial: LinkDelegate {
   private let transport: TransportCore
   private var waiting: ArraySlice<PeerAddress>
@@ -53,7 +54,7 @@ final class LinkDial: LinkDelegate {
     next()
   }
 
-  /// Gives up quietly.
+  /// Cancels the attempt without calling `completion`.
   func cancel() {
     completion = nil
     finish(.failure(.cancelled))
@@ -145,9 +146,9 @@ final class LinkDial: LinkDelegate {
       failed(SessionError(closeCode: code, message: message))
     case .closedByUs, .broken:
       if link.facts.wrongPeer == transport.configuration.identity.peerID {
-        // The port of a process that ended may be ours by now.
+        // The address may now be the local peer's own, with the port of a process that ended.
         failed(
-          SessionError(.unreachable, "Nothing answers at \(address) but this program itself.")
+          SessionError(.unreachable, "Only this program itself answers at \(address).")
         )
       } else if let wrong = link.facts.wrongPeer {
         failed(
@@ -172,7 +173,7 @@ final class LinkDial: LinkDelegate {
   func linkWritable(_ link: ControlLink) {}
 }
 
-/// What the system said, in words for people.
+/// Returns the system's reason for an error, in words for users.
 func reason(of error: any Error) -> String {
   switch error {
   case let error as IOError: systemMessage(error.errnoCode)

@@ -1,15 +1,15 @@
 import NIOCore
 
-/// The addresses of this machine that others may dial.
+/// The addresses of this machine that other peers may dial.
 enum LocalAddresses {
-  /// The addresses as texts, IPv4 before IPv6.
+  /// Returns the addresses as text, IPv4 before IPv6.
   ///
-  /// Loopback is told only when there is nothing else, and link-local IPv6 never, since its scope
-  /// means nothing elsewhere.
+  /// Loopback is included only if there is no other address. Link-local IPv6 never is, because its
+  /// scope has no meaning on other machines.
   ///
   /// - Parameters:
-  ///   - listen: The one address that is bound, if not all are.
-  ///   - interface: The only interface to name, if not all.
+  ///   - listen: The only address that is bound; nil for all.
+  ///   - interface: The only interface to name; nil for all.
   /// - Returns: IP literals without scope, best first.
   static func current(listen: PeerAddress?, interface: String?) -> [String] {
     if let listen, listen.host != "::", listen.host != "0.0.0.0" {

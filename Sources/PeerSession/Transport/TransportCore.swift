@@ -6,11 +6,11 @@ import NIOSSL
 import PeerDiscovery
 import PeerWire
 
-/// The listener and what all sessions of a process share.
+/// The listener, and the state that all sessions of a process share.
 ///
 /// Confined to the control event loop.
 final class TransportCore {
-  /// How much a control link queues in the channel before it counts as full.
+  /// How many bytes a control link queues in the channel before it counts as full.
   static let controlWatermark = ChannelOptions.Types.WriteBufferWaterMark(
     low: 32_768,
     high: 131_072
@@ -19,35 +19,35 @@ final class TransportCore {
   let configuration: TransportConfiguration
   let eventLoop: any EventLoop
   let bulkGroup: any EventLoopGroup
-  /// For what blocks: the stretch of codes.
+  /// Threads for blocking work: stretching codes.
   let threads: NIOThreadPool
   let inbox: ResourceInbox
-  /// The bulk endpoints' runs that have not ended, waited for when the transport closes.
+  /// The running bulk endpoints; the transport waits for them when it closes.
   private(set) var runs: [ObjectIdentifier: Task<Void, Never>] = [:]
   let security: LinkSecurity
   let localPeer: PeerID
   private(set) var port = 0
   var sessions: [SessionID: SessionCore] = [:]
-  /// Sessions whose id the host has not told yet.
+  /// The sessions whose id the host has not stated yet.
   var joining: [ObjectIdentifier: SessionCore] = [:]
   var limiter = AttemptLimiter()
-  /// Peers remembered from earlier runs, as the store had them when last told.
+  /// The saved peers, as the store had them when they were last read.
   var known: [PeerID: String] = [:]
-  /// The peers whose keys were proved when they or we were admitted (LNK-3).
+  /// The peers whose keys were proved at an admission by either side (LNK-3).
   var proved: Set<PeerID> = []
-  /// The peers that the person chose to admit without being asked (ADM-10).
+  /// The peers that the user chose to admit without being asked (ADM-10).
   var alwaysAdmitted: Set<PeerID> = []
 
   /// The UDP socket, on the same port (7).
   private(set) var datagramChannel: (any Channel)?
-  /// Which link a packet belongs to, by key id.
+  /// The link of each key id.
   var datagramLinks: [UInt64: DatagramLink] = [:]
 
   private var listeners: [any Channel] = []
-  /// Whether connections are taken: from the first session on.
+  /// Whether connections are accepted: from the first session on.
   ///
-  /// Before it they wait in the system's queue. Who dials a program that has just begun again would
-  /// be told that it serves no such session, and come back no more.
+  /// Earlier connections wait in the system's queue. Otherwise a peer that dials a restarted
+  /// program would be told that its session is not served, and would not come back.
   private var isAccepting = false
   /// The places of the connections in `handshakes` (LNK-6).
   private var places = FairPlaces<ObjectIdentifier>(
@@ -60,7 +60,7 @@ final class TransportCore {
   private var addressCache: (at: NIODeadline, addresses: [String])?
   private var nextInvitation = 0
   private(set) var isClosing = false
-  /// Where sessions go that hosts move to us (RLY-2).
+  /// Receives the sessions that hosts move to the local peer (RLY-2).
   let carriedSessions: AsyncStream<CarriedSession>.Continuation
 
   init(
@@ -83,9 +83,9 @@ final class TransportCore {
 
   // MARK: Listening
 
-  /// The addresses to bind, in order of preference, and the ports to try.
+  /// Returns the addresses to bind, in order of preference, and the ports to try.
   ///
-  /// A port that is free for TCP may be taken for UDP, so any port is asked for more than once.
+  /// A port that is free for TCP may be in use for UDP, so port 0 is tried several times.
   static func listenPlan(_ listen: PeerAddress?) -> (hosts: [String], ports: [Int]) {
     let free = Array(repeating: 0, count: 16)
     guard let listen else {
@@ -95,7 +95,7 @@ final class TransportCore {
     return ([listen.host], listen.port == 0 ? free : [listen.port])
   }
 
-  /// A bootstrap for one listening socket.
+  /// Returns the bootstrap of a listening socket.
   func serverBootstrap() -> ServerBootstrap {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     return ServerBootstrap(group: eventLoop, childGroup: eventLoop)
@@ -114,7 +114,7 @@ final class TransportCore {
     self.port = port
   }
 
-  /// Takes a connection of a stranger, or refuses it at once (LNK-6).
+  /// Accepts a connection, or refuses it at once (LNK-6).
   private func accept(_ channel: any Channel) throws {
     let remote = channel.remoteAddress.flatMap(PeerAddress.init)
     let host = remote?.host ?? ""
@@ -122,7 +122,7 @@ final class TransportCore {
     let isKnown = isAddressOfMember(host)
     guard !isClosing, places.decision(from: block, isKnown: isKnown) != .refused else {
       configuration.logger.info(
-        "refusing a connection: too many are short of admission",
+        "Refused a connection because too many wait for admission.",
         metadata: ["from": "\(host)"]
       )
       throw ChannelError.connectionRefusedByLimits
@@ -138,10 +138,10 @@ final class TransportCore {
     if case .place(let evicted?) = decision { handshakes[evicted]?.drop() }
   }
 
-  /// The handshake with this identity, if it has not ended.
+  /// Returns the handshake with this identity, if it has not ended.
   func handshake(_ id: ObjectIdentifier) -> ListenerHandshake? { handshakes[id] }
 
-  /// Whether a member of a session here announced this address.
+  /// Whether a member of a session announced this address.
   private func isAddressOfMember(_ host: String) -> Bool {
     sessions.values.contains { $0.directory.hasMember(at: host) }
   }
@@ -158,14 +158,14 @@ final class TransportCore {
     return InvitationID(number: nextInvitation)
   }
 
-  /// The session a dialler means; the zero id means the only one (HEL-2).
+  /// Returns the session for a dialler's HELLO; the zero id means the only session (HEL-2).
   func session(for id: SessionID) -> SessionCore? {
     if let session = sessions[id] { return session }
     guard id == .unnamed, sessions.count == 1 else { return nil }
     return sessions.values.first
   }
 
-  /// Takes connections, those that waited among them.
+  /// Begins to accept connections, including those that already wait.
   func startAccepting() {
     guard !isAccepting, let listener = listeners.first else { return }
     isAccepting = true
@@ -173,7 +173,7 @@ final class TransportCore {
   }
 
   func add(_ session: SessionCore) {
-    // A relay says when it has all sessions that it carried before.
+    // The application of a relay calls it when all sessions from before exist again.
     if configuration.carries == nil { startAccepting() }
     if session.id == .unnamed {
       joining[ObjectIdentifier(session)] = session
@@ -205,10 +205,10 @@ final class TransportCore {
     if sessions[session.id] === session { sessions[session.id] = nil }
   }
 
-  /// Lets an endpoint run until it is closed.
+  /// Runs an endpoint until it is closed.
   func run(_ endpoint: BulkEndpoint) { run(ObjectIdentifier(endpoint)) { await endpoint.run() } }
 
-  /// Lets `body`, which is known by `id` and ends when its peers go, run to its end.
+  /// Runs `body`, which has the identity `id` and ends when its peers leave.
   func run(_ id: ObjectIdentifier, _ body: @escaping @Sendable () async -> Void) {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let loop = eventLoop
@@ -233,9 +233,9 @@ final class TransportCore {
     return .andAllComplete(closed, on: eventLoop)
   }
 
-  // MARK: What we know
+  // MARK: Addresses and known peers
 
-  /// Our addresses for others, best first, without scopes; kept for two seconds.
+  /// The local addresses for other peers, best first, without scopes; cached for two seconds.
   func advertisedAddresses() -> [String] {
     if let cache = addressCache, .now() - cache.at < .seconds(2) { return cache.addresses }
     let addresses = Array(
@@ -246,14 +246,14 @@ final class TransportCore {
     return addresses
   }
 
-  /// Takes over what the peer store holds of a peer.
+  /// Adds a peer from the peer store.
   func learn(_ peer: KnownPeer) {
     known[peer.peer] = peer.name.raw
     if peer.verified != .anyone { proved.insert(peer.peer) }
     if peer.isAlwaysAdmitted { alwaysAdmitted.insert(peer.peer) }
   }
 
-  /// A warning when a peer goes by the name of another that we remember.
+  /// Returns a warning if a peer has the name of another known peer.
   func nameWarning(_ peer: PeerID, _ name: UntrustedText) -> SessionWarning? {
     guard known[peer] == nil,
       let other = known.first(where: { $0.value == name.raw })?.key
@@ -261,14 +261,14 @@ final class TransportCore {
     return SessionWarning(
       code: "changed-key",
       message: "\(name) has another key (\(peer.short)…) than the \(name) known from before"
-        + " (\(other.short)…): a new device, or somebody else using the name.",
+        + " (\(other.short)…): it may be a new device, or another person who uses the name.",
       peer: peer
     )
   }
 }
 
 extension ChannelError {
-  /// Closes a connection in its initializer without a word.
+  /// Closes a connection in its initializer without a message.
   fileprivate static var connectionRefusedByLimits: ChannelError { .ioOnClosedChannel }
 }
 

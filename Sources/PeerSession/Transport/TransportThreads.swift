@@ -1,7 +1,8 @@
 import NIOPosix
 
-/// Threads that several transports share, for a program that runs many of them: each has three or four
-/// of its own otherwise.
+/// Threads that several transports share, for a program that runs many.
+///
+/// A transport has three or four threads of its own otherwise.
 public struct TransportThreads: Sendable {
   /// Serves control links and datagrams.
   let control: MultiThreadedEventLoopGroup
@@ -17,14 +18,16 @@ public struct TransportThreads: Sendable {
     files.start()
   }
 
-  /// Makes threads that last while `body` runs; every transport that has them must be over when it
-  /// returns.
+  /// Creates threads that exist while `body` runs.
+  ///
+  /// Every transport that uses them must end before it returns.
   ///
   /// - Parameters:
-  ///   - count: How many serve links, and how many transfers; each session is served by one of them.
-  ///   - body: What to do with them.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws.
+  ///   - count: The number of threads for links, and of threads for transfers; each session uses
+  ///     one of each.
+  ///   - body: The use of the threads.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`.
   public static func withThreads<Result, Failure: Error>(
     _ count: Int,
     _ body: (TransportThreads) async throws(Failure) -> Result

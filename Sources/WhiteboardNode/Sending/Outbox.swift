@@ -55,7 +55,7 @@ final class Outbox {
       queues[route] = SendQueue(number: number)
       runtime.spawn { node in await node.outbox.sendMessages(by: route, number, session) }
     }
-    queues[route]?.enter(peer.id, joining: peer.joining)
+    queues[route]?.enter(peer.id, joining: peer.joinGeneration)
   }
 
   /// Handles that a peer left; its queue stays if other members are reached through the same peer.

@@ -100,7 +100,7 @@ actor Guest {
       }
       switch event {
       case .peerJoined(let peer):
-        joinings[peer.id] = peer.joining
+        joinings[peer.id] = peer.joinGeneration
         if let member = MemberID(peer.id.bytes) { replica?.peerJoined(member, now: moment) }
       case .peerLeft(let peer, let reason, _):
         joinings[peer] = nil

@@ -686,7 +686,7 @@ struct AdmissionByPeopleTests {
     let other = Control.ShortWordsReveal(nonce: .random())
     #expect(
       listener.frameReceived(.sasReveal, other.encoded(), limiter: &limiter, now: .zero)
-        == [.close(.protocolError, "The nonce is not the one that was committed to.")]
+        == [.close(.protocolError, "The nonce does not match the commitment.")]
     )
   }
 
@@ -698,8 +698,8 @@ struct AdmissionByPeopleTests {
     world.carry()
     #expect(
       world.listenerWanted.suffix(2) == [
-        .invitationEnded(.withdrawn, UntrustedText("The invitation was taken back.")),
-        .ended(.withdrawn, UntrustedText("The invitation was taken back.")),
+        .invitationEnded(.withdrawn, UntrustedText("The invitation was withdrawn.")),
+        .ended(.withdrawn, UntrustedText("The invitation was withdrawn.")),
       ]
     )
     #expect(world.listener.personAnswered(.accept, now: world.now) == [])

@@ -67,7 +67,7 @@ struct MessageRoomTests {
     #expect(room.overdue(start + .hours(1)) == [])
     let asked = start + .seconds(60)
     room.began(largest, from: peers[2], now: asked)
-    #expect(room.nextDue == asked + MessageRoom.patience(Limits.message / 2))
+    #expect(room.nextDue == asked + MessageRoom.timeout(Limits.message / 2))
     #expect(room.overdue(asked + .seconds(6)) == [])
     #expect(room.overdue(asked + .seconds(7)) == [peers[0]])
     // A message that has arrived is not overdue, because the application has it.

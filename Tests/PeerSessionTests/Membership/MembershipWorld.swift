@@ -174,7 +174,7 @@ struct MembershipWorld {
       guard let other = Self.numbers[member.peer] else { continue }
       change(peer, other) {
         $0.isVouched = true
-        $0.plan.heard(of: $0.incarnation, dialAt: now)
+        $0.plan.named(of: $0.incarnation, dialAt: now)
       }
     }
   }
@@ -218,7 +218,7 @@ struct MembershipWorld {
     let (now, hasLink) = (now, isLinked(other, peer))
     change(other, peer) { contact in
       if contact.incarnation == SessionIncarnation(0) { contact.incarnation = incarnation }
-      contact.plan.found(incarnation, isMoved: false, hasLink: hasLink, now: now)
+      contact.plan.discovered(incarnation, isMoved: false, hasLink: hasLink, now: now)
     }
   }
 
@@ -232,7 +232,7 @@ struct MembershipWorld {
     change(peer, other) { contact in
       if isVouching { contact.isVouched = true }
       contact.incarnation = process.incarnation
-      contact.plan.heard(of: process.incarnation, dialAt: now + delay)
+      contact.plan.named(of: process.incarnation, dialAt: now + delay)
     }
   }
 

@@ -15,8 +15,8 @@ struct RelayTests {
       let status = try #require(world.hosted.peers().first { $0.peer.id == bob })
       #expect(status.relay == relay)
       #expect(status.peer.name.raw == "bob")
-      #expect(world.hosted.way(to: bob) == relay)
-      #expect(world.hosted.way(to: relay) == relay)
+      #expect(world.hosted.nextHop(to: bob) == relay)
+      #expect(world.hosted.nextHop(to: relay) == relay)
       #expect(world.joined.hostPeer == alice && world.atRelay.hostPeer == alice)
       for number in 0..<1_000 {
         try await world.hosted.send(number.bytes, to: [bob])

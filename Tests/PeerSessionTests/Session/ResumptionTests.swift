@@ -271,9 +271,9 @@ struct ResumptionTests {
               if case .peerJoined(let peer) = $0 { peer } else { nil }
             }
             await #expect(throws: SessionError(.notConnected, "")) {
-              try await hosted.send([1], to: [bobs[0].id: bobs[0].joining])
+              try await hosted.send([1], to: [bobs[0].id: bobs[0].joinGeneration])
             }
-            try await hosted.send([2], to: [bobs[1].id: bobs[1].joining])
+            try await hosted.send([2], to: [bobs[1].id: bobs[1].joinGeneration])
             await atBob.waitForMessages(1)
             #expect(await atBob.messages == [[2]])
             await joined.leave()

@@ -173,7 +173,7 @@ struct HostileBulkTests {
     let file = try #require(admission.file)
     let bytes = [UInt8](repeating: 1, count: 500)
     let hash = try file.write([ByteBuffer(bytes: bytes)], at: 0, after: SHA256())
-    await inbox.keep(offer.id, written: 500, hash: hash)
+    await inbox.storePartial(offer.id, written: 500, hash: hash)
 
     await #expect(throws: SessionError(.declined, "")) {
       try await inbox.admit(offer, .init(peer: peerID(2))) { false }

@@ -226,7 +226,7 @@ struct ResourceOfferTests {
   func pace() {
     var pace = TransferPace(now: .zero)
     func check(_ seconds: Int, _ bytes: Int, busy: Bool = false) -> TransferPace.Verdict {
-      pace.heard(now: .seconds(seconds))
+      pace.frameReceived(now: .seconds(seconds))
       return pace.check(now: .seconds(seconds), bytes: bytes, isReceiverBusy: busy)
     }
     for second in stride(from: 10, through: 50, by: 10) { #expect(check(second, 0) == .sufficient) }
@@ -244,7 +244,7 @@ struct ResourceOfferTests {
     #expect(check(190, TransferPace.minimumBytes + 1) == .slow)
     // A frame that arrives just after the start of a check does not count as a slow transfer.
     pace.restart(now: .zero, bytes: 1 << 20)
-    pace.heard(now: .seconds(1))
+    pace.frameReceived(now: .seconds(1))
     for second in stride(from: 10, through: 50, by: 10) {
       let verdict = pace.check(now: .seconds(second), bytes: 1 << 20, isReceiverBusy: false)
       #expect(verdict == .sufficient)

@@ -292,8 +292,8 @@ struct ResourceTests {
     await #expect(throws: SessionError.self) {
       _ = try await second.admit(offers[2], .init(peer: peer)) { false }
     }
-    await first.keep(offers[0].id, written: 3, hash: SHA256())
-    await first.keep(offers[2].id, written: 3, hash: SHA256())
+    await first.storePartial(offers[0].id, written: 3, hash: SHA256())
+    await first.storePartial(offers[2].id, written: 3, hash: SHA256())
     _ = try await open()
     #expect(
       Set(TemporaryDirectory.names(inbox + "/.partial").filter { !$0.hasSuffix(".json") })

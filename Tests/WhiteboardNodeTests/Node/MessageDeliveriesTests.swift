@@ -26,7 +26,7 @@ import Testing
     SendReceipt(
       tracks: peers.map { peer in
         let ledger = peer == anna ? toAnna : toBen
-        return .init(peer: peer, joining: 1, means: .relay(ledger, ledger.countMessage()))
+        return .init(peer: peer, joinGeneration: 1, means: .relay(ledger, ledger.countMessage()))
       }
     )
   }

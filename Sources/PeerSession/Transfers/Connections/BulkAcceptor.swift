@@ -1,7 +1,8 @@
 import NIOConcurrencyHelpers
 import PeerWire
 
-/// Serves one link on which the peer is the opener: one resource or stream after the other (BLK-2).
+/// Serves one link on which the peer is the opener: resources and streams, one after the other
+/// (BLK-2).
 final class BulkAcceptor: BulkFrameSink {
   private enum Current {
     case idle
@@ -32,7 +33,7 @@ final class BulkAcceptor: BulkFrameSink {
       case .streamOpen:
         return await open(try Control.StreamOpen.decode(frame), link)
       case .resourceCancel:
-        // It says that nothing more comes, and nothing does (RES-4).
+        // The sender ends a transfer that does not run here, so there is nothing to do (RES-4).
         _ = try Control.ResourceCancel.decode(frame)
         return true
       default:
@@ -43,7 +44,7 @@ final class BulkAcceptor: BulkFrameSink {
   }
 
   func linkEnded(_ end: BulkEnd) async {
-    // Let go of: what runs on a link refers to it.
+    // References are released, because what runs on a link refers to it.
     let last = current.withLockedValue { current in
       defer { current = .idle }
       return current
@@ -64,20 +65,20 @@ final class BulkAcceptor: BulkFrameSink {
       let cancel = Control.ResourceCancel(
         id: offer.id,
         code: .busy,
-        message: "Too many transfers are under way."
+        message: "Too many transfers are in progress."
       )
       do {
         try await link.writer.write(cancel.bulkFrame())
       } catch {
-        // The link is gone, which its reader learns in a moment.
+        // The link ended; the task that reads it reports this.
       }
       return
     }
     current.withLockedValue { $0 = .resource(receiver) }
-    endpoint.begin(receiver) { [self] in release(receiver) }
+    endpoint.answer(receiver) { [self] in release(receiver) }
   }
 
-  /// Makes the link idle when a transfer on it was the last.
+  /// Makes the link idle if the transfer was the last one on it.
   private func release(_ receiver: ResourceReceiver) {
     receiver.link.markLate(receiver.offer.id)
     current.withLockedValue { current in
@@ -85,7 +86,7 @@ final class BulkAcceptor: BulkFrameSink {
     }
   }
 
-  /// Does a step of a transfer, and is idle again when it was the last.
+  /// Performs a step of a transfer, and makes the link idle if it was the last one.
   private func receive(
     _ receiver: ResourceReceiver,
     _ step: () async throws(BulkViolation) -> Bool
@@ -94,7 +95,7 @@ final class BulkAcceptor: BulkFrameSink {
   }
 
   private func open(_ open: Control.StreamOpen, _ link: BulkLinkRunner) async -> Bool {
-    guard endpoint.mayTakeStream() else {
+    guard endpoint.acceptsStream() else {
       link.cut(
         after: Control.StreamReset(id: open.id, code: 1, message: "Too many streams.").bulkFrame(),
         SessionError(.busy, "The peer has too many streams open.")

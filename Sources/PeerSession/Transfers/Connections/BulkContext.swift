@@ -1,21 +1,23 @@
 import NIOPosix
 
-/// Receives the events of a peer's bulk links, from which session events are made.
+/// Receives the events of a peer's bulk links, and turns them into session events.
 protocol BulkEvents: Sendable {
-  /// Whether the application requested an offered resource, so that the offer needs no decision.
+  /// Returns whether the application requested an offered resource, so that the offer needs no
+  /// decision.
   func isRequested(_ info: ResourceInfo) async -> Bool
-  /// Whether any other offer is accepted; may wait for a person until the task is cancelled.
+  /// Returns whether any other offer is accepted; may wait for a user until the task is canceled.
   func wants(_ info: ResourceInfo) async -> Bool
-  /// The bytes of a transfer begin to move; once for each transfer, however many links it takes.
+  /// The bytes of a transfer begin to arrive or leave; once for each transfer, however many links
+  /// it uses.
   func resourceStarted(_ info: ResourceInfo) async
-  /// A transfer went on; at most ten times a second for each. May be dropped.
+  /// A transfer progressed; at most ten reports a second for each. May be dropped.
   func resourceProgress(_ id: TransferID, bytes: Int, of total: Int)
-  /// A transfer ended; once for each that was accepted, and for ours that never began.
+  /// A transfer ended; once for each accepted one, and for outgoing ones that never began.
   func resourceFinished(
     _ info: ResourceInfo,
     _ result: Result<ReceivedResource, SessionError>
   ) async
-  /// The peer opened a stream; while this waits, that stream is not read.
+  /// The peer opened a stream; while this call waits, that stream is not read.
   func streamOpened(_ stream: PeerStream) async
 }
 
@@ -28,7 +30,7 @@ struct BulkContext: Sendable {
 
   /// Runs blocking work on a thread of the pool.
   ///
-  /// - Throws: What `body` throws, or `cancelled` when the task was cancelled before it began.
+  /// - Throws: The error of `body`, or `cancelled` if the task was canceled before it began.
   func work<T: Sendable>(
     _ body: @escaping @Sendable () throws(SessionError) -> T
   ) async throws(SessionError) -> T {

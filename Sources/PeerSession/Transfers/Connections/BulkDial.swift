@@ -42,7 +42,7 @@ final class BulkDial<Attached: Sendable>: LinkDelegate, Sendable {
     self.promise = eventLoop.makePromise()
   }
 
-  /// Dials; gives up after 10 s.
+  /// Dials, and gives up after 10 s.
   func start() -> EventLoopFuture<Attached> {
     let eventLoop = promise.futureResult.eventLoop
     let address: SocketAddress
@@ -63,7 +63,8 @@ final class BulkDial<Attached: Sendable>: LinkDelegate, Sendable {
             remote: self.remote,
             delegate: self
           )
-          // The link holds its delegate weakly; the channel keeps this dial until it is over.
+          // The link has a weak reference to its delegate, so the channel retains this dial until
+          // it closes.
           channel.closeFuture.whenComplete { _ in withExtendedLifetime(self) {} }
           try channel.pipeline.syncOperations.addHandlers([handler, link])
         }
@@ -71,12 +72,15 @@ final class BulkDial<Attached: Sendable>: LinkDelegate, Sendable {
       .connect(to: address)
       .whenFailure { error in
         self.promise.fail(
-          SessionError(.unreachable, "No further link with the peer: \(reason(of: error)).")
+          SessionError(
+            .unreachable,
+            "Cannot open another connection with the peer: \(reason(of: error))."
+          )
         )
       }
     let promise = promise
     let timeout = eventLoop.scheduleTask(in: .seconds(10)) {
-      promise.fail(SessionError(.timedOut, "A further link was not opened in time."))
+      promise.fail(SessionError(.timedOut, "Another connection was not opened in time."))
     }
     promise.futureResult.whenComplete { _ in timeout.cancel() }
     return promise.futureResult
@@ -98,7 +102,7 @@ final class BulkDial<Attached: Sendable>: LinkDelegate, Sendable {
     guard type == .attached else {
       return link.close(.protocolError, CloseMessage.unexpected(type))
     }
-    takeOver(link, wrap).cascade(to: promise)
+    makeBulkLink(link, wrap).cascade(to: promise)
   }
 
   func linkReadComplete(_ link: ControlLink) {}
@@ -108,7 +112,7 @@ final class BulkDial<Attached: Sendable>: LinkDelegate, Sendable {
     if case .closed(let code, let message) = reason {
       promise.fail(SessionError(closeCode: code, message: message))
     } else {
-      promise.fail(SessionError(.unreachable, "A further link broke before it was attached."))
+      promise.fail(SessionError(.unreachable, "Another connection broke before it was attached."))
     }
   }
 }

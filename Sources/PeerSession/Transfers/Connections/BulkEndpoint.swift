@@ -4,10 +4,10 @@ import NIOPosix
 import PeerDiscovery
 import PeerWire
 
-/// All bulk links with one incarnation of one peer, and what travels on them (8).
+/// All bulk links with one incarnation of one peer, and the transfers and streams on them (8).
 ///
-/// It lives from the peer's admission until the peer is lost or leaves, across control links
-/// (BLK-3). ``run()`` is its lifetime: everything that happens is a child of it.
+/// It exists from the peer's admission until the peer is lost or leaves, across control links
+/// (BLK-3). ``run()`` is its lifetime: all its work is a child of that task.
 final class BulkEndpoint: Sendable {
   private struct State {
     var transfers = TransferTable()
@@ -43,9 +43,9 @@ final class BulkEndpoint: Sendable {
     pool = BulkPool(peer: peer, links: links, scope: scope, time: time)
   }
 
-  /// Runs links and transfers until ``close(_:)``, or until the task is cancelled.
+  /// Runs links and transfers until ``close(_:)``, or until the task is canceled.
   ///
-  /// When it returns everything has ended and was reported.
+  /// When it returns, everything has ended and was reported.
   func run() async {
     _ = scope.submit { [pool] in await pool.closeUnused() }
     _ = scope.submit { [self] in await breakStalled() }
@@ -60,24 +60,24 @@ final class BulkEndpoint: Sendable {
     for info in left { await context.events.resourceFinished(info, .failure(error)) }
   }
 
-  /// Ends everything with `error`: the peer is lost or left, or the session is over.
+  /// Ends everything with `error`, because the peer is lost or left, or the session is over.
   func close(_ error: SessionError) {
     let waiting = state.withLockedValue { state in
       state.endError = state.endError ?? error
       return state.transfers.removeWaiting()
     }
     pool.end(error)
-    // These find themselves cancelled and report it.
+    // These senders find themselves canceled and report it.
     for sender in waiting { start(sender) }
     scope.close()
   }
 
   // MARK: Links
 
-  /// Links that are open, whoever opens on them (BLK-4).
+  /// The number of open links, whichever side is the opener (BLK-4).
   var linkCount: Int { pool.count + state.withLockedValue { $0.acceptedLinks } }
 
-  /// Links of ours that wait to be used again.
+  /// The number of idle links on which the local peer is the opener.
   var idleLinkCount: Int { pool.idleCount }
 
   /// Serves a link on which the peer is the opener.
@@ -90,15 +90,15 @@ final class BulkEndpoint: Sendable {
     }
     if !isRunning {
       state.withLockedValue { $0.acceptedLinks -= 1 }
-      // Closing needs no waiting: the channel ends itself.
+      // No code waits for this task: the channel closes by itself.
       Task { await link.discard() }
     }
   }
 
-  /// Notes that the control link was replaced after a break.
+  /// Handles that a new control link replaced a broken one.
   ///
-  /// Idle links may lead nowhere now and are dropped; a transfer that does not move for 3 s goes on
-  /// over a new link.
+  /// Idle links may be dead now and are dropped. A transfer that does not progress for 3 s
+  /// continues over a new link.
   func reconnected() {
     pool.dropIdle()
     let running = state.withLockedValue { $0.transfers.runningSenders }
@@ -114,17 +114,17 @@ final class BulkEndpoint: Sendable {
 
   // MARK: Resources
 
-  /// The number of bytes of an outgoing transfer that were passed to its link.
+  /// Returns the number of bytes of an outgoing transfer that were passed to its link.
   func sentBytes(of id: TransferID) -> Int? {
     state.withLockedValue { $0.transfers.runningSender(id) }?.position.bytes
   }
 
-  /// Sends a file to the peer; more than eight wait for each other (RES-6).
+  /// Sends a file to the peer; at most eight run at a time (RES-6).
   ///
   /// Resources that the peer requested do not wait for others.
   ///
-  /// - Throws: `invalidName`, or why the peer is gone. What is wrong with the file comes from the
-  ///   transfer's result.
+  /// - Throws: `invalidName`, or the reason why the peer is out of the session. The transfer's
+  ///   result reports errors of the file.
   func sendResource(
     atPath path: String,
     named name: String,
@@ -156,9 +156,9 @@ final class BulkEndpoint: Sendable {
     return ResourceTransfer(sender)
   }
 
-  /// Ends a transfer, in either direction.
+  /// Cancels a transfer, in either direction.
   ///
-  /// - Returns: Whether there is one of that id.
+  /// - Returns: Whether there is a transfer with that id.
   @discardableResult
   func cancelResource(_ id: TransferID, reason: String = "") -> Bool {
     let (sender, receiver, interrupted) = state.withLockedValue { $0.transfers.cancel(id) }
@@ -197,7 +197,7 @@ final class BulkEndpoint: Sendable {
 
   /// Opens a stream to the peer.
   ///
-  /// - Throws: `invalidName`; `busy` when 24 are open (STR-3); why there is no link.
+  /// - Throws: `invalidName`; `busy` if 24 are open (STR-3); the reason why no link can be opened.
   func openStream(named name: String) async throws(SessionError) -> PeerStream {
     guard !name.utf8.contains(0), name.utf8.count <= Limits.streamName else {
       throw SessionError(
@@ -244,7 +244,7 @@ final class BulkEndpoint: Sendable {
   }
 
   /// Counts a stream that the peer opens, unless there are too many (STR-3).
-  func mayTakeStream() -> Bool {
+  func acceptsStream() -> Bool {
     state.withLockedValue { state in
       guard state.incomingStreams < Limits.streams else { return false }
       state.incomingStreams += 1
@@ -252,7 +252,7 @@ final class BulkEndpoint: Sendable {
     }
   }
 
-  /// Counts down for a stream that has ended.
+  /// Counts a stream that has ended.
   func streamEnded(isOurs: Bool) {
     state.withLockedValue { state in
       if isOurs { state.outgoingStreams -= 1 } else { state.incomingStreams -= 1 }
@@ -261,10 +261,10 @@ final class BulkEndpoint: Sendable {
 
   // MARK: Receivers
 
-  /// Ends transfers that stand still or are too slow, until the task is cancelled.
+  /// Ends transfers that stall or are too slow, until the task is canceled.
   private func breakStalled() async {
     while !Task.isCancelled {
-      // Cancelled with the endpoint, which closes all links.
+      // Canceled with the endpoint, which closes all links.
       try? await context.time.sleep(TransferPace.interval)
       let now = context.time.now()
       for receiver in state.withLockedValue({ $0.transfers.receivers }) {
@@ -279,22 +279,22 @@ final class BulkEndpoint: Sendable {
   }
 
   /// Answers an offer while its link is read.
-  func begin(_ receiver: ResourceReceiver, _ release: @escaping @Sendable () -> Void) {
-    _ = scope.submit { await receiver.begin(release) }
+  func answer(_ receiver: ResourceReceiver, _ release: @escaping @Sendable () -> Void) {
+    _ = scope.submit { await receiver.answer(release) }
   }
 
-  /// Makes the receiver of an offer, taking over from one whose link is as good as gone.
+  /// Creates the receiver of an offer, which replaces one on a link that is probably dead.
   ///
-  /// - Returns: `nil` when the peer has too many transfers under way (RES-6).
+  /// - Returns: `nil` if the peer has too many transfers in progress (RES-6).
   func receiver(
     for offer: Control.ResourceOffer,
     on link: BulkLinkRunner
   ) async -> ResourceReceiver? {
     if let old = state.withLockedValue({ $0.transfers.receiver(of: offer.id) }) {
-      // The sender knows that link to be broken before we do (RES-5).
+      // The sender knows earlier than the receiver that that link broke (RES-5).
       await old.interrupt(.broken)
       old.link.abandon()
-      // Cancelled with the link; the offer is then nobody's.
+      // Canceled with the link; the offer then has no receiver.
       _ = try? await old.ended.value()
     }
     let info = ResourceInfo(
@@ -327,14 +327,15 @@ final class BulkEndpoint: Sendable {
     state.withLockedValue { $0.transfers.accepted(info) }
   }
 
-  /// Reports that bytes of an offer come, the first time.
+  /// Reports the start of an incoming transfer, once.
   func receiverStarted(_ info: ResourceInfo) async {
     let isFirst = state.withLockedValue { $0.transfers.started(info) }
     if isFirst { await context.events.resourceStarted(info) }
   }
 
-  /// Takes note that a receiver is done, and reports the result if there is one; without one the
-  /// sender may go on over another link.
+  /// Handles the end of a receiver, and reports the result if there is one.
+  ///
+  /// Without a result, the sender may continue over another link.
   func receiverEnded(
     _ receiver: ResourceReceiver,
     _ info: ResourceInfo,

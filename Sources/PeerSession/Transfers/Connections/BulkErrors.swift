@@ -7,17 +7,17 @@ import Glibc
 import Musl
 #endif
 
-/// What the other side did that costs it this link, and the code it is told.
+/// A violation by the other side that ends this link, and the code that the other side receives.
 struct BulkViolation: Error, Equatable, Sendable {
   var code: CloseCode
   var message: String
 
-  /// A frame that does not decode or does not belong (FRM-4).
+  /// Returns the violation of a frame that does not decode or is not allowed (FRM-4).
   static func protocolError(_ message: String) -> BulkViolation {
     BulkViolation(code: .protocolError, message: message)
   }
 
-  /// A frame that has no meaning now.
+  /// Returns the violation of a frame that is not allowed now.
   static func unexpected(_ type: FrameType) -> BulkViolation {
     .protocolError(CloseMessage.unexpected(type))
   }
@@ -27,7 +27,7 @@ struct BulkViolation: Error, Equatable, Sendable {
     self.message = message
   }
 
-  /// The violation that a fault of the framing is.
+  /// Creates the violation for a framing error.
   init(_ error: FrameError) {
     switch error {
     case .malformedLength:
@@ -48,14 +48,14 @@ struct BulkViolation: Error, Equatable, Sendable {
 enum BulkEnd: Error, Sendable {
   /// TCP or TLS broke, or ended without CLOSE.
   case broken
-  /// The other side said why.
+  /// The other side closed it with a reason.
   case closed(CloseCode, message: UntrustedText)
-  /// The other side broke the protocol and was told.
+  /// The other side broke the protocol and received the code.
   case violated(BulkViolation)
-  /// We ended it.
+  /// The local side ended it.
   case endedByUs(SessionError)
 
-  /// What those who used the link are told.
+  /// The error for the users of the link.
   var error: SessionError {
     switch self {
     case .broken: .bulkLinkLost
@@ -86,25 +86,26 @@ extension SessionError {
   /// The link under a stream broke (STR-1).
   static let bulkLinkLost = SessionError(.linkLost, "The link broke.")
 
-  /// The error that a code of 8.2 is here, with the other side's words.
+  /// Creates the error for a code of 8.2, with the other side's message.
   init(_ cancel: Control.ResourceCancel) {
     let words = cancel.message.isEmpty ? "" : " The peer says: \(cancel.message)"
     switch cancel.code {
     case .cancelled: self.init(.transferCancelled, "The peer cancelled the transfer.\(words)")
     case .refused: self.init(.declined, "The peer refused the transfer.\(words)")
-    case .busy: self.init(.busy, "The peer has too many transfers under way.\(words)")
+    case .busy: self.init(.busy, "The peer has too many transfers in progress.\(words)")
     case .sourceChanged: self.init(.sourceChanged, "The file changed while it was sent.\(words)")
     case .sourceUnreadable:
       self.init(.sourceUnreadable, "The sender cannot read the file.\(words)")
     case .diskFull: self.init(.diskFull, "There is no space left at the receiver.\(words)")
     case .quota: self.init(.quota, "The receiver's quota is used up.\(words)")
-    case .hashMismatch: self.init(.hashMismatch, "What arrived is not what was sent.\(words)")
-    case .sizeMismatch: self.init(.hashMismatch, "The length is not what was offered.\(words)")
+    case .hashMismatch:
+      self.init(.hashMismatch, "The received bytes differ from the sent bytes.\(words)")
+    case .sizeMismatch: self.init(.hashMismatch, "The length differs from the offer.\(words)")
     case .ioError: self.init(.system, "The peer's system refused.\(words)")
     }
   }
 
-  /// The code of 8.2 that tells the other side of this error.
+  /// The code of 8.2 for this error.
   var resourceCode: Control.ResourceCode {
     switch code {
     case .transferCancelled, .cancelled: .cancelled
@@ -119,7 +120,7 @@ extension SessionError {
     }
   }
 
-  /// Tells what the system refused, from the number it gave.
+  /// Creates the error for a failed system call, from its error number.
   static func system(_ what: String, errno number: Int32) -> SessionError {
     switch number {
     case ENOSPC, EDQUOT: SessionError(.diskFull, "There is no space left: \(what).")

@@ -1,11 +1,11 @@
 import NIOCore
 import PeerWire
 
-/// One frame of a bulk link, or the bytes that arrived of several.
+/// One frame of a bulk link, or the bytes of several.
 ///
-/// The bytes of CHUNK and STREAM-DATA frames mean nothing by their borders, so ``BulkFrameDecoder``
-/// hands on what one read brought of them as one value, without gathering or copying it. All other
-/// frames come whole, in one piece.
+/// The borders of CHUNK and STREAM-DATA frames have no meaning. ``BulkFrameDecoder`` passes on the
+/// bytes of one read as one value, without gathering or copying them. All other frames arrive
+/// complete, in one piece.
 struct BulkFrame: Sendable, Equatable {
   /// The type.
   var type: FrameType
@@ -14,7 +14,7 @@ struct BulkFrame: Sendable, Equatable {
   /// The number of bytes in the pieces.
   private(set) var count: Int
 
-  /// Makes a frame of one piece.
+  /// Creates a frame of one piece.
   init(type: FrameType, payload: ByteBuffer) {
     self.type = type
     pieces = [payload]
@@ -36,7 +36,7 @@ struct BulkFrame: Sendable, Equatable {
     }
   }
 
-  /// Appends the bytes to `bytes`.
+  /// Appends the payload to `bytes`.
   func append(to bytes: inout [UInt8]) {
     for piece in pieces { piece.withUnsafeReadableBytes { bytes.append(contentsOf: $0) } }
   }
@@ -49,14 +49,14 @@ struct BulkFrame: Sendable, Equatable {
 }
 
 extension FrameType {
-  /// Whether the payload is a piece of a byte sequence, which frame borders do not divide.
+  /// Whether the payload is part of a byte sequence, in which frame borders have no meaning.
   var isByteSequence: Bool { self == .chunk || self == .streamData }
 }
 
-/// Turns the bytes of a bulk link into frames; confined to its event loop.
+/// Decodes the bytes of a bulk link into frames; confined to its event loop.
 ///
-/// Frames of unknown optional types are skipped (FRM-3). The first fault fires a ``FrameError`` down
-/// the pipeline, and nothing is decoded after it. At most one control payload is held.
+/// Frames of unknown optional types are skipped (FRM-3). The first error fires a ``FrameError``
+/// down the pipeline, and nothing is decoded after it. At most one control payload is in memory.
 final class BulkFrameDecoder: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = BulkFrame
@@ -102,7 +102,7 @@ final class BulkFrameDecoder: ChannelInboundHandler {
       return
     }
     if let gathered { context.fireChannelRead(wrapInboundOut(gathered)) }
-    // A slice would keep the whole buffer that was read.
+    // A slice would retain the whole buffer that was read.
     if bytes.readableBytes > 0 { pending = ByteBuffer(bytes.readableBytesView) }
   }
 
@@ -154,7 +154,7 @@ final class BulkFrameDecoder: ChannelInboundHandler {
 }
 
 extension ByteBuffer {
-  /// Appends the head of a frame whose payload of `length` bytes follows.
+  /// Appends the header of a frame with a payload of `length` bytes.
   mutating func writeBulkHeader(_ type: FrameType, length: Int) {
     writeInteger(type.rawValue)
     var rest = length
@@ -165,7 +165,7 @@ extension ByteBuffer {
     writeInteger(UInt8(rest))
   }
 
-  /// One whole frame.
+  /// Returns one complete frame.
   static func bulkFrame(_ type: FrameType, _ payload: [UInt8] = []) -> ByteBuffer {
     var buffer = ByteBuffer()
     buffer.reserveCapacity(payload.count + FrameHeader.maximumLength)
@@ -179,7 +179,7 @@ extension ControlPayload {
   /// The payload in its frame.
   func bulkFrame() -> ByteBuffer { .bulkFrame(Self.frameType, encoded()) }
 
-  /// Reads the payload of a frame whose type is known to be right.
+  /// Decodes the payload of a frame whose type was checked.
   ///
   /// - Throws: ``BulkViolation``; the link must be closed (FRM-4).
   static func decode(_ frame: BulkFrame) throws(BulkViolation) -> Self {

@@ -8,17 +8,20 @@ import Glibc
 import Musl
 #endif
 
-/// A bulk link that is attached, before anything runs on it.
+/// A bulk link that is attached and not in use yet.
 ///
-/// Whoever has one must hand it to a ``BulkEndpoint`` or end it with ``discard()``.
+/// The owner must pass it to a ``BulkEndpoint`` or end it with ``discard()``.
 struct BulkLink: Sendable {
-  /// Frames in; whole encoded frames out, written to the channel itself by ``BulkWriter``.
+  /// Incoming frames.
+  ///
+  /// ``BulkWriter`` writes complete frames to the channel itself.
   let channel: NIOAsyncChannel<BulkFrame, ByteBuffer>
 
-  /// Adds the last handlers to a channel on which ATTACHED has passed.
+  /// Adds the last handlers to a channel after ATTACHED.
   ///
-  /// At most two reads of 256 KiB wait here for whoever reads the link; with what ``StreamCore``
-  /// holds, its limit and one read more, that stays under the 1 MiB of STR-2.
+  /// At most two reads of 256 KiB wait here for the task that reads the link. Together with the
+  /// bytes that ``StreamCore`` holds (its limit and one more read), that is less than the 1 MiB of
+  /// STR-2.
   ///
   /// - Precondition: Called on the channel's event loop.
   @Sendable static func wrap(_ channel: any Channel) throws -> BulkLink {
@@ -32,7 +35,7 @@ struct BulkLink: Sendable {
     )
   }
 
-  /// Sets what every bulk link has: large reads, and keep-alive.
+  /// Sets the options of all bulk links: large reads, and keep-alive.
   static func prepare(_ channel: any Channel) throws {
     let options = channel.syncOptions
     try options?.setOption(
@@ -40,27 +43,27 @@ struct BulkLink: Sendable {
       value: FixedSizeRecvByteBufferAllocator(capacity: 262_144)
     )
     try options?.setOption(.maxMessagesPerRead, value: 1)
-    // A side that only reads learns of a dead path by these alone.
+    // A side that only reads detects a dead path only by keep-alive.
     try options?.setOption(.socketOption(.so_keepalive), value: 1)
     for (name, value) in [(TCP_KEEPIDLE, 10), (TCP_KEEPINTVL, 3), (TCP_KEEPCNT, 4)] {
       try options?.setOption(.tcpOption(NIOBSDSocket.Option(rawValue: name)), value: .init(value))
     }
   }
 
-  /// Closes a link that nobody will use, with `left` (BLK-5).
+  /// Closes an unused link with `left` (BLK-5).
   func discard() async {
-    // The link is worthless already: an error in closing it tells nothing.
+    // The link is unused, so an error in closing it does not matter.
     try? await channel.executeThenClose { _, outbound in
       try await outbound.write(Control.Close(.left, "").bulkFrame())
     }
   }
 }
 
-/// Who makes bulk links on which we are the opener (8.1).
+/// Opens bulk links on which the local peer is the opener (8.1).
 protocol BulkLinkProvider: Sendable {
   /// Dials and attaches a link, or asks the peer for one; waits while the peer is reconnecting.
   ///
-  /// - Throws: ``SessionError``; with `busy`, `unreachable` or `timedOut` the caller tries again
-  ///   later, with any other there will be no more links.
+  /// - Throws: ``SessionError``. With `busy`, `unreachable` or `timedOut`, the caller can try again
+  ///   later; with any other code, no link can be opened any more.
   func openLink(to peer: PeerID) async throws(SessionError) -> BulkLink
 }

@@ -4,19 +4,19 @@ import PeerWire
 
 /// Receives the frames of a bulk link in order, from the task that reads it.
 protocol BulkFrameSink: AnyObject, Sendable {
-  /// Takes the next frame; while this waits, the link is not read.
+  /// Handles the next frame; while this call waits, the link is not read.
   ///
-  /// - Returns: Whether the link goes on.
+  /// - Returns: Whether the link continues.
   /// - Throws: ``BulkViolation``; the link is then closed with its code.
   func receive(_ frame: BulkFrame, from link: BulkLinkRunner) async throws(BulkViolation) -> Bool
 
-  /// The link is gone; called once, unless the link was given to another before.
+  /// The link ended; called once, unless another sink was attached before.
   func linkEnded(_ end: BulkEnd) async
 }
 
-/// One bulk link at work: reads its frames and hands each to whom the link serves now.
+/// One bulk link in use: it reads frames and passes each to the attached sink.
 ///
-/// A fault of the peer closes this link with a typed CLOSE, and costs nothing else.
+/// A violation by the peer closes this link with a typed CLOSE, and affects nothing else.
 final class BulkLinkRunner: Sendable {
   private struct State {
     var sink: any BulkFrameSink
@@ -25,25 +25,25 @@ final class BulkLinkRunner: Sendable {
     var lateIDs: [TransferID] = []
   }
 
-  /// Ended transfers whose last frames may still be on their way.
+  /// The number of remembered transfers that ended, whose last frames may still arrive.
   private static let lateLimit = 8
-  /// How long a last frame may take to leave before the link is cut.
+  /// How long the last frame may take to be sent before the link is cut.
   private static let flushLimit = TimeAmount.seconds(2)
 
   let writer: BulkWriter
-  /// The link's event loop, for tasks that mostly wait for it.
+  /// Runs tasks on the link's event loop, for tasks that mostly wait for the link.
   let tasks: EventLoopTasks
   private let link: BulkLink
   private let idle: any BulkFrameSink
   private let endError: @Sendable () -> SessionError
   private let state: NIOLockedValueBox<State>
 
-  /// Makes a runner that gives its frames to `idle` until something is attached.
+  /// Creates a runner that passes frames to `idle` until a sink is attached.
   ///
   /// - Parameters:
-  ///   - link: The link, which nobody else uses.
-  ///   - idle: Who takes frames when nothing is attached.
-  ///   - endError: Why everything ended, asked when the running task is cancelled.
+  ///   - link: The link, which has no other user.
+  ///   - idle: The sink while no other is attached.
+  ///   - endError: Returns the reason for the end when the running task is canceled.
   init(
     _ link: BulkLink,
     idle: any BulkFrameSink,
@@ -57,9 +57,9 @@ final class BulkLinkRunner: Sendable {
     state = NIOLockedValueBox(State(sink: idle))
   }
 
-  /// Gives the frames to `sink` from now on.
+  /// Passes the frames to `sink` from now on.
   ///
-  /// - Returns: `false` when the link is gone, and `sink` will hear nothing.
+  /// - Returns: `false` if the link has ended, so that `sink` receives nothing.
   func attach(_ sink: any BulkFrameSink) -> Bool {
     state.withLockedValue { state in
       guard !state.hasEnded, state.endedByUs == nil else { return false }
@@ -71,10 +71,10 @@ final class BulkLinkRunner: Sendable {
   /// Passes frames to the idle sink again.
   func detach() { _ = attach(idle) }
 
-  /// Whether anything can still be sent.
+  /// Whether bytes can still be sent.
   var isOpen: Bool { state.withLockedValue { !$0.hasEnded && $0.endedByUs == nil } }
 
-  /// Remembers a transfer that ended while frames about it may be on their way (RES-4).
+  /// Remembers a transfer that ended while frames about it may still arrive (RES-4).
   func markLate(_ id: TransferID) {
     state.withLockedValue { state in
       if state.lateIDs.count == Self.lateLimit { state.lateIDs.removeFirst() }
@@ -82,7 +82,7 @@ final class BulkLinkRunner: Sendable {
     }
   }
 
-  /// Whether `frame` is about a transfer that ended a short while ago, and says nothing now.
+  /// Whether `frame` is about a transfer that ended a short while ago, so that it has no meaning.
   func isLate(_ frame: BulkFrame) -> Bool {
     let id: TransferID
     do {
@@ -98,7 +98,9 @@ final class BulkLinkRunner: Sendable {
     return state.withLockedValue { $0.lateIDs.contains(id) }
   }
 
-  /// Reads until the link ends, and then tells whom it served; ends the link when cancelled.
+  /// Reads until the link ends, and then reports the end to the sink.
+  ///
+  /// Cancellation ends the link.
   func run() async {
     await withTaskExecutorPreference(tasks) { await serve() }
   }
@@ -108,12 +110,12 @@ final class BulkLinkRunner: Sendable {
     do {
       end = try await link.channel.executeThenClose { inbound, _ in await read(inbound) }
     } catch {
-      // Closing failed: the link is broken, which `end` says already.
+      // Closing failed because the link is broken, which `end` states already.
     }
     let sink = state.withLockedValue { state in
       state.hasEnded = true
       if let error = state.endedByUs { end = .endedByUs(error) }
-      // Let go of: what runs on a link refers to it.
+      // References are released, because what runs on a link refers to it.
       defer { state.sink = idle }
       return state.sink
     }
@@ -121,16 +123,16 @@ final class BulkLinkRunner: Sendable {
     await sink.linkEnded(end)
   }
 
-  /// Cuts the link; whoever it served is told `error`.
+  /// Cuts the link; its sink receives `error`.
   func cut(_ error: SessionError) {
     state.withLockedValue { $0.endedByUs = $0.endedByUs ?? error }
     writer.channel.close(promise: nil)
   }
 
-  /// Breaks the link, as the network would: what was under way may go on over another.
+  /// Breaks the link, as the network would; a transfer on it may continue over another link.
   func abandon() { writer.channel.close(promise: nil) }
 
-  /// Sends one last frame and cuts the link when the peer has closed it, or after 2 s.
+  /// Sends one last frame, and cuts the link when the peer has closed it, or after 2 s.
   func cut(after last: ByteBuffer, _ error: SessionError) {
     state.withLockedValue { $0.endedByUs = $0.endedByUs ?? error }
     let channel = writer.channel
@@ -177,17 +179,17 @@ final class BulkLinkRunner: Sendable {
 
   private func sendClose(_ code: CloseCode, _ message: String) async {
     let channel = writer.channel
-    // A peer that does not read must not keep the link.
+    // A peer that does not read must not keep the link open.
     let timeout = channel.eventLoop.scheduleTask(in: Self.flushLimit) {
       channel.close(promise: nil)
     }
-    // Whether the peer hears why is up to the peer.
+    // The peer may not read the reason.
     try? await writer.push(Control.Close(code, message).bulkFrame()).get()
     timeout.cancel()
   }
 }
 
-/// Takes frames on an idle link of ours, where only late answers may come (BLK-2).
+/// Handles frames on an idle outgoing link, on which only late answers may arrive (BLK-2).
 final class IdleLinkSink: BulkFrameSink {
   func receive(
     _ frame: BulkFrame,

@@ -2,11 +2,11 @@ import NIOConcurrencyHelpers
 import NIOCore
 import PeerWire
 
-/// The links to one peer on which we are the opener: in use, or idle and used again (BLK-2).
+/// The links to one peer on which the local peer is the opener: in use, or idle for reuse (BLK-2).
 final class BulkPool: Sendable {
-  /// Idle links that are kept.
+  /// The maximum number of idle links.
   private static let idleLimit = 4
-  /// How long an idle link is kept, at least.
+  /// The minimum time that an idle link stays open.
   private static let idleTime = Duration.seconds(30)
 
   private struct State {
@@ -30,20 +30,20 @@ final class BulkPool: Sendable {
     self.time = time
   }
 
-  /// Links of ours that are open or being opened.
+  /// The number of links that are open or being opened.
   var count: Int { state.withLockedValue { $0.open.count + $0.opening } }
 
-  /// Links that wait to be used again.
+  /// The number of idle links.
   var idleCount: Int { state.withLockedValue { $0.idle.count } }
 
-  /// The error after which no more links can be opened.
+  /// The error after which no link can be opened any more.
   var endError: SessionError {
     state.withLockedValue { $0.endError } ?? SessionError(.sessionEnded, "The session is over.")
   }
 
-  /// An idle link, or a new one.
+  /// Returns an idle link, or a new one.
   ///
-  /// - Throws: What ``BulkLinkProvider/openLink(to:)`` throws.
+  /// - Throws: The errors of ``BulkLinkProvider/openLink(to:)``.
   func acquire() async throws(SessionError) -> BulkLinkRunner {
     while let link = state.withLockedValue({ $0.idle.popLast()?.link }) {
       if link.isOpen { return link }
@@ -72,7 +72,7 @@ final class BulkPool: Sendable {
     return runner
   }
 
-  /// Takes back a link on which nothing is under way.
+  /// Returns a link to the pool after its last transfer.
   func release(_ link: BulkLinkRunner) {
     link.detach()
     let now = time.now()
@@ -95,10 +95,10 @@ final class BulkPool: Sendable {
     for (link, _) in idle { closePlainly(link) }
   }
 
-  /// Closes links that were idle for a while, until the task is cancelled.
+  /// Closes links that were idle for a while, until the task is canceled.
   func closeUnused() async {
     while !Task.isCancelled {
-      // Cancelled with the endpoint, which closes all links.
+      // Canceled with the endpoint, which closes all links.
       try? await time.sleep(Self.idleTime)
       let limit = time.now() - Self.idleTime
       let unused = state.withLockedValue { state in
@@ -110,7 +110,7 @@ final class BulkPool: Sendable {
     }
   }
 
-  /// Opens no more links.
+  /// Stops opening links.
   func end(_ error: SessionError) {
     state.withLockedValue { $0.endError = $0.endError ?? error }
   }

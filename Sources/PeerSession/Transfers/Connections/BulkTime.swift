@@ -4,17 +4,17 @@ import Glibc
 import Musl
 #endif
 
-/// A clock without its type, so that those who hold it need no parameter.
+/// A clock without its type, so that its users need no generic parameter.
 struct BulkTime: Sendable {
   /// The time since some fixed moment.
   let now: @Sendable () -> Duration
-  /// Waits; throws only when the task is cancelled.
+  /// Waits; throws only if the task is canceled.
   let sleep: @Sendable (Duration) async throws -> Void
 
   /// How long an offer waits for the application's decision (RES-8).
   static let offerLimit = Duration.seconds(120)
 
-  /// Tells the time by `clock`.
+  /// Creates a time source from `clock`.
   init<C: Clock>(_ clock: C) where C.Duration == Duration {
     let start = clock.now
     now = { start.duration(to: clock.now) }
@@ -22,8 +22,8 @@ struct BulkTime: Sendable {
   }
 }
 
-/// The system's words for an error number.
+/// Returns the system's message for an error number.
 func systemMessage(_ number: Int32) -> String { String(cString: strerror(number)) }
 
-/// The time of day by the system's clock.
+/// Returns the time of day by the system's clock.
 func secondsSince1970() -> Int { time(nil) }

@@ -1,13 +1,13 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// The writing side of one bulk link, with a bound on what waits to be taken by the system.
+/// The writing side of one bulk link, which limits the bytes that wait for the system.
 ///
-/// Bytes count from the moment they are pushed until the channel has handed them to the kernel, so
-/// the bound holds however far ahead of the event loop the writers are. Writers take turns, first
-/// come first served.
+/// Bytes count from the moment they are pushed until the channel has passed them to the kernel. So
+/// the limit holds however far the writers are ahead of the event loop. Writers take turns in order
+/// of arrival.
 final class BulkWriter: Sendable {
-  /// Bytes that may wait before a writer is made to.
+  /// The number of waiting bytes above which a writer must wait.
   static let limit = 1_048_576
 
   private typealias Waiter = CheckedContinuation<Void, any Error>
@@ -27,12 +27,13 @@ final class BulkWriter: Sendable {
 
   init(channel: any Channel) { self.channel = channel }
 
-  /// Bytes pushed and not yet taken by the system.
+  /// The bytes that were pushed and that the system has not accepted yet.
   var waitingBytes: Int { state.withLockedValue { $0.waitingBytes } }
 
-  /// Waits for the turn and for room, writes one buffer of whole frames, and gives the turn back.
+  /// Waits for the turn and for room, writes one buffer of complete frames, and ends the turn.
   ///
-  /// - Throws: `SessionError.cancelled` when nothing was written; otherwise why the link ended.
+  /// - Throws: `SessionError.cancelled` if nothing was written; otherwise the reason why the link
+  ///   ended.
   func write(_ frames: ByteBuffer) async throws(SessionError) {
     try await begin()
     push(frames)
@@ -41,7 +42,8 @@ final class BulkWriter: Sendable {
 
   /// Waits for the turn and for room; each success needs one ``finish()``.
   ///
-  /// - Throws: `SessionError.cancelled`, or why the link ended; the turn is then not held.
+  /// - Throws: `SessionError.cancelled`, or the reason why the link ended; the caller then has no
+  ///   turn.
   func begin() async throws(SessionError) {
     try await wait { state, waiter, id in
       if !state.isTaken && state.queue.isEmpty && state.waitingBytes < Self.limit {
@@ -53,7 +55,7 @@ final class BulkWriter: Sendable {
     }
   }
 
-  /// Waits for room while the turn is held, and keeps the turn whatever happens.
+  /// Waits for room during the caller's turn, which does not end even if this throws.
   func waitForRoom() async throws(SessionError) {
     try await wait { state, waiter, id in
       if state.waitingBytes < Self.limit { return false }
@@ -62,7 +64,7 @@ final class BulkWriter: Sendable {
     }
   }
 
-  /// Gives the turn to whoever is next.
+  /// Passes the turn to the next writer.
   func finish() {
     let next = state.withLockedValue { state in
       state.isTaken = false
@@ -71,9 +73,9 @@ final class BulkWriter: Sendable {
     next?.resume()
   }
 
-  /// Writes at once, turn or no turn and however much waits.
+  /// Writes at once, whatever waits.
   ///
-  /// For the holder of the turn, and for the one frame that ends a link.
+  /// It is for the writer whose turn it is, and for the one frame that ends a link.
   @discardableResult
   func push(_ frames: ByteBuffer) -> EventLoopFuture<Void> {
     let count = frames.readableBytes
@@ -91,7 +93,7 @@ final class BulkWriter: Sendable {
     return written
   }
 
-  /// Ends all waiting, now and later, with `error`.
+  /// Fails all present and later waits with `error`.
   func fail(_ error: SessionError) {
     let (waiters, error): ([Waiter], SessionError) = state.withLockedValue { state in
       let failure = state.failure ?? error
@@ -147,7 +149,7 @@ final class BulkWriter: Sendable {
         }
         waiter?.resume(throwing: SessionError.cancelled)
       }
-      // A cancellation that came too late to matter leaves its mark.
+      // The identifier of a cancellation that came too late would remain otherwise.
       state.withLockedValue { _ = $0.cancelled.remove(id) }
     } catch {
       state.withLockedValue { _ = $0.cancelled.remove(id) }

@@ -1,8 +1,8 @@
 import NIOCore
 
-/// Runs tasks on an event loop, so that serving a link costs no changes of thread.
+/// Runs tasks on an event loop, so that serving a link needs no change of thread.
 ///
-/// Only for work that never blocks; a file is read and hashed on a thread pool.
+/// Its tasks must never block; files are read and hashed on a thread pool.
 final class EventLoopTasks: TaskExecutor {
   private let eventLoop: any EventLoop
 

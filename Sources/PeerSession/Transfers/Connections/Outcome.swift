@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// A result that comes once and that any number of tasks may wait for.
+/// A result that is set once, and that any number of tasks may await.
 final class Outcome<Value: Sendable>: Sendable {
   private typealias Waiter = CheckedContinuation<Result<Value, SessionError>, Never>
 
@@ -13,7 +13,7 @@ final class Outcome<Value: Sendable>: Sendable {
 
   private let state = NIOLockedValueBox(State())
 
-  /// Whether the result is there.
+  /// Whether the result is set.
   var isSet: Bool { state.withLockedValue { $0.result != nil } }
 
   /// Sets the result, unless it was set before.
@@ -33,7 +33,7 @@ final class Outcome<Value: Sendable>: Sendable {
 
   /// Waits for the result.
   ///
-  /// - Throws: The error that was set, or `cancelled` when the waiting task is.
+  /// - Throws: The error that was set, or `cancelled` if the waiting task is canceled.
   func value() async throws(SessionError) -> Value {
     let id = state.withLockedValue { state in
       state.nextID += 1

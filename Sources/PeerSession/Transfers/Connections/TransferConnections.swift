@@ -5,23 +5,24 @@ import NIOPosix
 import NIOSSL
 import PeerWire
 
-/// A session's bulk links: dials and attaches them, takes those that others dial, and hands both to
-/// the endpoint of their peer (8.1).
+/// A session's bulk links: it dials and attaches them, accepts those that other peers dial, and
+/// passes both to the endpoint of their peer (8.1).
 ///
 /// Confined to the session's event loop.
 final class TransferConnections {
   private unowned let session: SessionCore
-  /// What passes through us, where we are a relay.
+  /// The tunnels through the local peer, if it is a relay.
   private(set) lazy var tunnels = Tunnels(session, self)
   private let inbox: ResourceInbox
   /// The endpoints, for callers on any thread.
   let endpoints = NIOLockedValueBox<[PeerID: BulkEndpoint]>([:])
   private var running: [PeerID: BulkEndpoint] = [:]
-  /// Who waits for the control link to come back, or for a link they asked the other side to dial.
+  /// The callers that wait for the control link to return, or for a link that the other side must
+  /// dial.
   private var linkWaiters: [PeerID: [EventLoopPromise<Void>]] = [:]
   private var attachWaiters: [PeerID: [AttachWaiter]] = [:]
   private var nextWaiter = 0
-  /// How many links are being dialled because a peer asked for them (BLK-4).
+  /// The number of links that are being dialled because a peer requested them (BLK-4).
   private var dialling: [PeerID: Int] = [:]
   /// The attach secrets of each peer's control link, and of the one before it (BLK-1).
   private var secrets: [PeerID: (current: [UInt8], previous: [UInt8]?, replacedAt: NIODeadline)] =
@@ -32,7 +33,7 @@ final class TransferConnections {
     self.inbox = inbox
   }
 
-  // MARK: The session tells
+  // MARK: Events of the session
 
   func linkOpened(_ entry: PeerEntry, _ link: ControlLink) {
     guard let secret = link.facts.exporter?.export(.attach) else { return }
@@ -50,10 +51,10 @@ final class TransferConnections {
     }
   }
 
-  /// A peer is in the session by way of a relay (11.6).
+  /// Handles that a peer is in the session through a relay (11.6).
   func routeOpened(_ peer: PeerID) { start(peer) }
 
-  /// What was asked for on the link before may never have been read (BLK-5).
+  /// Repeats the requests of the link before, which the peer may never have read (BLK-5).
   private func askAgain(
     _ peer: PeerID,
     _ route: PeerID?,
@@ -92,7 +93,7 @@ final class TransferConnections {
   ///
   /// - Parameters:
   ///   - peer: The peer.
-  ///   - error: What the transfers and streams with it end with.
+  ///   - error: The error of its transfers and streams.
   func peerLeft(
     _ peer: PeerID,
     _ error: SessionError = SessionError(.peerLost, "The peer is out of the session.")
@@ -105,7 +106,7 @@ final class TransferConnections {
     secrets[peer] = nil
   }
 
-  /// The other side, which could not dial us, wants `count` links (8.1).
+  /// Handles that the other side, which cannot dial the local peer, requests `count` links (8.1).
   func linksRequested(
     _ request: Control.BulkRequest,
     _ entry: PeerEntry,
@@ -129,16 +130,16 @@ final class TransferConnections {
     }
   }
 
-  // MARK: Links we open on
+  // MARK: Outgoing links
 
-  /// A link on which we may start a transfer or a stream.
+  /// Returns a link on which the local peer may start a transfer or a stream.
   func openLink(to peer: PeerID) -> EventLoopFuture<BulkLink> {
-    // Without an endpoint the peer has left: nobody would answer who begins to wait now.
+    // Without an endpoint, the peer has left, and a wait would never end.
     guard let entry = session.entries[peer], entry.isJoined, running[peer] != nil else {
       return session.eventLoop.makeFailedFuture(SessionError.notInSession(peer))
     }
     let route = entry.relayed == nil ? nil : peer
-    // By way of a relay it is the link with the relay that counts.
+    // Through a relay, the link with the relay counts.
     guard let hop = session.hop(to: entry) else {
       return session.eventLoop.makeFailedFuture(SessionError.notInSession(peer))
     }
@@ -158,9 +159,9 @@ final class TransferConnections {
     link.send(.bulkRequest, Control.BulkRequest(count: 1, route: route).encoded())
     let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
     let timeout = session.eventLoop.scheduleTask(in: .seconds(10)) {
-      // Else the next link would be for who does not want it any more.
+      // Otherwise the next link would be given to a caller that no longer waits.
       bound.value.attachWaiters[peer]?.removeAll { $0.number == number }
-      promise.fail(SessionError(.timedOut, "The peer did not open a further link."))
+      promise.fail(SessionError(.timedOut, "The peer did not open another connection."))
     }
     promise.futureResult.whenComplete { _ in timeout.cancel() }
     return promise.futureResult
@@ -170,10 +171,10 @@ final class TransferConnections {
     session.entries[peer]?.relayed?.route.relay == relay
   }
 
-  /// How many bulk links we have with a peer.
+  /// Returns the number of bulk links with a peer.
   func linkCount(_ peer: PeerID) -> Int { running[peer]?.linkCount ?? 0 }
 
-  /// Dials a further link with a peer; `route` is the far end where it is a leg of a tunnel.
+  /// Dials another link with a peer; `route` is the far end if it is a leg of a tunnel.
   func dial<Attached: Sendable>(
     _ entry: PeerEntry,
     _ link: ControlLink,
@@ -199,9 +200,9 @@ final class TransferConnections {
     return dial.start().hop(to: session.eventLoop)
   }
 
-  // MARK: Links others dial
+  // MARK: Incoming links
 
-  /// Checks an ATTACH and takes its link (BLK-1).
+  /// Checks an ATTACH and accepts its link (BLK-1).
   func attach(_ link: ControlLink, _ attach: Control.Attach) {
     guard let peer = link.facts.peer, let entry = session.entries[peer],
       let control = entry.link, control.side == .listener,
@@ -225,7 +226,7 @@ final class TransferConnections {
     guard endpoint.linkCount < Limits.bulkLinks else { return link.close(.busy) }
     link.send(.attached, Control.Attached().encoded())
     let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
-    takeOver(link, BulkLink.wrap).whenSuccess { bulk in
+    makeBulkLink(link, BulkLink.wrap).whenSuccess { bulk in
       switch attach.opener {
       case .dialler: endpoint.accept(bulk)
       case .listener: bound.value.give(bulk, owner)
@@ -238,18 +239,18 @@ final class TransferConnections {
       attachWaiters[peer]?.removeFirst().promise.succeed(link)
       return
     }
-    // The discarding ends by itself: it only closes the channel.
+    // No code waits for this task: it only closes the channel.
     Task { await link.discard() }
   }
 }
 
-/// Somebody who waits for a link that the other side was asked to dial.
+/// A caller that waits for a link that the other side must dial.
 private struct AttachWaiter {
   let number: Int
   let promise: EventLoopPromise<BulkLink>
 }
 
-/// The proof of ATTACH (8.1).
+/// Returns the proof of ATTACH (8.1).
 func attachProof(_ secret: [UInt8], _ exported: [UInt8]) -> Bytes32 {
   let input = Array("whiteboard-p2p attach 1\0".utf8) + exported
   guard
@@ -260,8 +261,8 @@ func attachProof(_ secret: [UInt8], _ exported: [UInt8]) -> Bytes32 {
   return proof
 }
 
-/// Turns a link into a bulk link once the frame being handled is done with.
-func takeOver<Attached: Sendable>(
+/// Turns a control link into a bulk link after the present frame was handled.
+func makeBulkLink<Attached: Sendable>(
   _ link: ControlLink,
   _ wrap: @escaping @Sendable (any Channel) throws -> Attached
 ) -> EventLoopFuture<Attached> {
@@ -269,7 +270,7 @@ func takeOver<Attached: Sendable>(
     preconditionFailure("a link is handed over while it is open")
   }
   let bound = NIOLoopBound(link, eventLoop: channel.eventLoop)
-  // A tick later: the link is in the middle of its read, whose rest it keeps for us.
+  // This runs a tick later, because the link is in the middle of a read, whose rest it holds.
   return channel.eventLoop.submit {
     let bulk = try wrap(channel)
     bound.value.leave()

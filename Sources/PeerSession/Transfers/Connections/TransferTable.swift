@@ -1,9 +1,9 @@
 import PeerDiscovery
 import PeerWire
 
-/// The resource transfers with one peer: which ones run, wait or broke off.
+/// The resource transfers with one peer: those that run, wait or were interrupted.
 ///
-/// At most ``Limits/resources`` transfers run in each direction; requested transfers are counted
+/// At most ``Limits/resources`` transfers run in each direction. Requested transfers are counted
 /// separately (RES-6).
 struct TransferTable {
   /// The end of an incoming transfer, to be reported to the application.
@@ -121,7 +121,7 @@ struct TransferTable {
   ///   - receiver: The receiver.
   ///   - info: Its transfer.
   ///   - result: The result; nil if the sender may continue over another link.
-  /// - Returns: The end to report. It is that of an older transfer if too many broke off.
+  /// - Returns: The end to report. It is that of an older transfer if too many were interrupted.
   mutating func receiverEnded(
     _ receiver: ResourceReceiver,
     _ info: ResourceInfo,
@@ -152,10 +152,10 @@ struct TransferTable {
 
   // MARK: Cancellation
 
-  /// Finds the transfer that the application cancels, and removes it if it broke off.
+  /// Finds the transfer that the application cancels, and removes it if it was interrupted.
   ///
-  /// - Returns: Its sender or receiver, or its description if it broke off; all nil if the id is
-  ///   unknown.
+  /// - Returns: Its sender or receiver, or its description if it was interrupted; all nil if the id
+  ///   is unknown.
   mutating func cancel(
     _ id: TransferID
   ) -> (sender: ResourceSender?, receiver: ResourceReceiver?, interrupted: ResourceInfo?) {

@@ -1,8 +1,8 @@
 import NIOConcurrencyHelpers
 
-/// Work that is started from anywhere and runs as children of the one task that called ``run()``.
+/// Work that any code may submit, and that runs as children of the one task that called ``run()``.
 ///
-/// Everything submitted runs, if only to find itself cancelled.
+/// All submitted work runs, even if it is canceled already.
 final class WorkScope: Sendable {
   typealias Work = @Sendable () async -> Void
 
@@ -16,7 +16,7 @@ final class WorkScope: Sendable {
 
   /// Starts `work` soon.
   ///
-  /// - Returns: `false` when the scope is closed, and `work` never runs.
+  /// - Returns: `false` if the scope is closed, so that `work` never runs.
   func submit(_ work: @escaping Work) -> Bool {
     let (isOpen, waiter): (Bool, CheckedContinuation<[Work]?, Never>?) =
       state.withLockedValue { state in
@@ -32,7 +32,7 @@ final class WorkScope: Sendable {
     return isOpen
   }
 
-  /// Takes no more work and cancels what runs.
+  /// Accepts no more work, and cancels the running work.
   func close() {
     let waiter = state.withLockedValue { state in
       state.isClosed = true
@@ -42,7 +42,8 @@ final class WorkScope: Sendable {
     waiter?.resume(returning: nil)
   }
 
-  /// Runs what is submitted until ``close()``, or until the task is cancelled, and all of it ended.
+  /// Runs the submitted work until ``close()`` or until the task is canceled, and all work has
+  /// ended.
   func run() async {
     await withTaskCancellationHandler {
       await withDiscardingTaskGroup { group in

@@ -6,14 +6,15 @@ import Musl
 
 /// The system calls that fail on a full or broken disk; tests replace them.
 struct DiskCalls: Sendable {
-  /// As `pwrite`: bytes written, or -1 with `errno`.
+  /// Like `pwrite`: returns the number of bytes written, or -1 with `errno`.
   var write: @Sendable (Int32, UnsafeRawBufferPointer, Int) -> Int
-  /// Bytes free for us where the directory is, or `nil` when the system does not say.
+  /// Returns the bytes available on the disk of the directory, or `nil` if the system does not
+  /// report them.
   var freeBytes: @Sendable (_ directory: Int32) -> Int?
-  /// The size of that disk in bytes, or `nil` when the system does not say.
+  /// Returns the size of that disk in bytes, or `nil` if the system does not report it.
   var diskBytes: @Sendable (_ directory: Int32) -> Int?
 
-  /// The system's own.
+  /// The system's own calls.
   static let system = DiskCalls(
     write: { descriptor, bytes, offset in
       pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset))

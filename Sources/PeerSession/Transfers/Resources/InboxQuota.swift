@@ -19,7 +19,7 @@ struct InboxQuota: Sendable {
   /// The bytes that stay free on the disk.
   var diskReserve: Int
 
-  /// Makes quotas; a session has half of the total and a peer a quarter, unless given.
+  /// Creates quotas; by default, a session has half of the total and a peer a quarter.
   init(total: Int, session: Int? = nil, peer: Int? = nil, diskReserve: Int = 256 << 20) {
     self.total = total
     self.session = session ?? total / 2
@@ -27,10 +27,10 @@ struct InboxQuota: Sendable {
     self.diskReserve = diskReserve
   }
 
-  /// The bytes that stay free on a disk of that size: at most 2 % of it.
+  /// Returns the bytes that stay free on a disk of that size: at most 2 % of it.
   func reserve(ofDisk size: Int?) -> Int { min(diskReserve, (size ?? .max) / 50) }
 
-  /// The error of a resource that exceeds a quota.
+  /// Returns the error of a resource that exceeds a quota.
   func error(_ holder: Holder) -> SessionError {
     let limit =
       switch holder {

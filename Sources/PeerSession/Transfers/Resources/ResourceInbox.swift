@@ -3,24 +3,23 @@ import NIOConcurrencyHelpers
 import NIOPosix
 import PeerDiscovery
 
-/// Where the resources of all peers and sessions arrive.
+/// The inbox: the resources that arrive from all peers and sessions.
 ///
-/// It decides who may store how much, and knows what of an unfinished transfer is there to go on
-/// with.
+/// It decides who may store how much, and finds the stored part of an unfinished transfer.
 actor ResourceInbox {
-  /// What a receiver may store, and what it has already.
+  /// The permission to store a resource, and its part that is stored already.
   struct Admission: Sendable {
-    /// Where the bytes go; `nil` when all of it was delivered before.
+    /// The file for the bytes; `nil` if the resource was delivered before.
     var file: StagingFile?
-    /// The bytes there are.
+    /// The number of stored bytes.
     var offset: Int
     /// Their hash.
     var hash: SHA256
-    /// Where the finished file is, when it was delivered before.
+    /// The finished file, if the resource was delivered before.
     var delivered: ReceivedResource?
   }
 
-  /// Who offers a resource, and whether the application requested it.
+  /// The peer that offers a resource, and whether the application requested it.
   struct Claim: Sendable {
     var peer: PeerID
     var session: SessionID?
@@ -33,7 +32,7 @@ actor ResourceInbox {
     var written: Int
   }
 
-  private struct Kept {
+  private struct PartialHash {
     var peer: PeerID
     var offset: Int
     var hash: SHA256
@@ -46,7 +45,7 @@ actor ResourceInbox {
     var hash: SHA256
   }
 
-  /// Transfers that are remembered for a sender that has not heard that they are done.
+  /// The number of delivered transfers that are remembered for senders that do not know it yet.
   private static let rememberedLimit = 256
 
   private let directory: StagingDirectory
@@ -56,7 +55,7 @@ actor ResourceInbox {
   private var active: [TransferID: Active] = [:]
   /// The locked files of the active transfers.
   private var files: [TransferID: StagingFile] = [:]
-  private var kept: [TransferID: Kept] = [:]
+  private var partialHashes: [TransferID: PartialHash] = [:]
   private var delivered: [TransferID: Delivered] = [:]
   private var deliveredOrder: [TransferID] = []
   /// The senders of delivered files that are still in the inbox, since this process began.
@@ -98,7 +97,7 @@ actor ResourceInbox {
     return ResourceInbox(directory, quota: quota, threads: threads, isTemporary: isTemporary)
   }
 
-  /// Whether the offered resource was delivered, and the sender has not heard of it.
+  /// Returns whether the offered resource was delivered already and the sender does not know it.
   ///
   /// - Throws: `declined` if another resource was delivered under that id.
   func hasDelivered(
@@ -112,10 +111,10 @@ actor ResourceInbox {
     return true
   }
 
-  /// Decides whether an offer fits, and finds what there is of it.
+  /// Decides whether an offer fits, and finds its stored part.
   ///
-  /// - Throws: `quota`, `diskFull`, `declined` when the id is another's, `system`, or
-  ///   `transferCancelled` once `isCancelled`.
+  /// - Throws: `quota`, `diskFull`, `declined` if the id belongs to another transfer, `system`, or
+  ///   `transferCancelled` once `isCancelled` returns true.
   func admit(
     _ offer: Control.ResourceOffer,
     _ claim: Claim,
@@ -139,7 +138,7 @@ actor ResourceInbox {
     }
     try checkUnused(offer.id)
     let directory = directory
-    // Whatever is under way now may end, and its part go, while the directory is being read.
+    // Active transfers may end, and their parts disappear, while the directory is read.
     let busy = Set(active.keys)
     var survey = try await Self.run(threads) { () throws(SessionError) in
       try directory.survey()
@@ -154,17 +153,17 @@ actor ResourceInbox {
     guard !foreignIDs.contains(offer.id) else {
       throw SessionError(.declined, "Another program is receiving this transfer.")
     }
-    // Nothing below waits until the space is reserved.
+    // Nothing after this check suspends before the space is reserved.
     try checkUnused(offer.id)
     guard !survey.delivered.contains(offer.id) else {
-      throw SessionError(.declined, "There is a resource of that id already.")
+      throw SessionError(.declined, "A resource with that id exists already.")
     }
     let idle = survey.partials.filter { part in
       !foreignIDs.contains(part.id) && active[part.id] == nil && !busy.contains(part.id)
         && delivered[part.id] == nil
     }
     if let other = idle.first(where: { $0.id == offer.id })?.record, other.sender != peer {
-      throw SessionError(.declined, "That id is another peer's.")
+      throw SessionError(.declined, "That id belongs to another peer.")
     }
     let source = Self.source(record, offer.id, idle)
     let removed = try room(for: offer.size, claim, keeping: source, idle, survey)
@@ -174,10 +173,10 @@ actor ResourceInbox {
     }
     defer { if let source, source.id != offer.id { active[source.id] = nil } }
     let remembered = source.flatMap { source in
-      kept[source.id].flatMap { $0.peer == peer && $0.offset == source.size ? $0 : nil }
+      partialHashes[source.id].flatMap { $0.peer == peer && $0.offset == source.size ? $0 : nil }
     }
-    if let source { kept[source.id] = nil }
-    for id in removed { kept[id] = nil }
+    if let source { partialHashes[source.id] = nil }
+    for id in removed { partialHashes[id] = nil }
     do {
       let admission = try await Self.run(threads) { () throws(SessionError) in
         for id in removed { directory.remove(id) }
@@ -203,33 +202,33 @@ actor ResourceInbox {
     }
   }
 
-  /// Notes how much of a transfer is on the disk, for those who come after it.
+  /// Records how much of a transfer is on the disk, for later offers.
   func note(_ id: TransferID, written: Int) { active[id]?.written = written }
 
-  /// Keeps what there is of a transfer whose link broke (RES-1).
-  func keep(_ id: TransferID, written: Int, hash: SHA256) async {
-    // Nothing is nothing to go on with, and would cost a file all the same.
+  /// Stores the state of a transfer whose link broke (RES-1).
+  func storePartial(_ id: TransferID, written: Int, hash: SHA256) async {
+    // Without any byte there is nothing to resume, and the file would still use space.
     guard written > 0 else { return await discard(id) }
     files.removeValue(forKey: id)?.unlock()
     guard let entry = active.removeValue(forKey: id) else { return }
-    // The hash of more bytes than anybody goes on with is only a saving.
-    if kept.count >= Self.rememberedLimit { kept.removeAll() }
-    kept[id] = Kept(peer: entry.claim.peer, offset: written, hash: hash)
+    // A lost hash costs only time, because it can be computed again.
+    if partialHashes.count >= Self.rememberedLimit { partialHashes.removeAll() }
+    partialHashes[id] = PartialHash(peer: entry.claim.peer, offset: written, hash: hash)
   }
 
-  /// Removes what there is of a transfer.
+  /// Removes the stored part of a transfer.
   func discard(_ id: TransferID) async {
     let directory = directory
     // The next start removes files that cannot be removed now.
     try? await Self.run(threads) { () throws(SessionError) in directory.remove(id) }
     files.removeValue(forKey: id)?.unlock()
     active[id] = nil
-    kept[id] = nil
+    partialHashes[id] = nil
   }
 
-  /// Hands a whole and verified file to the application.
+  /// Passes a complete and verified file to the application.
   ///
-  /// - Throws: `declined`, `diskFull` or `system`; the caller then discards.
+  /// - Throws: `declined`, `diskFull` or `system`; the caller then discards the transfer.
   func deliver(
     _ offer: Control.ResourceOffer,
     from peer: PeerID,
@@ -245,7 +244,7 @@ actor ResourceInbox {
     if let entry = active.removeValue(forKey: offer.id), !entry.claim.isRequested {
       owners[offer.id] = (entry.claim, offer.size)
     }
-    kept[offer.id] = nil
+    partialHashes[offer.id] = nil
     delivered[offer.id] = Delivered(
       peer: peer,
       name: offer.name,
@@ -261,11 +260,12 @@ actor ResourceInbox {
 
   private func checkUnused(_ id: TransferID) throws(SessionError) {
     guard active[id] == nil else {
-      throw SessionError(.declined, "A transfer of that id is under way.")
+      throw SessionError(.declined, "A transfer with that id is in progress.")
     }
   }
 
-  /// What there is of the offered file: under its id, or of a sender that was started anew (RES-1).
+  /// Returns the stored part of the offered file, under its id or under that of an earlier process
+  /// of the sender (RES-1).
   private static func source(
     _ record: StagingRecord,
     _ id: TransferID,
@@ -276,7 +276,7 @@ actor ResourceInbox {
       ?? candidates.filter { $0.record?.isSameFile(as: record) == true }.max { $0.size < $1.size }
   }
 
-  /// The unfinished transfers that must go so that `size` bytes fit, the oldest first (RES-9).
+  /// Returns the unfinished transfers to remove so that `size` bytes fit, the oldest first (RES-9).
   private func room(
     for size: Int,
     _ claim: Claim,
@@ -285,7 +285,7 @@ actor ResourceInbox {
     _ survey: StagingDirectory.Survey
   ) throws(SessionError) -> [TransferID] {
     owners = owners.filter { survey.delivered.contains($0.key) }
-    // Requested resources do not compete with what others offer.
+    // Requested resources do not compete with other offers.
     let counted = active.values.filter { !claim.isRequested || $0.claim.isRequested }
     if !claim.isRequested { try checkShares(size, claim) }
     var others = idle.filter { $0.id != source?.id }.sorted { $0.modified < $1.modified }[...]
@@ -328,7 +328,7 @@ actor ResourceInbox {
     _ threads: NIOThreadPool,
     _ body: @escaping @Sendable () throws(SessionError) -> T
   ) async throws(SessionError) -> T {
-    // Not cancelled half way: what was begun on the disk is finished.
+    // The work is not canceled halfway: what began on the disk is finished.
     do {
       return try await Task { try await threads.runIfActive { try body() } }.value
     } catch {

@@ -3,13 +3,13 @@ import PeerWire
 
 // The time between an offer and its answer: the application and the inbox decide (RES-8).
 extension ResourceReceiver {
-  /// Answers the offer once the application and the inbox have decided.
+  /// Answers the offer after the application and the inbox have decided.
   ///
-  /// The link is read meanwhile, so that the sender can withdraw its offer.
+  /// The link is read in the meantime, so that the sender can withdraw its offer.
   ///
-  /// - Parameter release: Makes the link idle; called before a CANCEL goes out, since the sender may
-  ///   use the link again when it has that.
-  func begin(_ release: @Sendable () -> Void) async {
+  /// - Parameter release: Makes the link idle. It is called before CANCEL is sent, because the
+  ///   sender may use the link again after that.
+  func answer(_ release: @Sendable () -> Void) async {
     defer { answered.set(.success(())) }
     do throws(SessionError) {
       if try await !inbox.hasDelivered(offer, from: peer) {
@@ -36,7 +36,7 @@ extension ResourceReceiver {
       self.admission = admission
       if isInterrupted {
         phase = .over
-        await inbox.keep(offer.id, written: admission.offset, hash: admission.hash)
+        await inbox.storePartial(offer.id, written: admission.offset, hash: admission.hash)
         await endpoint.receiverEnded(self, info, nil)
         return
       }
@@ -54,21 +54,21 @@ extension ResourceReceiver {
       do {
         try await link.writer.write(accept.bulkFrame())
       } catch {
-        // The link is gone, which its reader learns in a moment.
+        // The link ended; the task that reads it reports this.
       }
     } catch {
-      // The offer ended meanwhile, and that was reported.
+      // The offer ended in the meantime, and that was reported.
       guard phase == .deciding || phase == .admitting else { return }
       phase = .over
       if !isInterrupted { release() }
       await endpoint.receiverEnded(self, info, isInterrupted ? nil : .failure(error))
       // The sender learns which limit its file exceeds.
       let isAboutSpace = error.code == .quota || error.code == .diskFull
-      if !isInterrupted { await tell(error, saying: isAboutSpace ? error.message : "") }
+      if !isInterrupted { await sendCancel(error, message: isAboutSpace ? error.message : "") }
     }
   }
 
-  /// Why an offer is refused that the application did not accept.
+  /// The reason for refusing an offer that the application did not accept.
   private var refusal: SessionError {
     cancelReason.withLockedValue { $0 != nil }
       ? SessionError(.transferCancelled, "The transfer was cancelled here.")
@@ -84,7 +84,7 @@ extension ResourceReceiver {
     return await withTaskGroup(of: Bool.self) { group in
       group.addTask { await events.wants(info) }
       group.addTask {
-        // Cancelled when the application has decided.
+        // Canceled when the application has decided.
         try? await time.sleep(BulkTime.offerLimit)
         return false
       }

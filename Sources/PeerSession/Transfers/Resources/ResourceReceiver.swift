@@ -5,22 +5,23 @@ import NIOPosix
 import PeerDiscovery
 import PeerWire
 
-/// Takes one offered resource over one link (8.2).
+/// Receives one offered resource over one link (8.2).
 ///
-/// Bytes are written and hashed on a thread pool, one batch under way while the next is gathered, so
-/// at most two batches are held. Nothing is delivered before it is whole and verified (RES-3). When
-/// the link breaks, what there is stays on the disk for the sender to go on with (RES-1, RES-5).
+/// Bytes are written and hashed on a thread pool, while the next batch is gathered; so at most two
+/// batches are in memory. A resource is delivered only when it is complete and verified (RES-3). If
+/// the link breaks, the stored part stays on the disk, so that the sender can continue (RES-1,
+/// RES-5).
 actor ResourceReceiver {
   enum Phase {
-    /// The application decides; the offer holds no room in the inbox (RES-8).
+    /// The application decides; the offer uses no space in the inbox (RES-8).
     case deciding
-    /// The inbox looks at the offer.
+    /// The inbox checks the offer.
     case admitting
-    /// ACCEPT is out.
+    /// ACCEPT was sent.
     case accepted
-    /// START was there.
+    /// START arrived.
     case receiving
-    /// All is there and being put in place; too late to cancel.
+    /// All bytes arrived, and the file is being moved; it is too late to cancel.
     case delivering
     /// The local CANCEL was sent, and that of the sender is awaited (RES-4).
     case cancelling
@@ -37,12 +38,13 @@ actor ResourceReceiver {
   nonisolated let link: BulkLinkRunner
   /// Whether the application requested the resource (RES-6).
   nonisolated let isRequested: Bool
-  /// Set once nothing of the transfer touches the inbox any more.
+  /// Set when the transfer does not use the inbox any more.
   nonisolated let ended = Outcome<Void>()
   nonisolated let peer: PeerID
   nonisolated let inbox: ResourceInbox
   nonisolated let endpoint: BulkEndpoint
-  /// Why our side ends the transfer, for the sender; set before this actor gets to it.
+  /// The reason why the local side cancels the transfer, for the sender; set before this actor
+  /// handles it.
   nonisolated let cancelReason = NIOLockedValueBox<String?>(nil)
   /// Set if the offer ends before the application has decided.
   nonisolated let withdrawn = Outcome<Void>()
@@ -79,11 +81,11 @@ actor ResourceReceiver {
     pace = TransferPace(now: endpoint.context.time.now())
   }
 
-  /// Takes a frame of the transfer.
+  /// Handles a frame of the transfer.
   ///
-  /// - Returns: Whether the transfer goes on.
+  /// - Returns: Whether the transfer continues.
   func receive(_ frame: BulkFrame) async throws(BulkViolation) -> Bool {
-    pace.heard(now: endpoint.context.time.now())
+    pace.frameReceived(now: endpoint.context.time.now())
     if phase == .deciding || phase == .admitting {
       guard frame.type == .resourceCancel else { throw .unexpected(frame.type) }
       let cancel = try Control.ResourceCancel.decode(frame)
@@ -92,7 +94,7 @@ actor ResourceReceiver {
         await withdraw(.failure(SessionError(cancel)))
         return false
       }
-      // Our ACCEPT or CANCEL is on its way, and crosses this one.
+      // The local ACCEPT or CANCEL crosses this frame.
       _ = try? await answered.value()
       guard phase == .accepted else { return false }
       return await cancelled(cancel)
@@ -102,14 +104,14 @@ actor ResourceReceiver {
     case .resourceStart:
       let start = try Control.ResourceStart.decode(frame)
       try check(start.id)
-      return try await begin(at: start.offset)
+      return try await startReceived(at: start.offset)
     case .chunk:
       guard frame.count > 0 else { throw .protocolError("A chunk is empty.") }
-      return try await take(frame)
+      return try await chunkReceived(frame)
     case .resourceEnd:
       let end = try Control.ResourceEnd.decode(frame)
       try check(end.id)
-      return try await finish(end.sha256)
+      return try await endReceived(end.sha256)
     case .resourceCancel:
       let cancel = try Control.ResourceCancel.decode(frame)
       try check(cancel.id)
@@ -119,7 +121,7 @@ actor ResourceReceiver {
     }
   }
 
-  /// Breaks the link of a transfer that stands still, and ends one that is too slow (RES-7).
+  /// Breaks the link of a stalled transfer, and ends one that is too slow (RES-7).
   func checkPace(now: Duration) {
     guard phase == .accepted || phase == .receiving else { return }
     let isWriting = isWriting.withLockedValue { $0 }
@@ -135,29 +137,29 @@ actor ResourceReceiver {
     await fail(
       SessionError(.timedOut, "The sender sent less than 16 KiB in 60 s."),
       as: .cancelled,
-      saying: "Less than 16 KiB arrived in 60 s."
+      message: "Less than 16 KiB arrived in 60 s."
     )
   }
 
-  /// Sees to it that nothing is delivered before ``cancel(reason:)`` is done.
+  /// Prevents delivery before ``cancel(reason:)`` is done.
   nonisolated func willCancel(reason: String) {
     cancelReason.withLockedValue { $0 = $0 ?? reason }
   }
 
-  /// Ends the transfer because our side wants to.
+  /// Cancels the transfer from the local side.
   ///
-  /// `reason` is told to the sender.
+  /// The sender receives `reason`.
   func cancel(reason: String = "") async {
     willCancel(reason: reason)
     if phase == .deciding { withdrawn.set(.success(())) }
     guard phase == .accepted || phase == .receiving else { return }
     await fail(
       SessionError(.transferCancelled, "The transfer was cancelled here."),
-      saying: reason
+      message: reason
     )
   }
 
-  /// Keeps what there is, since the link is gone or the sender goes on over another.
+  /// Stores the received part, because the link ended or the sender continues over another.
   func interrupt(_ end: BulkEnd) async {
     switch phase {
     case .accepted, .receiving:
@@ -179,14 +181,14 @@ actor ResourceReceiver {
     guard id == offer.id else { throw .protocolError("A frame names another transfer.") }
   }
 
-  private func begin(at offset: Int) async throws(BulkViolation) -> Bool {
+  private func startReceived(at offset: Int) async throws(BulkViolation) -> Bool {
     if phase == .cancelling { return true }
     guard phase == .accepted, let admission else { throw .unexpected(.resourceStart) }
     guard offset == admission.offset || offset == 0 else {
-      throw .protocolError("The transfer starts at neither of the two places allowed.")
+      throw .protocolError("The transfer starts at neither of the two allowed offsets.")
     }
     guard admission.delivered == nil || offset == admission.offset else {
-      await fail(SessionError(.declined, "Another file was delivered under that id."))
+      await fail(SessionError(.declined, "Another file was delivered with that id."))
       return true
     }
     phase = .receiving
@@ -209,12 +211,12 @@ actor ResourceReceiver {
     return true
   }
 
-  private func take(_ frame: BulkFrame) async throws(BulkViolation) -> Bool {
+  private func chunkReceived(_ frame: BulkFrame) async throws(BulkViolation) -> Bool {
     if phase == .cancelling { return true }
     guard phase == .receiving, let admission else { throw .unexpected(.chunk) }
     guard admission.delivered == nil, frame.count <= offer.size - received else {
       await fail(
-        SessionError(.hashMismatch, "More bytes came than were offered."),
+        SessionError(.hashMismatch, "More bytes arrived than were offered."),
         as: .sizeMismatch
       )
       return true
@@ -226,12 +228,12 @@ actor ResourceReceiver {
     return true
   }
 
-  private func finish(_ sha256: String) async throws(BulkViolation) -> Bool {
+  private func endReceived(_ sha256: String) async throws(BulkViolation) -> Bool {
     if phase == .cancelling { return true }
     guard phase == .receiving, let admission else { throw .unexpected(.resourceEnd) }
     guard received == offer.size else {
       await fail(
-        SessionError(.hashMismatch, "Fewer bytes came than were offered."),
+        SessionError(.hashMismatch, "Fewer bytes arrived than were offered."),
         as: .sizeMismatch
       )
       return true
@@ -240,7 +242,7 @@ actor ResourceReceiver {
     await settle()
     guard phase == .receiving else { return phase != .over }
     guard writes.hash.text == sha256 else {
-      await fail(SessionError(.hashMismatch, "What arrived is not what was sent."))
+      await fail(SessionError(.hashMismatch, "The received bytes differ from the sent bytes."))
       return true
     }
     phase = .delivering
@@ -261,7 +263,7 @@ actor ResourceReceiver {
     do {
       try await link.writer.write(Control.ResourceDone(id: offer.id).bulkFrame())
     } catch {
-      // The sender asks again over another link, and is told then.
+      // The sender asks again over another link, and receives the answer then.
     }
     return false
   }
@@ -273,9 +275,9 @@ actor ResourceReceiver {
     case .receiving:
       phase = .over
       await close(.failed(SessionError(cancel)))
-      await tell(SessionError(cancel))
+      await sendCancel(SessionError(cancel))
     default:
-      // No START was there: no answer is due.
+      // START did not arrive, so no answer is due.
       phase = .over
       await close(.failed(SessionError(cancel)))
     }
@@ -284,7 +286,7 @@ actor ResourceReceiver {
 
   // MARK: Writing
 
-  /// Hands what was gathered to the thread pool, once the batch before is done.
+  /// Passes the gathered bytes to the thread pool, after the batch before is done.
   private func submit() async {
     await settle()
     guard phase == .receiving, batch == nil, let file = admission?.file,
@@ -298,7 +300,7 @@ actor ResourceReceiver {
     self.batch = batch
   }
 
-  /// Waits for the batch under way.
+  /// Waits for the batch that is being written.
   private func settle() async {
     guard let batch else { return }
     do {
@@ -319,23 +321,23 @@ actor ResourceReceiver {
 
   // MARK: Ending
 
-  /// Ends the transfer from our side and tells the sender.
+  /// Ends the transfer from the local side, and sends the reason.
   private func fail(
     _ error: SessionError,
     as code: Control.ResourceCode? = nil,
-    saying words: String = ""
+    message words: String = ""
   ) async {
     guard phase == .accepted || phase == .receiving else { return }
     phase = .cancelling
-    // Told first, so that the sender stops; the disk may take its time.
-    await tell(error, as: code, saying: words)
+    // CANCEL is sent first, so that the sender stops; the disk may take its time.
+    await sendCancel(error, as: code, message: words)
     await close(.failed(error))
   }
 
-  func tell(
+  func sendCancel(
     _ error: SessionError,
     as code: Control.ResourceCode? = nil,
-    saying words: String = ""
+    message words: String = ""
   ) async {
     let cancel = Control.ResourceCancel(
       id: offer.id,
@@ -345,11 +347,11 @@ actor ResourceReceiver {
     do {
       try await link.writer.write(cancel.bulkFrame())
     } catch {
-      // The link is gone, which its reader learns in a moment.
+      // The link ended; the task that reads it reports this.
     }
   }
 
-  /// Lets go of the file and reports.
+  /// Releases the file, and reports the end.
   private func close(_ close: Close) async {
     guard let admission else { return }
     self.admission = nil
@@ -368,24 +370,25 @@ actor ResourceReceiver {
       await endpoint.receiverEnded(self, info, .failure(error))
     case .interrupted:
       if let file = admission.file {
-        // After a failed write the sender begins anew, and hears of the disk then.
-        if isIntact { await keep(file, admission) } else { await inbox.discard(offer.id) }
+        // After a failed write, the sender begins again, and then learns about the disk.
+        if isIntact { await storePartial(file, admission) } else { await inbox.discard(offer.id) }
       }
       await endpoint.receiverEnded(self, info, nil)
     }
   }
 
-  private func keep(_ file: StagingFile, _ admission: ResourceInbox.Admission) async {
+  private func storePartial(_ file: StagingFile, _ admission: ResourceInbox.Admission) async {
     guard received > 0 else {
-      return await inbox.keep(offer.id, written: admission.offset, hash: admission.hash)
+      return await inbox.storePartial(offer.id, written: admission.offset, hash: admission.hash)
     }
     let last = writes.nextBatch() ?? writes.emptyBatch
     do {
-      // Not cancelled with the link's task: these bytes came, and save the sender sending them.
+      // This is not canceled with the link's task, so that the sender need not send these bytes
+      // again.
       let hash = try await endpoint.context.threads.runIfActive(
         eventLoop: link.writer.channel.eventLoop
       ) { try file.write(last.pieces, at: last.offset, after: last.hash) }.get()
-      await inbox.keep(offer.id, written: writes.submittedBytes, hash: hash)
+      await inbox.storePartial(offer.id, written: writes.submittedBytes, hash: hash)
     } catch {
       await inbox.discard(offer.id)
     }

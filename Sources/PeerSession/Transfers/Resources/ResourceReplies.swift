@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 import PeerWire
 
-/// What the receiver of a resource answers, checked against how far the sender is.
+/// The answers of a resource's receiver, checked against the state of the sender.
 final class ResourceReplies: BulkFrameSink {
   /// An answer, or the end of the link.
   enum Reply: Sendable {
@@ -13,14 +13,14 @@ final class ResourceReplies: BulkFrameSink {
     case interrupted
   }
 
-  /// What the sender has sent last, and so what may come.
+  /// The last message of the sender, which determines the allowed answers.
   enum Phase: Sendable {
     case offered
     case started
     case finished
-    /// Our CANCEL is out: whatever crosses it is as good as an answer.
+    /// The local CANCEL was sent; anything that crosses it counts as an answer.
     case cancelled
-    /// The last answer was there.
+    /// The last answer arrived.
     case over
   }
 
@@ -39,15 +39,15 @@ final class ResourceReplies: BulkFrameSink {
     self.size = size
   }
 
-  /// Says what is about to be sent.
+  /// Records the message that will be sent next.
   func advance(to phase: Phase) { state.withLockedValue { $0.phase = phase } }
 
-  /// The next answer, if it is there.
+  /// Returns the next answer if it has arrived.
   func poll() -> Reply? {
     state.withLockedValue { $0.replies.isEmpty ? nil : $0.replies.removeFirst() }
   }
 
-  /// The next answer.
+  /// Waits for the next answer.
   func next() async -> Reply {
     await withTaskCancellationHandler {
       await withCheckedContinuation { waiter in
@@ -78,7 +78,7 @@ final class ResourceReplies: BulkFrameSink {
       let accept = try Control.ResourceAccept.decode(frame)
       guard accept.id == id else { return try late(frame, link) }
       guard accept.offset <= size else {
-        throw .protocolError("The receiver wants to go on behind the end of the file.")
+        throw .protocolError("The receiver wants to continue beyond the end of the file.")
       }
       reply = .accepted(accept)
     case .resourceDone:

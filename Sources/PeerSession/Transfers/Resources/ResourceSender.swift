@@ -5,29 +5,26 @@ import NIOPosix
 import PeerDiscovery
 import PeerWire
 
-/// Sends one file to one peer, over as many links as it takes (8.2).
+/// Sends one file to one peer, over as many links as necessary (8.2).
 ///
-/// Reading and hashing happen on a thread pool, one block ahead of the link; nothing is read that
-/// the peer does not make room for, so memory does not grow with the file.
+/// The file is read and hashed on a thread pool, one block ahead of the link. No block is read
+/// before the peer has room for it, so memory does not grow with the file.
 final class ResourceSender: Sendable {
-  /// How long the answer to our CANCEL is waited for.
-  private static let withdrawalLimit = Duration.seconds(10)
-
-  /// How a transfer ended, and what the link is still owed.
+  /// The result of a transfer, and the attempt that still needs a CANCEL.
   private struct Ending: Sendable {
     var result: Result<ReceivedResource, SessionError>
     var withdrawal: Attempt?
   }
 
-  /// One try over one link.
-  private struct Attempt: Sendable {
+  /// One attempt over one link.
+  struct Attempt: Sendable {
     var link: BulkLinkRunner
     var replies: ResourceReplies
     var hasOffered = false
     var hasStarted = false
   }
 
-  /// Where a try went.
+  /// The result of an attempt.
   private enum Step {
     case sent(sha256: String)
     case refused(Control.ResourceCancel)
@@ -52,9 +49,9 @@ final class ResourceSender: Sendable {
 
   private let path: String
   private let peer: PeerID
-  private let context: BulkContext
+  let context: BulkContext
   private let reports: AsyncStream<ResourceProgress>.Continuation
-  /// Why it is to end, in our words for the receiver.
+  /// The reason for canceling, for the receiver.
   private let cancellation = Outcome<String>()
   private let onCancel: @Sendable (ResourceSender) -> Void
   private let state: NIOLockedValueBox<State>
@@ -89,7 +86,7 @@ final class ResourceSender: Sendable {
     )
   }
 
-  /// Ends the transfer with `transferCancelled`, unless it has ended.
+  /// Cancels the transfer with `transferCancelled`, unless it has ended.
   func cancel(reason: String = "") {
     if cancellation.set(.success(reason)) { onCancel(self) }
   }
@@ -97,7 +94,7 @@ final class ResourceSender: Sendable {
   /// Whether ``cancel()`` was called.
   private var isCancelled: Bool { cancellation.isSet }
 
-  /// Whether the offer, name and all, fits in a frame.
+  /// Whether the offer with its name fits in a frame.
   var fitsInFrame: Bool {
     let name = state.withLockedValue { $0.info.name }
     let offer = Control.ResourceOffer(
@@ -109,17 +106,17 @@ final class ResourceSender: Sendable {
     return offer.encoded().count <= Limits.framePayload
   }
 
-  /// Bytes handed to the link so far and the link, for ``BulkEndpoint/reconnected()``.
+  /// The bytes passed to the link so far, and the link, for ``BulkEndpoint/reconnected()``.
   var position: (bytes: Int, link: BulkLinkRunner?) {
     state.withLockedValue { ($0.sentBytes, $0.link) }
   }
 
-  /// Transfers the file and reports how it ended; cancelled when the peer is gone.
+  /// Transfers the file and reports the result; canceled if the peer leaves.
   func run(_ pool: BulkPool) async {
     let ending = await withTaskGroup(of: Ending?.self) { group in
       group.addTask { await self.transfer(pool) }
       group.addTask {
-        // Cancelled itself when the transfer ends first.
+        // Canceled if the transfer ends first.
         _ = try? await self.cancellation.value()
         return nil
       }
@@ -144,12 +141,12 @@ final class ResourceSender: Sendable {
     if let attempt = ending?.withdrawal, case .failure(let error) = result,
       error.code == .protocolError
     {
-      // A link on which the answers made no sense is not used again (FRM-4).
+      // A link with contradictory answers is not used again (FRM-4).
       attempt.link.cut(after: Control.Close(.protocolError, error.message).bulkFrame(), error)
     } else if let attempt = ending?.withdrawal {
       var code = Control.ResourceCode.cancelled
       if case .failure(let error) = result { code = error.resourceCode }
-      // It is set by now, if ever.
+      // The reason is set at this point if it ever will be.
       let reason = isCancelled ? (try? await cancellation.value()) ?? "" : ""
       await withdraw(attempt, code, reason, pool)
     }
@@ -187,7 +184,7 @@ final class ResourceSender: Sendable {
           result: .success(ReceivedResource(path: nil, sha256: sha256, size: source.size))
         )
       case .refused(let cancel):
-        // Our own CANCEL is the answer that the receiver waits for (RES-4).
+        // The receiver waits for the local CANCEL as its answer (RES-4).
         link.markLate(id)
         link.writer.push(
           Control.ResourceCancel(id: id, code: cancel.code, message: "").bulkFrame()
@@ -243,7 +240,10 @@ final class ResourceSender: Sendable {
       let accept: Control.ResourceAccept
       switch await replies.next() {
       case .accepted(let answer): accept = answer
-      case .done: return .failed(SessionError(.protocolError, "The receiver answered at odds."))
+      case .done:
+        return .failed(
+          SessionError(.protocolError, "The receiver's answers contradict each other.")
+        )
       case .cancelled(let cancel): return .refused(cancel)
       case .ended(let end): return .broken(end, hasProgressed: false)
       case .interrupted: return .interrupted
@@ -268,7 +268,7 @@ final class ResourceSender: Sendable {
         report(offset, of: source.size)
         block = try await next.get()
       }
-      // The last block was checked when it was read; this closes the time since.
+      // The last block was checked when it was read; this check covers the time since.
       try await context.work { () throws(SessionError) in try source.checkUnchanged() }
       let sha256 = hash.text
       replies.advance(to: .finished)
@@ -280,7 +280,7 @@ final class ResourceSender: Sendable {
     } catch {
       if Task.isCancelled { return .interrupted }
       guard !link.isOpen || error == .bulkLinkLost else { return .failed(error) }
-      // What the receiver said before the link broke counts more than that it broke.
+      // The receiver's message before the link broke matters more than the break.
       return step(await replies.next(), hasProgressed: hasProgressed)
     }
   }
@@ -291,7 +291,7 @@ final class ResourceSender: Sendable {
     case .ended(let end): .broken(end, hasProgressed: hasProgressed)
     case .interrupted: .interrupted
     case .accepted, .done:
-      .failed(SessionError(.protocolError, "The receiver answered at odds."))
+      .failed(SessionError(.protocolError, "The receiver's answers contradict each other."))
     }
   }
 
@@ -308,7 +308,7 @@ final class ResourceSender: Sendable {
     return hash.text == prefix ? (accept.offset, hash) : (0, SHA256())
   }
 
-  /// As ``read(_:_:_:)``, for `async let`, which would lose the type of the error.
+  /// Like ``read(_:_:_:)``, for `async let`, which would lose the type of the error.
   private func readResult(
     _ source: ResourceSource,
     _ offset: Int,
@@ -343,7 +343,7 @@ final class ResourceSender: Sendable {
     if let info { await context.events.resourceStarted(info) }
   }
 
-  /// Ends a transfer that cannot run any more: the peer is gone, or the session is over.
+  /// Ends a transfer that cannot run any more, because the peer left or the session is over.
   func refuse(_ error: SessionError) {
     outcome.set(.failure(error))
     reports.finish()
@@ -367,46 +367,4 @@ final class ResourceSender: Sendable {
     reports.yield(ResourceProgress(bytes: bytes, total: total))
     context.events.resourceProgress(id, bytes: bytes, of: total)
   }
-
-  // MARK: Cancelling
-
-  /// Tells the receiver that nothing more comes, and gives the link back once it is idle (RES-4).
-  private func withdraw(
-    _ attempt: Attempt,
-    _ code: Control.ResourceCode,
-    _ reason: String,
-    _ pool: BulkPool
-  ) async {
-    let link = attempt.link
-    guard attempt.hasOffered else { return pool.release(link) }
-    attempt.replies.advance(to: .cancelled)
-    link.markLate(id)
-    link.writer.push(Control.ResourceCancel(id: id, code: code, message: reason).bulkFrame())
-    guard attempt.hasStarted else { return pool.release(link) }
-    let isAnswered = await withTaskGroup(of: Bool.self) { group in
-      group.addTask {
-        while true {
-          switch await attempt.replies.next() {
-          case .cancelled, .done: return true
-          case .ended, .interrupted: return false
-          case .accepted: break
-          }
-        }
-      }
-      group.addTask { [context] in
-        // Ends early when the answer came.
-        try? await context.time.sleep(Self.withdrawalLimit)
-        return false
-      }
-      let first = await group.next() ?? false
-      group.cancelAll()
-      return first
-    }
-    if isAnswered { pool.release(link) } else { link.abandon() }
-  }
-}
-
-extension SessionError {
-  /// Whether a link may be had later (``BulkLinkProvider/openLink(to:)``).
-  var mayTryLater: Bool { code == .busy || code == .unreachable || code == .timedOut }
 }

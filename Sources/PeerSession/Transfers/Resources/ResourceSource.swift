@@ -8,21 +8,23 @@ import Glibc
 import Musl
 #endif
 
-/// The file that a sender reads; all its calls block, so they run on a thread pool.
+/// The file that a sender reads.
 ///
-/// It is open while the transfer lasts. What was read is compared with what the file was when it was
-/// opened, so that a change in the middle is noticed and never sent as if it were one file.
+/// All its calls block, so they run on a thread pool.
+///
+/// It is open during the transfer. After each read, the file's properties are compared with those
+/// at opening, so that a change is detected and a mixture is never sent as one file.
 final class ResourceSource: Sendable {
-  /// The bytes read at once: eight frames, one write to the link.
+  /// The number of bytes in a read: eight frames, which are one write to the link.
   static let blockSize = 8 * Limits.framePayload
 
   /// A range of the file, as CHUNK frames.
   struct Block: Sendable {
     /// Whole frames.
     var frames: ByteBuffer
-    /// File bytes in them.
+    /// The number of file bytes in the block.
     var count: Int
-    /// The hash of everything up to the end of the block.
+    /// The hash of all bytes up to the end of the block.
     var hash: SHA256
   }
 
@@ -43,7 +45,7 @@ final class ResourceSource: Sendable {
     }
   }
 
-  /// The number of bytes, which does not change or the transfer ends.
+  /// The number of bytes; if it changes, the transfer ends.
   let size: Int
   /// When the file was last changed, ms since 1970.
   let modified: Int
@@ -56,9 +58,9 @@ final class ResourceSource: Sendable {
   /// - Throws: `sourceUnreadable`.
   init(path: String) throws(SessionError) {
     guard !path.utf8.contains(0) else {
-      throw SessionError(.sourceUnreadable, "A path holds no NUL.")
+      throw SessionError(.sourceUnreadable, "A path must not contain NUL.")
     }
-    // Not blocking, so that a pipe is refused rather than waited for.
+    // Non-blocking, so that opening a pipe fails instead of waiting.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       throw SessionError(.sourceUnreadable, "Cannot open \(path): \(systemMessage(errno)).")
@@ -81,9 +83,9 @@ final class ResourceSource: Sendable {
   /// Reads and hashes the block at `offset`.
   ///
   /// - Parameters:
-  ///   - offset: Where the block begins.
-  ///   - hash: The hash of everything before.
-  /// - Returns: The block in frames, and the hash of everything up to its end.
+  ///   - offset: The position of the block.
+  ///   - hash: The hash of all bytes before it.
+  /// - Returns: The block in frames, and the hash of all bytes up to its end.
   /// - Throws: `sourceChanged` or `sourceUnreadable`.
   func block(at offset: Int, after hash: SHA256) throws(SessionError) -> Block {
     let count = min(Self.blockSize, size - offset)
@@ -113,9 +115,10 @@ final class ResourceSource: Sendable {
     return Block(frames: frames, count: count, hash: hash)
   }
 
-  /// The hash of the first `count` bytes (RES-2).
+  /// Returns the hash of the first `count` bytes (RES-2).
   ///
-  /// - Throws: `sourceChanged`, `sourceUnreadable`, or `transferCancelled` once `isCancelled`.
+  /// - Throws: `sourceChanged`, `sourceUnreadable`, or `transferCancelled` once `isCancelled`
+  ///   returns true.
   func hashPrefix(
     _ count: Int,
     isCancelled: @Sendable () -> Bool
@@ -130,9 +133,9 @@ final class ResourceSource: Sendable {
     return hash
   }
 
-  /// Compares the file with what it was.
+  /// Compares the file with its properties at opening.
   ///
-  /// A file that was only unlinked is still whole; one that another took the place of is not.
+  /// A file that was only unlinked is still complete; a file that another one replaced is not.
   ///
   /// - Throws: `sourceChanged`.
   func checkUnchanged() throws(SessionError) {
@@ -172,8 +175,8 @@ final class ResourceSource: Sendable {
 
 /// Hashes the first `count` bytes of an open file.
 ///
-/// - Throws: `shortRead` when the file ends before, `system`, or `transferCancelled` as soon as
-///   `isCancelled` says so.
+/// - Throws: `shortRead` if the file ends earlier, `system`, or `transferCancelled` once
+///   `isCancelled` returns true.
 func hashFile(
   _ descriptor: Int32,
   count: Int,
@@ -198,7 +201,7 @@ func hashFile(
   return hash
 }
 
-/// Lower-case hexadecimal digits.
+/// Returns lower-case hexadecimal digits.
 func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
   let digits = Array("0123456789abcdef".utf8)
   var text: [UInt8] = []
@@ -210,6 +213,6 @@ func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
 }
 
 extension SHA256 {
-  /// The digest so far, as it is written on the wire.
+  /// The digest so far, in the form of the protocol.
   var text: String { hexadecimal(finalize()) }
 }

@@ -6,15 +6,15 @@ import Glibc
 import Musl
 #endif
 
-/// What is remembered of an unfinished transfer beside its bytes (RES-1).
+/// The properties of an unfinished transfer that are saved beside its bytes (RES-1).
 struct StagingRecord: Codable, Equatable, Sendable {
   /// Who sends.
   var sender: PeerID
-  /// Hex SHA-256 of the name, which is not needed itself.
+  /// Hex SHA-256 of the name; the name itself is not needed.
   var name: String
-  /// The bytes there will be.
+  /// The size of the whole file in bytes.
   var size: Int
-  /// The sender's modification time, if it said one.
+  /// The sender's modification time, if it sent one.
   var modified: Int?
   /// Whether the file is useful only to the process that began the transfer.
   var isTemporary: Bool?
@@ -25,10 +25,10 @@ struct StagingRecord: Codable, Equatable, Sendable {
 
 /// The directory of finished resources and, in `.partial`, of unfinished ones.
 ///
-/// All calls block. Files are named by transfer ids alone and reached through open directories, so
-/// that nothing a peer says, and no link in the file system, leads elsewhere.
+/// All calls block. Files are named only by transfer ids and accessed relative to open directories.
+/// So neither text of a peer nor a link in the file system can lead elsewhere.
 final class StagingDirectory: Sendable {
-  /// How long the bytes of a transfer that nobody goes on with are kept.
+  /// How long the bytes of an abandoned transfer are stored, in seconds.
   static let maximumAge = 7 * 24 * 3_600
 
   /// An unfinished transfer on the disk.
@@ -42,7 +42,7 @@ final class StagingDirectory: Sendable {
     var isInUse: Bool
   }
 
-  /// What lies in the inbox.
+  /// The contents of the inbox.
   struct Survey: Sendable {
     var deliveredBytes = 0
     var delivered: Set<TransferID> = []
@@ -56,7 +56,7 @@ final class StagingDirectory: Sendable {
   private let partial: Int32
   private let calls: DiskCalls
 
-  /// Opens the directories, making those that are missing with mode 0700.
+  /// Opens the directories, and creates missing ones with mode 0700.
   ///
   /// - Throws: `system`.
   init(path: String, calls: DiskCalls) throws(SessionError) {
@@ -89,7 +89,7 @@ final class StagingDirectory: Sendable {
         "Another user owns \(path)/.partial. Choose another directory with --data-dir."
       )
     }
-    // A read-only disk refuses even a change that changes nothing.
+    // A read-only disk refuses even a change without effect.
     guard status.st_mode & 0o7777 == 0o700 || fchmod(partial, 0o700) == 0 else {
       throw .system("Cannot restrict access to \(path)/.partial", errno: errno)
     }
@@ -100,7 +100,7 @@ final class StagingDirectory: Sendable {
     close(inbox)
   }
 
-  /// Looks at everything there is.
+  /// Returns the contents of the inbox.
   func survey() throws(SessionError) -> Survey {
     var survey = Survey()
     for name in try Self.names(in: inbox) {
@@ -146,9 +146,9 @@ final class StagingDirectory: Sendable {
     }
   }
 
-  /// Makes the empty file of a new transfer, and its record.
+  /// Creates the empty file of a new transfer, and its record.
   ///
-  /// - Throws: `diskFull` or `system`; nothing is left then.
+  /// - Throws: `diskFull` or `system`; nothing remains then.
   func create(_ id: TransferID, _ record: StagingRecord) throws(SessionError) -> StagingFile {
     remove(id)
     let descriptor = openat(
@@ -169,7 +169,7 @@ final class StagingDirectory: Sendable {
     return file
   }
 
-  /// Opens what there is of a transfer, under a new id if the sender has chosen one.
+  /// Opens the stored part of a transfer, under a new id if the sender has chosen one.
   func reopen(
     _ old: TransferID,
     as id: TransferID,
@@ -200,14 +200,14 @@ final class StagingDirectory: Sendable {
     return flock(descriptor, LOCK_SH | LOCK_NB) != 0
   }
 
-  /// Moves a whole file to where the application finds it.
+  /// Moves a complete file to the place where the application finds it.
   ///
   /// - Returns: Its path.
-  /// - Throws: `declined` when there is such a file already.
+  /// - Throws: `declined` if such a file exists.
   func deliver(_ id: TransferID, _ file: StagingFile) throws(SessionError) -> String {
     try file.synchronize()
     guard Self.status(inbox, id.text) == nil else {
-      throw SessionError(.declined, "There is a resource of that id already.")
+      throw SessionError(.declined, "A resource with that id exists already.")
     }
     guard renameat(partial, id.text, inbox, id.text) == 0 else {
       throw .system("Cannot deliver a resource", errno: errno)
@@ -217,7 +217,7 @@ final class StagingDirectory: Sendable {
     return path + "/" + id.text
   }
 
-  /// Removes what there is of a transfer.
+  /// Removes the stored part of a transfer.
   func remove(_ id: TransferID) {
     unlinkat(partial, id.text, 0)
     unlinkat(partial, id.text + ".json", 0)
@@ -272,7 +272,7 @@ final class StagingDirectory: Sendable {
   }
 
   private static func names(in directory: Int32) throws(SessionError) -> [String] {
-    // The stream closes its own descriptor, and two of them do not share a position.
+    // The stream closes its own descriptor, and two streams must not share a position.
     let descriptor = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0, let stream = fdopendir(descriptor) else {
       throw .system("Cannot list the inbox", errno: errno)

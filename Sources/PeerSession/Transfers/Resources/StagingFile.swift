@@ -14,7 +14,7 @@ final class StagingFile: Sendable {
   private let descriptor: Int32
   private let calls: DiskCalls
 
-  /// Takes over an open file.
+  /// Creates the object for an open file, which it closes at the end.
   init(descriptor: Int32, calls: DiskCalls) {
     self.descriptor = descriptor
     self.calls = calls
@@ -27,7 +27,7 @@ final class StagingFile: Sendable {
   /// - Returns: Whether no other process has locked it.
   func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
 
-  /// Unlocks the file, so that another process may resume a transfer that ended or broke off here.
+  /// Unlocks the file, so that another process may resume an interrupted transfer.
   func unlock() { flock(descriptor, LOCK_UN) }
 
   /// Writes `pieces` one after the other from `offset` on, and hashes them.
@@ -69,7 +69,7 @@ final class StagingFile: Sendable {
     )
   }
 
-  /// Drops everything behind the first `count` bytes.
+  /// Removes all bytes after the first `count`.
   func truncate(to count: Int) throws(SessionError) {
     guard ftruncate(descriptor, off_t(count)) == 0 else {
       throw .system("Cannot shorten an unfinished transfer", errno: errno)

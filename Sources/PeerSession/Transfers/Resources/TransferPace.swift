@@ -1,15 +1,15 @@
-/// How fast the bytes of an incoming transfer arrive (RES-7).
+/// Measures how fast the bytes of an incoming transfer arrive (RES-7).
 ///
-/// It compares checks rather than times, so that a receiver that was suspended does not blame the
-/// sender. The endpoint checks every ``interval``.
+/// It compares checks rather than times, so that a suspended receiver does not blame the sender.
+/// The endpoint checks every ``interval``.
 struct TransferPace: Sendable {
   /// The result of a check.
   enum Verdict: Equatable, Sendable {
     /// The transfer goes on.
     case sufficient
-    /// Nothing came for ``window``.
+    /// Nothing arrived for ``window``.
     case silent
-    /// Less than ``minimumBytes`` came in ``window``.
+    /// Less than ``minimumBytes`` arrived in ``window``.
     case slow
   }
 
@@ -24,7 +24,7 @@ struct TransferPace: Sendable {
   static let window = Duration.seconds(60)
   /// The bytes that must arrive in each ``window``.
   static let minimumBytes = 16_384
-  /// The checks that span ``window``.
+  /// The number of checks that span ``window``.
   private static let markLimit = 7
 
   private var lastHeard: Duration
@@ -36,23 +36,23 @@ struct TransferPace: Sendable {
     marks = [Mark(time: now, bytes: 0)]
   }
 
-  /// Begins again at `now`, with `bytes` on the disk already.
+  /// Begins again at `now`, with `bytes` stored already.
   mutating func restart(now: Duration, bytes: Int) {
     lastHeard = now
     marks = [Mark(time: now, bytes: bytes)]
   }
 
   /// Records that the sender sent a frame.
-  mutating func heard(now: Duration) { lastHeard = now }
+  mutating func frameReceived(now: Duration) { lastHeard = now }
 
   /// Checks the pace.
   ///
   /// - Parameters:
   ///   - now: The time.
   ///   - bytes: All bytes that the receiver has.
-  ///   - isReceiverBusy: Whether the receiver's own disk holds the transfer up; the window then
+  ///   - isReceiverBusy: Whether the receiver's own disk delays the transfer; the window then
   ///     begins again.
-  /// - Returns: Whether the transfer may go on.
+  /// - Returns: Whether the transfer may continue.
   mutating func check(now: Duration, bytes: Int, isReceiverBusy: Bool) -> Verdict {
     if isReceiverBusy {
       restart(now: now, bytes: bytes)
@@ -64,7 +64,7 @@ struct TransferPace: Sendable {
     guard marks.count == Self.markLimit, let first = marks.first,
       now - first.time >= Self.window, bytes - first.bytes < Self.minimumBytes
     else { return .sufficient }
-    // The check may have begun just before the last frame came.
+    // The check may have begun just before the last frame arrived.
     return bytes == first.bytes ? .silent : .slow
   }
 }

@@ -6,9 +6,9 @@ import PeerWire
 /// The state of one byte stream, shared by the link that carries it and the ``PeerStream`` that the
 /// application holds.
 final class StreamCore: BulkFrameSink {
-  /// Bytes held for a reader before the link is no longer read (STR-2).
+  /// The number of bytes held for a reader above which the link is not read (STR-2).
   static let heldLimit = 131_072
-  /// Bytes that go into one write to the link: four frames.
+  /// The number of bytes in one write to the link: four frames.
   private static let burst = 4 * Limits.framePayload
 
   private typealias Reader = CheckedContinuation<[UInt8]?, any Error>
@@ -17,7 +17,7 @@ final class StreamCore: BulkFrameSink {
     var held: [UInt8] = []
     var reader: Reader?
     var isReaderCancelled = false
-    /// The link's reading task, waiting until enough was taken.
+    /// The link's reading task, which waits until the reader has taken enough bytes.
     var deliverer: CheckedContinuation<Void, Never>?
     var hasFinished = false
     var isFinishWritten = false
@@ -27,7 +27,7 @@ final class StreamCore: BulkFrameSink {
     var error: SessionError?
     var resetCode: UInt32?
 
-    /// Whether arriving bytes are thrown away.
+    /// Whether arriving bytes are dropped.
     var isDropping: Bool { isDiscarding || error != nil }
   }
 
@@ -35,7 +35,7 @@ final class StreamCore: BulkFrameSink {
   let name: UntrustedText
   let peer: PeerID
   private let link: BulkLinkRunner
-  /// Hears once that the stream is over, and whether its link can be used again.
+  /// Called once when the stream ended, with whether its link can be used again.
   private let onEnd: @Sendable (_ isLinkIdle: Bool) -> Void
   private let state = NIOLockedValueBox(State())
 
@@ -53,18 +53,18 @@ final class StreamCore: BulkFrameSink {
     self.onEnd = onEnd
   }
 
-  /// The code that the peer's reset carried.
+  /// The code of the peer's reset.
   var resetCode: UInt32? { state.withLockedValue { $0.resetCode } }
 
-  /// Bytes that arrived and were not taken.
+  /// The number of bytes that arrived and were not read yet.
   var heldBytes: Int { state.withLockedValue { $0.held.count } }
 
-  /// Bytes written on the link that the system did not take yet.
+  /// The number of bytes written to the link that the system has not accepted yet.
   var waitingBytes: Int { link.writer.waitingBytes }
 
   // MARK: The application's side
 
-  /// Writes all of `bytes`, waiting while the peer does not take them.
+  /// Writes all of `bytes`, and waits while the peer does not read.
   func write(_ bytes: [UInt8]) async throws(SessionError) {
     try checkWritable()
     guard !bytes.isEmpty else { return }
@@ -81,7 +81,7 @@ final class StreamCore: BulkFrameSink {
         do {
           try await link.writer.waitForRoom()
         } catch {
-          // Part of it is gone: without a reset the peer would miss bytes in the middle (STR-1).
+          // A part was sent. Without a reset, bytes would be missing in the middle (STR-1).
           if error.code == .cancelled { reset(code: 0, message: "A write was cancelled.") }
           throw failure(error)
         }
@@ -93,7 +93,7 @@ final class StreamCore: BulkFrameSink {
     }
   }
 
-  /// Says that no more bytes come in our direction.
+  /// Ends the local direction.
   func finish() async throws(SessionError) {
     let (isFirst, error): (Bool, SessionError?) = state.withLockedValue { state in
       if let error = state.error { return (false, error) }
@@ -102,7 +102,7 @@ final class StreamCore: BulkFrameSink {
     }
     if let error { throw error }
     guard isFirst else { return }
-    // The end must follow whatever is being written, even when the caller is cancelled meanwhile.
+    // FIN must follow the present write, even if the caller is canceled in the meantime.
     let writer = link.writer
     do {
       try await writer.begin()
@@ -127,7 +127,7 @@ final class StreamCore: BulkFrameSink {
     )
   }
 
-  /// The application let go of the stream: nothing more can be read, and nothing more is written.
+  /// The application released the stream, so no more bytes are read or written.
   func release() {
     enum Step {
       case none
@@ -151,16 +151,16 @@ final class StreamCore: BulkFrameSink {
     deliverer?.resume()
     switch step {
     case .none: break
-    case .reset: reset(code: 0, message: "Nobody reads the stream any more.")
+    case .reset: reset(code: 0, message: "The application stopped reading the stream.")
     case .finish:
-      // Everything of ours was written before; the one frame may pass the bound.
+      // All local bytes were written before; this one frame may exceed the limit.
       link.writer.push(.bulkFrame(.streamFin))
       state.withLockedValue { $0.isFinishWritten = true }
       completeIfBothFinished()
     }
   }
 
-  /// The next bytes, or `nil` when the peer has finished.
+  /// Returns the next bytes, or `nil` when the peer has finished.
   func read() async throws(SessionError) -> [UInt8]? {
     do {
       return try await withTaskCancellationHandler {
@@ -219,14 +219,14 @@ final class StreamCore: BulkFrameSink {
       return true
     case .streamFin:
       guard frame.count == 0 else {
-        throw .protocolError("The end of a stream carries bytes.")
+        throw .protocolError("The end of a stream contains bytes.")
       }
       try finishPeer()
       return true
     case .streamReset:
       let reset = try Control.StreamReset.decode(frame)
       guard reset.id == id else { throw .protocolError("A reset names another stream.") }
-      let words = reset.message.isEmpty ? "" : " It says: \(reset.message)"
+      let words = reset.message.isEmpty ? "" : " Its message: \(reset.message)"
       end(
         SessionError(.reset, "The peer reset the stream with code \(reset.code).\(words)"),
         code: reset.code,
@@ -234,7 +234,7 @@ final class StreamCore: BulkFrameSink {
       )
       return false
     default:
-      // An opener's link may still see the last of what it carried before.
+      // On an opener's link, late frames of an earlier transfer may arrive.
       guard link.isLate(frame) else { throw .unexpected(frame.type) }
       return true
     }
@@ -249,8 +249,8 @@ final class StreamCore: BulkFrameSink {
       state.withLockedValue { state in
         if state.hasPeerFinished { return (true, false, nil, []) }
         if state.isDropping { return (false, false, nil, []) }
-        // Copied here, and not when they are taken, so that the buffers of TLS are free for the next
-        // read: fresh ones cost more than the copy.
+        // Bytes are copied here and not by the reader, so that the buffers of TLS are free for the
+        // next read: new buffers cost more than the copy.
         if let reader = state.reader {
           state.reader = nil
           return (false, false, reader, frame.bytes)
@@ -306,7 +306,7 @@ final class StreamCore: BulkFrameSink {
     if isComplete { onEnd(true) }
   }
 
-  /// Ends the stream with an error, unless it had ended already.
+  /// Ends the stream with an error, unless it had already ended.
   @discardableResult
   private func end(_ error: SessionError, code: UInt32?, dropHeld: Bool) -> Bool {
     let (isFirst, reader, deliverer): (Bool, Reader?, CheckedContinuation<Void, Never>?) =
@@ -323,7 +323,7 @@ final class StreamCore: BulkFrameSink {
       }
     reader?.resume(throwing: error)
     deliverer?.resume()
-    // Those who wait to write are woken with the same reason.
+    // Waiting writers fail with the same error.
     if isFirst {
       link.writer.fail(error)
       onEnd(false)
@@ -340,7 +340,7 @@ final class StreamCore: BulkFrameSink {
     if let error { throw error }
   }
 
-  /// Returns the error that ended the stream, if there is one, instead of the link's error.
+  /// Returns the error that ended the stream, if there is one; otherwise the link's error.
   private func failure(_ error: SessionError) -> SessionError {
     state.withLockedValue { $0.error } ?? error
   }

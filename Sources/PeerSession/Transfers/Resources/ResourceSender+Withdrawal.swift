@@ -1,0 +1,47 @@
+import PeerWire
+
+// The end of an attempt that the receiver did not finish (RES-4).
+extension ResourceSender {
+  /// How long to wait for the answer to the local CANCEL.
+  private static let withdrawalLimit = Duration.seconds(10)
+
+  /// Sends the receiver CANCEL, and returns the link when it is idle (RES-4).
+  func withdraw(
+    _ attempt: Attempt,
+    _ code: Control.ResourceCode,
+    _ reason: String,
+    _ pool: BulkPool
+  ) async {
+    let link = attempt.link
+    guard attempt.hasOffered else { return pool.release(link) }
+    attempt.replies.advance(to: .cancelled)
+    link.markLate(id)
+    link.writer.push(Control.ResourceCancel(id: id, code: code, message: reason).bulkFrame())
+    guard attempt.hasStarted else { return pool.release(link) }
+    let isAnswered = await withTaskGroup(of: Bool.self) { group in
+      group.addTask {
+        while true {
+          switch await attempt.replies.next() {
+          case .cancelled, .done: return true
+          case .ended, .interrupted: return false
+          case .accepted: break
+          }
+        }
+      }
+      group.addTask { [context] in
+        // Canceled when the answer arrived.
+        try? await context.time.sleep(Self.withdrawalLimit)
+        return false
+      }
+      let first = await group.next() ?? false
+      group.cancelAll()
+      return first
+    }
+    if isAnswered { pool.release(link) } else { link.abandon() }
+  }
+}
+
+extension SessionError {
+  /// Whether a later try may get a link (``BulkLinkProvider/openLink(to:)``).
+  var mayTryLater: Bool { code == .busy || code == .unreachable || code == .timedOut }
+}
