@@ -257,7 +257,7 @@ public final class PeerTransport: Sendable {
   ///   - verify: Called with the verification words when the host asks its user. If the words must
   ///     be compared, it returns whether they are equal, and the session starts only after that
   ///     (ADM-8); otherwise its result is ignored. It may take as long as the request's timeout.
-  ///     Its task is cancelled if the handshake ends first.
+  ///     Its task is canceled if the handshake ends first.
   /// - Returns: The session, with the host in it. Other members follow as events.
   /// - Throws: `unreachable`; `wrongPeer` or `selfDialled` if the key differs from the one named;
   ///   `notVerified` if the host gives no proof or the words differ; `wrongCode`, `lockedOut`,

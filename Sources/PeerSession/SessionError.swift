@@ -176,7 +176,8 @@ extension SessionError {
         (
           .protocolError,
           isOurs
-            ? "The peer broke the protocol." : "The peer reports that this peer broke the protocol."
+            ? "The peer broke the protocol."
+            : "The peer reports that this program broke the protocol."
         )
       case .internalError: (.internalError, "The peer had an internal error.")
       }

@@ -191,7 +191,7 @@ extension PrivateFile.Failure {
       "\(path) is not what it should be (a file or a directory). Move it away: "
         + "mv \(shellQuoted(path)) \(shellQuoted(path + ".old"))"
     case .notOurs(let path):
-      "\(path) belongs to somebody else. Choose a directory of your own with --data-dir, or: "
+      "\(path) belongs to another user. Choose a directory of your own with --data-dir, or: "
         + "sudo chown \(geteuid()) \(shellQuoted(path))"
     case .tooOpen(let path, isDirectory: true):
       "Others may write in \(path). Run: chmod 700 \(shellQuoted(path))"

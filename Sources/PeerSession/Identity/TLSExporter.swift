@@ -89,7 +89,10 @@ struct HKDFLabel {
   /// The input structure of HKDF-Expand.
   var encoded: [UInt8] {
     let full = Array("tls13 ".utf8) + Array(label.utf8)
-    precondition(full.count <= 255 && context.count <= 255, "a label or context of ours is short")
+    precondition(
+      full.count <= 255 && context.count <= 255,
+      "a label or context of the protocol is short"
+    )
     var bytes = [UInt8(truncatingIfNeeded: length >> 8), UInt8(truncatingIfNeeded: length)]
     bytes.append(UInt8(full.count))
     bytes += full

@@ -6,7 +6,7 @@ import Testing
 
 // The example of PeerSession.md, word for word.
 // example begins
-/// Welcomes whoever comes in, until somebody has answered.
+/// Welcomes each peer that joins, until one has answered.
 func receive(in session: Session) async throws -> String {
   var answer = ""
   for await event in session.events {
@@ -14,7 +14,7 @@ func receive(in session: Session) async throws -> String {
     case .peerJoined(let peer):
       try await session.send(Array("Welcome".utf8), to: [peer.id])
     case .message(let bytes, from: _):
-      // What a peer wrote is printed harmless, whatever it is.
+      // Makes the text of a peer safe to print.
       answer = UntrustedText(bytes: bytes).displayed
       await session.leave()
     default:
@@ -24,14 +24,14 @@ func receive(in session: Session) async throws -> String {
   return answer
 }
 
-/// Answers the first message, and stays until the host is gone.
+/// Answers the first message, and stays until the host has left.
 func visit(_ session: Session) async throws {
   for await event in session.events {
     switch event {
     case .message(_, from: let peer):
       try await session.send(Array("Thanks".utf8), to: [peer])
     case .peerLeft(_, let reason, undelivered: _):
-      print("The host is gone: \(reason.word)")
+      print("The host left: \(reason.word)")
       await session.leave()
     default:
       break

@@ -9,7 +9,7 @@ final class ResourceReplies: BulkFrameSink {
     case done
     case cancelled(Control.ResourceCancel)
     case ended(BulkEnd)
-    /// The waiting task was cancelled.
+    /// The waiting task was canceled.
     case interrupted
   }
 
