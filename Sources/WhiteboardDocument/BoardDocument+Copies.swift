@@ -72,9 +72,7 @@ extension BoardDocument {
       try queue.write { db in
         var tail = try LogTail(db, at: source)
         try edit?(db, &tail)
-        try Meta.set(db, .code, nil)
-        try Meta.set(db, .membership, nil)
-        try Meta.set(db, .removal, nil)
+        try Meta.removeMembership(db)
         try Meta.set(db, .closed, tail.text)
       }
       if edit != nil { try queue.vacuum() }

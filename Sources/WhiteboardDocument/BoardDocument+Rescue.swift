@@ -71,8 +71,7 @@ extension BoardDocument {
         try queue.write { db in
           var tail = try LogTail(db, at: source)
           try rescue.write(db, &tail)
-          try Meta.set(db, .code, nil)
-          try Meta.set(db, .membership, nil)
+          try Meta.removeMembership(db)
           try Meta.set(db, .closed, tail.text)
         }
       }

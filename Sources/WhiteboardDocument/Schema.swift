@@ -179,6 +179,11 @@ enum Meta {
     return value
   }
 
+  /// Removes the join code, the membership and the removal, which a copy for others must not have.
+  static func removeMembership(_ db: Database) throws {
+    for key in [MetaKey.code, .membership, .removal] { try set(db, key, nil) }
+  }
+
   /// Stores the value of a setting, or removes the setting if `value` is nil.
   static func set(_ db: Database, _ key: MetaKey, _ value: String?) throws {
     guard let value else {

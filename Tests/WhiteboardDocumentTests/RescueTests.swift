@@ -90,6 +90,7 @@ import Whiteboard
   func rescued() async throws {
     let document = try await create()
     try await document.setHosted(code: "some-code")
+    try await document.setRemoval("removed")
     try await document.append((0..<10).map { numbered($0) })
     let photo: [UInt8] = Array(repeating: 7, count: 1000)
     try Data(photo).write(to: URL(fileURLWithPath: directory.file("photo")))
@@ -110,6 +111,7 @@ import Whiteboard
     #expect(content.keyframe?.bytes == [1, 2, 3] && content.entries.isEmpty)
     #expect(try await rescued.asset(sha256(photo)) == photo)
     #expect(try await rescued.code() == nil)
+    #expect(try await rescued.removal() == nil)
     #expect(try await rescued.marks() == [.gap(from: 1_700_000_000_050, to: 1_700_000_000_100)])
     #expect(try await rescued.verify() == [])
     try await rescued.close()
