@@ -30,7 +30,7 @@ def every_answer_opens_a_panel_that_scrolls_at_any_size(directory):
         ada.resize(columns, rows)
         ada.wait(lambda lines: len(lines) >= rows and "sprint" in lines[0])
         for command, title, first, last in (
-            ("objects", "Objects", "40 objects", "note 39"), ("help", "Commands", "text X,Y", "request=MARK"),
+            ("objects", "Objects", "40 objects", "note 39"), ("help", "Commands", "text X,Y", "request=ID"),
             ("peers", "People", "1 peer connected", "ben ("), ("help text", "Commands", "text X,Y", "JSON keys"),
         ):
             ada.type(f":{command}")

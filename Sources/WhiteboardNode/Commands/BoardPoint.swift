@@ -1,22 +1,23 @@
 /// A point in board units, finite and within the board.
 package struct BoardPoint: Equatable, Sendable {
-  /// To the right.
+  /// The distance to the right of the origin.
   package let x: Double
-  /// Downwards.
+  /// The distance below the origin.
   package let y: Double
 
-  /// Makes a point where both numbers are finite and within the board, otherwise nil.
+  /// Creates a point; nil if a number is not finite or is outside the board.
   package init?(x: Double, y: Double) {
     guard BoardPoint.admits(x), BoardPoint.admits(y) else { return nil }
     self.x = x
     self.y = y
   }
 
-  /// Half the width and height of the board, in board units; a coordinate is at least minus this
-  /// and less than this.
+  /// Half the width and height of the board, in board units.
+  ///
+  /// A coordinate is at least `-bound` and less than `bound`.
   package static let bound = 33_554_432.0
 
-  /// How far from the original a copy lies where nothing else is said.
+  /// The default distance of a copy from its original.
   static let duplicate = BoardPoint(unchecked: 20, 20)
 
   private init(unchecked x: Double, _ y: Double) {
@@ -24,7 +25,7 @@ package struct BoardPoint: Equatable, Sendable {
     self.y = y
   }
 
-  /// Whether a number may be a coordinate.
+  /// Whether a number is a valid coordinate.
   package static func admits(_ coordinate: Double) -> Bool {
     coordinate >= -bound && coordinate < bound
   }
@@ -32,27 +33,27 @@ package struct BoardPoint: Equatable, Sendable {
 
 /// The target of a move.
 package enum Movement: Equatable, Sendable {
-  /// To a place on the board.
+  /// To a point.
   case to(BoardPoint)
-  /// By a distance from where the object is.
+  /// By a distance.
   case by(BoardPoint)
 }
 
-/// The part of the board that one looks at.
+/// The part of the board that a user sees.
 package struct BoardView: Equatable, Sendable {
   /// The center.
   package let center: BoardPoint
-  /// Board units.
+  /// The width in board units.
   package let width: Int
-  /// Board units.
+  /// The height in board units.
   package let height: Int
 }
 
 /// The area that `find` searches.
 package enum BoardArea: Equatable, Sendable {
-  /// At a point.
+  /// A point.
   case point(BoardPoint)
-  /// In a rectangle by two of its corners: what lies wholly inside, or all that it touches.
+  /// A rectangle with two opposite corners: the objects wholly inside, or all objects that touch it.
   case rectangle(BoardPoint, BoardPoint, isInside: Bool)
 }
 
@@ -71,7 +72,7 @@ package enum StackPlace: Equatable, Sendable {
   /// Just behind an object.
   case below(ObjectReference)
 
-  /// Reads a point that does not refer to an object; nil if the word is not one.
+  /// Creates a position that needs no other object from its name; nil for other words.
   init?(_ word: some StringProtocol) {
     switch word {
     case "front": self = .front

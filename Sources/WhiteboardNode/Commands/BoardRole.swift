@@ -1,7 +1,7 @@
 /// The role that the owner of a board gives a member.
 package enum BoardRole: String, CaseIterable, Sendable {
-  /// Draws and writes.
+  /// A member that can change the board.
   case editor
-  /// Looks on.
+  /// A member that can only view the board.
   case viewer
 }

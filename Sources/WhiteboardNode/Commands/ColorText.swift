@@ -1,12 +1,14 @@
-/// How colours are written: `#rrggbb` or `#rrggbbaa`.
+/// The text form of colors: `#rrggbb` or `#rrggbbaa`.
 package enum ColorText {
-  /// The colour with all eight digits.
+  /// Returns the text of a color, with eight digits.
   package static func text(_ color: UInt32) -> String {
     let digits = String(color, radix: 16)
     return "#" + String(repeating: "0", count: 8 - digits.count) + digits
   }
 
-  /// Reads a colour as `0xRRGGBBAA`, opaque where it has six digits; nil if it is none.
+  /// Parses a color as `0xRRGGBBAA`; nil if the text is not a color.
+  ///
+  /// A color with six digits is opaque.
   static func color(_ text: some StringProtocol) -> UInt32? {
     guard text.utf8.first == UInt8(ascii: "#"), isColor(text.utf8.dropFirst()),
       let number = UInt32(text.dropFirst(), radix: 16)
@@ -14,7 +16,7 @@ package enum ColorText {
     return text.utf8.count == 7 ? number << 8 | 0xFF : number
   }
 
-  /// Whether what stands after a `#` is a colour up to the next blank or the end.
+  /// Whether the bytes after a `#` are the digits of a color, up to the next blank or the end.
   static func isColor(_ bytes: some Collection<UInt8>) -> Bool {
     let word = bytes.prefix(9).prefix { !CommandParser.isBlank($0) }
     return (word.count == 6 || word.count == 8) && word.allSatisfy(isHexadecimal)

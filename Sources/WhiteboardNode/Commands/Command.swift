@@ -1,56 +1,56 @@
 import Whiteboard
 
-/// One thing a person or a script can ask of a node, the same in every mode.
+/// A command to a node from a user, a script or a program.
 ///
-/// A value of this type is legal by construction of the parsers: numbers are finite and within the
-/// board, names are of a sane length, and a list of objects has at least one. Whether the object,
-/// peer or file exists is found out when the verb is carried out.
+/// The parsers create only valid commands: numbers are finite and within the board, names have a
+/// limited length, and a list of objects is not empty. Whether an object, peer or file exists is
+/// checked when the command runs.
 package enum Command: Equatable, Sendable {
-  // MARK: Making
+  // MARK: Adding objects
 
-  /// Puts a text on the board with its centre at a point.
+  /// Adds a text with its center at a point.
   case text(at: BoardPoint, words: String, color: UInt32? = nil, alias: ObjectAlias?)
-  /// Draws a line through the points, over the given number of seconds (zero: at once).
+  /// Draws a line through the points, live over a number of seconds; zero draws it at once.
   case stroke(points: [BoardPoint], pen: Pen = Pen(), seconds: Double, alias: ObjectAlias?)
-  /// Draws on with the line that is being drawn, or begins one.
+  /// Continues the line that is being drawn, or starts one.
   case pen(points: [BoardPoint], pen: Pen = Pen(), alias: ObjectAlias?)
   /// Ends the line that is being drawn.
   case lift
-  /// Puts a photo from a file on the board with its centre at a point.
+  /// Adds a photo from a file with its center at a point.
   case photo(at: BoardPoint, file: String, alias: ObjectAlias?)
-  /// Begins a game; against one other where the game is for two.
+  /// Starts a game; a game for two can name the opponent.
   case game(GameName, at: BoardPoint, opponent: String?, alias: ObjectAlias?)
   /// Copies objects.
   case duplicate([ObjectReference], by: BoardPoint, alias: ObjectAlias?)
 
-  // MARK: Changing
+  // MARK: Changing objects
 
-  /// Takes exactly these objects in hand.
+  /// Selects exactly these objects.
   case select([ObjectReference])
-  /// Lets go of whatever is in hand.
+  /// Clears the selection.
   case deselect
-  /// Moves one object's centre, or the common centre of several.
+  /// Moves the center of one object, or the common center of several.
   case move([ObjectReference], Movement)
-  /// Sets one object's scale, or scales several about their common center.
+  /// Sets the scale of one object, or scales several about their common center.
   ///
-  /// `about` is the place that stays where it is, if it is another than the center.
+  /// `about` is the fixed point of the scaling; nil for the center.
   case scale(
     [ObjectReference],
     factor: Double,
     about: BoardPoint? = nil,
     keepsLineWidth: Bool = false
   )
-  /// Sets one object's angle, or turns several about their common centre; degrees clockwise.
+  /// Sets the angle of one object, or rotates several about their common center; degrees clockwise.
   case rotate([ObjectReference], degrees: Double)
-  /// Colours objects, `0xRRGGBBAA`; nil for the colour they have by themselves.
+  /// Sets the color of objects, `0xRRGGBBAA`; nil for their default color.
   case color([ObjectReference], UInt32?)
   /// Sets the width of lines.
   case width([ObjectReference], Double)
-  /// Moves objects in front of or behind others.
+  /// Moves objects in the stack.
   case order([ObjectReference], StackPlace)
-  /// Makes a group of objects.
+  /// Groups objects.
   case group([ObjectReference], alias: ObjectAlias?)
-  /// Ungroups a group.
+  /// Ungroups the objects of a group.
   case ungroup(ObjectReference)
   /// Locks objects against changes.
   case lock([ObjectReference])
@@ -58,111 +58,114 @@ package enum Command: Equatable, Sendable {
   case unlock([ObjectReference])
   /// Replaces the words of a text.
   case edit(ObjectReference, words: String)
-  /// Replaces some characters of a text by words; places count Unicode scalars of what the text is, or
-  /// was where that is said: what came since moves them along.
+  /// Inserts words into a text and replaces a number of characters.
+  ///
+  /// The position and the number count Unicode scalars. If `was` is the text when the position was
+  /// counted, later changes shift the position.
   case insert(ObjectReference, at: Int, words: String, replacing: Int, was: String? = nil)
-  /// Erases what of the strokes lies within a distance of a path.
+  /// Erases the parts of strokes that are within a distance of a path.
   case erase(points: [BoardPoint], radius: Double)
   /// Deletes objects.
   case delete([ObjectReference])
-  /// Brings a deleted object back.
+  /// Restores a deleted object.
   case undelete(ObjectReference)
-  /// Removes a deleted object for good.
+  /// Permanently removes a deleted object.
   case purge(ObjectReference)
   /// Permanently removes all objects that a member created, deleted or not.
   case purgeAuthor(target: String)
-  /// Hides what a member makes from the local user's screen, or shows it again.
+  /// Hides the objects, pointer and chat of a member on the local screen, or shows them again.
   case hide(target: String, isHidden: Bool)
   /// Makes a move in a game.
   case play(ObjectReference, move: String)
-  /// Takes back one's last step.
+  /// Undoes the last step of the local user.
   case undo
-  /// Makes the step again that was taken back last.
+  /// Redoes the step that was undone last.
   case redo
-  /// Sets one setting of the board.
+  /// Changes a setting of the board.
   case set(Setting)
 
-  // MARK: People
+  // MARK: Members
 
-  /// Shows the others where one points, with a laser or not; nil for nowhere.
+  /// Shows the local pointer to the others, as a laser or not; nil hides it.
   case point(BoardPoint?, isLaser: Bool = false)
-  /// Tells the others which part of the board one looks at; nil to tell it no more.
+  /// Sends the local view of the board to the others; nil stops that.
   case view(BoardView?)
-  /// Lets a peer in that asked, or says that the words on both screens are the same (ADM-8).
+  /// Admits a peer, confirms that the verification words are equal (ADM-8), or accepts an offered file.
   ///
-  /// Where `isAlways`, the peer is admitted without asking from now on.
+  /// If `isAlways`, the peer is admitted without asking from now on.
   case accept(target: String, isAlways: Bool = false)
-  /// Turns a peer away that asked, or says that the words differ.
+  /// Refuses a peer, reports that the verification words differ, or declines an offered file.
   case decline(target: String, reason: String?)
-  /// Disconnects a peer and keeps it out; for the host alone.
+  /// Disconnects a peer and keeps it out; only the host can do this.
   ///
-  /// If `withAdmitted`, so it does with every member that the peer admitted. Unless `keepsCode`, a
-  /// board with a join code gets a new one.
+  /// `withAdmitted` also removes every member that the peer admitted. Unless `keepsCode`, a board with
+  /// a join code gets a new one.
   case kick(target: String, reason: String?, withAdmitted: Bool = false, keepsCode: Bool = false)
-  /// Says what a peer may do on a board that somebody owns.
+  /// Sets the role of a peer on an owned board.
   case role(target: String, BoardRole)
-  /// Makes a further code by which others come in.
+  /// Creates an additional join code.
   case invite(InvitationTerms)
-  /// Stops a transfer, from either side.
+  /// Cancels a transfer, from either side.
   case cancel(target: String, reason: String?)
-  /// Leaves the board with a goodbye; the program goes on.
+  /// Leaves the board; the program continues.
   case leave
-  /// Goes on alone with the copy of a board from which the host removed us.
+  /// Allows changes to the local copy of a board from which the host removed this peer.
   case `continue`
-  /// Changes one's name and icon, or tells them where neither is given.
+  /// Changes the local display name and icon; without both, reports them.
   case profile(name: String?, icon: IconChange?)
-  /// Says something in the chat.
+  /// Writes a line in the chat.
   case say(words: String)
-  /// Sends bytes to peers, past the board; none named means all.
+  /// Sends bytes to peers, outside the board; an empty list means all peers.
   case send(bytes: [UInt8], to: [String], isUnreliable: Bool)
-  /// Sends a file as a named resource; none named means all.
+  /// Sends a file as a named resource; an empty list means all peers.
   case resource(file: String, name: String, to: [String])
-  /// Sends a file through a named byte stream; none named means all.
+  /// Sends a file through a named byte stream; an empty list means all peers.
   case stream(name: String, file: String, to: [String])
 
-  // MARK: Looking
+  // MARK: Queries
 
   /// Lists the objects on the board.
   case objects
-  /// Tells one object whole, a game as one sees it.
+  /// Reports all properties of an object; a game as the local user sees it.
   case show(ObjectReference)
-  /// Lists the objects at a place.
+  /// Lists the objects in an area.
   case find(BoardArea)
-  /// Tells what was said in the chat.
+  /// Lists the lines of the chat.
   case chat
-  /// Tells the settings of the board.
+  /// Reports the settings of the board.
   case settings
   /// Lists the peers of the session.
   case peers
-  /// Tells the digest of the board.
+  /// Reports the digest of the board.
   case digest
 
-  // MARK: Versions
+  // MARK: Versions and files
 
   /// Saves the current board as a named version.
   case checkpoint(name: String)
   /// Lists the checkpoints.
   case checkpoints
-  /// Tells what differs between a checkpoint and another, or the board as it is now.
+  /// Reports the changes from a checkpoint to another; nil for the current board.
   case diff(from: String, to: String?)
-  /// Makes the board what it was at a checkpoint, by a step that can be taken back.
+  /// Restores the board of a checkpoint, as a step that can be undone.
   case restore(name: String)
   /// Writes the board to another file.
   case saveAs(file: String)
   /// Saves unsaved work, and reports whether everything is saved.
   case save
-  /// Writes the board, or what a part of it touches, to a file of the kind that its name says; so many
-  /// pixels for each board unit where it is of pixels.
+  /// Writes the board, or the objects that touch a region, to a file whose extension selects the format.
+  ///
+  /// `scale` is the number of pixels per board unit of a format with pixels.
   case export(file: String, region: Rectangle?, scale: Double, isReplacing: Bool)
-  /// Puts what is in a file on the board, its middle at a point or where it was.
+  /// Adds the contents of a file, with their center at a point; nil for their positions in the file.
   case `import`(file: String, at: BoardPoint?)
 
-  /// Keeps copies of objects, for any board.
+  /// Stores copies of objects, for any board.
   case copy([ObjectReference])
-  /// Puts on the board what was copied last; nil for where it was.
+  /// Adds the objects that were copied last, with their center at a point; nil for their positions.
   case paste(at: BoardPoint?)
 
-  // MARK: Scripts
+  // MARK: The program
 
   /// Waits until a condition holds.
   case wait(WaitCondition, timeout: Double?)
@@ -170,34 +173,29 @@ package enum Command: Equatable, Sendable {
   case quit
   /// Leaves and ends the program, even if work is lost.
   case quitAnyway
-  /// Explains the verbs, or one of them.
+  /// Explains a command, or lists all; nil for the list.
   case help(topic: String?)
 
-  /// Whether the verb answers an invitation.
-  var answersInvitation: Bool {
-    switch self {
-    case .accept, .decline: true
-    default: false
-    }
-  }
+  /// Whether the command answers an invitation.
+  var answersInvitation: Bool { name == .accept || name == .decline }
 }
 
-/// What a line is drawn with.
+/// The color and width of new lines.
 package struct Pen: Equatable, Sendable {
-  /// `0xRRGGBBAA`; nil for the colour that lines have by themselves.
+  /// The color, `0xRRGGBBAA`; nil for the default color of lines.
   package var color: UInt32?
-  /// Board units.
+  /// The width in board units.
   package var width = 5.0
 }
 
-/// What becomes of one's icon.
+/// A change of the icon in a profile.
 package enum IconChange: Equatable, Sendable {
-  /// One of those there are.
+  /// Sets an icon.
   case to(ProfileIcon)
-  /// None.
+  /// Removes the icon.
   case removed
 
-  /// The icon one has then.
+  /// The icon after the change; nil for none.
   var icon: ProfileIcon? {
     switch self {
     case .to(let icon): icon
@@ -207,6 +205,6 @@ package enum IconChange: Equatable, Sendable {
 }
 
 extension Command {
-  /// How far from its path an eraser reaches where nothing else is said, in board units.
+  /// The default radius of the eraser, in board units.
   static let eraserRadius = 8.0
 }

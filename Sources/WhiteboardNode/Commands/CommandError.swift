@@ -1,19 +1,19 @@
-/// Why a verb was not carried out, in words a person can act on.
+/// The reason why a command failed, with a message that tells the user what to do.
 package struct CommandError: Error, Equatable, Sendable {
   /// The kind of failure, for programs.
   package let code: Code
-  /// What went wrong and what to do, for people; one line.
+  /// The failure and the remedy in one line, for users.
   package let message: String
-  /// The verb as it was spelt, as far as it was understood.
+  /// The command as it was written; nil if the line names none.
   package let verb: String?
-  /// The mark of the line that failed.
+  /// The request id of the line that failed.
   package let request: RequestMark?
-  /// Which line of a script failed, from 1; nil outside of scripts.
+  /// The number of the line in a script, from 1; nil outside of scripts.
   package let line: Int?
   /// The delivery report, if the error is about a message.
   package let delivery: DeliveryReport?
 
-  /// Makes an error.
+  /// Creates an error.
   package init(
     _ code: Code,
     _ message: String,
@@ -30,7 +30,7 @@ package struct CommandError: Error, Equatable, Sendable {
     self.delivery = delivery
   }
 
-  /// The same error as the answer to a given line.
+  /// Returns this error as the answer to a line; values that it has already stay.
   package func answering(
     verb: String?,
     request: RequestMark?,
@@ -48,37 +48,37 @@ package struct CommandError: Error, Equatable, Sendable {
 
   /// The kinds of failure; the raw values are the `code` of an `error` line and never change.
   package enum Code: String, CaseIterable, Sendable {
-    /// The line is not of the grammar: quoting, JSON, or not UTF-8.
+    /// The line is malformed: its quotes, its JSON or its UTF-8.
     case syntax
-    /// The line is longer than any verb can need.
+    /// The line is longer than any command.
     case lineTooLong = "line-too-long"
-    /// There is no such verb.
+    /// There is no such command.
     case unknownCommand = "unknown-verb"
-    /// Something the verb needs is not there.
+    /// A required argument is missing.
     case missingArgument = "missing-argument"
-    /// Something is there that cannot be read as what it has to be.
+    /// An argument has the wrong form or an invalid value.
     case badArgument = "bad-argument"
-    /// Something is there that the verb does not take.
+    /// The command has no such argument.
     case unknownArgument = "unknown-argument"
-    /// The name given with `as=` belongs to another object already.
+    /// The alias in `as=` already names another object.
     case aliasTaken = "alias-taken"
-    /// No object is called that.
+    /// No object has this id or alias.
     case noSuchObject = "no-such-object"
-    /// More than one object, peer or invitation is called that.
+    /// More than one object, peer or invitation matches.
     case ambiguous
-    /// The object is of another kind than the verb is for.
+    /// The command does not apply to objects of this type.
     case wrongKind = "wrong-kind"
-    /// Somebody present has the object in hand.
+    /// Another member holds the object.
     case held
     /// The object is locked.
     case locked
-    /// We may look at the board and not change it.
+    /// The local peer is a viewer and cannot change the board.
     case viewer
-    /// The host removed us from the board, and our copy is read-only until `continue`.
+    /// The host removed this peer from the board, and the local copy is read-only until `continue`.
     case removed
-    /// There is no step of ours to take back.
+    /// There is no step to undo.
     case nothingToUndo = "nothing-to-undo"
-    /// There is no step that was taken back last.
+    /// There is no step to redo.
     case nothingToRedo = "nothing-to-redo"
     /// The game refused the move.
     case gameRefused = "game-refused"
@@ -86,33 +86,33 @@ package struct CommandError: Error, Equatable, Sendable {
     case noSuchCheckpoint = "no-such-checkpoint"
     /// The board refuses the change.
     case refused
-    /// No peer is called that.
+    /// No peer has this id or name.
     case noSuchPeer = "no-such-peer"
     /// There is no such invitation, or it has ended.
     case noSuchInvitation = "no-such-invitation"
-    /// No transfer is called that, or it is over.
+    /// There is no such transfer, or it has ended.
     case noSuchTransfer = "no-such-transfer"
-    /// Nobody is connected, and the verb needs somebody.
+    /// No peer is connected, and the command needs one.
     case notConnected = "not-connected"
-    /// The board of the others has not arrived.
+    /// The board of the other members has not arrived.
     case notSynced = "not-synced"
-    /// The peer said no.
+    /// The peer declined.
     case declined
-    /// The file is not there or cannot be read.
+    /// The file does not exist or cannot be read.
     case fileUnreadable = "file-unreadable"
-    /// The file is there already, or cannot be written.
+    /// The file exists already, or cannot be written.
     case fileUnwritable = "file-unwritable"
-    /// The file is not a photo we can carry.
+    /// The file is not a photo in a supported format.
     case notAPhoto = "not-a-photo"
     /// The input exceeds the size limit.
     case tooBig = "too-big"
-    /// It did not happen in time.
+    /// The timeout passed.
     case timedOut = "timed-out"
-    /// It was stopped, here or there.
+    /// One of the two sides canceled the transfer.
     case cancelled
-    /// The other peer left for good.
+    /// The other peer left the board.
     case peerGone = "peer-gone"
-    /// The other side could not take it.
+    /// The other peer could not receive the transfer.
     case transferFailed = "transfer-failed"
     /// A recipient of a message did not confirm it.
     case undelivered
@@ -120,7 +120,7 @@ package struct CommandError: Error, Equatable, Sendable {
     case notSaved = "not-saved"
     /// The program is ending.
     case ending
-    /// A fault of ours.
+    /// An error in this program.
     case `internal`
   }
 }

@@ -1,24 +1,24 @@
 import Whiteboard
 
-/// What a verb did, as its answer tells it.
+/// The result of a command, as its answer reports it.
 struct CommandOutcome: Equatable, Sendable {
-  /// The object that is new or was meant, where it is one.
+  /// The new or named object, for commands that have one.
   var id: ObjectID?
   /// The new or named objects, for commands that can have several.
   var ids: [ObjectID]?
-  /// The transfers that were made.
+  /// The ids of the transfers that were started.
   var transfers: [String]?
   /// Whether the board changed, for commands that change it.
   var hasChanged: Bool?
   /// The file that was written or read.
   var file: String?
-  /// How many objects went there or came from there.
+  /// The number of objects that were written or read.
   var count: Int?
-  /// What was undone or made again, in a word.
+  /// The name of the step that was undone or redone.
   var step: String?
-  /// How many changes `undo` and `redo` left as they are.
+  /// The number of changes that `undo` or `redo` did not revert.
   var skipped: Int?
-  /// How many of them for which reason; nil where there are none.
+  /// The number of those changes by reason; nil if there are none.
   var left: [String: Int]?
   /// The steps that `undo` and `redo` passed over; nil if there are none.
   var skippedSteps: [SkippedStep]?
@@ -26,7 +26,7 @@ struct CommandOutcome: Equatable, Sendable {
   /// The sync report of `wait synced`.
   var sync: Node.SyncReport?
 
-  /// An outcome about several objects, or just one where they were named as one.
+  /// Returns an outcome about objects, with `id` instead of `ids` if a single object was named.
   static func about(_ ids: [ObjectID], asOne: Bool) -> CommandOutcome {
     asOne && ids.count == 1 ? CommandOutcome(id: ids[0]) : CommandOutcome(ids: ids)
   }

@@ -8,7 +8,7 @@ extension CommandParser {
     guard words.utf8.count <= maximumTextLength else {
       throw CommandError(
         .tooBig,
-        "\(what) has \(words.utf8.count) bytes; at most \(maximumTextLength) fit"
+        "\(what) has \(words.utf8.count) bytes; at most \(maximumTextLength) are allowed"
       )
     }
     return words
@@ -18,7 +18,7 @@ extension CommandParser {
     guard name.utf8.count <= maximumNameLength else {
       throw CommandError(
         .tooBig,
-        "the name has \(name.utf8.count) bytes; at most \(maximumNameLength) fit"
+        "the name has \(name.utf8.count) bytes; at most \(maximumNameLength) are allowed"
       )
     }
     return name
@@ -28,7 +28,7 @@ extension CommandParser {
     guard bytes.count <= maximumMessageLength else {
       throw CommandError(
         .tooBig,
-        "the message has \(bytes.count) bytes; at most \(maximumMessageLength) fit"
+        "the message has \(bytes.count) bytes; at most \(maximumMessageLength) are allowed"
       )
     }
     return bytes
@@ -36,24 +36,28 @@ extension CommandParser {
 
   static func checkedSeconds(_ seconds: Double, key: String) throws(CommandError) -> Double {
     guard seconds.isFinite, (0...maximumSeconds).contains(seconds) else {
-      throw CommandError(.badArgument, "\(key) is a time from 0 to 86400 seconds")
+      throw CommandError(.badArgument, "\(key) must be a number of seconds from 0 to 86400")
     }
     return seconds
   }
 
   static func checkedFactor(_ factor: Double) throws(CommandError) -> Double {
     guard factor.isFinite, (1.0 / 1_024...1_024).contains(factor) else {
-      throw CommandError(.badArgument, "a scale is a number from 1/1024 to 1024, like 1.5")
+      throw CommandError(.badArgument, "the scale must be a number from 1/1024 to 1024, like 1.5")
     }
     return factor
   }
 
-  /// Returns whether lines stay as wide as they are, for a value of `line`.
-  /// - Throws: `badArgument` if it is another word than `keep`.
+  /// Returns whether the width of lines does not change, for a value of `line`.
+  ///
+  /// - Throws: `badArgument` if the value is not `keep`.
   static func keepsLineWidth(_ word: String?) throws(CommandError) -> Bool {
     guard let word else { return false }
     guard word == "keep" else {
-      throw CommandError(.badArgument, "line is keep, or is left out")
+      throw CommandError(
+        .badArgument,
+        "line must be keep; leave it out to scale the width of lines"
+      )
     }
     return true
   }
@@ -62,7 +66,7 @@ extension CommandParser {
     guard degrees.isFinite, abs(degrees) <= BoardPoint.bound else {
       throw CommandError(
         .badArgument,
-        "an angle is a number of degrees from -33554432 to 33554432, like 90 or -45"
+        "the angle must be a number of degrees from -33554432 to 33554432, like 90 or -45"
       )
     }
     return degrees
@@ -70,7 +74,7 @@ extension CommandParser {
 
   static func checkedCount(_ count: Int64, key: String) throws(CommandError) -> Int {
     guard (0...1_000_000).contains(count) else {
-      throw CommandError(.badArgument, "\(key) is a whole number from 0 to 1000000")
+      throw CommandError(.badArgument, "\(key) must be a whole number from 0 to 1000000")
     }
     return Int(count)
   }
@@ -79,7 +83,7 @@ extension CommandParser {
     guard mark.utf8.count <= maximumRequestLength else {
       throw CommandError(
         .tooBig,
-        "request has \(mark.utf8.count) bytes; at most \(maximumRequestLength) fit"
+        "request has \(mark.utf8.count) bytes; at most \(maximumRequestLength) are allowed"
       )
     }
     return .word(mark)
@@ -89,7 +93,7 @@ extension CommandParser {
     guard let reference = ObjectReference(text) else {
       throw CommandError(
         .badArgument,
-        "\(TerminalText.quoted(text)) is no object: give an alias, last, selected, or an id like 12-abcdefghijklm"
+        "\(TerminalText.quoted(text)) is not an object; give an alias, last, selected, or an id like 12-abcdefghijklm"
       )
     }
     return reference
@@ -99,7 +103,7 @@ extension CommandParser {
     guard let alias = ObjectAlias(text) else {
       throw CommandError(
         .badArgument,
-        "\(TerminalText.quoted(text)) is no alias: start with a letter, then letters, digits, - _ ."
+        "\(TerminalText.quoted(text)) is not an alias; an alias is a letter and then letters, digits, - _ or ."
       )
     }
     return alias
@@ -107,7 +111,7 @@ extension CommandParser {
 
   static func target(_ text: String, what: String) throws(CommandError) -> String {
     guard !text.isEmpty, text.utf8.count <= 256 else {
-      throw CommandError(.badArgument, "\(what) is an id, the start of one, or a name")
+      throw CommandError(.badArgument, "\(what) must be an id, an id prefix or a name")
     }
     return text
   }
@@ -126,26 +130,29 @@ extension CommandParser {
 
   static func checkedWidth(_ width: Double, key: String) throws(CommandError) -> Double {
     guard width.isFinite, width > 0, width <= maximumWidth else {
-      throw CommandError(.badArgument, "\(key) is a number above 0, at most 1024, like 5")
+      throw CommandError(.badArgument, "\(key) must be a number above 0, at most 1024, like 5")
     }
     return width
   }
 
-  static let laserWithoutPoint = CommandError(.badArgument, "a laser pointer needs a point")
+  static let laserWithoutPoint = CommandError(.badArgument, "the laser needs a point")
 
   static func checkedExtent(_ extent: Double, key: String) throws(CommandError) -> Int {
     let whole = extent.rounded()
     guard whole >= 1, whole <= Double(BoardLimits.viewExtent) else {
-      throw CommandError(.badArgument, "\(key) is a number from 1 to 67108864, like 800")
+      throw CommandError(.badArgument, "\(key) must be a number from 1 to 67108864, like 800")
     }
     return Int(whole)
   }
 
-  static func checkedPlace(_ place: Int64, key: String) throws(CommandError) -> Int {
-    guard (0...Int64(maximumCharacters)).contains(place) else {
-      throw CommandError(.badArgument, "\(key) is a whole number of characters from 0 to 65536")
+  static func checkedPosition(_ position: Int64, key: String) throws(CommandError) -> Int {
+    guard (0...Int64(maximumCharacters)).contains(position) else {
+      throw CommandError(
+        .badArgument,
+        "\(key) must be a whole number of characters from 0 to 65536"
+      )
     }
-    return Int(place)
+    return Int(position)
   }
 
   static func color(_ text: String) throws(CommandError) -> UInt32? {
@@ -153,7 +160,7 @@ extension CommandParser {
     guard let color = ColorText.color(text) else {
       throw CommandError(
         .badArgument,
-        "\(TerminalText.quoted(text)) is no colour; write #RRGGBB, #RRGGBBAA or default"
+        "\(TerminalText.quoted(text)) is not a color; write #RRGGBB, #RRGGBBAA or default"
       )
     }
     return color
@@ -164,7 +171,7 @@ extension CommandParser {
       let known = GameName.allCases.map(\.rawValue).joined(separator: " and ")
       throw CommandError(
         .badArgument,
-        "there is no game \(TerminalText.quoted(text)); there are \(known)"
+        "no game is called \(TerminalText.quoted(text)); the games are \(known)"
       )
     }
     return game
@@ -172,7 +179,7 @@ extension CommandParser {
 
   static func checkedMove(_ move: String) throws(CommandError) -> String {
     guard !move.isEmpty, move.utf8.count <= maximumMoveLength else {
-      throw CommandError(.badArgument, "a move is a word, a column from 1 to 7, or resign")
+      throw CommandError(.badArgument, "the move must be a word, a column from 1 to 7, or resign")
     }
     return move
   }
@@ -181,7 +188,7 @@ extension CommandParser {
     guard spacing >= 0, spacing <= maximumGrid else {
       throw CommandError(
         .badArgument,
-        "grid is the distance of its lines in board units, like 50, at most 65536; 0 is no grid"
+        "the grid must be the distance between its lines in board units, like 50, at most 65536; 0 is no grid"
       )
     }
     return spacing
@@ -192,7 +199,7 @@ extension CommandParser {
     guard title.utf8.count <= maximumTitleLength else {
       throw CommandError(
         .tooBig,
-        "the title has \(title.utf8.count) bytes; at most \(maximumTitleLength) fit"
+        "the title has \(title.utf8.count) bytes; at most \(maximumTitleLength) are allowed"
       )
     }
     return title
@@ -204,26 +211,28 @@ extension CommandParser {
     else {
       throw CommandError(
         .badArgument,
-        "\(TerminalText.quoted(tag)) is no language; write a tag like en or pt-BR"
+        "\(TerminalText.quoted(tag)) is not a language; write a tag like en or pt-BR"
       )
     }
     return tag
   }
 
-  static func checkedPerson(_ name: String) throws(CommandError) -> String {
-    let name = PlainText.line(name)
-    guard !name.isEmpty else { throw CommandError(.badArgument, "a name has at least one letter") }
-    guard name.utf8.count <= maximumPersonLength else {
+  static func displayName(_ name: String?) throws(CommandError) -> String? {
+    guard let name else { return nil }
+    let line = PlainText.line(name)
+    guard !line.isEmpty else { throw CommandError(.badArgument, "the name must not be empty") }
+    guard line.utf8.count <= maximumPersonLength else {
       throw CommandError(
         .tooBig,
-        "the name has \(name.utf8.count) bytes; at most \(maximumPersonLength) fit"
+        "the name has \(line.utf8.count) bytes; at most \(maximumPersonLength) are allowed"
       )
     }
-    return name
+    return line
   }
 
-  /// Reads an icon by its name or as the emoji that it is, or that there is to be none.
-  static func icon(_ text: String) throws(CommandError) -> IconChange {
+  /// Parses a change of the icon: the name of an icon, its emoji, or `none`.
+  static func iconChange(_ text: String?) throws(CommandError) -> IconChange? {
+    guard let text else { return nil }
     guard text != "none" else { return .removed }
     let shape = iconShape(text)
     for icon in ProfileIcon.allCases where "\(icon)" == text || iconShape(icon.emoji) == shape {
@@ -232,14 +241,14 @@ extension CommandParser {
     let known = ProfileIcon.allCases.map { "\($0)" }.joined(separator: ", ")
     throw CommandError(
       .badArgument,
-      "there is no icon \(TerminalText.quoted(text)); there are \(known), and none"
+      "no icon is called \(TerminalText.quoted(text)); the icons are \(known), and none"
     )
   }
 
-  /// The icons there are, each by its name and as its emoji.
+  /// All icons, with their names and emoji.
   static let icons = ProfileIcon.allCases.map { "\($0) \($0.emoji)" }.joined(separator: ", ")
 
-  /// An emoji without the selector that some keyboards add and others leave out.
+  /// Returns an emoji without the variation selector, which only some keyboards add.
   private static func iconShape(_ text: String) -> [Unicode.Scalar] {
     text.unicodeScalars.filter { $0 != "\u{FE0F}" }
   }
@@ -247,29 +256,29 @@ extension CommandParser {
   static func checkedCheckpoint(_ name: String) throws(CommandError) -> String {
     let name = PlainText.line(name)
     guard !name.isEmpty else {
-      throw CommandError(.badArgument, "a checkpoint's name has at least one letter")
+      throw CommandError(.badArgument, "the name of a checkpoint must not be empty")
     }
     guard name.utf8.count <= maximumTitleLength else {
       throw CommandError(
         .tooBig,
-        "the name has \(name.utf8.count) bytes; at most \(maximumTitleLength) fit"
+        "the name has \(name.utf8.count) bytes; at most \(maximumTitleLength) are allowed"
       )
     }
     return name
   }
 
-  /// A part of the board as words say it, `X,Y,W,H`.
+  /// Parses a region in the form `X,Y,W,H`.
   package static func region(_ text: String) throws(CommandError) -> Rectangle {
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)
     return try checkedRegion(parts.map { TextCommandParser.number($0) ?? .nan })
   }
 
-  /// A place on the board as words say it, `X,Y`.
+  /// Parses a point in the form `X,Y`.
   package static func point(_ text: String) throws(CommandError) -> Point {
     Point(try TextCommandParser.point(text))
   }
 
-  /// A part of the board by its corner of the least x and y, its width and its height.
+  /// Returns the region with the least x and y, the width and the height in a list.
   static func checkedRegion(_ numbers: [Double]) throws(CommandError) -> Rectangle {
     guard numbers.count == 4, numbers[2] > 0, numbers[3] > 0,
       let corner = BoardPoint(x: numbers[0], y: numbers[1]),
@@ -277,23 +286,26 @@ extension CommandParser {
     else {
       throw CommandError(
         .badArgument,
-        "a region is X,Y,W,H on the board with a width and a height above 0, like 0,0,400,300"
+        "a region must be X,Y,W,H on the board, with a width and a height above 0, like 0,0,400,300"
       )
     }
     return Rectangle(Point(corner), Point(opposite))
   }
 
-  /// How many pixels a board unit has.
+  /// Returns the number of pixels per board unit if it is valid.
   package static func checkedPixels(_ scale: Double) throws(CommandError) -> Double {
     guard scale > 0, scale <= maximumPixels else {
-      throw CommandError(.badArgument, "scale is a number of pixels above 0, at most 64, like 2")
+      throw CommandError(
+        .badArgument,
+        "scale must be a number of pixels above 0, at most 64, like 2"
+      )
     }
     return scale
   }
 
   static func checkedFile(_ name: String) throws(CommandError) -> String {
     guard !name.isEmpty, !name.utf8.contains(0) else {
-      throw CommandError(.badArgument, "a file needs a name")
+      throw CommandError(.badArgument, "the name of the file is empty or contains a zero byte")
     }
     return name
   }
@@ -304,7 +316,7 @@ extension CommandParser {
 
   static func role(_ word: String) throws(CommandError) -> BoardRole {
     guard let role = BoardRole(rawValue: word.lowercased()) else {
-      throw CommandError(.badArgument, "a role is editor or viewer")
+      throw CommandError(.badArgument, "the role must be editor or viewer")
     }
     return role
   }
@@ -314,7 +326,7 @@ extension CommandParser {
     guard let seconds = InvitationTerms.seconds(expires) else {
       throw CommandError(
         .badArgument,
-        "a code holds for a time like 90s, 15m, 2h or 7d, at most 30d"
+        "the time must be like 90s, 15m, 2h or 7d, at most 30d"
       )
     }
     return InvitationTerms(isView: isView, seconds: seconds)

@@ -1,54 +1,54 @@
 import WhiteboardRendering
 
-/// The one parser of every mode: reads a line of a script, of the prompt or of a program into a verb.
+/// Parses a line from a script, the prompt or a program as a command.
 ///
-/// A line whose first character, blanks aside, is `{` is JSON; any other is words.
+/// A line that begins with `{`, after blanks, is JSON. Any other line is the text form.
 package enum CommandParser {
-  /// The longest line, in bytes: a message of 16 MiB in base64 and room beside it.
+  /// The maximum length of a line, in bytes: a message of 16 MiB in base64, and its other members.
   package static let maximumLineLength = 23 * 1024 * 1024
-  /// The longest message of `send`, in bytes.
+  /// The maximum length of a message of `send`, in bytes.
   ///
-  /// It is what a session carries, less the byte that says what it is.
+  /// It is one byte less than that of a session, because one byte is the type of the message.
   package static let maximumMessageLength = 16 * 1024 * 1024 - 1
-  /// The longest message of `send --unreliable`, in bytes.
+  /// The maximum length of a message of `send --unreliable`, in bytes.
   package static let maximumDatagramLength = 64 * 1024 - 1
-  /// The longest text of a text object or chat line, in bytes of UTF-8.
+  /// The maximum length of a text object or chat line, in bytes of UTF-8.
   package static let maximumTextLength = 8 * 1024
-  /// The most points of one stroke.
+  /// The maximum number of points of a stroke.
   package static let maximumPoints = 65_536
-  /// The most points of the path of an eraser.
+  /// The maximum number of points of the path of an eraser.
   package static let maximumErasePoints = 4_096
-  /// The most objects that one verb names.
+  /// The maximum number of objects in a command.
   package static let maximumReferences = 4_096
-  /// The most characters of a text, and so the last place in it.
+  /// The maximum number of characters of a text, and so the greatest position in it.
   package static let maximumCharacters = 65_536
-  /// The widest line and the widest eraser, in board units.
+  /// The maximum width of a line and radius of an eraser, in board units.
   package static let maximumWidth = 1_024.0
-  /// The widest grid, in board units.
+  /// The maximum distance between the lines of the grid, in board units.
   package static let maximumGrid = 65_536.0
-  /// The most pixels of a page for each board unit.
+  /// The maximum number of pixels per board unit in an export.
   package static let maximumPixels = 64.0
-  /// The longest title of a board and name of a checkpoint, in bytes of UTF-8.
+  /// The maximum length of the title of a board or the name of a checkpoint, in bytes of UTF-8.
   package static let maximumTitleLength = 256
-  /// The longest name of a person, in bytes of UTF-8.
+  /// The maximum length of a display name, in bytes of UTF-8.
   package static let maximumPersonLength = 64
-  /// The longest move of a game, in bytes of UTF-8.
+  /// The maximum length of a move in a game, in bytes of UTF-8.
   package static let maximumMoveLength = 64
-  /// The longest name of a resource or stream, in bytes of UTF-8.
+  /// The maximum length of the name of a resource or stream, in bytes of UTF-8.
   package static let maximumNameLength = 16 * 1024
-  /// The longest time a verb takes, in seconds: a day.
+  /// The maximum time in a command, in seconds: one day.
   package static let maximumSeconds = 86_400.0
-  /// The longest mark of a request, in bytes of UTF-8.
+  /// The maximum length of a request id, in bytes of UTF-8.
   package static let maximumRequestLength = 256
 
-  /// Reads one line, or nil if it holds nothing, or nothing but a comment.
+  /// Parses a line; returns nil if it is empty or only a comment.
   ///
-  /// - Throws: ``CommandError`` that names the verb and its mark as far as the line could be read.
+  /// - Throws: ``CommandError`` with the command and the request id, if these could be read.
   package static func parse(_ line: some StringProtocol) throws(CommandError) -> CommandRequest? {
     guard line.utf8.count <= maximumLineLength else {
       throw CommandError(
         .lineTooLong,
-        "the line has \(line.utf8.count) bytes; at most \(maximumLineLength) can be read"
+        "the line has \(line.utf8.count) bytes; at most \(maximumLineLength) are allowed"
       )
     }
     guard let first = line.utf8.first(where: { !isBlank($0) }) else { return nil }
@@ -58,18 +58,18 @@ package enum CommandParser {
     return try TextCommandParser.parse(line)
   }
 
-  /// Reads one line of bytes, or nil if it holds nothing, or nothing but a comment.
+  /// Parses the bytes of a line; returns nil if it is empty or only a comment.
   ///
   /// - Throws: ``CommandError``, `syntax` if the bytes are not UTF-8.
   package static func parse(bytes: [UInt8]) throws(CommandError) -> CommandRequest? {
     guard bytes.count <= maximumLineLength else {
       throw CommandError(
         .lineTooLong,
-        "the line has \(bytes.count) bytes; at most \(maximumLineLength) can be read"
+        "the line has \(bytes.count) bytes; at most \(maximumLineLength) are allowed"
       )
     }
     guard let line = String(validating: bytes, as: UTF8.self) else {
-      throw CommandError(.syntax, "the line is not UTF-8")
+      throw CommandError(.syntax, "the line is not valid UTF-8")
     }
     return try parse(line)
   }
@@ -83,8 +83,11 @@ package enum CommandParser {
       if let nearest = CommandTable.nearest(to: word) {
         "did you mean \(nearest.rawValue)?"
       } else {
-        "`help verbs` lists them"
+        "`help verbs` lists all commands"
       }
-    return CommandError(.unknownCommand, "there is no verb \(TerminalText.quoted(word)); \(hint)")
+    return CommandError(
+      .unknownCommand,
+      "there is no command \(TerminalText.quoted(word)); \(hint)"
+    )
   }
 }

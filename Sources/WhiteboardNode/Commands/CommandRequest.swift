@@ -1,13 +1,13 @@
-/// A verb with the mark by which its answer will be known.
+/// A command with the request id that its answer repeats.
 package struct CommandRequest: Equatable, Sendable {
   /// The command.
   package let command: Command
   /// The request id that the answer repeats, if any.
   package let request: RequestMark?
-  /// Which line of a script it stands in, from 1; nil outside of scripts.
+  /// The number of the line in a script, from 1; nil outside of scripts.
   package var line: Int?
 
-  /// Makes a request for a verb.
+  /// Creates a request for a command.
   package init(_ command: Command, request: RequestMark? = nil, line: Int? = nil) {
     self.command = command
     self.request = request
@@ -15,7 +15,7 @@ package struct CommandRequest: Equatable, Sendable {
   }
 }
 
-/// The caller's own mark on a verb, given back in its answer in the form it came in.
+/// A request id: a value of the caller that the answer repeats with the same type.
 package enum RequestMark: Equatable, Hashable, Sendable {
   /// A string of at most 256 bytes.
   case word(String)

@@ -1,48 +1,103 @@
-/// The one table from which usage, help and the parsers' messages are made.
+/// The table of all commands, from which both parsers, the help and the usage messages are made.
 package enum CommandTable {
-  /// What is known of one verb.
-  package struct Entry: Sendable {
-    /// The verb.
-    package let name: CommandName
-    /// How to write it, after its name.
-    package let arguments: String
-    /// What it does, in one line.
-    package let summary: String
-    /// The keys of its JSON form, besides `verb` and `request`.
-    package let keys: [String]
-    /// What else there is to know, a line each; for the help of this verb alone.
-    package let notes: [String]
-
-    /// How to write the verb.
-    package var usage: String {
-      arguments.isEmpty ? name.rawValue : "\(name.rawValue) \(arguments)"
+  /// The row of a command.
+  package static func entry(_ name: CommandName) -> CommandEntry {
+    switch name {
+    case .text: DrawingCommands.text
+    case .stroke: DrawingCommands.stroke
+    case .pen: DrawingCommands.pen
+    case .lift: DrawingCommands.lift
+    case .photo: DrawingCommands.photo
+    case .game: DrawingCommands.game
+    case .duplicate: DrawingCommands.duplicate
+    case .select: ArrangingCommands.select
+    case .deselect: ArrangingCommands.deselect
+    case .move: ArrangingCommands.move
+    case .scale: ArrangingCommands.scale
+    case .rotate: ArrangingCommands.rotate
+    case .color: EditingCommands.color
+    case .width: EditingCommands.width
+    case .order: ArrangingCommands.order
+    case .group: ArrangingCommands.group
+    case .ungroup: ArrangingCommands.ungroup
+    case .lock: ArrangingCommands.lock
+    case .unlock: ArrangingCommands.unlock
+    case .edit: EditingCommands.edit
+    case .insert: EditingCommands.insert
+    case .erase: EditingCommands.erase
+    case .delete: EditingCommands.delete
+    case .undelete: EditingCommands.undelete
+    case .purge: EditingCommands.purge
+    case .play: DrawingCommands.play
+    case .undo: EditingCommands.undo
+    case .redo: EditingCommands.redo
+    case .set: EditingCommands.set
+    case .point: MemberCommands.point
+    case .view: MemberCommands.view
+    case .accept: MemberCommands.accept
+    case .decline: MemberCommands.decline
+    case .kick: MemberCommands.kick
+    case .hide: MemberCommands.hide
+    case .unhide: MemberCommands.unhide
+    case .role: MemberCommands.role
+    case .invite: MemberCommands.invite
+    case .cancel: MessageCommands.cancel
+    case .leave: ProgramCommands.leave
+    case .continue: ProgramCommands.continue
+    case .profile: MemberCommands.profile
+    case .say: MessageCommands.say
+    case .send: MessageCommands.send
+    case .resource: MessageCommands.resource
+    case .stream: MessageCommands.stream
+    case .objects: QueryCommands.objects
+    case .show: QueryCommands.show
+    case .find: QueryCommands.find
+    case .chat: QueryCommands.chat
+    case .settings: QueryCommands.settings
+    case .peers: QueryCommands.peers
+    case .digest: QueryCommands.digest
+    case .checkpoint: FileCommands.checkpoint
+    case .checkpoints: FileCommands.checkpoints
+    case .diff: FileCommands.diff
+    case .restore: FileCommands.restore
+    case .saveAs: FileCommands.saveAs
+    case .save: FileCommands.save
+    case .export: FileCommands.export
+    case .import: FileCommands.import
+    case .copy: FileCommands.copy
+    case .paste: FileCommands.paste
+    case .wait: ProgramCommands.wait
+    case .quit: ProgramCommands.quit
+    case .help: ProgramCommands.help
     }
   }
 
-  /// What `help verbs` prints.
+  /// The output of `help verbs`.
   package static var text: String {
     let entries = CommandName.allCases.map(entry)
-    var lines = ["Verbs, one a line:", ""]
+    var lines = ["Commands, one per line:", ""]
     for entry in entries {
       lines.append("  \(entry.usage)")
       lines.append("      \(entry.summary)")
     }
     lines += [
       "",
-      "ID is an alias, `last`, an object id (SEQ-INCARNATION), or its SEQ where only one has it;",
-      "`selected` is all that you have in hand. The id of a group stands for all that is in it.",
-      "PEER and INVITATION are an id, the start of one, or a name, where only one fits.",
-      #"Words with spaces go in double quotes; inside them \" is a quote, \\ a backslash, \n a new line."#,
-      #"A quote opens at the start of a word or after =; elsewhere it is itself: --name {"a":1}"#,
-      "Who joins by name or address a board that asks answers too: both compare the same words.",
-      "X and Y are board units, y downwards, from -33554432 to just below 33554432.",
-      "A # at the start of a word begins a comment, but for a colour. request=MARK comes back in the answer.",
-      #"A line that starts with { is JSON: {"verb":"move","id":"last","to":[10,20],"request":1}"#,
+      "ID is an alias, `last`, an object id (SEQ-INCARNATION), or just its SEQ if that is unique.",
+      "`selected` means all selected objects. The id of a group means all its objects.",
+      "PEER and INVITATION are an id, an id prefix or a name, if only one matches.",
+      #"Put words with spaces in double quotes: \" is a quote, \\ a backslash, \n a new line."#,
+      "A quote opens only at the start of a word or right after =.",
+      #"Elsewhere it is an ordinary character, as in --name {"a":1}."#,
+      "If you join a board of admission `ask` by name or address, both sides compare words and `accept`.",
+      "X and Y are board units from -33554432 to just below 33554432. Y points down.",
+      "A # at the start of a word begins a comment, except in a color.",
+      "request=ID adds a request id, which the answer repeats.",
+      #"A line that begins with { is JSON: {"verb":"move","id":"last","to":[10,20],"request":1}"#,
     ]
     return lines.joined(separator: "\n")
   }
 
-  /// Returns the output of `help VERB`.
+  /// Returns the output of `help` for a command.
   package static func text(for name: CommandName) -> String {
     let entry = entry(name)
     var lines = [entry.usage] + ([entry.summary] + entry.notes).map { "    \($0)" }
@@ -51,8 +106,22 @@ package enum CommandTable {
     return lines.joined(separator: "\n")
   }
 
-  /// The verb nearest in spelling to a word; nil if none is near.
+  /// Returns the command nearest in spelling to a word; nil if none is near.
   package static func nearest(to word: String) -> CommandName? {
     Spelling.nearest(to: word, in: CommandName.allCases.map(\.rawValue)).flatMap(CommandName.init)
   }
+}
+
+extension CommandName {
+  /// The requirement for the command to run, if commands are held.
+  var requirement: CommandRequirement { CommandTable.entry(self).requirement }
+
+  /// Whether the command changes the board for all members.
+  package var changesBoard: Bool { CommandTable.entry(self).effect == .changesBoard }
+
+  /// Whether the command stores nothing with the board, so that its answer does not wait for a save.
+  var changesNothing: Bool { CommandTable.entry(self).effect == .changesNothing }
+
+  /// Whether an argument of the command can be a color, whose `#` begins no comment.
+  var acceptsColor: Bool { CommandTable.entry(self).acceptsColor }
 }

@@ -1,7 +1,7 @@
-/// The games there are, as scripts spell them.
+/// The games, by their names in commands.
 package enum GameName: String, CaseIterable, Sendable {
-  /// A word of five letters to be guessed, for everybody.
+  /// A game for everyone: guess a word of five letters.
   case wordle
-  /// Four in a row, for two.
+  /// A game for two: four in a row.
   case connectFour = "connect-four"
 }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Whiteboard
 import WhiteboardRendering
 
-/// The members of a line of JSON, each read into the one type its key has in that verb.
+/// The members of a line of JSON, each decoded as the type of its key in the command.
 struct JSONFields: Decodable {
   private var values: [String: Value] = [:]
   private(set) var verb: String?
@@ -33,9 +33,9 @@ struct JSONFields: Decodable {
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     guard container.allKeys.count <= 32 else {
-      throw CommandError(.unknownArgument, "no verb has so many keys")
+      throw CommandError(.unknownArgument, "no command has so many keys")
     }
-    // The mark first, so that whatever else is wrong is answered under it.
+    // The request id comes first, so that an error about any other member carries it.
     let mark = Key(stringValue: "request")
     if container.contains(mark), try !container.decodeNil(forKey: mark) {
       if let number = try? container.decode(Int64.self, forKey: mark) {
@@ -43,7 +43,7 @@ struct JSONFields: Decodable {
       } else if let word = try? container.decode(String.self, forKey: mark) {
         request = try CommandParser.checkedMark(word)
       } else {
-        throw CommandError(.badArgument, "request is a string or a whole number")
+        throw CommandError(.badArgument, "request must be a string or a whole number")
       }
     }
     verb = try? container.decode(String.self, forKey: Key(stringValue: "verb"))
@@ -55,7 +55,7 @@ struct JSONFields: Decodable {
       guard let kind = JSONKind(key: name, verb: verb) else {
         throw CommandError(
           .unknownArgument,
-          "no verb has the key \(TerminalText.quoted(name)); see `help verbs`",
+          "no command has the key \(TerminalText.quoted(name)); see `help verbs`",
           verb: shown,
           request: request
         )
@@ -65,7 +65,7 @@ struct JSONFields: Decodable {
       } catch is DecodingError {
         throw CommandError(
           .badArgument,
-          "\(TerminalText.quoted(name)) is not \(kind.description)",
+          "\(TerminalText.quoted(name)) must be \(kind.description)",
           verb: shown,
           request: request
         )
@@ -101,7 +101,7 @@ struct JSONFields: Decodable {
     }
   }
 
-  /// A string, or a whole number as it is written.
+  /// A string, or a whole number as text.
   private struct WordOrNumber: Decodable {
     let text: String
 
@@ -115,12 +115,13 @@ struct JSONFields: Decodable {
     }
   }
 
+  /// Fails if a key is not in a list.
   func expectOnly(_ keys: [String]) throws(CommandError) {
     for name in values.keys.sorted() where !keys.contains(name) {
       let known = (["verb"] + keys + ["request"]).joined(separator: ", ")
       throw CommandError(
         .unknownArgument,
-        "\(TerminalText.quoted(name)) is no key of this verb; it has \(known)"
+        "\(TerminalText.quoted(name)) is not a key of this command; its keys are \(known)"
       )
     }
   }
@@ -130,45 +131,45 @@ struct JSONFields: Decodable {
   }
 }
 
-/// The values of the fields, by key.
+/// Reading the values, by key.
 extension JSONFields {
   func has(_ key: String) -> Bool {
     values[key] != nil
   }
 
-  func stringIfAny(_ key: String) throws(CommandError) -> String? {
+  func stringIfAny(_ key: String) -> String? {
     guard case .string(let string)? = values[key] else { return nil }
     return string
   }
 
   func string(_ key: String) throws(CommandError) -> String {
-    guard let string = try stringIfAny(key) else { throw JSONFields.missing(key) }
+    guard let string = stringIfAny(key) else { throw JSONFields.missing(key) }
     return string
   }
 
-  func numberIfAny(_ key: String) throws(CommandError) -> Double? {
+  func numberIfAny(_ key: String) -> Double? {
     guard case .number(let number)? = values[key] else { return nil }
     return number
   }
 
   func number(_ key: String) throws(CommandError) -> Double {
-    guard let number = try numberIfAny(key) else { throw JSONFields.missing(key) }
+    guard let number = numberIfAny(key) else { throw JSONFields.missing(key) }
     return number
   }
 
   func whole(_ key: String) throws(CommandError) -> Int64 {
     guard let whole = Int64(exactly: try number(key)) else {
-      throw CommandError(.badArgument, "\(key) is a whole number")
+      throw CommandError(.badArgument, "\(key) must be a whole number")
     }
     return whole
   }
 
-  func placeIfAny(_ key: String) throws(CommandError) -> Int? {
+  func positionIfAny(_ key: String) throws(CommandError) -> Int? {
     guard has(key) else { return nil }
-    return try CommandParser.checkedPlace(whole(key), key: key)
+    return try CommandParser.checkedPosition(whole(key), key: key)
   }
 
-  func flag(_ key: String) throws(CommandError) -> Bool {
+  func flag(_ key: String) -> Bool {
     guard case .flag(let flag)? = values[key] else { return false }
     return flag
   }
@@ -189,13 +190,13 @@ extension JSONFields {
   }
 
   func colorIfAny() throws(CommandError) -> UInt32? {
-    try stringIfAny("color").flatMap { (text) throws(CommandError) in try CommandParser.color(text)
-    }
+    guard let text = stringIfAny("color") else { return nil }
+    return try CommandParser.color(text)
   }
 
   func pen() throws(CommandError) -> Pen {
     var pen = Pen(color: try colorIfAny())
-    if let width = try numberIfAny("width") {
+    if let width = numberIfAny("width") {
       pen.width = try CommandParser.checkedWidth(width, key: "width")
     }
     return pen
@@ -204,7 +205,7 @@ extension JSONFields {
   func points(limit: Int, of line: String) throws(CommandError) -> [BoardPoint] {
     guard case .points(let pairs)? = values["points"] else { throw JSONFields.missing("points") }
     guard !pairs.isEmpty else {
-      throw CommandError(.missingArgument, "points is empty; \(line) has at least one")
+      throw CommandError(.missingArgument, "points is empty; \(line) needs at least one")
     }
     guard pairs.count <= limit else {
       throw CommandError(.tooBig, "\(line) has at most \(limit) points")
@@ -219,19 +220,19 @@ extension JSONFields {
 
   private static func point(_ pair: [Double], key: String) throws(CommandError) -> BoardPoint {
     guard pair.count == 2 else {
-      throw CommandError(.badArgument, "\(key) is not made of pairs [x,y]")
+      throw CommandError(.badArgument, "\(key) must consist of pairs [x,y]")
     }
     guard let point = BoardPoint(x: pair[0], y: pair[1]) else {
       throw CommandError(
         .badArgument,
-        "\(key) lies outside the board: x and y go from -33554432 to just below 33554432"
+        "\(key) is outside the board: x and y go from -33554432 to just below 33554432"
       )
     }
     return point
   }
 
   func referenceIfAny(_ key: String) throws(CommandError) -> ObjectReference? {
-    guard let text = try stringIfAny(key) else { return nil }
+    guard let text = stringIfAny(key) else { return nil }
     return try CommandParser.reference(text)
   }
 
@@ -239,15 +240,18 @@ extension JSONFields {
     try CommandParser.reference(string("id"))
   }
 
-  /// The objects of `id` or `ids`.
+  /// Returns the objects in `id` or `ids`.
   func references() throws(CommandError) -> [ObjectReference] {
     guard case .strings(let names)? = values["ids"] else { return [try reference()] }
     guard !has("id") else {
       throw CommandError(.badArgument, #"name the objects once: "id" or "ids", not both"#)
     }
-    // Counted before they are read.
+    // Check the number first, so that a long list is not parsed.
     guard names.count <= CommandParser.maximumReferences else {
-      throw CommandError(.tooBig, "a verb takes at most \(CommandParser.maximumReferences) objects")
+      throw CommandError(
+        .tooBig,
+        "a command takes at most \(CommandParser.maximumReferences) objects"
+      )
     }
     var references: [ObjectReference] = []
     for name in names {
@@ -257,7 +261,7 @@ extension JSONFields {
   }
 
   func alias() throws(CommandError) -> ObjectAlias? {
-    guard let text = try stringIfAny("as") else { return nil }
+    guard let text = stringIfAny("as") else { return nil }
     return try CommandParser.alias(text)
   }
 
@@ -269,12 +273,26 @@ extension JSONFields {
     try CommandParser.checkedCheckpoint(string(key))
   }
 
+  func count(_ key: String) throws(CommandError) -> Int {
+    try CommandParser.checkedCount(whole(key), key: key)
+  }
+
+  func secondsIfAny(_ key: String) throws(CommandError) -> Double? {
+    guard let seconds = numberIfAny(key) else { return nil }
+    return try CommandParser.checkedSeconds(seconds, key: key)
+  }
+
+  func targetIfAny(_ key: String) throws(CommandError) -> String? {
+    guard let name = stringIfAny(key) else { return nil }
+    return try CommandParser.target(name, what: key)
+  }
+
   func target() throws(CommandError) -> String {
     try CommandParser.target(string("target"), what: "target")
   }
 
   func reason() throws(CommandError) -> String? {
-    guard let reason = try stringIfAny("reason") else { return nil }
+    guard let reason = stringIfAny("reason") else { return nil }
     return try CommandParser.checkedWords(reason, what: "reason")
   }
 
@@ -285,7 +303,7 @@ extension JSONFields {
   func recipients() throws(CommandError) -> [String] {
     guard case .strings(let names)? = values["to"] else { return [] }
     guard (1...64).contains(names.count) else {
-      throw CommandError(.badArgument, "to names 1 to 64 peers; leave it out for everybody")
+      throw CommandError(.badArgument, "to must name 1 to 64 peers; leave it out to send to all")
     }
     for name in names {
       _ = try CommandParser.target(name, what: "to")
@@ -294,12 +312,12 @@ extension JSONFields {
   }
 
   func payload() throws(CommandError) -> [UInt8] {
-    switch (try stringIfAny("text"), try stringIfAny("base64")) {
+    switch (stringIfAny("text"), stringIfAny("base64")) {
     case (let text?, nil):
       return Array(text.utf8)
     case (nil, let base64?):
       guard let data = Data(base64Encoded: base64) else {
-        throw CommandError(.badArgument, "base64 is not base64")
+        throw CommandError(.badArgument, "base64 is not valid base64")
       }
       return Array(data)
     case (nil, nil):

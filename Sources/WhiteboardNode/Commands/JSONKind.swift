@@ -1,4 +1,4 @@
-/// Of what type the value of a key is, in a line of JSON.
+/// The type of the value of a key in a line of JSON.
 enum JSONKind {
   /// `[x,y]`.
   case point
@@ -8,18 +8,18 @@ enum JSONKind {
   case points
   /// A number.
   case number
-  /// True or false.
+  /// A Boolean.
   case flag
   /// A string.
   case string
   /// A string or a list of strings.
   case peers
-  /// A string or a whole number, as object ids and moves of games are.
+  /// A string or a whole number, such as an object id or a move in a game.
   case wordOrNumber
   /// A list of object ids.
   case objects
 
-  /// The type of a key, which for some depends on the verb; nil where no verb has the key.
+  /// Creates the type of a key, which can depend on the command; nil if no command has the key.
   init?(key: String, verb: String?) {
     switch (key, verb) {
     case ("at", "insert"): self = .number
@@ -46,11 +46,11 @@ enum JSONKind {
     }
   }
 
-  /// The type, for people.
+  /// The type, for error messages.
   var description: String {
     switch self {
     case .point: "a point, like [10,20]"
-    case .region: "a part of the board, like [0,0,400,300]"
+    case .region: "a region, like [0,0,400,300]"
     case .points: "a list of points, like [[0,0],[10,20]]"
     case .number: "a number"
     case .flag: "true or false"

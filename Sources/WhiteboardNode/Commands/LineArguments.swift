@@ -1,20 +1,26 @@
+import Whiteboard
 import WhiteboardRendering
 
-/// The words of a line after its verb, taken one by one.
-struct Arguments {
+/// The words of a line after the name of the command.
+///
+/// A row of the command table first removes the options, which can stand anywhere, and then reads
+/// the other words in their order.
+struct LineArguments {
   private var words: [LineWords.Word]
-  private var position = 0
+  private var index = 0
 
   init(_ words: some Sequence<LineWords.Word>) {
     self.words = Array(words)
   }
 
+  /// Returns the next word; nil after the last one.
   mutating func nextIfAny() -> LineWords.Word? {
-    guard position < words.count else { return nil }
-    defer { position += 1 }
-    return words[position]
+    guard index < words.count else { return nil }
+    defer { index += 1 }
+    return words[index]
   }
 
+  /// Returns the next word; if there is none, fails with a message that names the argument.
   mutating func next(_ what: String) throws(CommandError) -> LineWords.Word {
     guard let word = nextIfAny() else {
       throw CommandError(.missingArgument, "give \(what)")
@@ -22,6 +28,7 @@ struct Arguments {
     return word
   }
 
+  /// Reads the last word as a text.
   mutating func words(_ what: String) throws(CommandError) -> String {
     let word = try next(what)
     try expectEnd(after: word)
@@ -29,7 +36,7 @@ struct Arguments {
   }
 
   mutating func wordsIfAny(_ what: String) throws(CommandError) -> String? {
-    guard position < words.count else { return nil }
+    guard index < words.count else { return nil }
     return try words(what)
   }
 
@@ -41,7 +48,7 @@ struct Arguments {
     try TextCommandParser.point(next(what).text)
   }
 
-  /// All words that are left, as points.
+  /// Reads all further words as points.
   mutating func points(
     _ what: String,
     limit: Int,
@@ -57,8 +64,13 @@ struct Arguments {
     return points
   }
 
-  mutating func place(_ what: String) throws(CommandError) -> Int {
-    try CommandParser.checkedPlace(Int64(next(what).text) ?? -1, key: "a place in a text")
+  mutating func pointIfAny() throws(CommandError) -> BoardPoint? {
+    guard let word = nextIfAny() else { return nil }
+    return try TextCommandParser.point(word.text)
+  }
+
+  mutating func position(_ what: String) throws(CommandError) -> Int {
+    try CommandParser.checkedPosition(Int64(next(what).text) ?? -1, key: "the position")
   }
 
   mutating func checkpoint() throws(CommandError) -> String {
@@ -69,7 +81,7 @@ struct Arguments {
     try CommandParser.reference(next("the object").text)
   }
 
-  /// All words that are left, as objects.
+  /// Reads all further words as objects.
   mutating func references() throws(CommandError) -> [ObjectReference] {
     var references = [try reference()]
     while let word = nextIfAny() {
@@ -78,7 +90,7 @@ struct Arguments {
     return try CommandParser.checkedReferences(references)
   }
 
-  /// All words that are left but the last, as objects, and the last.
+  /// Reads all further words: all but the last as objects, and the last one.
   mutating func references(
     before what: String
   ) throws(CommandError) -> ([ObjectReference], LineWords.Word) {
@@ -95,67 +107,77 @@ struct Arguments {
     try CommandParser.target(next(what).text, what: what)
   }
 
-  mutating func takeRequest() throws(CommandError) -> RequestMark? {
-    guard let value = try takeValue("request") else { return nil }
+  mutating func removeRequest() throws(CommandError) -> RequestMark? {
+    guard let value = try removeValue("request") else { return nil }
     return try CommandParser.checkedMark(value)
   }
 
-  mutating func takeAlias() throws(CommandError) -> ObjectAlias? {
-    guard let value = try takeValue("as") else { return nil }
+  mutating func removeAlias() throws(CommandError) -> ObjectAlias? {
+    guard let value = try removeValue("as") else { return nil }
     return try CommandParser.alias(value)
   }
 
-  mutating func takeColor() throws(CommandError) -> UInt32? {
-    guard let value = try takeValue("color") else { return nil }
+  mutating func removeColor() throws(CommandError) -> UInt32? {
+    guard let value = try removeValue("color") else { return nil }
     return try CommandParser.color(value)
   }
 
-  mutating func takePen() throws(CommandError) -> Pen {
-    var pen = Pen(color: try takeColor())
-    if let width = try takeNumber("width") {
+  mutating func removePen() throws(CommandError) -> Pen {
+    var pen = Pen(color: try removeColor())
+    if let width = try removeNumber("width") {
       pen.width = try CommandParser.checkedWidth(width, key: "width")
     }
     return pen
   }
 
-  mutating func takeSeconds(_ key: String) throws(CommandError) -> Double? {
-    guard let value = try takeValue(key) else { return nil }
+  mutating func removeSeconds(_ key: String) throws(CommandError) -> Double? {
+    guard let value = try removeValue(key) else { return nil }
     return try CommandParser.checkedSeconds(Double(value) ?? .nan, key: key)
   }
 
-  mutating func takeNumber(_ key: String) throws(CommandError) -> Double? {
-    guard let value = try takeValue(key) else { return nil }
+  mutating func removeNumber(_ key: String) throws(CommandError) -> Double? {
+    guard let value = try removeValue(key) else { return nil }
     return TextCommandParser.number(value) ?? .nan
   }
 
-  mutating func takePlace(_ key: String) throws(CommandError) -> Int? {
-    guard let value = try takeValue(key) else { return nil }
-    return try CommandParser.checkedPlace(Int64(value) ?? -1, key: key)
+  mutating func removePoint(_ key: String) throws(CommandError) -> BoardPoint? {
+    guard let value = try removeValue(key) else { return nil }
+    return try TextCommandParser.point(value)
   }
 
-  /// A distance, with or without the `+` of `move`.
-  mutating func takeDistance(_ key: String) throws(CommandError) -> BoardPoint? {
-    guard let value = try takeValue(key) else { return nil }
+  mutating func removeRegion(_ key: String) throws(CommandError) -> Rectangle? {
+    guard let value = try removeValue(key) else { return nil }
+    return try CommandParser.region(value)
+  }
+
+  mutating func removePosition(_ key: String) throws(CommandError) -> Int? {
+    guard let value = try removeValue(key) else { return nil }
+    return try CommandParser.checkedPosition(Int64(value) ?? -1, key: key)
+  }
+
+  /// Removes a distance, which can have the `+` of `move`.
+  mutating func removeDistance(_ key: String) throws(CommandError) -> BoardPoint? {
+    guard let value = try removeValue(key) else { return nil }
     return try TextCommandParser.point(value.hasPrefix("+") ? value.dropFirst() : value[...])
   }
 
-  mutating func takeReference(_ key: String) throws(CommandError) -> ObjectReference? {
-    guard let value = try takeValue(key) else { return nil }
+  mutating func removeReference(_ key: String) throws(CommandError) -> ObjectReference? {
+    guard let value = try removeValue(key) else { return nil }
     return try CommandParser.reference(value)
   }
 
-  mutating func takeTarget(_ key: String) throws(CommandError) -> String? {
-    guard let value = try takeValue(key) else { return nil }
+  mutating func removeTarget(_ key: String) throws(CommandError) -> String? {
+    guard let value = try removeValue(key) else { return nil }
     return try CommandParser.target(value, what: key)
   }
 
-  /// Takes `key=value` off the line, wherever it stands.
-  mutating func takeValue(_ key: String) throws(CommandError) -> String? {
+  /// Removes `key=value`, and returns the value.
+  mutating func removeValue(_ key: String) throws(CommandError) -> String? {
     var found: String?
     for (index, word) in words.enumerated().reversed() {
       guard let value = word.value(of: key) else { continue }
       guard found == nil else {
-        throw CommandError(.badArgument, "\(key)= is given twice")
+        throw CommandError(.badArgument, "give \(key)= only once")
       }
       found = value
       words.remove(at: index)
@@ -163,7 +185,8 @@ struct Arguments {
     return found
   }
 
-  mutating func takeFlag(_ name: String) -> Bool {
+  /// Removes a word that is an option without a value, and returns whether it was there.
+  mutating func removeFlag(_ name: String) -> Bool {
     guard let index = words.firstIndex(where: { !$0.isQuoted && $0.text == name }) else {
       return false
     }
@@ -171,8 +194,8 @@ struct Arguments {
     return true
   }
 
-  /// Takes every `name value` pair off the line, wherever it stands.
-  mutating func takeOptions(_ name: String, what: String) throws(CommandError) -> [String] {
+  /// Removes every pair of an option and a value, and returns the values.
+  mutating func removeOptions(_ name: String, what: String) throws(CommandError) -> [String] {
     var values: [String] = []
     while let index = words.firstIndex(where: { !$0.isQuoted && $0.text == name }) {
       guard index + 1 < words.count else {
@@ -181,59 +204,28 @@ struct Arguments {
       values.append(words[index + 1].text)
       words.removeSubrange(index...(index + 1))
       guard values.count <= 64 else {
-        throw CommandError(.tooBig, "\(name) can be given at most 64 times")
+        throw CommandError(.tooBig, "give \(name) at most 64 times")
       }
     }
     return values
   }
 
+  /// Fails if there is another word.
   func expectEnd() throws(CommandError) {
-    guard position < words.count else { return }
+    guard index < words.count else { return }
     throw CommandError(
       .unknownArgument,
-      "\(TerminalText.quoted(words[position].text)) is too much here"
+      "\(TerminalText.quoted(words[index].text)) is one argument too many"
     )
   }
 
-  /// Words without their quotes are the commonest slip, so it gets its own answer.
+  /// Fails if there is another word; a text without quotes is a common mistake and has its own message.
   func expectEnd(after word: LineWords.Word) throws(CommandError) {
-    guard position < words.count else { return }
+    guard index < words.count else { return }
     guard !word.isQuoted else {
       try expectEnd()
       return
     }
     throw CommandError(.unknownArgument, "put words with spaces in double quotes")
-  }
-}
-
-/// How points and numbers are written in words.
-extension TextCommandParser {
-  static func point(_ text: some StringProtocol) throws(CommandError) -> BoardPoint {
-    let parts = text.split(separator: ",", omittingEmptySubsequences: false)
-    guard parts.count == 2, let x = number(parts[0]), let y = number(parts[1]) else {
-      throw CommandError(
-        .badArgument,
-        "\(TerminalText.quoted(text)) is no point; write X,Y like 120,-40.5"
-      )
-    }
-    guard let point = BoardPoint(x: x, y: y) else {
-      throw CommandError(
-        .badArgument,
-        "\(TerminalText.quoted(text)) is outside the board: X and Y go from -33554432 to just below 33554432"
-      )
-    }
-    return point
-  }
-
-  /// A decimal number; the words for infinity and the hexadecimal forms that `Double` reads are
-  /// not of this grammar.
-  static func number(_ text: some StringProtocol) -> Double? {
-    guard (1...64).contains(text.utf8.count),
-      text.utf8.allSatisfy({
-        (0x30...0x39).contains($0) || $0 == 0x2B || $0 == 0x2D || $0 == 0x2E || $0 == 0x45
-          || $0 == 0x65
-      })
-    else { return nil }
-    return Double(text)
   }
 }

@@ -1,27 +1,28 @@
-/// Cuts a line into words, with quotes, escapes and comments.
+/// Splits a line into words, with quotes, escapes and comments.
 enum LineWords {
-  /// One word of a line.
+  /// A word of a line.
   struct Word: Equatable, Sendable {
     /// The text of the word, without quotes and escapes.
     let text: String
-    /// Whether it began with a quote, so that it is never an option.
+    /// Whether the word begins with a quote; such a word is never an option.
     let isQuoted: Bool
 
-    /// Returns the text after `key=`, if the word begins with it and no quote came before.
+    /// Returns the text after `key=`; nil if the word does not begin with it, or is quoted.
     func value(of key: String) -> String? {
       guard !isQuoted, text.hasPrefix(key + "=") else { return nil }
       return String(text.dropFirst(key.count + 1))
     }
   }
 
-  /// Cuts a line: blanks part words, `"…"` keeps blanks and knows `\"`, `\\` and `\n`, a `#` at the
-  /// start of a word begins a comment, but for a colour where the verb may take one.
+  /// Splits a line into words.
   ///
-  /// A quote opens at the start of a word or right after `=`, as in `as="x"`, and what it holds joins
-  /// the word. Anywhere else in a word it stands for itself, as in `{"a":1}`.
+  /// Blanks separate words, except inside quotes. The escapes inside quotes are `\"`, `\\` and `\n`. A
+  /// quote opens at the start of a word or right after `=`, as in `as="x"`. Elsewhere in a word it is an
+  /// ordinary character, as in `{"a":1}`. A `#` at the start of a word begins a comment, except before a
+  /// color in a command that accepts one.
   static func split(_ line: some StringProtocol) throws(CommandError) -> [Word] {
     var words: [Word] = []
-    // The bytes of a word are pieces of a valid string cut at ASCII, so they are valid again.
+    // The line is valid UTF-8 and is split at ASCII characters, so each word is valid UTF-8.
     var current: [UInt8] = []
     var isInWord = false
     var isAfterEquals = false
@@ -36,7 +37,7 @@ enum LineWords {
         case UInt8(ascii: "n"): current.append(0x0A)
         case UInt8(ascii: "\""), UInt8(ascii: "\\"): current.append(byte)
         default:
-          throw CommandError(.syntax, #"inside quotes a backslash stands before ", \ or n"#)
+          throw CommandError(.syntax, #"inside quotes, a backslash must be before ", \ or n"#)
         }
         isEscaped = false
       } else if isInQuotes {
@@ -54,7 +55,7 @@ enum LineWords {
         isAfterEquals = false
         isQuoted = false
       } else if byte == UInt8(ascii: "#"), !isInWord,
-        !takesColor(words.first) || !ColorText.isColor(bytes[index...].dropFirst())
+        !acceptsColor(words.first) || !ColorText.isColor(bytes[index...].dropFirst())
       {
         return words
       } else if byte == UInt8(ascii: "\""), !isInWord || isAfterEquals {
@@ -71,7 +72,7 @@ enum LineWords {
       }
     }
     guard !isInQuotes else {
-      throw CommandError(.syntax, #"the quote at the end is missing: close it with ""#)
+      throw CommandError(.syntax, #"the closing quote is missing: add " at the end"#)
     }
     if isInWord {
       words.append(Word(text: String(decoding: current, as: UTF8.self), isQuoted: isQuoted))
@@ -79,7 +80,7 @@ enum LineWords {
     return words
   }
 
-  private static func takesColor(_ verb: Word?) -> Bool {
-    verb.flatMap { CommandName(rawValue: $0.text) }?.takesColor ?? false
+  private static func acceptsColor(_ command: Word?) -> Bool {
+    command.flatMap { CommandName(rawValue: $0.text) }?.acceptsColor ?? false
   }
 }

@@ -1,15 +1,15 @@
-/// A name a script gives to an object it makes.
+/// A name that a script gives to an object.
 package struct ObjectAlias: Equatable, Hashable, Sendable, CustomStringConvertible {
-  /// The name as it was given.
+  /// The name.
   package let description: String
 
   /// The longest alias, in characters, all ASCII.
   package static let maximumLength = 64
 
-  /// Makes an alias, or nil if the text cannot be one.
+  /// Creates an alias; nil if the text is not a valid one.
   ///
-  /// It starts with a letter, goes on with letters, digits, `-`, `_` and `.`, and is not one of
-  /// the words `last` and `selected`.
+  /// It starts with a letter, continues with letters, digits, `-`, `_` and `.`, and is neither `last`
+  /// nor `selected`.
   package init?(_ text: String) {
     guard (1...ObjectAlias.maximumLength).contains(text.utf8.count), text != "last",
       text != "selected", let first = text.utf8.first, ObjectAlias.isLetter(first),
@@ -26,20 +26,20 @@ package struct ObjectAlias: Equatable, Hashable, Sendable, CustomStringConvertib
   }
 }
 
-/// How a verb names an object, or several at once.
+/// A reference to an object, or to several objects, in a command.
 package enum ObjectReference: Equatable, Sendable, CustomStringConvertible {
-  /// The newest object made here.
+  /// The object that the local peer created last.
   case last
-  /// All that we have in hand.
+  /// All selected objects.
   case selected
-  /// A name given with `as=`.
+  /// The object with an alias.
   case alias(ObjectAlias)
-  /// The number part of an object id, good where it is the only one.
+  /// The sequence number of an object id; valid if only one object has it.
   case sequence(UInt64)
-  /// A whole object id, `SEQ-INCARNATION`.
+  /// A complete object id, `SEQ-INCARNATION`.
   case id(sequence: UInt64, incarnation: String)
 
-  /// Reads a reference, or nil if the text is none of the forms.
+  /// Parses a reference; nil if the text is not one.
   package init?(_ text: String) {
     if text == "last" {
       self = .last
@@ -69,7 +69,7 @@ package enum ObjectReference: Equatable, Sendable, CustomStringConvertible {
     self = .id(sequence: sequence, incarnation: String(incarnation))
   }
 
-  /// The reference as it is written in a script.
+  /// The text form of the reference.
   package var description: String {
     switch self {
     case .last: "last"

@@ -1,14 +1,19 @@
-/// One setting of the board, and what it is to be.
+/// A setting of the board with its new value.
 package enum Setting: Equatable, Sendable {
   /// The title of the board.
   case title(String)
   /// The background color, `0xRRGGBBAA`; nil for the viewer's own color.
   case background(UInt32?)
-  /// How far the lines of the grid are apart, in board units; zero for no grid.
+  /// The distance between the lines of the grid, in board units; zero for no grid.
   case grid(Double)
   /// The language of games, a BCP 47 tag.
   case language(String)
 
   /// The names of the settings in the `set` command.
-  static let names = ["title", "background", "grid", "language"]
+  enum Name: String, CaseIterable {
+    case title, background, grid, language
+
+    /// All names, for messages.
+    static let list = allCases.map(\.rawValue).joined(separator: ", ")
+  }
 }

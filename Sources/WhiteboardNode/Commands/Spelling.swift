@@ -1,12 +1,12 @@
-/// Finds the word that a mistyped word was meant to be.
+/// Finds the intended word for a mistyped word.
 package enum Spelling {
-  /// The word nearest in spelling to a mistyped one.
+  /// Returns the word nearest in spelling to a mistyped word.
   ///
   /// - Parameters:
   ///   - word: The mistyped word.
-  ///   - words: The words that there are.
+  ///   - words: The valid words.
   /// - Returns: The nearest word; nil if none is near.
-  /// - Complexity: O(*n*) in the words; the mistyped word is cut to 32 bytes.
+  /// - Complexity: O(*n*) in the words; only 32 bytes of the mistyped word are compared.
   package static func nearest(to word: String, in words: some Sequence<String>) -> String? {
     let letters = Array(word.lowercased().utf8.prefix(32))
     let candidates = words.map { (word: $0, distance: distance(letters, Array($0.utf8))) }
@@ -16,7 +16,7 @@ package enum Spelling {
     return best.word
   }
 
-  /// How many letters must be added, removed or replaced.
+  /// Returns the number of letters that must be added, removed or replaced.
   private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
     var row = Array(0...right.count)
     for (i, a) in left.enumerated() {

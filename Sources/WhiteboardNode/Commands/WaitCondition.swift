@@ -1,11 +1,11 @@
 /// The condition of `wait`.
 package enum WaitCondition: Equatable, Sendable {
-  /// At least so many other peers are connected; with zero, none is.
+  /// At least this number of other peers is connected; zero means none.
   case peers(Int)
-  /// At least so many objects are on the board; with zero, none is.
+  /// At least this number of objects is on the board; zero means none.
   case objects(Int)
-  /// Every connected member has the board that is here now, and at least one is connected.
+  /// Every connected member has the same board as the local peer, and at least one is connected.
   case synced
-  /// A time, in seconds.
+  /// A time has passed, in seconds.
   case seconds(Double)
 }

@@ -18,7 +18,7 @@ struct CommandParserTests {
   private func failure(_ line: String) -> CommandError? {
     do throws(CommandError) {
       let request = try CommandParser.parse(line)
-      Issue.record("\(line) was read as \(String(describing: request))")
+      Issue.record("\(line) was parsed as \(String(describing: request))")
       return nil
     } catch {
       return error

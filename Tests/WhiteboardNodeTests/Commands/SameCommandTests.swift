@@ -126,7 +126,7 @@ struct SameCommandTests: NodeSuite {
       #"{"verb":"scale","id":"last","factor":1.21,"line":"keep"}"#
     ),
     withLine(
-      "another colour and width",
+      "another color and width",
       "3}",
       "color selected #1fae84",
       "width selected 8",
@@ -245,7 +245,7 @@ struct SameCommandTests: NodeSuite {
       }
       object.groups = object.groups == nil ? nil : groups
       (object.updatedAt, object.zIndex, object.selectedBy, object.path) = ("", "", nil, nil)
-      // A player is told with a key, which is another one on every board.
+      // The key of a player is different on every board.
       let game = object.game?.lines.joined(separator: "\n")
         .replacing(/\([a-z2-7]{8}\)/, with: "(key)")
       object.game = nil

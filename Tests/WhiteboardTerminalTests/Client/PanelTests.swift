@@ -103,7 +103,7 @@ struct PanelTests {
     #expect(desk.type(":help\r") == ["help"])
     _ = desk.client.take(.note(.init(code: "help", message: CommandTable.text)))
     let lines = desk.lines()
-    #expect(!lines.contains { $0.contains(#"one a line:\n"#) })
+    #expect(!lines.contains { $0.contains(#"one per line:\n"#) })
     #expect(lines[1].contains("Commands") && desk.client.notice == nil)
     #expect(lines.contains { $0.contains(CommandTable.text.lines[2]) })
   }
