@@ -38,11 +38,11 @@ actor Hand: EventSink {
     for event in events {
       // Slowly, so that no two clicks count as a double click.
       now += .seconds(1)
-      await carryOut(client.take(event, now: now) + client.tick(now: now))
+      await run(client.take(event, now: now) + client.tick(now: now))
     }
   }
 
-  private func carryOut(_ actions: [BoardClient.Action]) async {
+  private func run(_ actions: [BoardClient.Action]) async {
     var isAnswered = false
     for case .verb(let line) in actions {
       feed.push(line)

@@ -35,8 +35,8 @@ struct SameCommandTests: NodeSuite {
     _ script: String...,
     program: String...,
     count: Int = 1
-  ) -> Deed {
-    Deed(
+  ) -> Action {
+    Action(
       name,
       line + "\t" + keys,
       [lineScript, "select last"] + script,
@@ -45,16 +45,16 @@ struct SameCommandTests: NodeSuite {
     )
   }
 
-  static let deeds: [Deed] = [
-    Deed("a line", line, [lineScript], [lineProgram]),
-    Deed(
+  static let actions: [Action] = [
+    Action("a line", line, [lineScript], [lineProgram]),
+    Action(
       "a stroke, point by point",
       "2}^[<0;38;13M^[<32;40;13M^[<32;42;15M^[<0;42;15m",
       ["stroke 4,8 20,8 36,40 color=#56b4e9 width=8"],
       [##"{"verb":"stroke","points":[[4,8],[20,8],[36,40]],"color":"#56b4e9","width":8}"##]
     ),
-    Deed(
-      "a stroke of the pen of the keyboard",
+    Action(
+      "a stroke with the keyboard pen",
       "^[<35;38;13M; ^[1;5C^[1;5C^[1;5B ;",
       ["pen 4,8 width=5", "pen 12,8 20,8 20,24", "lift"],
       [
@@ -62,25 +62,25 @@ struct SameCommandTests: NodeSuite {
         #"{"verb":"pen","points":[[12,8],[20,8],[20,24]]}"#, #"{"verb":"lift"}"#,
       ]
     ),
-    Deed(
+    Action(
       "a rectangle",
       "r^[<0;38;13M^[<32;42;15M^[<0;42;15m",
       ["stroke 4,8 36,8 36,40 4,40 4,8 width=5"],
       [#"{"verb":"stroke","points":[[4,8],[36,8],[36,40],[4,40],[4,8]],"width":5}"#]
     ),
-    Deed(
+    Action(
       "a text, typed letter by letter, with a mistake",
       "6t^[<0;38;13M^[<0;38;13mhellp\u{7F}o \"漢\"^[D^[D^[D^[D,\r",
       [#"text 4,8 "hello, \"漢\"" color=#e8601c"#],
       [##"{"verb":"text","at":[4,8],"text":"hello, \"漢\"","color":"#e8601c"}"##]
     ),
-    Deed(
+    Action(
       "a text of two lines, pasted",
       "^[200~two\nlines^[201~",
       [#"text 0,0 "two\nlines""#],
       [#"{"verb":"text","at":[0,0],"text":"two\nlines"}"#]
     ),
-    Deed(
+    Action(
       "words typed into a text",
       "^[200~ab^[201~v\t\rc^[H^[3~\r",
       ["text 0,0 ab", "insert last 2 c", "insert last 0 \"\" replacing=1"],
@@ -90,8 +90,8 @@ struct SameCommandTests: NodeSuite {
         #"{"verb":"insert","id":"last","at":0,"text":"","replacing":1}"#,
       ]
     ),
-    Deed(
-      "a text that is left empty",
+    Action(
+      "a text that becomes empty",
       "t^[<0;38;13M^[<0;38;13mx\u{7F}^",
       ["text 4,8 x", "delete last"],
       [#"{"verb":"text","at":[4,8],"text":"x"}"#, #"{"verb":"delete","id":"last"}"#],
@@ -111,13 +111,13 @@ struct SameCommandTests: NodeSuite {
       program: #"{"verb":"move","id":"last","by":[4,16]}"#
     ),
     withLine(
-      "turned",
+      "rotated",
       "..,>",
       "rotate last 16",
       program: #"{"verb":"rotate","id":"selected","degrees":16}"#
     ),
     withLine(
-      "made larger",
+      "scaled",
       "SS",
       // Each step rounds the width of the line.
       "scale last 1.1 line=keep",
@@ -162,7 +162,7 @@ struct SameCommandTests: NodeSuite {
       count: 0
     ),
     withLine(
-      "deleted, brought back and deleted again",
+      "deleted, restored and deleted again",
       "xuU",
       "delete selected",
       "undo",
@@ -179,14 +179,14 @@ struct SameCommandTests: NodeSuite {
       program: #"{"verb":"erase","points":[[20,24]],"radius":8}"#
     ),
     withLine(
-      "deleted by the eraser of objects",
+      "deleted with the object eraser",
       "E^[<0;40;14M^[<0;40;14m",
       "delete last",
       program: #"{"verb":"delete","id":"last"}"#,
       count: 0
     ),
-    Deed(
-      "a group, made, taken apart and made again, brought to the back and the front",
+    Action(
+      "objects, grouped, ungrouped and grouped again, moved to the back and the front",
       line + "^[200~text^[201~\u{1}gGg[]",
       [
         lineScript + " as=line", "text 36,40 text as=text", "group line text as=group",
@@ -202,15 +202,15 @@ struct SameCommandTests: NodeSuite {
       ],
       count: 2
     ),
-    Deed(
-      "something said",
+    Action(
+      "a chat line",
       "chi \\ \"there\"\r",
       [#"say "hi \\ \"there\"""#],
       [#"{"verb":"say","text":"hi \\ \"there\""}"#],
       count: 0
     ),
-    Deed(
-      "a game, begun and played",
+    Action(
+      "a game with a move",
       ":game connect-four 0,0\rW4\r",
       ["game connect-four 0,0", "play last 4"],
       [
@@ -218,8 +218,8 @@ struct SameCommandTests: NodeSuite {
         #"{"verb":"play","id":"last","move":"4"}"#,
       ]
     ),
-    Deed(
-      "what the prompt is told",
+    Action(
+      "commands in the prompt",
       ":text 5,6 words color=#102030\r:set title Plans\r:edit last others\r",
       ["text 5,6 words color=#102030", "set title Plans", "edit last others"],
       [
@@ -229,7 +229,7 @@ struct SameCommandTests: NodeSuite {
     ),
   ]
 
-  /// A board, with what is different on every board set aside.
+  /// Returns the objects of a board, without the values that differ on every board.
   private func content(_ objects: [NodeEvent.ObjectDescription]) -> [String] {
     var names: [String: String] = [:]
     for (index, object) in objects.enumerated() { names[object.id] = "object \(index)" }
@@ -254,7 +254,7 @@ struct SameCommandTests: NodeSuite {
   }
 
   private func outcome(
-    of deed: @Sendable (Hand) async -> Void
+    of action: @Sendable (Hand) async -> Void
   ) async throws -> (content: [String], chat: [String], errors: [String]) {
     var outcome: (content: [String], chat: [String], errors: [String])?
     try await withRoom { room in
@@ -264,7 +264,7 @@ struct SameCommandTests: NodeSuite {
       let configuration = hosting
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await hand.run(configuration) }
-        await deed(hand)
+        await action(hand)
         outcome = (content(await hand.look()), await hand.chat, await hand.errors)
         await hand.end()
         try await group.waitForAll()
