@@ -308,7 +308,7 @@ package actor BoardTerminal: EventSink {
   private func carryOut(_ actions: [BoardClient.Action]) async {
     for action in actions {
       switch action {
-      case .verb(let line): feed.push(line)
+      case .command(let request): feed.push(request)
       case .quit: await node?.requestEnd()
       case .redraw: shown = nil
       case .suspend:

@@ -18,7 +18,7 @@ package struct BoardPoint: Equatable, Sendable {
   package static let bound = 33_554_432.0
 
   /// The default distance of a copy from its original.
-  static let duplicate = BoardPoint(unchecked: 20, 20)
+  package static let duplicate = BoardPoint(unchecked: 20, 20)
 
   private init(unchecked x: Double, _ y: Double) {
     self.x = x
@@ -47,6 +47,13 @@ package struct BoardView: Equatable, Sendable {
   package let width: Int
   /// The height in board units.
   package let height: Int
+
+  /// Creates a view.
+  package init(center: BoardPoint, width: Int, height: Int) {
+    self.center = center
+    self.width = width
+    self.height = height
+  }
 }
 
 /// The area that `find` searches.

@@ -185,7 +185,13 @@ package struct Pen: Equatable, Sendable {
   /// The color, `0xRRGGBBAA`; nil for the default color of lines.
   package var color: UInt32?
   /// The width in board units.
-  package var width = 5.0
+  package var width: Double
+
+  /// Creates a pen.
+  package init(color: UInt32? = nil, width: Double = 5) {
+    self.color = color
+    self.width = width
+  }
 }
 
 /// A change of the icon in a profile.

@@ -21,7 +21,7 @@ extension BoardClient {
     case .focus(false):
       pointer = nil
       toldPointer = nil
-      return [.verb("point none")]
+      return [.command(CommandRequest(.point(nil)))]
     case .focus(true), .reply: return []
     }
   }
@@ -51,24 +51,27 @@ extension BoardClient {
   private mutating func answerInvitation(_ key: InputEvent.Key) -> [Action]? {
     guard case .character(let letter) = key else { return nil }
     guard let invitation = invitations.first else { return answerFileOffer(letter) }
-    let id = Self.quoted(invitation.id)
-    let line: String
+    let answer: Command
     switch letter {
-    case "y": line = "accept \(id)"
+    case "y": answer = .accept(target: invitation.id)
     // The arrow tool has the small letter.
-    case "A" where invitation.direction == .incoming: line = "accept \(id) always"
-    case "n": line = "decline \(id)"
+    case "A" where invitation.direction == .incoming:
+      answer = .accept(target: invitation.id, isAlways: true)
+    case "n": answer = .decline(target: invitation.id, reason: nil)
     default: return nil
     }
     invitations.removeFirst()
-    return [verb(line)]
+    return request(answer)
   }
 
   /// Answers the first offered file with `y` or `n`; nil for another key, and if there is none.
   private mutating func answerFileOffer(_ letter: Character) -> [Action]? {
     guard let offer = fileOffers.first, letter == "y" || letter == "n" else { return nil }
     fileOffers.removeFirst()
-    return [verb((letter == "y" ? "accept " : "decline ") + Self.quoted(offer.transfer))]
+    return request(
+      letter == "y"
+        ? .accept(target: offer.transfer) : .decline(target: offer.transfer, reason: nil)
+    )
   }
 
   private mutating func take(
@@ -161,8 +164,8 @@ extension BoardClient {
       return actions
     case .color(let index):
       ink = Pens.colors[index].rgb
-      let wanted = colorText ?? "default"
-      return selection.isEmpty ? [] : onSelection { "color \($0) \(wanted)" }
+      let color = penColor
+      return selection.isEmpty ? [] : onSelection { .color($0, color) }
     case .thinner: return widen(-1)
     case .broader: return widen(1)
     case .arrow(let dx, let dy, let isWide): return arrow(dx, dy, isWide)
@@ -175,17 +178,19 @@ extension BoardClient {
     case .follow:
       followNext()
       return []
-    case .undo: return [verb("undo")]
-    case .redo: return [verb("redo")]
-    case .delete: return onSelection { "delete \($0)" }
-    case .duplicate: return onSelection { "duplicate \($0)" }
+    case .undo: return request(.undo)
+    case .redo: return request(.redo)
+    case .delete: return onSelection { .delete($0) }
+    case .duplicate: return onSelection { .duplicate($0, by: .duplicate, alias: nil) }
     case .copy: return copy()
-    case .paste: return [verb("paste \(Self.text(pointer ?? canvas.viewport.center))")]
-    case .group: return onSelection { "group \($0)" }
+    case .paste:
+      let place = pointer ?? canvas.viewport.center
+      return request { () throws(CommandError) in .paste(at: try BoardPoint(rounding: place)) }
+    case .group: return onSelection { .group($0, alias: nil) }
     case .ungroup: return ungroup()
     case .lock: return lock()
-    case .raise: return onSelection { "order \($0) front" }
-    case .lower: return onSelection { "order \($0) back" }
+    case .raise: return onSelection { .order($0, .front) }
+    case .lower: return onSelection { .order($0, .back) }
     case .turn(let degrees): return turned(by: degrees)
     case .scale(let percent): return scaled(by: percent / 100)
     case .next: return step(1)
@@ -249,16 +254,19 @@ extension BoardClient {
     let widths = Pens.widths
     let index = widths.firstIndex { $0 >= width } ?? widths.count - 1
     width = widths[min(max(index + step, 0), widths.count - 1)]
-    let broad = Self.text(width)
-    return selection.isEmpty ? [] : onSelection { "width \($0) \(broad)" }
+    let broad = width.inHundredths
+    return selection.isEmpty ? [] : onSelection { .width($0, broad) }
   }
 
-  mutating func onSelection(_ line: (String) -> String) -> [Action] {
+  mutating func onSelection(
+    _ command: ([ObjectReference]) throws(CommandError) -> Command
+  ) -> [Action] {
     guard !selection.isEmpty else {
       say("select something first: \(keys.key(for: .tool(.select)) ?? "select") and click, or Tab")
       return []
     }
-    return [verb(line(selectedIDs))]
+    let selected = selected
+    return request { () throws(CommandError) in try command(selected) }
   }
 
   private mutating func ungroup() -> [Action] {
@@ -267,16 +275,16 @@ extension BoardClient {
       say("what is selected is in no group")
       return []
     }
-    return groups.sorted().map { verb("ungroup \($0)") }
+    return groups.sorted().flatMap { request(.ungroup(ObjectReference($0))) }
   }
 
   private mutating func lock() -> [Action] {
     let isLocked = selection.contains { canvas.item($0)?.snapshot.isLocked == true }
-    return onSelection { "\(isLocked ? "unlock" : "lock") \($0)" }
+    return onSelection { isLocked ? .unlock($0) : .lock($0) }
   }
 
   private mutating func copy() -> [Action] {
-    guard selection.isEmpty else { return [verb("copy \(selectedIDs)")] }
+    guard selection.isEmpty else { return request(.copy(selected)) }
     say("copied: whiteboard-peer join '\(link)'")
     return [.clipboard(link)]
   }
@@ -297,7 +305,9 @@ extension BoardClient {
       return []
     }
     guard selection.isEmpty else {
-      return [verb("move \(selectedIDs) +\(Self.text(step.x)),\(Self.text(step.y))")]
+      return onSelection { (selected) throws(CommandError) in
+        .move(selected, .by(try BoardPoint(rounding: step)))
+      }
     }
     let cells = isWide ? 16 : 4
     pan(byDots: Double(dx * cells * 2), Double(dy * cells * 4))
@@ -322,7 +332,7 @@ extension BoardClient {
 
   mutating func select(_ ids: [ObjectID]) -> [Action] {
     guard !ids.isEmpty else { return letGo() }
-    return [verb("select \(ids.map(\.description).joined(separator: " "))")]
+    return request(.select(ids.map { ObjectReference($0) }))
   }
 
   /// Goes to the next object by age, or the one before, wherever it is.
@@ -352,7 +362,7 @@ extension BoardClient {
     if gesture != nil { return cancelGesture() }
     isKeyboardPen = false
     followed = nil
-    return selection.isEmpty ? [] : [verb("deselect")]
+    return selection.isEmpty ? [] : request(.deselect)
   }
 
   private mutating func editSelection() -> [Action] {
@@ -384,6 +394,9 @@ extension BoardClient {
       beginMove(in: id)
       return []
     }
-    return [verb("game \(game.rawValue) \(Self.text(canvas.viewport.center))")]
+    let center = canvas.viewport.center
+    return request { () throws(CommandError) in
+      .game(game, at: try BoardPoint(rounding: center), opponent: nil, alias: nil)
+    }
   }
 }

@@ -1,4 +1,5 @@
 import Whiteboard
+import WhiteboardNode
 import WhiteboardRendering
 
 /// The mouse, and the pen of the keyboard.
@@ -87,7 +88,7 @@ extension BoardClient {
     _ modifiers: InputEvent.Modifiers = []
   ) -> [Action] {
     switch tool {
-    case .pen: return [beginStroke(place)]
+    case .pen: return beginStroke(place)
     case .line, .rectangle, .ellipse, .arrow: gesture = .shape(tool, from: place, to: place)
     case .text: return typeText(at: place)
     case .eraser: gesture = .erase([place])
@@ -155,18 +156,22 @@ extension BoardClient {
     defer { gesture = nil }
     switch gesture {
     case .stroke: return handOnStroke(isLast: true)
-    case .shape(let tool, let from, let to): return [verb(Self.shape(tool, from, to) + penOptions)]
+    case .shape(let tool, let from, let to): return draw(tool, from, to)
     case .erase(let path):
-      let points = path.prefix(256).map { Self.text($0) }.joined(separator: " ")
-      return [verb("erase \(points) radius=\(Self.text(eraserRadius))")]
+      let radius = eraserRadius.inHundredths
+      return request { () throws(CommandError) in
+        .erase(points: try Self.boardPoints(path.prefix(256)), radius: radius)
+      }
     case .remove(let ids):
       guard !ids.isEmpty else { return [] }
-      return [verb("delete \(ids.map(\.description).joined(separator: " "))")]
+      return request(.delete(ids.map { ObjectReference($0) }))
     case .band(let from, let to): return select(inside: Rectangle(from, to))
     case .drag(let from, let to):
       let offset = moving(from, to).offset
       guard offset.x != 0 || offset.y != 0, !selection.isEmpty else { return [] }
-      return [verb("move \(selectedIDs) +\(Self.text(offset))")]
+      return onSelection { (selected) throws(CommandError) in
+        .move(selected, .by(try BoardPoint(rounding: offset)))
+      }
     case .resize(let resize): return resized(resize)
     case .turn(let frame, let to): return turned(by: degrees(frame, to))
     case .pan, nil: return []
@@ -177,16 +182,19 @@ extension BoardClient {
   mutating func cancelGesture() -> [Action] {
     defer { gesture = nil }
     guard case .stroke = gesture else { return [] }
-    return handOnStroke(isLast: true) + [verb("undo")]
+    return handOnStroke(isLast: true) + request(.undo)
   }
 
   /// An eraser is as broad as a cell, however large the board is shown.
   private var eraserRadius: Double { max(4, reach) }
 
-  private mutating func beginStroke(_ place: Point) -> Action {
+  private mutating func beginStroke(_ place: Point) -> [Action] {
     sentPoints = 1
-    gesture = .stroke(mark: nextMark, id: nil, points: [place])
-    return verb("pen \(Self.text(place))\(penOptions)")
+    gesture = .stroke(mark: requests.nextID, id: nil, points: [place])
+    let pen = pen
+    return request { () throws(CommandError) in
+      .pen(points: [try BoardPoint(rounding: place)], pen: pen, alias: nil)
+    }
   }
 
   mutating func drawOn(_ place: Point) {
@@ -204,10 +212,15 @@ extension BoardClient {
     var actions: [Action] = []
     while sentPoints < points.count {
       let next = points[sentPoints...].prefix(64)
-      actions.append(.verb("pen " + next.map { Self.text($0) }.joined(separator: " ")))
       sentPoints += next.count
+      do throws(CommandError) {
+        let points = try Self.boardPoints(next)
+        actions.append(.command(CommandRequest(.pen(points: points, alias: nil))))
+      } catch {
+        complain(error.message)
+      }
     }
-    if isLast { actions.append(verb("lift")) }
+    if isLast { actions += request(.lift) }
     return actions
   }
 
@@ -218,7 +231,8 @@ extension BoardClient {
     }
     lastPointed = now
     toldPointer = pointer
-    return [.verb("point \(Self.text(pointer))\(tool == .laser ? " laser" : "")")]
+    guard let place = try? BoardPoint(rounding: pointer) else { return [] }
+    return [.command(CommandRequest(.point(place, isLaser: tool == .laser)))]
   }
 
   /// Tells others what we see, so that they can follow us; nobody is told while nobody is there.
@@ -231,9 +245,9 @@ extension BoardClient {
     toldView = viewport
     let part = viewport.rectangle
     let (width, height) = (part.greatest.x - part.least.x, part.greatest.y - part.least.y)
-    return [
-      .verb("view \(Self.text(part.center)) \(Self.whole(width)) \(Self.whole(height))")
-    ]
+    guard let center = try? BoardPoint(rounding: part.center) else { return [] }
+    let view = BoardView(center: center, width: Self.whole(width), height: Self.whole(height))
+    return [.command(CommandRequest(.view(view)))]
   }
 
   private static func whole(_ value: Double) -> Int {
@@ -242,9 +256,21 @@ extension BoardClient {
 
   // MARK: - Shapes
 
-  /// The verb that draws a shape.
-  static func shape(_ tool: Tool, _ from: Point, _ to: Point) -> String {
-    "stroke " + points(tool, from, to).map { text($0) }.joined(separator: " ")
+  /// Draws a shape.
+  private mutating func draw(_ tool: Tool, _ from: Point, _ to: Point) -> [Action] {
+    let pen = pen
+    return request { () throws(CommandError) in
+      let points = try Self.boardPoints(Self.points(tool, from, to))
+      return .stroke(points: points, pen: pen, seconds: 0, alias: nil)
+    }
+  }
+
+  private static func boardPoints(
+    _ places: some Sequence<Point>
+  ) throws(CommandError) -> [BoardPoint] {
+    var points: [BoardPoint] = []
+    for place in places { points.append(try BoardPoint(rounding: place)) }
+    return points
   }
 
   static func points(_ tool: Tool, _ from: Point, _ to: Point) -> [Point] {

@@ -72,7 +72,7 @@ extension BoardClient {
       link = ready.link
       isAnnounced = ready.announced
       code = ready.code
-      return [.verb("settings"), .verb("chat")]
+      return [Command.settings, .chat].map { .command(CommandRequest($0)) }
     case .joining(let joining): take(joining)
     case .caughtUp: lacksBoard = false
     case .peerFound(let board), .peerUpdated(let board): found(board)
@@ -139,8 +139,8 @@ extension BoardClient {
     case .done(let done):
       finished(done)
     case .error(let failure):
-      if let mark = failure.request?.whole {
-        waiting.remove(mark)
+      if let mark = failure.request?.number {
+        requests.finish(mark)
         typing?.inFlight.remove(mark)
         menuCell = nil
         settleTyping()
@@ -181,8 +181,8 @@ extension BoardClient {
   }
 
   private mutating func finished(_ done: NodeEvent.Done) {
-    guard let mark = done.request?.whole else { return }
-    waiting.remove(mark)
+    guard let mark = done.request?.number else { return }
+    requests.finish(mark)
     if CommandName(rawValue: done.verb)?.changesBoard == true {
       for (key, person) in people where person.silentSince != nil {
         people[key]?.waitingChanges += 1
@@ -240,16 +240,6 @@ extension BoardClient {
 
   /// A name as messages have it.
   func shown(_ name: String) -> String { TerminalText.cleaned(name, limit: 64) }
-}
-
-extension RequestMark {
-  /// The number that it is.
-  fileprivate var whole: Int64? {
-    switch self {
-    case .number(let number): number
-    case .word(let word): Int64(word)
-    }
-  }
 }
 
 extension BoardClient.Person {

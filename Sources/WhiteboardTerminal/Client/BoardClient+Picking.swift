@@ -1,4 +1,5 @@
 import Whiteboard
+import WhiteboardNode
 import WhiteboardRendering
 
 /// What the tool takes hold of, and where it goes.
@@ -17,7 +18,7 @@ extension BoardClient {
     let isMore = modifiers.contains(.control) || modifiers.contains(.alt)
     guard let id = object(at: place) else {
       gesture = .band(from: place, to: place)
-      return selection.isEmpty || isMore ? [] : [verb("deselect")]
+      return selection.isEmpty || isMore ? [] : request(.deselect)
     }
     if isTwice(at: place), let snapshot = canvas.item(id)?.snapshot, snapshot.kind == .text {
       return typeIn(snapshot)
@@ -115,19 +116,19 @@ extension BoardClient {
   /// What is selected becomes larger; one thing's scale is set, several are scaled.
   mutating func scaled(by factor: Double) -> [Action] {
     guard factor != 1 else { return [] }
-    let options = keepingLines
+    let keepsLineWidth = hasLines
     guard let only = selectedSnapshots.first, selection.count == 1 else {
-      return onSelection { "scale \($0) \(Self.text(factor))\(options)" }
+      return onSelection {
+        .scale($0, factor: factor.inHundredths, keepsLineWidth: keepsLineWidth)
+      }
     }
     let scale = (underway(\.scale, of: only.id) ?? only.scale) * factor
-    wanted = Wanted(id: only.id, mark: nextMark, scale: scale)
-    return onSelection { "scale \($0) \(Self.text(scale))\(options)" }
+    wanted = Wanted(id: only.id, mark: requests.nextID, scale: scale)
+    return onSelection { .scale($0, factor: scale.inHundredths, keepsLineWidth: keepsLineWidth) }
   }
 
-  /// The option with which lines stay as wide as they are; empty if nothing selected has lines.
-  private var keepingLines: String {
-    selectedSnapshots.contains { $0.kind == .drawing } ? " line=keep" : ""
-  }
+  /// Whether a selected object has lines, which keep their width when it is scaled.
+  private var hasLines: Bool { selectedSnapshots.contains { $0.kind == .drawing } }
 
   /// Resizes what is selected about the place that stays where it is.
   ///
@@ -135,34 +136,38 @@ extension BoardClient {
   mutating func resized(_ resize: SelectionFrame.Resize) -> [Action] {
     let factor = resize.factor
     guard factor != 1 else { return [] }
-    let options = " about=\(Self.text(resize.pivot))\(resize.scalesLines ? "" : keepingLines)"
-    // Hundredths would move the opposite corner of something large.
-    func exact(_ value: Double) -> String {
-      let millionths = (value * 1e6).rounded() / 1e6
-      return millionths == millionths.rounded() ? "\(Int(millionths))" : "\(millionths)"
+    let keepsLineWidth = !resize.scalesLines && hasLines
+    var scale = factor
+    if let only = selectedSnapshots.first, selection.count == 1 {
+      scale = only.scale * factor
+      wanted = Wanted(id: only.id, mark: requests.nextID, scale: scale)
     }
-    guard let only = selectedSnapshots.first, selection.count == 1 else {
-      return onSelection { "scale \($0) \(exact(factor))\(options)" }
+    // Hundredths would move the opposite corner of a large object.
+    scale = (scale * 1e6).rounded() / 1e6
+    return onSelection { (selected) throws(CommandError) in
+      .scale(
+        selected,
+        factor: scale,
+        about: try BoardPoint(rounding: resize.pivot),
+        keepsLineWidth: keepsLineWidth
+      )
     }
-    let scale = only.scale * factor
-    wanted = Wanted(id: only.id, mark: nextMark, scale: scale)
-    return onSelection { "scale \($0) \(exact(scale))\(options)" }
   }
 
   /// What is selected is turned; one thing's angle is set, several are turned.
   mutating func turned(by degrees: Double) -> [Action] {
     guard degrees != 0 else { return [] }
     guard let only = selectedSnapshots.first, selection.count == 1 else {
-      return onSelection { "rotate \($0) \(Self.text(degrees))" }
+      return onSelection { .rotate($0, degrees: degrees.inHundredths) }
     }
     let angle = (underway(\.degrees, of: only.id) ?? only.angle * 180 / .pi) + degrees
-    wanted = Wanted(id: only.id, mark: nextMark, degrees: angle)
-    return onSelection { "rotate \($0) \(Self.text(angle))" }
+    wanted = Wanted(id: only.id, mark: requests.nextID, degrees: angle)
+    return onSelection { .rotate($0, degrees: angle.inHundredths) }
   }
 
   /// What was asked for last and the node has not answered: keys may come faster than its answers.
   private func underway(_ value: KeyPath<Wanted, Double?>, of id: ObjectID) -> Double? {
-    guard let wanted, wanted.id == id, waiting.contains(wanted.mark) else { return nil }
+    guard let wanted, wanted.id == id, requests.isPending(wanted.mark) else { return nil }
     return wanted[keyPath: value]
   }
 }

@@ -37,7 +37,7 @@ extension BoardClient {
     case _ where now - shownAt < Self.removalPause: return []
     case "c" where removal.canContinue:
       removalShown = nil
-      return [verb("continue")]
+      return request(.continue)
     case "enter", "escape", "space":
       removalShown = nil
     case "q", "ctrl+c", "ctrl+d": return leave()

@@ -19,7 +19,7 @@ extension BoardClient {
   /// Answers the question of ``Box/unsaved``.
   mutating func answer(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> [Action] {
     switch KeyMap.name(key, modifiers) {
-    case "r": return [verb("save")]
+    case "r": return request(.save)
     case "s":
       box = nil
       begin(.command, lead: ":", text: "save-as ")
@@ -54,7 +54,7 @@ extension BoardClient {
     case .saved: say("everything is saved as it happens; :export FILE makes a picture of it")
     case .saving: say("saving")
     case .off: say("this board is not saved; :export FILE saves a copy of what is on it")
-    case .notSaved, nil: return [verb("save")]
+    case .notSaved, nil: return request(.save)
     }
     return []
   }

@@ -250,7 +250,8 @@ extension BoardClient {
     let zoom = Int((canvas.viewport.zoom * 100).rounded())
     let following =
       followed.flatMap { people[$0] }.map { "following \(shown($0.name))  " } ?? ""
-    return "\(following)\(tool.rawValue)  \(Pens.name(of: ink)) \(Self.text(width))  \(zoom)% "
+    return
+      "\(following)\(tool.rawValue)  \(Pens.name(of: ink)) \(DecimalText.hundredths(width))  \(zoom)% "
   }
 
   private func drawPanel(on screen: inout Screen) {
@@ -334,7 +335,7 @@ extension BoardClient {
       return "\(shown(person.name)) unreachable for \(seconds) s; \(kept)"
     }
     guard let saveState else { return others }
-    let words = waiting.isEmpty ? saveState.words : "saving \(waiting.count)"
+    let words = requests.count == 0 ? saveState.words : "saving \(requests.count)"
     return "\(words); \(others)"
   }
 

@@ -19,7 +19,7 @@ extension BoardClient {
   /// Types in a text; it is let go of, so that others can type in it as well.
   mutating func typeIn(_ snapshot: ObjectSnapshot) -> [Action] {
     typing = TextTyping(snapshot)
-    return selection.isEmpty ? [] : [verb("deselect")]
+    return selection.isEmpty ? [] : request(.deselect)
   }
 
   mutating func type(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> [Action] {
@@ -32,34 +32,41 @@ extension BoardClient {
     pointer = nil
     guard toldPointer != nil else { return [] }
     toldPointer = nil
-    return [.verb("point none")]
+    return [.command(CommandRequest(.point(nil)))]
   }
 
   /// What was typed goes to the board.
   private mutating func handOnWords() -> [Action] {
     guard var words = typing else { return [] }
     defer { typing = words }
-    let mark = nextMark
+    let mark = requests.nextID
     guard let reference = words.reference else {
       guard !words.scalars.isEmpty else { return [] }
       let name = "typed-\(mark)"
       words.begins(as: name)
       words.inFlight.insert(mark)
-      let color = colorText.map { " color=\($0)" } ?? ""
-      return [
-        verb("text \(Self.text(words.place)) \(Self.quoted(words.words))\(color) as=\(name)")
-      ]
+      let color = penColor
+      return request { () throws(CommandError) in
+        .text(
+          at: try BoardPoint(rounding: words.place),
+          words: words.words,
+          color: color,
+          alias: ObjectAlias(name)
+        )
+      }
     }
     guard let (change, before) = words.takeChange() else { return [] }
     words.inFlight.insert(mark)
-    let replacing = change.range.isEmpty ? "" : " replacing=\(change.range.count)"
     // Others may have typed since: the place is one in the words that are shown here.
-    return [
-      verb(
-        "insert \(reference) \(change.range.lowerBound) \(Self.quoted(change.words))\(replacing)"
-          + " was=\(Self.quoted(before))"
+    return request(
+      .insert(
+        reference,
+        at: change.range.lowerBound,
+        words: change.words,
+        replacing: change.range.count,
+        was: before
       )
-    ]
+    )
   }
 
   /// A text of which nothing is left goes.
@@ -68,7 +75,7 @@ extension BoardClient {
     guard let typing, let reference = typing.reference,
       typing.scalars.allSatisfy(\.properties.isWhitespace)
     else { return [] }
-    return [verb("delete \(reference)")]
+    return request(.delete([reference]))
   }
 
   /// The text in which somebody types is as the board has it.
@@ -95,9 +102,12 @@ extension BoardClient {
     }
     let words = PlainText.lines(String(text.prefix(10_000))).trimmed
     guard !words.isEmpty else { return [] }
-    let at = Self.text(pointer ?? canvas.viewport.center)
-    if let file = Self.photoFile(words) { return [verb("photo \(at) \(Self.quoted(file))")] }
-    return [verb("text \(at) \(Self.quoted(words))")]
+    let place = pointer ?? canvas.viewport.center
+    return request { () throws(CommandError) in
+      let at = try BoardPoint(rounding: place)
+      if let file = Self.photoFile(words) { return .photo(at: at, file: file, alias: nil) }
+      return .text(at: at, words: words, alias: nil)
+    }
   }
 
   /// The path of a photo that was dropped on the terminal, as terminals write it.
@@ -131,11 +141,16 @@ extension BoardClient {
 
   private mutating func entered(_ text: String) -> [Action] {
     switch purpose {
-    case .chat: return [verb("say \(Self.quoted(text))")]
+    case .chat: return request(.say(words: text))
     case .photo(let place):
-      return [verb("photo \(Self.text(place)) \(Self.quoted(path(text.trimmed)))")]
-    case .export: return [verb("export \(Self.quoted(path(text.trimmed)))")]
-    case .guess(let id): return [verb("play \(id) \(Self.quoted(text))")]
+      let file = path(text.trimmed)
+      return request { () throws(CommandError) in
+        .photo(at: try BoardPoint(rounding: place), file: file, alias: nil)
+      }
+    case .export:
+      let file = path(text.trimmed)
+      return request(.export(file: file, region: nil, scale: 1, isReplacing: false))
+    case .guess(let id): return request(.play(ObjectReference(id), move: text))
     case .command: return command(text.trimmed)
     }
   }
@@ -194,14 +209,13 @@ extension BoardClient {
       say("there is no command \(shown(word)); \(advice)", isBad: true)
       return []
     default:
-      // The answer to a line that cannot be parsed would name no request.
       do throws(CommandError) {
-        _ = try CommandParser.parse(line)
+        guard let parsed = try CommandParser.parse(line) else { return [] }
+        return request(parsed.command)
       } catch {
         complain(error.message)
         return []
       }
-      return [verb(line)]
     }
   }
 

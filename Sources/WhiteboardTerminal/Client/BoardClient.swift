@@ -9,9 +9,9 @@ import WhiteboardSync
 /// write; what is shown is what the node tells.
 package struct BoardClient: Sendable {
   /// What is to be done outside.
-  package enum Action: Hashable, Sendable {
-    /// A line for the node.
-    case verb(String)
+  package enum Action: Equatable, Sendable {
+    /// A command for the node.
+    case command(CommandRequest)
     /// The board is to be left, and the program to end.
     case quit
     /// The terminal is to be cleared and drawn anew.
@@ -173,8 +173,8 @@ package struct BoardClient: Sendable {
   var removal: NodeEvent.Removed?
   /// Since when the box about it is shown, on the client's clock; nil while it is not.
   var removalShown: Duration?
-  var nextMark: Int64 = 1
-  var waiting: Set<Int64> = []
+  /// The commands that the node has not answered.
+  var requests = PendingRequests()
   /// When we last told others where we point.
   var lastPointed = Duration.zero
   /// The last pointer and view that were sent to the others.
@@ -250,44 +250,27 @@ package struct BoardClient: Sendable {
 
   // MARK: - Verbs
 
-  /// A verb with a mark, so that its answer is known.
-  mutating func verb(_ line: String) -> Action {
-    let mark = nextMark
-    nextMark += 1
-    waiting.insert(mark)
-    return .verb("\(line) request=\(mark)")
-  }
-
-  /// A number as verbs have it.
-  static func text(_ value: Double) -> String { DecimalText.hundredths(value) }
-
-  static func text(_ point: Point) -> String { "\(text(point.x)),\(text(point.y))" }
-
-  /// Words as verbs have them.
-  static func quoted(_ words: String) -> String {
-    // By scalars: a line feed after CR, in the text of another peer, is part of one character.
-    var escaped = String.UnicodeScalarView()
-    for scalar in words.unicodeScalars {
-      switch scalar {
-      case "\\", "\"": escaped.append(contentsOf: ["\\", scalar])
-      case "\n": escaped.append(contentsOf: ["\\", "n"])
-      default: escaped.append(scalar)
-      }
+  /// Sends a command with a request id, so that its answer is known; shows why if it cannot be sent.
+  mutating func request(_ command: () throws(CommandError) -> Command) -> [Action] {
+    do throws(CommandError) {
+      return [.command(try requests.request(try command()))]
+    } catch {
+      complain(error.message)
+      return []
     }
-    return "\"\(String(escaped))\""
   }
 
-  /// The colour of the pen as verbs have it; nil for the one that things have by themselves.
-  var colorText: String? {
-    ink.map { ColorText.text($0 << 8 | 0xFF) }
-  }
+  /// Sends a command with a request id.
+  mutating func request(_ command: Command) -> [Action] { request { command } }
 
-  /// The colour and width of the pen as verbs have them.
-  var penOptions: String {
-    "\(colorText.map { " color=\($0)" } ?? "") width=\(Self.text(width))"
-  }
+  /// The color of the pen, `0xRRGGBBAA`; nil for the default color.
+  var penColor: UInt32? { ink.map { $0 << 8 | 0xFF } }
 
-  var selectedIDs: String { selection.sorted().map(\.description).joined(separator: " ") }
+  /// The color and width of the pen.
+  var pen: Pen { Pen(color: penColor, width: width.inHundredths) }
+
+  /// The selected objects, by id.
+  var selected: [ObjectReference] { selection.sorted().map { ObjectReference($0) } }
 
   /// The objects that are selected, as they are.
   var selectedSnapshots: [ObjectSnapshot] {

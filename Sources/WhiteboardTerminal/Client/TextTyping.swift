@@ -1,11 +1,12 @@
 import Whiteboard
+import WhiteboardNode
 
 /// Words that are being typed into a text on the board, seen by everybody as they come.
 ///
 /// Others may type in the same text meanwhile: what they change moves our caret along and is kept.
-struct TextTyping: Hashable, Sendable {
+struct TextTyping: Sendable {
   /// What the verbs call the text; nil before the first letter of a new one.
-  private(set) var reference: String?
+  private(set) var reference: ObjectReference?
   /// The text on the board, once that is known.
   var id: ObjectID?
   /// Where it is, or is to be.
@@ -29,7 +30,7 @@ struct TextTyping: Hashable, Sendable {
   init(_ snapshot: ObjectSnapshot) {
     place = snapshot.centerPosition
     id = snapshot.id
-    reference = snapshot.id.description
+    reference = ObjectReference(snapshot.id)
     scalars = Array((snapshot.text ?? "").unicodeScalars)
     (told, caret) = (scalars, scalars.count)
   }
@@ -137,7 +138,7 @@ struct TextTyping: Hashable, Sendable {
 
   /// The text is new and is made now, under a name.
   mutating func begins(as name: String) {
-    (reference, told) = (name, scalars)
+    (reference, told) = (ObjectAlias(name).map { .alias($0) }, scalars)
   }
 
   /// What the node has not been told, and the words that it changes; it is taken for told from now on.

@@ -44,9 +44,9 @@ actor Hand: EventSink {
 
   private func run(_ actions: [BoardClient.Action]) async {
     var isAnswered = false
-    for case .verb(let line) in actions {
-      feed.push(line)
-      isAnswered = isAnswered || line.contains(" request=")
+    for case .command(let request) in actions {
+      feed.push(request)
+      isAnswered = isAnswered || request.request != nil
     }
     if isAnswered { await settle() }
   }

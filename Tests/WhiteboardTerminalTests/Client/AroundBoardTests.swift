@@ -35,7 +35,7 @@ struct AroundBoardTests {
     #expect(style.attributes.contains(.reversed), "the chosen color stands out")
     // A stroke begins below the row, where the mouse is.
     let place = desk.client.place(47.5, 20.5)
-    #expect(desk.type("p^[<0;48;21M").first?.hasPrefix("pen \(BoardClient.text(place))") == true)
+    #expect(desk.type("p^[<0;48;21M").first?.hasPrefix("pen \(CommandLine.text(place))") == true)
     #expect(abs(place.x) < 8 && abs(place.y) < 16, "the middle of the board is in its middle")
   }
 

@@ -59,7 +59,7 @@ struct BoardClientTests {
     #expect(desk.type(":zom 50\r") == [])
     #expect(desk.client.notice?.text.contains("zoom") == true)
     #expect(desk.type(#":text 0,0 "abc"# + "\r") == [], "it could not be answered")
-    #expect(desk.client.notice?.kind == .problem && desk.client.waiting.isEmpty)
+    #expect(desk.client.notice?.kind == .problem && desk.client.requests.count == 0)
     #expect(desk.type(":digest\r") == ["digest"])
   }
 

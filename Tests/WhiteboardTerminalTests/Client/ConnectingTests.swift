@@ -91,7 +91,11 @@ struct ConnectingTests {
       )
     )
     #expect(client.frame().screen.lines.contains { $0.contains("a b c") })
-    #expect(Self.type("y", &client) == [.verb("accept \"to-1\" request=1")])
+    #expect(
+      Self.type("y", &client) == [
+        .command(CommandRequest(.accept(target: "to-1"), request: .number(1)))
+      ]
+    )
   }
 
   @Test("once the session is connected, the bottom line names the member whose board is awaited")

@@ -52,7 +52,7 @@ struct Desk {
     known = Set(snapshots.map(\.id))
   }
 
-  /// Sends keys and mouse events, and returns the resulting commands without their request ids.
+  /// Types keys and moves the mouse, and returns the actions as lines of a script.
   mutating func type(_ text: String) -> [String] {
     var parser = InputParser()
     let events = parser.feed(text.replacing("^", with: "\u{1B}").utf8) + parser.finish()
@@ -67,8 +67,8 @@ struct Desk {
 
   static func line(_ action: BoardClient.Action) -> String? {
     switch action {
-    case .verb(let line):
-      String(line.prefix(upTo: line.range(of: " request=")?.lowerBound ?? line.endIndex))
+    case .command(let request):
+      request.isParsedFromLine ? request.line : "NOT PARSED \(request.line)"
     case .quit: "QUIT"
     case .redraw: "REDRAW"
     case .suspend: "SUSPEND"

@@ -118,10 +118,11 @@ struct KeyMapTests {
   /// Returns the visible state of a client.
   private func state(_ client: BoardClient) -> [String: String] {
     var state = [
-      "tool": client.tool.rawValue, "color": client.colorText ?? "default",
-      "width": BoardClient.text(client.width),
-      "center": BoardClient.text(client.canvas.viewport.center),
-      "zoom": BoardClient.text(client.canvas.viewport.zoom),
+      "tool": client.tool.rawValue,
+      "color": client.penColor.map { ColorText.text($0) } ?? "default",
+      "width": CommandLine.text(client.width),
+      "center": CommandLine.text(client.canvas.viewport.center),
+      "zoom": DecimalText.hundredths(client.canvas.viewport.zoom),
       "keyboard pen": "\(client.isKeyboardPen)", "snapping": "\(client.isSnapping)",
       "panel": "\(client.isPanelShown)",
     ]
@@ -129,7 +130,7 @@ struct KeyMapTests {
     state["notice"] = client.notice?.text
     state["typing"] = client.typing?.words
     state["prompt"] = client.editor?.lead
-    state["pointer"] = client.pointer.map { BoardClient.text($0) }
+    state["pointer"] = client.pointer.map { CommandLine.text($0) }
     state["gesture"] = client.gesture.map { "\($0)" }
     switch client.box {
     case .panel(let panel): state["box"] = panel.title

@@ -76,7 +76,7 @@ struct SavingTests {
     #expect(desk.type("^") == [])
     #expect(!desk.lines().contains { $0.contains("Quitting now") })
     _ = desk.type(keys)
-    #expect(desk.type("s/tmp/b.whiteboard\r") == ["save-as /tmp/b.whiteboard"])
+    #expect(desk.type("s/tmp/b.whiteboard\r") == [#"save-as "/tmp/b.whiteboard""#])
     _ = desk.type(keys)
     #expect(desk.type("x") == ["QUIT"])
   }

@@ -1,0 +1,46 @@
+/// The limits of commands that a program builds without a parser.
+extension Command {
+  /// Returns the command with its texts normalized, as the parsers return it.
+  ///
+  /// - Throws: ``CommandError`` if a value is outside its limits, with the message of the parsers.
+  package func checked() throws(CommandError) -> Command {
+    switch self {
+    case .text(let at, let words, let color, let alias):
+      let words = try CommandParser.checkedWords(words, what: "the text")
+      return .text(at: at, words: words, color: color, alias: alias)
+    case .insert(let reference, let at, let words, let replacing, let was):
+      return .insert(
+        reference,
+        at: try CommandParser.checkedPlace(Int64(at), key: "a place in a text"),
+        words: try CommandParser.checkedWords(words, what: "the text"),
+        replacing: try CommandParser.checkedPlace(Int64(replacing), key: "replacing"),
+        was: was
+      )
+    case .say(let words):
+      return .say(words: try CommandParser.checkedWords(words, what: "the message"))
+    case .photo(_, let file, _), .saveAs(let file), .import(let file, _),
+      .export(let file, _, _, _):
+      _ = try CommandParser.checkedFile(file)
+    case .play(_, let move):
+      _ = try CommandParser.checkedMove(move)
+    case .accept(let target, _), .decline(let target, _):
+      _ = try CommandParser.target(target, what: "the invitation")
+    case .scale(let references, let factor, _, _):
+      _ = try CommandParser.checkedReferences(references)
+      _ = try CommandParser.checkedFactor(factor)
+    case .rotate(let references, let degrees):
+      _ = try CommandParser.checkedReferences(references)
+      _ = try CommandParser.checkedDegrees(degrees)
+    case .width(let references, let width):
+      _ = try CommandParser.checkedReferences(references)
+      _ = try CommandParser.checkedWidth(width, key: "the width")
+    case .duplicate(let references, _, _), .select(let references), .move(let references, _),
+      .color(let references, _), .order(let references, _), .group(let references, _),
+      .lock(let references), .unlock(let references), .delete(let references),
+      .copy(let references):
+      _ = try CommandParser.checkedReferences(references)
+    default: break
+    }
+    return self
+  }
+}

@@ -1,0 +1,31 @@
+import Whiteboard
+import WhiteboardNode
+
+/// The values of commands, made from places and objects on the screen.
+extension BoardPoint {
+  /// Creates a point from a place, rounded to hundredths of a board unit.
+  ///
+  /// - Throws: ``CommandError`` if the place is outside the board.
+  init(rounding place: Point) throws(CommandError) {
+    guard let point = BoardPoint(x: place.x.inHundredths, y: place.y.inHundredths) else {
+      throw CommandError(.badArgument, "this place is outside the board")
+    }
+    self = point
+  }
+}
+
+extension ObjectReference {
+  /// Refers to an object by its id.
+  init(_ id: ObjectID) {
+    self = .id(sequence: id.dot.sequence, incarnation: id.dot.incarnation.description)
+  }
+}
+
+extension Double {
+  /// The value rounded to hundredths, so that what is sent is what the screen shows.
+  var inHundredths: Double {
+    guard isFinite else { return 0 }
+    // Adding zero turns -0 into 0.
+    return (Swift.min(Swift.max(self, -1e12), 1e12) * 100).rounded() / 100 + 0
+  }
+}

@@ -1,0 +1,37 @@
+import WhiteboardNode
+
+/// Numbers the commands of the client, and remembers those that the node has not answered.
+struct PendingRequests: Hashable, Sendable {
+  /// The id of the next request.
+  private(set) var nextID: Int64 = 1
+  private var pending: Set<Int64> = []
+
+  /// Returns a command with a new request id, and remembers that its answer is awaited.
+  ///
+  /// - Throws: ``CommandError`` if a value of the command is outside its limits.
+  mutating func request(_ command: Command) throws(CommandError) -> CommandRequest {
+    let command = try command.checked()
+    defer { nextID += 1 }
+    pending.insert(nextID)
+    return CommandRequest(command, request: .number(nextID))
+  }
+
+  /// Notes that a request was answered.
+  mutating func finish(_ id: Int64) { pending.remove(id) }
+
+  /// Whether the node has not answered a request.
+  func isPending(_ id: Int64) -> Bool { pending.contains(id) }
+
+  /// How many requests the node has not answered.
+  var count: Int { pending.count }
+}
+
+extension RequestMark {
+  /// The id as a number; nil if it is a word.
+  var number: Int64? {
+    switch self {
+    case .number(let number): number
+    case .word(let word): Int64(word)
+    }
+  }
+}
