@@ -1,53 +1,24 @@
 import PeerDiscovery
-import Synchronization
 import Whiteboard
 import WhiteboardNode
 import WhiteboardRendering
 
-/// Where a person begins: what the lobby needs from the program.
-package struct Lobby: Sendable {
-  /// How boards are found.
-  package let discovery: any Discovery
-  /// What a new board is called unless the person says otherwise.
-  package let suggestion: String
-  /// The boards that are kept here.
-  package let boards: @Sendable () async -> [LobbyClient.OwnBoard]
-  /// What a choice means.
-  package let configuration:
-    @Sendable (LobbyClient.Choice) async throws(NodeError) -> NodeConfiguration?
-
-  package init(
-    discovery: any Discovery,
-    suggestion: String,
-    boards: @escaping @Sendable () async -> [LobbyClient.OwnBoard],
-    configuration:
-      @escaping @Sendable (LobbyClient.Choice) async throws(NodeError)
-      -> NodeConfiguration?
-  ) {
-    self.discovery = discovery
-    self.suggestion = suggestion
-    self.boards = boards
-    self.configuration = configuration
-  }
-}
-
-/// Nodes on a terminal: what a person does goes to the node, and what it tells is drawn.
+/// Runs nodes on a terminal: passes the user's input to the node, and draws its events.
 ///
-/// The one owner of a ``BoardClient`` and a ``LobbyClient``. A frame is drawn when something changed, at most
-/// sixty times a second; nothing is done while nothing happens.
+/// It is the owner of a ``BoardClient`` and a ``LobbyClient``. If something changed, it draws a frame,
+/// at most sixty times a second. While nothing changes, it does nothing.
 package actor BoardTerminal: EventSink {
   private let terminal: Terminal
   private let settings: TerminalSettings
   private let keys: KeyMap
   private let home: String?
   private var features: TerminalFeatures
-  private let writer: ScreenWriter
   private let changes = ChangeQueue()
   private let clock = ContinuousClock()
   private let began: ContinuousClock.Instant
   private let wake: AsyncStream<Void>
   private let wakeUp: AsyncStream<Void>.Continuation
-  /// The board that is shown, else the lobby.
+  /// The board that is shown; nil while the lobby is shown.
   private var board: BoardClient?
   private var lobby: LobbyClient?
   private var choice: CheckedContinuation<LobbyClient.Choice, Never>?
@@ -57,16 +28,15 @@ package actor BoardTerminal: EventSink {
   private var parser = InputParser()
   private var inputCount = 0
   private var photos = PhotoDisplay()
-  private var shown: Screen?
-  private var shownCursor: (x: Int, y: Int)?
+  private var frames: FrameWriter
   private var isTickDue = false
 
   /// The time between two frames.
   private static let frameInterval = Duration.milliseconds(16)
-  /// How long an Escape may be the beginning of more.
-  private static let escapePatience = Duration.milliseconds(30)
+  /// How long the bytes after an Escape may take if they belong to the same key.
+  private static let escapeTimeout = Duration.milliseconds(30)
 
-  /// Draws on a terminal that was taken over, and asks it what it can do.
+  /// Creates the user interface for a terminal in raw mode.
   package init(
     _ terminal: Terminal,
     _ features: TerminalFeatures,
@@ -80,21 +50,21 @@ package actor BoardTerminal: EventSink {
     self.home = home
     self.features = features.applying(settings)
     self.features.cellSize = terminal.cellSize
-    writer = ScreenWriter(depth: self.features.depth)
+    frames = FrameWriter(depth: self.features.depth)
     began = clock.now
     (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Runs one node until it is over, and shows its board.
+  /// Runs one node until it ends, and shows its board.
   ///
-  /// - Throws: What ended the node.
+  /// - Throws: The error that ended the node.
   package func run(_ configuration: NodeConfiguration) async throws(NodeError) {
     let tasks = start()
     defer { stop(tasks) }
     try await show(configuration)
   }
 
-  /// Shows the lobby, and the boards that are chosen there, until the person leaves.
+  /// Shows the lobby, and the boards that the user chooses there, until the user leaves.
   package func run(_ lobby: Lobby) async {
     let tasks = start()
     defer { stop(tasks) }
@@ -107,9 +77,9 @@ package actor BoardTerminal: EventSink {
     )
     while !isEnding {
       self.lobby?.keep(await lobby.boards())
-      shown = nil
+      frames.invalidate()
       wakeUp.yield()
-      // Ends with the choice, below.
+      // The code below waits for it after the choice.
       let browsing = Task { await self.browse(lobby.discovery) }
       let choice = await nextChoice()
       browsing.cancel()
@@ -158,7 +128,7 @@ package actor BoardTerminal: EventSink {
     return true
   }
 
-  /// Both end with the program that the person runs.
+  /// Starts the tasks that read the terminal and draw; ``stop(_:)`` ends them.
   private func start() -> [Task<Void, Never>] {
     terminal.write(Array(TerminalFeatures.questions.utf8))
     return [Task { await self.listen() }, Task { await self.draw() }]
@@ -179,7 +149,7 @@ package actor BoardTerminal: EventSink {
     feed = CommandFeed()
     let node = Node(configuration, input: feed, sink: self)
     self.node = node
-    _ = changes.takeAll()
+    _ = changes.drain()
     photos = PhotoDisplay()
     board = BoardClient(
       columns: size.columns,
@@ -188,16 +158,19 @@ package actor BoardTerminal: EventSink {
       keys: keys,
       hasColors: features.depth != .none
     )
-    board?.home = home
+    board?.setHome(home)
     board?.allowsMotion = settings.allowsMotion
     board?.draw(on: features.background)
     if case .join(let target, _) = configuration.part {
       board?.connect(to: target.words, now: time)
     }
     if let notice { board?.say(notice, isBad: true) }
-    shown = nil
+    frames.invalidate()
     wakeUp.yield()
-    defer { (self.node, board, shown) = (nil, nil, nil) }
+    defer {
+      (self.node, board) = (nil, nil)
+      frames.invalidate()
+    }
     try await node.run()
   }
 
@@ -227,7 +200,7 @@ package actor BoardTerminal: EventSink {
     choice = nil
   }
 
-  /// Asks whatever is shown to end, and the program after it.
+  /// Ends the current screen and then the program.
   package func requestEnd() async {
     isEnding = true
     choose(.quit)
@@ -241,49 +214,49 @@ package actor BoardTerminal: EventSink {
     isEnding = true
     choose(.quit)
     let actions = board?.leaveAtRequest() ?? [.quit]
-    await carryOut(actions)
+    await perform(actions)
     wakeUp.yield()
     return !actions.isEmpty
   }
 
   private var time: Duration { clock.now - began }
 
-  // MARK: - What happens
+  // MARK: - Input
 
   private func listen() async {
     for await news in terminal.news {
       switch news {
-      case .bytes(let bytes): await take(bytes)
+      case .bytes(let bytes): await receive(bytes)
       case .resized:
         let size = terminal.size
         features.cellSize = terminal.cellSize ?? features.cellSize
         board?.resize(columns: size.columns, rows: size.rows)
         lobby?.resize(columns: size.columns, rows: size.rows)
-        shown = nil
+        frames.invalidate()
         wakeUp.yield()
       case .hungUp: await requestEnd()
       }
     }
   }
 
-  private func take(_ bytes: [UInt8]) async {
+  private func receive(_ bytes: [UInt8]) async {
     inputCount += 1
-    await take(parser.feed(bytes))
+    await handle(parser.feed(bytes))
     guard parser.isWaiting else { return }
     let count = inputCount
-    // Ends within a moment, and does nothing where more has come.
+    // Ends after the timeout, and does nothing if more bytes came.
     Task {
-      try? await clock.sleep(for: Self.escapePatience)
+      try? await clock.sleep(for: Self.escapeTimeout)
       await self.finishInput(count)
     }
   }
 
   private func finishInput(_ count: Int) async {
     guard count == inputCount else { return }
-    await take(parser.finish())
+    await handle(parser.finish())
   }
 
-  private func take(_ events: [InputEvent]) async {
+  private func handle(_ events: [InputEvent]) async {
     drainChanges()
     for var event in events {
       if case .reply(let reply) = event {
@@ -295,9 +268,9 @@ package actor BoardTerminal: EventSink {
         event = .mouse(mouse.inCells(width: cell.width, height: cell.height))
       }
       if board != nil {
-        await carryOut(board?.take(event, now: time) ?? [])
+        await perform(board?.handle(event, now: time) ?? [])
       } else if event == .key(.character("z"), .control) {
-        await carryOut([.suspend])
+        await perform([.suspend])
       } else if let wanted = lobby?.take(event, now: time) {
         choose(wanted)
       }
@@ -305,12 +278,12 @@ package actor BoardTerminal: EventSink {
     wakeUp.yield()
   }
 
-  private func carryOut(_ actions: [BoardClient.Action]) async {
+  private func perform(_ actions: [BoardClient.Action]) async {
     for action in actions {
       switch action {
       case .command(let request): feed.push(request)
       case .quit: await node?.requestEnd()
-      case .redraw: shown = nil
+      case .redraw: frames.invalidate()
       case .suspend:
         guard terminal.suspend() else {
           if board != nil {
@@ -321,9 +294,9 @@ package actor BoardTerminal: EventSink {
           continue
         }
         if features.hasPixelMouse { terminal.write(Array("\u{1B}[?1016h".utf8)) }
-        shown = nil
+        frames.invalidate()
       case .clipboard(let text):
-        // The terminal puts it where other programs paste from; many allow that, and none answers.
+        // OSC 52 sets the clipboard; a terminal that does not allow it ignores it.
         terminal.write(Array("\u{1B}]52;c;\(Base64.encode(Array(text.utf8)))\u{1B}\\".utf8))
       case .findFiles(let beginning):
         board?.complete(files: FileCompletion.paths(beginning: beginning), for: beginning)
@@ -331,11 +304,11 @@ package actor BoardTerminal: EventSink {
     }
   }
 
-  // MARK: - What the node tells
+  // MARK: - Events of the node
 
   package func write(_ events: [NodeEvent]) async throws(OutputError) {
     drainChanges()
-    for event in events { await carryOut(board?.take(event, now: time) ?? []) }
+    for event in events { await perform(board?.receive(event, now: time) ?? []) }
     wakeUp.yield()
   }
 
@@ -345,15 +318,15 @@ package actor BoardTerminal: EventSink {
   }
 
   private func drainChanges() {
-    // After a quiet while, the time of the last frame is long past.
+    // The last frame may be long ago.
     board?.advance(to: time)
-    for change in changes.takeAll() {
+    for change in changes.drain() {
       if case .photo(let asset) = change {
-        // Without colors, cells would show nothing of it.
+        // Without colors, cells cannot show a photo.
         let byCells = settings.graphics != .none && features.depth != .none
         if let wish = photos.found(asset, byCells: byCells) { read(wish) }
       } else {
-        board?.take(change, now: time)
+        board?.receive(change, now: time)
       }
     }
   }
@@ -373,7 +346,7 @@ package actor BoardTerminal: EventSink {
   private func drawFrame() async {
     drainChanges()
     lobby?.tick(now: time)
-    await carryOut(board?.tick(now: time) ?? [])
+    await perform(board?.tick(now: time) ?? [])
     scheduleNext()
     photos.use(features.graphics, features.cellSize)
     let inView = board?.photosInView() ?? PhotosInView()
@@ -382,112 +355,48 @@ package actor BoardTerminal: EventSink {
     board?.leaveBlank(asPixels)
     guard let (screen, cursor) = board?.frame() ?? lobby?.frame() else { return }
     let placements = inView.upright.filter { asPixels.contains($0.asset) }
-    let pictures = photos.update(
-      to: placements,
-      repainted: placements.compactMap { placement in
-        guard let shown else { return placement.visible }
-        return shown.change(to: screen, in: placement.visible)
-      },
-      isCleared: shown == nil
-    )
-    // Pictures come after the clearing of the screen, and what is written over them after both.
-    var before = shown ?? Screen(width: screen.width, height: screen.height)
-    for area in pictures?.overwritten ?? [] { before.fill(area) }
-    var bytes = shown == nil ? Array(ScreenWriter.clearing.utf8) : []
-    bytes += (pictures?.bytes ?? []) + writer.bytes(from: before, to: screen)
-    let isCursorElsewhere = cursor?.x != shownCursor?.x || cursor?.y != shownCursor?.y
-    guard !bytes.isEmpty || isCursorElsewhere else { return }
-    // Shown at once by terminals that know it, and passed over by the others.
-    let hiding = shownCursor == nil && shown != nil ? "" : "\u{1B}[?25l"
-    bytes = Array("\u{1B}[?2026h\(hiding)".utf8) + bytes
-    if let cursor { bytes += Array("\u{1B}[\(cursor.y + 1);\(cursor.x + 1)H\u{1B}[?25h".utf8) }
-    bytes += Array("\u{1B}[?2026l".utf8)
-    terminal.write(bytes)
-    (shown, shownCursor) = (screen, cursor)
+    if let bytes = frames.bytes(screen, cursor: cursor, &photos, at: placements) {
+      terminal.write(bytes)
+    }
   }
 
-  /// Reads a photo beside everything else.
+  /// Reads a photo in the background.
   private func read(_ wish: PhotoDisplay.Wish) {
     guard let node else { return }
     let paper = features.background ?? 0xFFFFFF
-    // Ends by itself when the photo is read.
+    // Ends when the photo is read.
     Task.detached(priority: .utility) {
       let path = await node.openPhoto(wish.asset)
       let reading = path.map { wish.read($0, on: paper) }
       await node.closePhoto(wish.asset)
       if let reading {
-        await self.took(reading, of: wish.asset)
+        await self.finishReading(reading, of: wish.asset)
       } else {
         await self.photoFailed(wish.asset)
       }
     }
   }
 
-  private func photoFailed(_ asset: AssetID) { photos.failed(asset) }
+  private func photoFailed(_ asset: AssetID) { photos.fail(asset) }
 
-  private func took(_ reading: PhotoDisplay.Reading, of asset: AssetID) {
+  private func finishReading(_ reading: PhotoDisplay.Reading, of asset: AssetID) {
     switch reading {
     case .cells(let pixels?): board?.show(pixels, of: asset)
-    case .pixels(let photo?): photos.took(photo, of: asset)
+    case .pixels(let photo?): photos.receive(photo, of: asset)
     case .cells(nil), .pixels(nil): return
     }
     wakeUp.yield()
   }
 
-  /// What is said for a while, or counts seconds, is drawn again without anything happening.
+  /// Draws again after a moment if messages or seconds on the screen change with time.
   private func scheduleNext() {
     guard board?.isTicking ?? lobby?.isTicking ?? false, !isTickDue else { return }
     isTickDue = true
-    // Ends after its sleep; a late one draws nothing new.
+    // Ends after its sleep; if it is late, it draws nothing new.
     Task {
       try? await clock.sleep(for: .milliseconds(500))
       isTickDue = false
       wakeUp.yield()
     }
-  }
-}
-
-/// What the node has said of the board and nobody has drawn yet.
-private final class ChangeQueue: Sendable {
-  private let changes = Mutex<[BoardChange]>([])
-
-  /// Beyond that, only the latest of each object, member and photo is kept.
-  private static let limit = 4096
-
-  func append(_ change: BoardChange) {
-    changes.withLock { changes in
-      changes.append(change)
-      if changes.count >= Self.limit, changes.count % Self.limit == 0 { Self.thin(&changes) }
-    }
-  }
-
-  func takeAll() -> [BoardChange] {
-    changes.withLock { changes in
-      defer { changes = [] }
-      return changes
-    }
-  }
-
-  private static func thin(_ changes: inout [BoardChange]) {
-    var seen: Set<ObjectID> = []
-    var members: Set<MemberID> = []
-    var photos: Set<AssetID> = []
-    var isSavingSeen = false
-    var kept: [BoardChange] = []
-    for change in changes.reversed() {
-      let isLatest: Bool =
-        switch change {
-        case .shown(let snapshot, _): seen.insert(snapshot.id).inserted
-        case .removed(let id): seen.insert(id).inserted
-        case .preview(let preview): !seen.contains(preview.stroke)
-        case .presence(let member, _): members.insert(member).inserted
-        case .photo(let id): photos.insert(id).inserted
-        case .saving:
-          !isSavingSeen
-        }
-      if case .saving = change { isSavingSeen = true }
-      if isLatest { kept.append(change) }
-    }
-    changes = kept.reversed()
   }
 }

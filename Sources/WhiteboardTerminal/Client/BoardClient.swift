@@ -1,192 +1,65 @@
 import Whiteboard
 import WhiteboardNode
 import WhiteboardRendering
-import WhiteboardSync
 
-/// The board on a terminal, as one value: input and news go in, verbs and a screen come out.
+/// The board on a terminal: input and events go in, commands and a screen come out.
 ///
-/// It knows no terminal, no clock and no node. What a person does becomes the verbs that a script would
-/// write; what is shown is what the node tells.
+/// It uses no terminal, no clock and no node. Each part of the state has an owner, such as
+/// ``Toolbox`` or ``Members``; the client passes input and events to the owners and performs the
+/// effects that they return.
 package struct BoardClient: Sendable {
-  /// What is to be done outside.
+  /// What the owner of the client must do.
   package enum Action: Equatable, Sendable {
-    /// A command for the node.
+    /// Send a command to the node.
     case command(CommandRequest)
-    /// The board is to be left, and the program to end.
+    /// Leave the board.
     case quit
-    /// The terminal is to be cleared and drawn anew.
+    /// Clear the terminal and draw the whole screen.
     case redraw
-    /// Everything is to stand still until the person comes back.
+    /// Suspend the program (SIGTSTP).
     case suspend
-    /// A text is to go where other programs paste from.
+    /// Copy a text to the clipboard.
     case clipboard(String)
-    /// The files whose paths begin so are wanted, for ``BoardClient/complete(files:for:)``.
+    /// Find the files whose paths begin like this, for ``BoardClient/complete(files:for:)``.
     case findFiles(String)
   }
 
-  /// Somebody else on the board.
-  struct Person: Hashable, Sendable {
-    var name: String
-    var icon: String?
-    var state: NodeEvent.PeerState.State
-    var presence = Presence()
-    /// Where the laser was, the latest place last.
-    var trail: [Point] = []
-    /// Since when it has not been reached, on the client's clock.
-    var silentSince: Duration?
-    /// How many changes of ours have been made since.
-    var waitingChanges = 0
-    /// When its pointer moved last, on the client's clock.
-    var movedAt = Duration.zero
-  }
-
-  /// A line in the chat or a remark, as it is shown.
-  struct Remark: Hashable, Sendable {
-    let who: String
-    let key: String
-    let text: String
-  }
-
-  /// What the line at the bottom is for.
-  enum Purpose: Hashable, Sendable {
-    case chat, command, export
-    case photo(at: Point)
-    case guess(ObjectID)
-  }
-
-  /// What lies over the board until a key is pressed.
-  enum Box: Hashable, Sendable {
-    case panel(Panel)
-    case invite
-    case menu(Menu)
-    /// The question whether to leave although some of the work is not on disk.
-    case unsaved
-  }
-
-  /// What the mouse or the keyboard is in the middle of.
-  enum Gesture: Hashable, Sendable {
-    /// A stroke that is being drawn: its verb's mark until its id is known, and its points.
-    case stroke(mark: Int64, id: ObjectID?, points: [Point])
-    case shape(Tool, from: Point, to: Point)
-    case pan(lastX: Double, lastY: Double)
-    case erase([Point])
-    case remove([ObjectID])
-    case band(from: Point, to: Point)
-    case drag(from: Point, to: Point)
-    case resize(SelectionFrame.Resize)
-    case turn(SelectionFrame, to: Point)
-  }
-
-  /// The scale or the angle that one thing is to have, and the mark of the verb that asks for it.
-  struct Wanted: Hashable, Sendable {
-    let id: ObjectID
-    let mark: Int64
-    var scale: Double?
-    var degrees: Double?
-  }
-
-  /// The terminal's size and manners.
-  package var columns: Int
-  package var rows: Int
-  package var isASCII: Bool
-
+  /// The time of the last event on the client's clock.
+  var now = Duration.zero
   let keys: KeyMap
-  /// Whether what moves leaves a trail.
+  /// Whether a laser pointer leaves a trail.
   package var allowsMotion = true
-  /// The person's directory, which `~` stands for in paths.
-  package var home: String?
-  var canvas: BoardCanvas
-  var tool = Tool.pen
-  /// `0xRRGGBB` of the pen; nil is as the terminal writes.
-  var ink: UInt32?
-  var width = 5.0
-  var gesture: Gesture?
-  /// Where and when the last click was.
-  var lastClick: (place: Point, time: Duration)?
-  /// Where the menu is to open once what was clicked is selected.
-  var menuCell: Menu.Cell?
-  var selection: Set<ObjectID> = []
-  /// The target of the last scaling or rotation.
-  var wanted: Wanted?
-  /// What anybody has in hand.
-  var held: Set<ObjectID> = []
-  /// Where the pointer is on the board.
-  var pointer: Point?
-  var isKeyboardPen = false
-  var isPanelShown = true
-  var isSnapping = true
-  /// Whose view we see, by the key of ``people``.
-  var followed: String?
-  var box: Box? {
+
+  var layout: ScreenLayout
+  var scene: BoardScene
+  var toolbox = Toolbox()
+  var requests = PendingRequests()
+  var board = BoardInfo()
+  var saveStatus = SaveStatus()
+  /// The attempt to join; nil once the session is connected.
+  var connection: ConnectionAttempt?
+  var members = Members()
+  var presence = PresencePublisher()
+  var questions = Questions()
+  var removal = RemovalState()
+  var chat = ChatLog()
+  var prompt = Prompt()
+  /// The text on the board in which the user types.
+  var typing: TextTyping?
+  var messages = Messages()
+  var overlay: Overlay? {
     didSet {
-      // A message box would cover what the person has just opened.
-      if oldValue == nil, box != nil, isNoticeBoxed { notice = nil }
+      // A message box would cover what the user has just opened.
+      if oldValue == nil, overlay != nil, messages.isBoxed(in: layout) { messages.notice = nil }
     }
   }
-  var editor: LineEditor?
-  var typing: TextTyping?
-  var purpose = Purpose.command
-  var histories: [String: [String]] = [:]
+  /// The cell at which a menu opens as soon as the clicked object is selected.
+  var pendingMenu: Menu.Cell?
+  /// The time of the first Ctrl+C, if the second one would leave the board.
+  private var interruptedAt: Duration?
 
-  // What the node has told.
-  var own: String = ""
-  var boardName = ""
-  /// Its name without a title.
-  var plainName = ""
-  var boardID = ""
-  /// The attempt to join; nil once the session is connected.
-  var connecting: Connecting?
-  /// Whether this is another peer's board that has not arrived yet.
-  var lacksBoard = false
-  /// The display names of announcing peers, by board and by peer id.
-  var announcers: [String: [String: String]] = [:]
-  var link = ""
-  var code: String?
-  /// Whether discovery shows the board to peers on this network.
-  var isAnnounced = false
-  /// Whether discovery does not work on this computer.
-  var isDiscoveryMissing = false
-  /// The save state that the node reported last; nil until it has opened the board.
-  var saveState: SaveState?
-  var people: [String: Person] = [:]
-  /// Where those point who are heard of before they are told to be here.
-  var earlyPresences: [String: Presence] = [:]
-  /// Who has just gone and comes back by another way.
-  var rerouted: Set<String> = []
-  var remarks: [Remark] = []
-  /// How many remarks there have been.
-  var remarkCount = 0
-  /// How many chat lines came while no chat was visible.
-  var unreadLines = 0
-  /// The games that wait for our move.
-  var ourTurns: Set<ObjectID> = []
-  /// The distance of the board's lines; nil for none.
-  var grid: Double?
-  /// The message at the bottom.
-  var notice: Notice?
-  var invitations: [NodeEvent.Invitation] = []
-  /// The files that members offer, in the order in which the user is asked.
-  var fileOffers: [NodeEvent.ResourceOffered] = []
-  /// The transfers of files that the user was asked about, until the user sees how they end.
-  var offeredFiles: Set<String> = []
-  /// The host's decision that we are no longer a member; nil while we are one.
-  var removal: NodeEvent.Removed?
-  /// Since when the box about it is shown, on the client's clock; nil while it is not.
-  var removalShown: Duration?
-  /// The commands that the node has not answered.
-  var requests = PendingRequests()
-  /// When we last told others where we point.
-  var lastPointed = Duration.zero
-  /// The last pointer and view that were sent to the others.
-  var toldPointer: Point?
-  var toldView: Viewport?
-  var isQuitAsked: Duration?
-  var now = Duration.zero
-  /// How many points of the stroke in hand have been handed to the node.
-  var sentPoints = 0
-
-  /// How many remarks are kept.
-  static let remarkLimit = 5_000
+  /// How long the second Ctrl+C leaves the board.
+  private static let interruptTime = Duration.seconds(2)
 
   package init(
     columns: Int,
@@ -196,87 +69,182 @@ package struct BoardClient: Sendable {
     hasColors: Bool = true
   ) {
     self.keys = keys
-    self.columns = max(columns, 1)
-    self.rows = max(rows, 1)
-    isASCII = dotStyle == .ascii
-    canvas = BoardCanvas(
-      Viewport(center: Point(x: 0, y: 0), columns: 1, rows: 1),
-      dotStyle: dotStyle
-    )
-    canvas.isMonochrome = !hasColors
-    layOut()
+    layout = ScreenLayout(columns: columns, rows: rows, isASCII: dotStyle == .ascii)
+    let viewport = Viewport(center: Point(x: 0, y: 0), columns: 1, rows: 1)
+    scene = BoardScene(BoardCanvas(viewport, dotStyle: dotStyle))
+    scene.canvas.isMonochrome = !hasColors
+    fitBoard()
   }
 
-  // MARK: - Place
+  /// Sets the user's home directory, for which `~` stands in paths.
+  package mutating func setHome(_ home: String?) { prompt.home = home }
 
-  /// Whether people and chat have room beside the board.
-  var hasPanel: Bool { isPanelShown && columns >= 90 && rows >= 16 }
-  /// How wide they are.
-  static let panelWidth = 26
-
-  /// Where the board is.
-  var boardArea: CellArea {
-    let isSmall = rows < 4
-    let top = isSmall ? 0 : hasToolRow ? 2 : 1
-    return CellArea(
-      x: 0,
-      y: top,
-      width: columns - (hasPanel ? Self.panelWidth : 0),
-      height: isSmall ? rows : rows - top - 1
-    )
+  /// Shows an attempt to join until the session is connected.
+  ///
+  /// - Parameters:
+  ///   - target: The target that the user asked for; empty for any board nearby.
+  ///   - now: The time on the client's clock.
+  package mutating func connect(to target: String, now: Duration) {
+    self.now = now
+    connection = ConnectionAttempt(to: target, since: now)
+    board.isAwaited = true
   }
 
-  /// The terminal has another size.
+  /// Sets the size of the terminal.
   package mutating func resize(columns: Int, rows: Int) {
-    self.columns = max(columns, 1)
-    self.rows = max(rows, 1)
-    layOut()
+    layout.resize(columns: columns, rows: rows)
+    fitBoard()
   }
 
-  mutating func layOut() {
-    var viewport = canvas.viewport
-    viewport.columns = max(boardArea.width, 1)
-    viewport.rows = max(boardArea.height, 1)
-    canvas.show(viewport)
-  }
+  mutating func fitBoard() { scene.canvas.show(layout.fitted(scene.viewport)) }
 
-  /// The place of the board at a place of the terminal, that in cells.
-  func place(_ x: Double, _ y: Double) -> Point {
-    canvas.viewport.place(
-      atColumn: x - Double(boardArea.columns.lowerBound),
-      row: y - Double(boardArea.rows.lowerBound)
-    )
-  }
+  // MARK: - Time
 
-  // MARK: - Verbs
+  /// Sets the time of the events that follow.
+  package mutating func advance(to now: Duration) { self.now = now }
 
-  /// Sends a command with a request id, so that its answer is known; shows why if it cannot be sent.
-  mutating func request(_ command: () throws(CommandError) -> Command) -> [Action] {
-    do throws(CommandError) {
-      return [.command(try requests.request(try command()))]
-    } catch {
-      complain(error.message)
-      return []
+  /// Handles the passing of time, and sends what the user drew since the last call.
+  package mutating func tick(now: Duration) -> [Action] {
+    self.now = now
+    // While the program connects, no message is visible.
+    if connection == nil {
+      messages.expire(at: now, in: layout)
+    } else {
+      messages.postpone(to: now)
     }
+    if let since = interruptedAt, now - since > Self.interruptTime { interruptedAt = nil }
+    if let viewport = members.followedView(scene.viewport) { scene.canvas.show(viewport) }
+    if overlay == .unsavedQuestion, saveStatus.isQuestionObsolete {
+      overlay = nil
+      return [.quit]
+    }
+    var effects = toolbox.continueStroke()
+    let isLaser = toolbox.tool == .laser
+    effects += presence.move(to: toolbox.pointer, isLaser: isLaser, now: now).map { [$0] } ?? []
+    effects +=
+      presence.show(scene.viewport, hasReaders: !members.isEmpty, now: now).map { [$0] } ?? []
+    return perform(effects)
   }
 
-  /// Sends a command with a request id.
-  mutating func request(_ command: Command) -> [Action] { request { command } }
+  // MARK: - Messages
 
-  /// The color of the pen, `0xRRGGBBAA`; nil for the default color.
-  var penColor: UInt32? { ink.map { $0 << 8 | 0xFF } }
-
-  /// The color and width of the pen.
-  var pen: Pen { Pen(color: penColor, width: width.inHundredths) }
-
-  /// The selected objects, by id.
-  var selected: [ObjectReference] { selection.sorted().map { ObjectReference($0) } }
-
-  /// The objects that are selected, as they are.
-  var selectedSnapshots: [ObjectSnapshot] {
-    selection.sorted().compactMap { canvas.item($0)?.snapshot }
+  /// Shows a message for a while.
+  package mutating func say(_ text: String, isBad: Bool = false) {
+    messages.show(text, isBad ? .problem : .remark, at: now)
   }
 
-  /// How far from a place something may be to be meant: a cell.
-  var reach: Double { canvas.viewport.cellWidth }
+  // MARK: - Effects
+
+  /// Performs the effects of a part of the client.
+  ///
+  /// - Returns: The actions that remain for the owner of the client.
+  mutating func perform(_ effects: [BoardEffect]) -> [Action] {
+    var actions: [Action] = []
+    for effect in effects {
+      switch effect {
+      case .command(let request): actions.append(.command(request))
+      case .message(let text): say(text)
+      case .problem(let text): messages.showProblem(text, at: now)
+      case .selectionRequired:
+        let key = keys.key(for: .tool(.select)) ?? "select"
+        say("select something first: \(key) and click, or Tab")
+      case .stopFollowing: members.stopFollowing()
+      case .show(let viewport): show(viewport)
+      case .typeIn(let snapshot):
+        typing = TextTyping(snapshot)
+        // Other members can type in the text too, if it is not selected.
+        if !scene.selection.isEmpty { actions += send(.deselect) }
+      case .typeText(let place): typing = TextTyping(at: place)
+      }
+    }
+    return actions
+  }
+
+  /// Sends a command and awaits its answer.
+  mutating func send(_ command: Command) -> [Action] { perform(requests.send(command)) }
+
+  /// Sends a command that is made from places on the board, and awaits its answer.
+  mutating func send(_ command: () throws(CommandError) -> Command) -> [Action] {
+    perform(requests.send(command))
+  }
+
+  mutating func select(_ ids: [ObjectID]) -> [Action] {
+    perform(toolbox.select(ids, on: scene, &requests))
+  }
+
+  mutating func endGesture() -> [Action] { perform(toolbox.endGesture(on: scene, &requests)) }
+
+  // MARK: - View
+
+  /// Shows another part of the board, and stops following a member.
+  mutating func show(_ viewport: Viewport) {
+    if let key = members.followed {
+      members.stopFollowing()
+      say("no longer following \(members.name(of: key) ?? "anybody")")
+    }
+    scene.canvas.show(viewport)
+  }
+
+  mutating func pan(byDots x: Double, _ y: Double) {
+    var viewport = scene.viewport
+    viewport.pan(byDots: x, y)
+    show(viewport)
+  }
+
+  mutating func zoom(by factor: Double, around place: Point) {
+    var viewport = scene.viewport
+    viewport.zoom(by: factor, around: place)
+    show(viewport)
+  }
+
+  mutating func center(on place: Point) {
+    var viewport = scene.viewport
+    viewport.center = place
+    show(viewport)
+  }
+
+  /// Shows all objects.
+  mutating func showEverything() {
+    guard let bounds = scene.canvas.bounds else { return }
+    var viewport = scene.viewport
+    viewport.fit(bounds)
+    show(viewport)
+  }
+
+  /// Selects an object, and shows it if it is out of view.
+  mutating func go(to id: ObjectID) -> [Action] {
+    if let bounds = scene.snapshot(id)?.bounds, !scene.viewport.rectangle.contains(bounds) {
+      center(on: bounds.center)
+    }
+    return select([id])
+  }
+
+  mutating func follow(_ key: String) {
+    members.follow(key)
+    say("following \(members.name(of: key) ?? "somebody"); move the board to stop")
+    if let viewport = members.followedView(scene.viewport) { scene.canvas.show(viewport) }
+  }
+
+  // MARK: - Leaving
+
+  /// Leaves the board; asks first if that would lose work.
+  package mutating func leave() -> [Action] {
+    guard saveStatus.mustAskBeforeLeaving else { return [.quit] }
+    prompt.close()
+    overlay = .unsavedQuestion
+    return []
+  }
+
+  /// Leaves the board after a request to end the program; a second request does not ask.
+  package mutating func leaveAtRequest() -> [Action] {
+    overlay == .unsavedQuestion ? [.quit] : leave()
+  }
+
+  /// Leaves the board at the second Ctrl+C.
+  mutating func interrupt() -> [Action] {
+    if let since = interruptedAt, now - since <= Self.interruptTime { return leave() }
+    interruptedAt = now
+    say("Ctrl+C again leaves the board" + (saveStatus.isSaved ? "; it is saved" : ""))
+    return endGesture()
+  }
 }

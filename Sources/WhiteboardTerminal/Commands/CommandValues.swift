@@ -12,6 +12,15 @@ extension BoardPoint {
     }
     self = point
   }
+
+  /// Returns the rounded points of a path.
+  ///
+  /// - Throws: ``CommandError`` if a place is outside the board.
+  static func rounding(_ places: some Sequence<Point>) throws(CommandError) -> [BoardPoint] {
+    var points: [BoardPoint] = []
+    for place in places { points.append(try BoardPoint(rounding: place)) }
+    return points
+  }
 }
 
 extension ObjectReference {

@@ -94,14 +94,14 @@ struct PhotoDisplay {
   }
 
   /// Handles that a photo could not be read; it is read when the node has it again.
-  mutating func failed(_ asset: AssetID) {
+  mutating func fail(_ asset: AssetID) {
     available.remove(asset)
     askedForCells.remove(asset)
     asked[asset] = nil
   }
 
   /// A photo was read.
-  mutating func took(_ photo: TerminalPhoto, of asset: AssetID) { photos[asset] = photo }
+  mutating func receive(_ photo: TerminalPhoto, of asset: AssetID) { photos[asset] = photo }
 
   /// The photos of which all that are in view are shown by pixels, so that their cells stay blank.
   func assetsShownAsPixels(_ inView: PhotosInView) -> Set<AssetID> {

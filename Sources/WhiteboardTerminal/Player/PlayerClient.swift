@@ -3,66 +3,69 @@ import Whiteboard
 import WhiteboardRendering
 import WhiteboardSync
 
-/// A recording on a terminal, as one value: what is pressed goes in with the time, and cells come out.
+/// Plays a recording: input and the passing of time go in, and a screen comes out.
 package struct PlayerClient: Sendable {
-  /// How fast it can go.
+  /// The possible speeds.
   package static let speeds = [0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64]
-  /// Beyond that a pause is passed over, where pauses are.
+  /// The length in milliseconds from which a pause is skipped.
   package static let idleLimit: Int64 = 2_000
-  /// How much of a pause is kept.
+  /// The length in milliseconds to which a skipped pause is shortened.
   private static let idleRest: Int64 = 300
 
-  /// Whether it goes on by itself.
+  /// Whether the recording plays.
   package private(set) var isPlaying = true
-  /// Whether pauses are passed over.
+  /// Whether pauses are skipped.
   package var skipsIdle = false
   /// The current position, in milliseconds from the beginning.
   package private(set) var position = 0.0
-  /// How many steps are applied.
+  /// The number of applied steps.
   package var place: Int { playback.place }
 
-  /// Whether what is shown changes without anything pressed.
+  /// Whether the screen changes with time alone.
   package var isMoving: Bool {
     isPlaying
-      || [said?.since, remark?.since].contains { since in
-        since.map { passed - $0 < Self.sayingTime } ?? false
+      || [chatLine?.since, notice?.since].contains { since in
+        since.map { elapsed - $0 < Self.messageTime } ?? false
       }
   }
 
-  private var playback: Playback
-  private var recording: Recording { playback.recording }
-  private var canvas: BoardCanvas
-  private var columns: Int
-  private var rows: Int
-  private let isASCII: Bool
-  private var speed = 3
-  private var loop: (from: Int64, to: Int64?)?
+  private(set) var playback: Playback
+  var recording: Recording { playback.recording }
+  var canvas: BoardCanvas
+  private(set) var columns: Int
+  private(set) var rows: Int
+  let isASCII: Bool
+  /// The index of the speed in ``speeds``.
+  private(set) var speed = 3
+  /// The part that is repeated, in milliseconds; it has no end while the user has not set it.
+  private(set) var loop: (from: Int64, to: Int64?)?
   /// The authors, in the order of their first appearance.
   private let people: [MemberID]
-  private var only: MemberID?
-  private var follows = false
-  /// Whether the person chose what is in view.
+  /// The member whose objects are shown; nil for all members.
+  private(set) var only: MemberID?
+  /// Whether the view follows the changes.
+  private(set) var follows = false
+  /// Whether the user chose the view.
   private var isViewChosen = false
-  /// How many steps there are in each of some equal times.
-  private let activity: [Int]
-  private static let buckets = 512
+  let activity: ActivityBar
   /// The photos that can be shown.
   private let photos: Set<AssetID>
   /// The number of ink previews that were shown or skipped.
   private var previewed = 0
-  /// The last line of the chat, and since when it is shown.
-  private var said: (line: ChatLine, since: Double)?
-  /// The newest line of the chat that was there.
-  private var lastSaid: ObjectID?
-  /// Something to say for a moment, and since when.
-  private var remark: (words: String, since: Double)?
+  /// The last line of the chat, and the time when it appeared.
+  private(set) var chatLine: (line: ChatLine, since: Double)?
+  /// The id of the newest chat line that was shown.
+  private var lastChatID: ObjectID?
+  /// A message, and the time when it appeared.
+  private(set) var notice: (text: String, since: Double)?
   /// Whether the keys are shown.
-  private var showsKeys = false
-  /// How much time went by at the terminal, in milliseconds: what is said stays for some of it.
-  private var passed = 0.0
-  private static let sayingTime = 5_000.0
+  private(set) var showsKeys = false
+  /// The time since the player started, in milliseconds.
+  private(set) var elapsed = 0.0
+  /// How long messages and chat lines are shown, in milliseconds.
+  static let messageTime = 5_000.0
 
-  /// At the beginning, playing.
+  /// Creates a player that plays from the beginning.
   package init(
     _ recording: Recording,
     photos: [AssetID: PhotoPixels] = [:],
@@ -81,17 +84,12 @@ package struct PlayerClient: Sendable {
     )
     for (asset, pixels) in photos { canvas.setPhoto(pixels, of: asset) }
     people = RecordingStatistics(of: recording).people.compactMap(\.member)
-    var activity = [Int](repeating: 0, count: Self.buckets)
-    let duration = max(recording.duration, 1)
-    for time in recording.times {
-      activity[min(Int(time * Int64(Self.buckets) / duration), Self.buckets - 1)] += 1
-    }
-    self.activity = activity
+    activity = ActivityBar(recording)
     fitToEnd()
     seek(to: 0)
   }
 
-  /// The terminal has another size.
+  /// Sets the size of the terminal.
   package mutating func resize(columns: Int, rows: Int) {
     self.columns = max(columns, 1)
     self.rows = max(rows, 1)
@@ -104,22 +102,22 @@ package struct PlayerClient: Sendable {
 
   // MARK: - Time
 
-  /// Goes as fast as the nearest of ``speeds``.
+  /// Sets the speed to the nearest of ``speeds``.
   package mutating func setSpeed(_ wanted: Double) {
     speed =
       Self.speeds.indices.min { abs(Self.speeds[$0] - wanted) < abs(Self.speeds[$1] - wanted) } ?? 3
   }
 
   /// Lets time pass.
-  package mutating func advance(by elapsed: Duration) {
-    passed += elapsed / .milliseconds(1)
+  package mutating func advance(by time: Duration) {
+    elapsed += time / .milliseconds(1)
     guard isPlaying else { return }
-    position += elapsed / .milliseconds(1) * Self.speeds[speed]
+    position += time / .milliseconds(1) * Self.speeds[speed]
     if let loop, let end = loop.to, position >= Double(end) {
       seek(to: loop.from)
       return
     }
-    if skipsIdle { passOverPause() }
+    if skipsIdle { skipPause() }
     if position >= Double(recording.duration) {
       position = Double(recording.duration)
       isPlaying = false
@@ -128,8 +126,8 @@ package struct PlayerClient: Sendable {
     showPreviews()
   }
 
-  /// Goes on to where something is seen again, where that is far.
-  private mutating func passOverPause() {
+  /// Jumps to the next visible change if it is far away.
+  private mutating func skipPause() {
     let here = Int64(position)
     let reached = recording.place(at: here)
     let step = reached < recording.count ? recording.times[reached] : recording.duration
@@ -139,10 +137,10 @@ package struct PlayerClient: Sendable {
     }
   }
 
-  /// Goes to a time.
+  /// Moves to a time in milliseconds.
   package mutating func seek(to time: Int64) {
     position = Double(min(max(0, time), recording.duration))
-    // At the very beginning nothing has happened yet.
+    // At the beginning, no step is applied.
     go(to: time <= 0 ? 0 : recording.place(at: Int64(position)))
     previewed = recording.presence.previewCount(at: Int64(position))
   }
@@ -156,7 +154,7 @@ package struct PlayerClient: Sendable {
 
   private mutating func go(to target: Int) {
     let isNear = target >= place && target - place <= 2_000
-    if !isNear { (said, remark) = (nil, nil) }
+    if !isNear { (chatLine, notice) = (nil, nil) }
     if !isNear { _ = playback.takeChanges() }
     let before = place
     playback.seek(toPlace: target)
@@ -164,9 +162,9 @@ package struct PlayerClient: Sendable {
     isNear ? showChanges() : showAll()
   }
 
-  // MARK: - What is shown
+  // MARK: - Board
 
-  /// Shows what was drawn and was not on the board yet, up to now.
+  /// Shows the previews of strokes up to the current position.
   private mutating func showPreviews() {
     let previews = recording.presence.previews
     let end = recording.presence.previewCount(at: Int64(position))
@@ -180,7 +178,7 @@ package struct PlayerClient: Sendable {
     previewed = end
   }
 
-  /// Shows an object as it is, or no more.
+  /// Shows the current state of an object, or removes it.
   private mutating func show(_ id: ObjectID, on board: Board) {
     guard let snapshot = board.snapshot(id), snapshot.kind.isShown,
       only == nil || board.authors[id.dot.incarnation] == only
@@ -191,7 +189,7 @@ package struct PlayerClient: Sendable {
     if canvas.item(id)?.preview.isEmpty == false,
       playback.board.state.record(id)?.isFinished == true
     {
-      // All of it is on the board now (SYN-33).
+      // The finished stroke needs no preview (SYN-33).
       canvas.remove(id)
     }
     canvas.set(BoardCanvas.Item(snapshot, game: board.gameView(id, for: board.member)))
@@ -204,7 +202,7 @@ package struct PlayerClient: Sendable {
 
   private mutating func showChanges() {
     let changes = playback.takeChanges()
-    // Gone before the next step, which would else copy all that it shares with this.
+    // This copy must not live until the next step, which would then copy all shared storage.
     let board = playback.board.shown(photos: photos)
     for change in changes {
       switch change {
@@ -212,9 +210,9 @@ package struct PlayerClient: Sendable {
       case .selected: break
       }
     }
-    if let line = board.chat.last, line.id != lastSaid {
-      lastSaid = line.id
-      said = (line, passed)
+    if let line = board.chat.last, line.id != lastChatID {
+      lastChatID = line.id
+      chatLine = (line, elapsed)
     }
   }
 
@@ -223,10 +221,10 @@ package struct PlayerClient: Sendable {
     canvas.removeAll()
     let board = playback.board.shown(photos: photos)
     for id in board.objectIDs { show(id, on: board) }
-    lastSaid = board.chat.last?.id
+    lastChatID = board.chat.last?.id
   }
 
-  /// Shows all that is there in the end, so that nothing happens out of view.
+  /// Shows the part of the board that contains all objects at the end of the recording.
   private mutating func fitToEnd() {
     let place = place
     playback.seek(toPlace: recording.count)
@@ -238,17 +236,18 @@ package struct PlayerClient: Sendable {
     showAll()
   }
 
-  // MARK: - What is pressed
+  // MARK: - Input
 
-  /// Takes what a person did.
-  /// - Returns: Whether the person leaves.
-  package mutating func take(_ event: InputEvent) -> Bool {
+  /// Handles an input.
+  ///
+  /// - Returns: Whether the user leaves.
+  package mutating func handle(_ event: InputEvent) -> Bool {
     switch event {
-    case .key(let key, let modifiers): return take(key, modifiers)
+    case .key(let key, let modifiers): return handle(key, modifiers)
     case .mouse(let mouse):
       switch mouse.kind {
       case .press(.left) where mouse.y == rows - 2, .drag(.left) where mouse.y == rows - 2:
-        seek(to: time(atColumn: mouse.x))
+        seek(to: activity.time(atColumn: mouse.x, of: columns))
       case .scroll(_, let dy):
         isViewChosen = true
         var viewport = canvas.viewport
@@ -262,7 +261,7 @@ package struct PlayerClient: Sendable {
     return false
   }
 
-  private mutating func take(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Bool {
+  private mutating func handle(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Bool {
     let leap: Int64 = modifiers.contains(.shift) ? 60_000 : 5_000
     let showedKeys = showsKeys
     showsKeys = false
@@ -283,7 +282,7 @@ package struct PlayerClient: Sendable {
     case .home: seek(to: 0)
     case .end:
       seek(to: recording.duration)
-      // Where all happened at once, the beginning is the end.
+      // If all steps have the same time, that time is the beginning too.
       go(to: recording.count)
     case .character("n"): seekMarker(forward: true)
     case .character("N"): seekMarker(forward: false)
@@ -321,14 +320,14 @@ package struct PlayerClient: Sendable {
     let next =
       forward ? markers.first { $0.elapsed > here } : markers.last { $0.elapsed < here - 500 }
     if let next { seek(to: next.elapsed) }
-    remark = (
+    notice = (
       next.map { "marker \(TerminalText.cleaned($0.name, limit: 64))" }
-        ?? "no marker \(forward ? "after" : "before") this", passed
+        ?? "no marker \(forward ? "after" : "before") this", elapsed
     )
   }
 
   /// Returns the display name of a member.
-  private func name(of member: MemberID) -> String {
+  func name(of member: MemberID) -> String {
     recording.name(of: member).map { TerminalText.cleaned($0, limit: 64) }
       ?? String(member.description.prefix(8))
   }
@@ -338,135 +337,4 @@ package struct PlayerClient: Sendable {
     only = index < people.count ? people[index] : nil
     showAll()
   }
-
-  private func time(atColumn column: Int) -> Int64 {
-    Int64(Double(recording.duration) * Double(column) / Double(max(columns - 1, 1)))
-  }
-
-  // MARK: - Cells
-
-  /// The cells as they are now.
-  package mutating func frame() -> Screen {
-    canvas.paint()
-    var screen = Screen(width: columns, height: rows)
-    screen.copy(canvas.screen, to: (0, 0))
-    putCursors(&screen)
-    putSaid(&screen)
-    if showsKeys { putKeys(&screen) }
-    if rows >= 3 { putBar(&screen) }
-    if rows >= 2 { putStatus(&screen) }
-    return screen
-  }
-
-  private func putBar(_ screen: inout Screen) {
-    let greatest = max(activity.max() ?? 1, 1)
-    let levels = Array(isASCII ? " .:-=+*#" : "▁▂▃▄▅▆▇█")
-    let here = Int(position / Double(max(recording.duration, 1)) * Double(columns - 1))
-    for column in 0..<columns {
-      let first = column * Self.buckets / columns
-      let last = max(first + 1, (column + 1) * Self.buckets / columns)
-      let most = activity[first..<min(last, Self.buckets)].max() ?? 0
-      // The root shows a single stroke beside a storm.
-      let share = (Double(most) / Double(greatest)).squareRoot()
-      let level = most == 0 ? 0 : max(1, Int((share * Double(levels.count - 1)).rounded()))
-      var style = CellStyle.plain
-      style.attributes = column == here ? .reversed : column < here ? .bold : .dim
-      screen.put(String(levels[level]), x: column, y: rows - 2, style)
-    }
-    for marker in recording.markers {
-      let share = Double(marker.elapsed) / Double(max(recording.duration, 1))
-      screen.put(isASCII ? "^" : "◆", x: Int(share * Double(columns - 1)), y: rows - 2)
-    }
-  }
-
-  private func putStatus(_ screen: inout Screen) {
-    let sign = isPlaying ? (isASCII ? ">" : "▶") : (isASCII ? "=" : "⏸")
-    let pace = Self.speeds[speed]
-    var words = [
-      "\(sign) \(Recording.text(Int64(position))) / \(Recording.text(recording.duration))",
-      "\(pace < 1 ? "\(pace)" : "\(Int(pace))")x", "step \(place) of \(recording.count)",
-    ]
-    if let only { words.append("only \(name(of: only))") }
-    if follows { words.append("following") }
-    if skipsIdle { words.append("no pauses") }
-    if let loop {
-      words.append(
-        "loop \(Recording.text(loop.from))"
-          + (loop.to.map { " to \(Recording.text($0))" } ?? " to ]")
-      )
-    }
-    if !recording.history.damages.isEmpty { words.append("DAMAGED") }
-    if let remark, passed - remark.since < Self.sayingTime { words.append(remark.words) }
-    var style = CellStyle.plain
-    style.attributes = .bold
-    let end = screen.put(words.joined(separator: "  "), x: 0, y: rows - 1, style)
-    style.attributes = .dim
-    // What there is room for; `?` tells the rest.
-    let arrows = isASCII ? ["arrows seek, speed"] : ["↑↓ speed", "←→ seek"]
-    let keys =
-      ["q leave", "? keys", "space"] + arrows + [",. step", "i pauses", "n marker", "p person"]
-    var hint = ""
-    for key in keys where end + hint.count + key.count + 3 <= columns { hint += "   " + key }
-    screen.put(hint, x: end, y: rows - 1, style)
-  }
-
-  /// Draws the pointers of members, with their names.
-  private func putCursors(_ screen: inout Screen) {
-    let area = CellArea(x: 0, y: 0, width: columns, height: max(rows - 2, 1))
-    for (member, presence) in recording.presence.shown(at: Int64(position)) {
-      guard only == nil || only == member, let place = presence.cursor else { continue }
-      let cell = canvas.viewport.cell(of: place)
-      guard area.contains(x: cell.x, y: cell.y) else { continue }
-      let color = CellColor(rgb: Pens.color(of: member.description))
-      let sign = presence.isLaser ? (isASCII ? "*" : "✶") : (isASCII ? "^" : "▲")
-      screen.put(sign, x: cell.x, y: cell.y, CellStyle(color), in: area)
-      let row = cell.y + 1 >= area.rows.upperBound ? cell.y - 1 : cell.y + 1
-      let label = CellStyle(color, on: .terminal, .reversed)
-      screen.put(name(of: member), x: cell.x + 1, y: row, label, in: area)
-    }
-  }
-
-  /// Draws the latest chat line.
-  private func putSaid(_ screen: inout Screen) {
-    guard rows >= 4, let said, passed - said.since < Self.sayingTime else { return }
-    let area = CellArea(x: 0, y: rows - 3, width: columns, height: 1)
-    let who = TerminalText.cleaned(said.line.name ?? name(of: said.line.author), limit: 64)
-    let style = CellStyle(
-      CellColor(rgb: Pens.color(of: said.line.author.description)),
-      on: .terminal,
-      .reversed
-    )
-    let x = screen.put(" \(who) ", x: 0, y: rows - 3, style, in: area)
-    let words = TerminalText.cleaned(said.line.text, limit: 256)
-    screen.put(" \(words) ", x: x, y: rows - 3, CellStyle.plain, in: area)
-  }
-
-  /// The keys, in a box over the board.
-  private func putKeys(_ screen: inout Screen) {
-    let width = min(columns, (Self.keys.map(\.count).max() ?? 0) + 4)
-    let height = min(rows, Self.keys.count + 2)
-    let area = CellArea(x: (columns - width) / 2, y: 0, width: width, height: height)
-    var style = CellStyle.plain
-    style.attributes = .reversed
-    screen.fill(area, with: Cell(.space, style))
-    for (row, line) in Self.keys.enumerated() {
-      screen.put(line, x: area.columns.lowerBound + 2, y: row + 1, style, in: area)
-    }
-  }
-
-  /// The help text of the keys.
-  package static let keys = [
-    "space            play and pause",
-    "up, down         faster and slower: 0.1x to 64x",
-    "left, right      5 seconds back and forth; a minute with shift",
-    ", .              a step back and forth",
-    "0 to 9           a tenth of it; Home and End",
-    "n N              the next marker, the one before",
-    "i                pass over pauses",
-    "[ ] \\            repeat from here, to here; no more",
-    "p f              show one person's objects only; follow what changes",
-    "h j k l z        move the view; show all; the wheel zooms",
-    "?                these keys",
-    "q, Escape        leave",
-  ]
 }

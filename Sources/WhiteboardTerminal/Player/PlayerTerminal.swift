@@ -17,7 +17,7 @@ package actor PlayerTerminal {
   /// The time between two frames.
   private static let frameInterval = Duration.milliseconds(33)
   /// How long an Escape may be the beginning of more.
-  private static let escapePatience = Duration.milliseconds(30)
+  private static let escapeTimeout = Duration.milliseconds(30)
 
   /// Plays on a terminal that was taken over.
   package init(
@@ -103,7 +103,7 @@ package actor PlayerTerminal {
   private func finishInputLater(_ count: Int) {
     // Ends within a moment, and does nothing where more has come.
     Task {
-      try? await clock.sleep(for: Self.escapePatience)
+      try? await clock.sleep(for: Self.escapeTimeout)
       if count == inputCount { take(parser.finish()) }
     }
   }
@@ -112,7 +112,7 @@ package actor PlayerTerminal {
     for event in events {
       if event == .key(.character("z"), .control) {
         if terminal.suspend() { shown = nil }
-      } else if client.take(event) {
+      } else if client.handle(event) {
         requestEnd()
       }
     }

@@ -38,11 +38,11 @@ actor Hand: EventSink {
     for event in events {
       // Slowly, so that no two clicks count as a double click.
       now += .seconds(1)
-      await run(client.take(event, now: now) + client.tick(now: now))
+      await perform(client.handle(event, now: now) + client.tick(now: now))
     }
   }
 
-  private func run(_ actions: [BoardClient.Action]) async {
+  private func perform(_ actions: [BoardClient.Action]) async {
     var isAnswered = false
     for case .command(let request) in actions {
       feed.push(request)
@@ -88,13 +88,13 @@ actor Hand: EventSink {
       defer { changes = [] }
       return changes
     }) {
-      client.take(change)
+      client.receive(change)
     }
     for event in events {
       // The client's user did not request this list, which would cover the board.
       if case .peers = event { continue }
       // The first requests of the client change nothing.
-      _ = client.take(event)
+      _ = client.receive(event)
       switch event {
       case .ready: isReady = true
       case .done(let done):

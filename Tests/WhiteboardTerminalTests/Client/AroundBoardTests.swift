@@ -24,17 +24,21 @@ struct AroundBoardTests {
     for words in ["p pen", "r rect", "o oval", "t text", "v select", "k laser", "0123456789"] {
       #expect(row.contains(words), "\(words)")
     }
-    #expect(desk.client.boardArea.rows == 2..<39)
+    #expect(desk.client.layout.board.rows == 2..<39)
     let oval = try place(of: "o oval", &desk)
     #expect(desk.type("^[<0;\(oval.x + 3);\(oval.y)M^[<0;\(oval.x + 3);\(oval.y)m") == [])
-    #expect(desk.client.tool == .ellipse)
+    #expect(desk.client.toolbox.tool == .ellipse)
     let colors = try place(of: "0123456789", &desk)
     #expect(desk.type("^[<0;\(colors.x + 6);\(colors.y)M") == [])
-    #expect(desk.client.ink == Pens.colors[6].rgb)
+    #expect(desk.client.toolbox.ink == Pens.colors[6].rgb)
     let style = desk.client.frame().screen[colors.x + 5, 1].style
     #expect(style.attributes.contains(.reversed), "the chosen color stands out")
     // A stroke begins below the row, where the mouse is.
-    let place = desk.client.place(47.5, 20.5)
+    let place = desk.client.layout.place(
+      atColumn: 47.5,
+      row: 20.5,
+      in: desk.client.scene.viewport
+    )
     #expect(desk.type("p^[<0;48;21M").first?.hasPrefix("pen \(CommandLine.text(place))") == true)
     #expect(abs(place.x) < 8 && abs(place.y) < 16, "the middle of the board is in its middle")
   }
@@ -43,16 +47,16 @@ struct AroundBoardTests {
   func toolsInTitle() throws {
     var desk = try Desk()
     desk.client.resize(columns: 80, rows: 24)
-    #expect(desk.client.boardArea.rows == 1..<23)
+    #expect(desk.client.layout.board.rows == 1..<23)
     #expect(desk.lines()[0].contains("p l r o a t e E i v h k  0123456789"))
     let colors = try place(of: "0123456789", &desk)
     #expect(desk.type("^[<0;\(colors.x + 2);1M") == [])
-    #expect(desk.client.ink == Pens.colors[2].rgb)
+    #expect(desk.client.toolbox.ink == Pens.colors[2].rgb)
     let tool = try place(of: "l r o a t", &desk)
     #expect(desk.type("^[<0;\(tool.x);1M") == [])
-    #expect(desk.client.tool == .line)
+    #expect(desk.client.toolbox.tool == .line)
     desk.client.resize(columns: 40, rows: 12)
-    #expect(desk.client.toolButtons.isEmpty)
+    #expect(desk.client.titleBar.toolButtons.buttons.isEmpty)
     #expect(desk.lines()[0].contains("2 people") && desk.lines()[0].contains("  ● line"))
   }
 
@@ -63,7 +67,7 @@ struct AroundBoardTests {
     try desk.board.createText("hello", at: Point(x: -100, y: -96))
     desk.sync()
     _ = desk.tick()
-    desk.client.take(.presence(bob, try Presence(cursor: Point(x: -100, y: -96))), now: desk.now)
+    desk.client.receive(.presence(bob, try Presence(cursor: Point(x: -100, y: -96))), now: desk.now)
     func board() -> [String] { desk.lines().map { String($0.prefix(74)) } }
     #expect(board().contains { $0.contains("▲") } && board().contains { $0.contains("Bob") })
     #expect(!board().contains { $0.contains("hello") })
@@ -72,12 +76,12 @@ struct AroundBoardTests {
     _ = desk.tick()
     #expect(board().contains { $0.contains("hello") }, "\(board())")
     #expect(!board().contains { $0.contains("Bob") })
-    desk.client.take(.presence(bob, try Presence(cursor: Point(x: 100, y: 100))), now: desk.now)
+    desk.client.receive(.presence(bob, try Presence(cursor: Point(x: 100, y: 100))), now: desk.now)
     #expect(board().contains { $0.contains("Bob") }, "it moves again")
     desk.now += .seconds(4)
     _ = desk.tick()
     // Presence is sent again without any movement.
-    desk.client.take(.presence(bob, try Presence(cursor: Point(x: 100, y: 100))), now: desk.now)
+    desk.client.receive(.presence(bob, try Presence(cursor: Point(x: 100, y: 100))), now: desk.now)
     #expect(board().contains { $0.contains("▲") } && !board().contains { $0.contains("Bob") })
     desk.now += .seconds(20)
     _ = desk.tick()
@@ -108,8 +112,8 @@ struct AroundBoardTests {
     #expect(!desk.lines().contains { $0.contains("Your turn") })
     try other.play(id, .drop(column: 2))
     try share()
-    #expect(desk.client.notice?.text == "Your turn in Connect Four: W plays")
-    desk.client.notice = nil
+    #expect(desk.client.messages.notice?.text == "Your turn in Connect Four: W plays")
+    desk.client.messages.notice = nil
     #expect(desk.lines()[0].contains("Your turn: W"))
     #expect(!desk.lines().contains { $0.contains("you's turn") })
     if rows > 12 { #expect(desk.lines()[2...].contains { $0.contains("Your turn") }) }

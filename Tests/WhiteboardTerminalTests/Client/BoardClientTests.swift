@@ -37,9 +37,9 @@ struct BoardClientTests {
       ]
     )
     #expect(desk.type("e^[<0;38;13M^[<32;39;13M^[<0;39;13m") == ["erase 4,8 12,8 radius=8"])
-    let before = desk.client.canvas.viewport.center
+    let before = desk.client.scene.canvas.viewport.center
     #expect(desk.type("h^[<0;38;13M^[<32;39;13M^[<0;39;13m^[<65;3;3M") == [])
-    #expect(desk.client.canvas.viewport.center == Point(x: before.x - 8, y: before.y + 48))
+    #expect(desk.client.scene.canvas.viewport.center == Point(x: before.x - 8, y: before.y + 48))
   }
 
   @Test("[BRD-33] a bracketed paste with CR becomes lines, on the board and at the prompt")
@@ -55,23 +55,23 @@ struct BoardClientTests {
   func mistyped() throws {
     var desk = try Desk()
     #expect(desk.type(":flit\r") == [])
-    #expect(desk.client.notice?.text.contains("did you mean") == true)
+    #expect(desk.client.messages.notice?.text.contains("did you mean") == true)
     #expect(desk.type(":zom 50\r") == [])
-    #expect(desk.client.notice?.text.contains("zoom") == true)
+    #expect(desk.client.messages.notice?.text.contains("zoom") == true)
     #expect(desk.type(#":text 0,0 "abc"# + "\r") == [], "it could not be answered")
-    #expect(desk.client.notice?.kind == .problem && desk.client.requests.count == 0)
+    #expect(desk.client.messages.notice?.kind == .problem && desk.client.requests.count == 0)
     #expect(desk.type(":digest\r") == ["digest"])
   }
 
   @Test("a board without a title, as after its undo, shows its own name")
   func title() throws {
     var desk = try Desk()
-    _ = desk.client.take(
+    _ = desk.client.receive(
       .settingChanged(.init(changed: ["title"], settings: .init(title: "Plan B")))
     )
-    #expect(desk.client.boardName == "Plan B")
-    _ = desk.client.take(.settingChanged(.init(changed: ["title"], settings: .init())))
-    #expect(desk.client.boardName == "Plans")
+    #expect(desk.client.board.name == "Plan B")
+    _ = desk.client.receive(.settingChanged(.init(changed: ["title"], settings: .init())))
+    #expect(desk.client.board.name == "Plans")
   }
 
   @Test("a selection is moved, rotated, colored and deleted by keys and by the mouse")
@@ -121,7 +121,7 @@ struct BoardClientTests {
     #expect(desk.type("^[200~/tmp/a b.PNG^[201~") == [#"photo 0,0 "/tmp/a b.PNG""#])
     #expect(desk.type("^[200~'/tmp/a b.jpg' ^[201~") == [#"photo 0,0 "/tmp/a b.jpg""#])
     #expect(desk.type("^[200~file:///tmp/a\\ b.jpg^[201~") == [#"photo 0,0 "/tmp/a b.jpg""#])
-    desk.client.home = "/home/anna"
+    desk.client.setHome("/home/anna")
     #expect(desk.type("I~/pic\t") == ["FILES /home/anna/pic"])
     desk.client.complete(files: ["/home/anna/picture.png"], for: "/home/anna/pic")
     #expect(desk.type("\r") == [#"photo 0,0 "/home/anna/picture.png""#])
@@ -141,7 +141,7 @@ struct BoardClientTests {
     let id = try desk.board.createText("hi", at: Point(x: 4, y: 8))
     desk.sync()
     for mark in [1, 2] {
-      _ = desk.client.take(
+      _ = desk.client.receive(
         .done(.init(verb: "text", request: .word("\(mark)"), id: id.description))
       )
     }
@@ -199,7 +199,7 @@ struct BoardClientTests {
     desk.sync()
     #expect(desk.lines()[12].contains("type in it"))
     #expect(desk.type("^[<0;45;14M") == ["duplicate \(id)"])
-    #expect(desk.client.box == nil)
+    #expect(desk.client.overlay == nil)
   }
 
   @Test("`go` and following a user show them, and scrolling ends the following")
@@ -208,20 +208,20 @@ struct BoardClientTests {
     let id = try desk.board.createText("far away", at: Point(x: 5_000, y: 5_000))
     desk.sync()
     #expect(desk.type(":go FAR\r") == ["select \(id)"])
-    #expect(desk.client.canvas.viewport.center == Point(x: 5_000, y: 5_000))
+    #expect(desk.client.scene.canvas.viewport.center == Point(x: 5_000, y: 5_000))
     let bob = try Desk.memberID(2)
-    desk.client.take(.presence(bob, try Presence(cursor: Point(x: -300, y: 40))))
+    desk.client.receive(.presence(bob, try Presence(cursor: Point(x: -300, y: 40))))
     #expect(desk.type("f") == [])
     _ = desk.tick()
-    #expect(desk.client.canvas.viewport.center == Point(x: -300, y: 40))
+    #expect(desk.client.scene.canvas.viewport.center == Point(x: -300, y: 40))
     let view = try Presence.View(center: Point(x: 0, y: 100), width: 148 * 8, height: 40)
-    desk.client.take(.presence(bob, try Presence(cursor: nil, view: view)))
+    desk.client.receive(.presence(bob, try Presence(cursor: nil, view: view)))
     _ = desk.tick()
-    #expect(desk.client.canvas.viewport.center == Point(x: 0, y: 100))
-    #expect(desk.client.canvas.viewport.zoom == 0.5, "as much as Bob sees")
+    #expect(desk.client.scene.canvas.viewport.center == Point(x: 0, y: 100))
+    #expect(desk.client.scene.canvas.viewport.zoom == 0.5, "as much as Bob sees")
     #expect(desk.lines()[0].contains("following Bob"))
     #expect(desk.type("+") == [])
-    #expect(desk.client.followed == nil)
+    #expect(desk.client.members.followed == nil)
   }
 
   @Test("keys run the commands of the settings, and invalid settings name their place")
@@ -265,8 +265,8 @@ struct BoardClientTests {
     try desk.board.createText("hello", at: Point(x: 0, y: 0))
     desk.sync()
     let bob = try Desk.memberID(2)
-    desk.client.take(.presence(bob, try Presence(cursor: Point(x: -100, y: -100))))
-    _ = desk.client.take(
+    desk.client.receive(.presence(bob, try Presence(cursor: Point(x: -100, y: -100))))
+    _ = desk.client.receive(
       .chat(.init(id: "1", peer: bob.description, name: "Bob", text: "hi\u{1B}[2J", at: ""))
     )
     let lines = desk.lines()
@@ -281,7 +281,7 @@ struct BoardClientTests {
     // The quiet while before it does not count.
     desk.now += .seconds(30)
     desk.client.advance(to: desk.now)
-    _ = desk.client.take(.peerState(away))
+    _ = desk.client.receive(.peerState(away))
     desk.now += .seconds(8)
     _ = desk.tick()
     #expect(desk.lines().last?.contains("Bob unreachable for 8 s; your changes are kept") == true)
@@ -300,7 +300,7 @@ struct BoardClientTests {
     #expect(desk.board.snapshot(id)?.selectedBy == bob)
     desk.sync()
     #expect(desk.lines().contains { $0.contains(" Bob ") && $0.contains("·") })
-    #expect(desk.client.selection.isEmpty)
+    #expect(desk.client.scene.selection.isEmpty)
   }
 
   @Test(
@@ -333,16 +333,16 @@ struct BoardClientTests {
       deadline: nil,
       warning: nil
     )
-    _ = desk.client.take(.invitation(invitation))
+    _ = desk.client.receive(.invitation(invitation))
     #expect(desk.lines().contains { $0.contains("one two three four") })
     #expect(desk.type("y") == [#"accept "i1""#])
-    #expect(desk.client.invitations.isEmpty)
-    _ = desk.client.take(.invitation(invitation))
+    #expect(desk.client.questions.invitations.isEmpty)
+    _ = desk.client.receive(.invitation(invitation))
     #expect(desk.lines().contains { $0.contains("A always admit Eve") })
     #expect(desk.type("A") == [#"accept "i1" always"#])
     for panel in ["J", "?"] {
       #expect(desk.type(panel) == [])
-      _ = desk.client.take(.invitation(invitation))
+      _ = desk.client.receive(.invitation(invitation))
       #expect(desk.lines().contains { $0.contains("asks to join") }, "over \(panel)")
       #expect(desk.type("n") == [#"decline "i1""#])
     }
@@ -375,17 +375,17 @@ struct BoardClientTests {
         )
       )
     }
-    for transfer in ["t1", "t2", "t3"] { _ = desk.client.take(offer(transfer)) }
+    for transfer in ["t1", "t2", "t3"] { _ = desk.client.receive(offer(transfer)) }
     #expect(desk.lines().contains { $0.contains(#"wants to send you "photo.jpg" (2.1 MB)."#) })
     #expect(desk.lines().contains { $0.contains("y accept   n decline") })
     #expect(desk.type("A") != [#"accept "t1" always"#])
     #expect(desk.type("y") == [#"accept "t1""#])
     #expect(desk.type("n") == [#"decline "t2""#])
     // The third is taken back.
-    _ = desk.client.take(finished("t3", .cancelled))
-    #expect(desk.client.fileOffers.isEmpty)
+    _ = desk.client.receive(finished("t3", .cancelled))
+    #expect(desk.client.questions.fileOffers.isEmpty)
     #expect(!desk.type("y").contains { $0.hasPrefix("accept") })
-    _ = desk.client.take(finished("t1", .delivered))
+    _ = desk.client.receive(finished("t1", .delivered))
     #expect(desk.lines().last?.contains("/inbox/t1") == true)
   }
 
@@ -394,7 +394,7 @@ struct BoardClientTests {
   )
   func invitationEnded() throws {
     var desk = try Desk()
-    _ = desk.client.take(
+    _ = desk.client.receive(
       .invitation(
         .init(
           id: "i1",
@@ -409,7 +409,7 @@ struct BoardClientTests {
     )
     #expect(desk.lines().contains { $0.contains("This key is known from before.") })
     #expect(!desk.lines().contains { $0.contains("must show these words") })
-    _ = desk.client.take(
+    _ = desk.client.receive(
       .note(
         .init(
           code: "invitation-ended",
@@ -418,7 +418,7 @@ struct BoardClientTests {
         )
       )
     )
-    #expect(desk.client.invitations.isEmpty)
+    #expect(desk.client.questions.invitations.isEmpty)
     #expect(desk.lines().last?.contains("Eve (abcdefgh) stopped waiting") == true)
     #expect(!desk.type("y").contains { $0.hasPrefix("accept") })
   }

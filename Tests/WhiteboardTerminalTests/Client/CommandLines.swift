@@ -5,7 +5,9 @@ import WhiteboardRendering
 
 /// Commands as a script would write them, so that tests can be read.
 extension CommandRequest {
-  /// The line without the request id. The continuation of a stroke needs no pen.
+  /// The line without the request id.
+  ///
+  /// The continuation of a stroke needs no pen.
   var line: String {
     if request == nil, case .pen(let points, _, _) = command {
       return (["pen"] + points.map { CommandLine.text($0) }).joined(separator: " ")

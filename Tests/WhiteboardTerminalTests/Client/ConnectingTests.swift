@@ -15,7 +15,7 @@ struct ConnectingTests {
   private static func type(_ text: String, _ client: inout BoardClient) -> [BoardClient.Action] {
     var parser = InputParser()
     let events = parser.feed(text.replacing("^", with: "\u{1B}").utf8) + parser.finish()
-    return events.flatMap { client.take($0, now: .seconds(3)) }
+    return events.flatMap { client.handle($0, now: .seconds(3)) }
   }
 
   private static func ready(_ board: String = "boardid") -> NodeEvent {
@@ -48,7 +48,7 @@ struct ConnectingTests {
       (.init(step: .provingCode), "Proving the code."),
       (.init(step: .awaitingAcceptance, name: "Ada"), "Waiting for Ada to accept."),
     ] {
-      _ = client.take(.joining(joining))
+      _ = client.receive(.joining(joining))
       lines = client.frame().screen.lines
       #expect(lines.contains { $0.contains(text) }, "\(lines)")
       #expect(lines.contains { $0.contains("Esc or q cancels") })
@@ -64,7 +64,7 @@ struct ConnectingTests {
     let drag = "^[<0;10;10M^[<32;20;12M^[<0;30;14m"
     #expect(Self.type(drag + "t" + ":objects\r" + "u", &client) == [])
     #expect(!client.frame().screen.lines.contains { $0.contains("Drag to draw") })
-    _ = client.take(Self.ready())
+    _ = client.receive(Self.ready())
     #expect(client.frame().screen.lines.contains { $0.contains("Drag to draw") })
     #expect(!Self.type(drag, &client).isEmpty)
   }
@@ -78,7 +78,7 @@ struct ConnectingTests {
   @Test("words are compared while the program connects")
   func comparing() {
     var client = Self.client()
-    _ = client.take(
+    _ = client.receive(
       .invitation(
         .init(
           id: "to-1",
@@ -101,11 +101,11 @@ struct ConnectingTests {
   @Test("once the session is connected, the bottom line names the member whose board is awaited")
   func awaitingBoard() {
     var client = Self.client()
-    _ = client.take(Self.ready())
+    _ = client.receive(Self.ready())
     #expect(client.frame().screen.lines[23].contains("looking for the others"))
-    _ = client.take(.joined(.init(peer: "adaid", name: "Ada")))
+    _ = client.receive(.joined(.init(peer: "adaid", name: "Ada")))
     #expect(client.frame().screen.lines[23].contains("getting the board from Ada"))
-    _ = client.take(.caughtUp(.init(peer: "adaid", name: "Ada", objects: 2)))
+    _ = client.receive(.caughtUp(.init(peer: "adaid", name: "Ada", objects: 2)))
     #expect(client.frame().screen.lines[23].contains("synced with 1"))
   }
 
@@ -115,17 +115,17 @@ struct ConnectingTests {
     func found(_ peer: String, _ name: String, _ board: String) -> NodeEvent {
       .peerFound(.init(peer: peer, name: name, board: board, boardName: "Team", addresses: []))
     }
-    _ = client.take(found("adaid", "Ada", "boardid"))
-    _ = client.take(Self.ready())
-    _ = client.take(found("benid", "Ben", "boardid"))
-    _ = client.take(found("cyid", "Cy", "another"))
-    _ = client.take(found("ownid", "us", "boardid"))
+    _ = client.receive(found("adaid", "Ada", "boardid"))
+    _ = client.receive(Self.ready())
+    _ = client.receive(found("benid", "Ben", "boardid"))
+    _ = client.receive(found("cyid", "Cy", "another"))
+    _ = client.receive(found("ownid", "us", "boardid"))
     var lines = client.frame().screen.lines
     #expect(lines[0].contains("Looking for Ada and Ben …") && !lines[0].contains("only you"))
     #expect(lines[23].contains("looking for Ada and Ben"))
-    _ = client.take(.peerLost(.init(peer: "benid", name: "Ben", board: "boardid")))
+    _ = client.receive(.peerLost(.init(peer: "benid", name: "Ben", board: "boardid")))
     #expect(client.frame().screen.lines[0].contains("Looking for Ada …"))
-    _ = client.take(.joined(.init(peer: "adaid", name: "Ada")))
+    _ = client.receive(.joined(.init(peer: "adaid", name: "Ada")))
     lines = client.frame().screen.lines
     #expect(lines[0].contains("2 people"))
   }

@@ -118,24 +118,24 @@ struct KeyMapTests {
   /// Returns the visible state of a client.
   private func state(_ client: BoardClient) -> [String: String] {
     var state = [
-      "tool": client.tool.rawValue,
-      "color": client.penColor.map { ColorText.text($0) } ?? "default",
-      "width": CommandLine.text(client.width),
-      "center": CommandLine.text(client.canvas.viewport.center),
-      "zoom": DecimalText.hundredths(client.canvas.viewport.zoom),
-      "keyboard pen": "\(client.isKeyboardPen)", "snapping": "\(client.isSnapping)",
-      "panel": "\(client.isPanelShown)",
+      "tool": client.toolbox.tool.rawValue,
+      "color": client.toolbox.color.map { ColorText.text($0) } ?? "default",
+      "width": CommandLine.text(client.toolbox.width),
+      "center": CommandLine.text(client.scene.canvas.viewport.center),
+      "zoom": DecimalText.hundredths(client.scene.canvas.viewport.zoom),
+      "keyboard pen": "\(client.toolbox.isKeyboardPen)", "snapping": "\(client.toolbox.isSnapping)",
+      "panel": "\(client.layout.isSidePanelWanted)",
     ]
-    state["following"] = client.followed.flatMap { client.people[$0]?.name }
-    state["notice"] = client.notice?.text
+    state["following"] = client.members.followed.flatMap { client.members.all[$0]?.name }
+    state["notice"] = client.messages.notice?.text
     state["typing"] = client.typing?.words
-    state["prompt"] = client.editor?.lead
-    state["pointer"] = client.pointer.map { CommandLine.text($0) }
-    state["gesture"] = client.gesture.map { "\($0)" }
-    switch client.box {
+    state["prompt"] = client.prompt.editor?.lead
+    state["pointer"] = client.toolbox.pointer.map { CommandLine.text($0) }
+    state["gesture"] = client.toolbox.gesture.map { "\($0)" }
+    switch client.overlay {
     case .panel(let panel): state["box"] = panel.title
-    case .invite: state["box"] = "invite"
-    case .unsaved: state["box"] = "unsaved"
+    case .invitation: state["box"] = "invite"
+    case .unsavedQuestion: state["box"] = "unsaved"
     case .menu(let menu):
       state["box"] =
         "menu from \(menu.items.first?.words ?? "") to \(menu.items.last?.words ?? "")"
@@ -177,9 +177,9 @@ struct KeyMapTests {
         let id = try desk.board.createText("hello", at: Point(x: 4, y: 8))
         if isHeld { try desk.board.select([id]) }
         desk.sync()
-        desk.client.tool = binding.command == .tool(.laser) ? .pen : .laser
-        desk.client.ink = 0xABCDEF
-        desk.client.canvas.show(half(desk.client.canvas.viewport))
+        desk.client.toolbox.tool = binding.command == .tool(.laser) ? .pen : .laser
+        desk.client.toolbox.ink = 0xABCDEF
+        desk.client.scene.canvas.show(half(desk.client.scene.canvas.viewport))
         let before = state(desk.client)
         let outcome = isHeld ? expected.held : expected.free
         let verbs = desk.type(try bytes(key)).map { $0.replacing("\(id)", with: "ID") }
@@ -222,7 +222,7 @@ struct KeyMapTests {
     var desk = try Desk()
     let id = try desk.board.createText("hello", at: Point(x: 4, y: 8), color: 0x1234_56FF)
     desk.sync()
-    desk.client.isSnapping = false
+    desk.client.toolbox.isSnapping = false
     #expect(desk.type("^[<35;38;13M\(tool.key)\(byKeyboard ? ";" : "")") == [])
     let before = state(desk.client)
     let steps =

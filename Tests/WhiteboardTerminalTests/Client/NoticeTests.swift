@@ -40,26 +40,26 @@ struct NoticeTests {
       "\"\(Self.path)\" cannot be read: there is no such file"
     )
     .answering(verb: "photo", request: .number(1), line: nil)
-    _ = desk.client.take(.error(failure))
+    _ = desk.client.receive(.error(failure))
     let isBoxed = "cannot be read: there is no such file ()".count + Self.path.count >= columns
-    #expect(desk.client.isNoticeBoxed == isBoxed)
+    #expect(desk.client.messages.isBoxed(in: desk.client.layout) == isBoxed)
     #expect(joined(desk.lines()).contains("cannotberead:thereisnosuchfile(\(Self.path))"))
     desk.now += .seconds(9)
     _ = desk.tick()
     #expect(desk.lines().contains { $0.contains("Esc closes") } == isBoxed)
     #expect(desk.type("^") == [])
-    #expect(desk.client.notice == nil)
+    #expect(desk.client.messages.notice == nil)
   }
 
   @Test("a click or a timeout closes a box")
   func closing() throws {
     var desk = try Desk()
     desk.client.say(String(repeating: "long ", count: 40), isBad: true)
-    #expect(desk.type("^[<0;5;22M") == [] && desk.client.notice == nil)
+    #expect(desk.type("^[<0;5;22M") == [] && desk.client.messages.notice == nil)
     desk.client.say(String(repeating: "long ", count: 40), isBad: true)
     desk.now += .seconds(30)
     _ = desk.tick()
-    #expect(desk.client.notice == nil)
+    #expect(desk.client.messages.notice == nil)
   }
 
   @Test("Escape closes a box and the menu below it, but keeps the selection")
@@ -72,7 +72,7 @@ struct NoticeTests {
       _ = desk.type(keys)
       desk.client.say(String(repeating: "long ", count: 40), isBad: true)
       #expect(desk.type("^") == [], "\(keys)")
-      #expect(desk.client.notice == nil && desk.client.box == nil, "\(keys)")
+      #expect(desk.client.messages.notice == nil && desk.client.overlay == nil, "\(keys)")
     }
     #expect(desk.type("^") == ["deselect"])
   }
@@ -91,22 +91,22 @@ struct NoticeTests {
   func together() throws {
     var desk = try Desk()
     for words in ["one is damaged", "two is damaged", "two is damaged"] {
-      _ = desk.client.take(.warning(.init(code: "document-damaged", message: "/a/b: \(words)")))
+      _ = desk.client.receive(.warning(.init(code: "document-damaged", message: "/a/b: \(words)")))
     }
-    #expect(desk.client.notice?.text == "one is damaged (/a/b)\ntwo is damaged (/a/b)")
+    #expect(desk.client.messages.notice?.text == "one is damaged (/a/b)\ntwo is damaged (/a/b)")
     #expect(desk.lines().contains { $0.contains("one is damaged") })
     #expect(desk.lines().contains { $0.contains("two is damaged") })
     desk.now += .seconds(2)
     _ = desk.tick()
-    _ = desk.client.take(.warning(.init(code: "other", message: "three")))
-    #expect(desk.client.notice?.text == "three")
+    _ = desk.client.receive(.warning(.init(code: "other", message: "three")))
+    #expect(desk.client.messages.notice?.text == "three")
   }
 
   @Test("a message is shown for its whole time even after an idle period")
   func afterIdling() throws {
     var desk = try Desk()
     desk.now += .seconds(600)
-    _ = desk.client.take(.note(.init(code: "x", message: "the copy is complete")), now: desk.now)
+    _ = desk.client.receive(.note(.init(code: "x", message: "the copy is complete")), now: desk.now)
     _ = desk.tick()
     #expect(desk.lines().last?.contains("the copy is complete") == true)
   }
@@ -125,10 +125,10 @@ struct NoticeTests {
     var desk = try Desk()
     desk.client.resize(columns: 60, rows: 24)
     let text = String(repeating: "blah ", count: 30)
-    _ = desk.client.take(
+    _ = desk.client.receive(
       .chat(.init(id: "1", peer: try Desk.memberID(2).description, name: "Bob", text: text, at: ""))
     )
-    #expect(!desk.client.isNoticeBoxed)
+    #expect(!desk.client.messages.isBoxed(in: desk.client.layout))
     #expect(desk.lines()[23].hasPrefix(" Bob: blah") && desk.lines()[23].hasSuffix("C reads all"))
   }
 
@@ -147,8 +147,8 @@ struct NoticeTests {
     #expect(connecting.type("\u{1A}") == ["SUSPEND"])
     let map = try KeyMap([KeyBinding(command: "suspend", keys: ["Z"], place: "config:1")])
     var client = BoardClient(columns: 80, rows: 24, dotStyle: .braille, keys: map)
-    #expect(client.take(.key(.character("Z"), []), now: .zero) == [.suspend])
-    _ = client.take(.key(.character("c"), []), now: .zero)
-    #expect(client.take(.key(.character("Z"), []), now: .zero) == [])
+    #expect(client.handle(.key(.character("Z"), []), now: .zero) == [.suspend])
+    _ = client.handle(.key(.character("c"), []), now: .zero)
+    #expect(client.handle(.key(.character("Z"), []), now: .zero) == [])
   }
 }

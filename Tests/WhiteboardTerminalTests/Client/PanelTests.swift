@@ -22,7 +22,7 @@ struct PanelTests {
 
   private static func chat(_ text: String, _ desk: inout Desk) throws {
     let bob = try Desk.memberID(2).description
-    _ = desk.client.take(
+    _ = desk.client.receive(
       .chat(.init(id: "1", peer: bob, name: "Bob", text: text, at: "")),
       now: desk.now
     )
@@ -32,7 +32,7 @@ struct PanelTests {
   func scrolling(_ columns: Int, _ rows: Int) throws {
     var desk = try Desk()
     desk.client.resize(columns: columns, rows: rows)
-    _ = desk.client.take(Self.answer(60))
+    _ = desk.client.receive(Self.answer(60))
     let room = rows - 4
     func shown() -> String { desk.lines().joined(separator: "\n") }
     #expect(shown().contains("Checkpoints") && shown().contains("1–\(room) of 61"))
@@ -53,37 +53,37 @@ struct PanelTests {
     #expect(desk.type("^[<64;5;5M").isEmpty)
     #expect(shown().contains("1–\(room) of 61"))
     #expect(
-      desk.type("x^[<0;5;5M").isEmpty && desk.client.box != nil,
+      desk.type("x^[<0;5;5M").isEmpty && desk.client.overlay != nil,
       "nothing is deleted or drawn"
     )
-    #expect(desk.type("^").isEmpty && desk.client.box == nil, "Escape closes")
-    _ = desk.client.take(Self.answer(3))
-    #expect(desk.type("q").isEmpty && desk.client.box == nil, "q closes, and does not leave")
+    #expect(desk.type("^").isEmpty && desk.client.overlay == nil, "Escape closes")
+    _ = desk.client.receive(Self.answer(3))
+    #expect(desk.type("q").isEmpty && desk.client.overlay == nil, "q closes, and does not leave")
   }
 
   @Test("an unrequested answer opens no panel, and an answer of one line is a message")
   func answers() throws {
     var desk = try Desk()
-    _ = desk.client.take(Self.answer(3, isAsked: false))
-    #expect(desk.client.box == nil)
-    _ = desk.client.take(.digest(.init(digest: "abc", objects: 2, request: .number(1))))
-    #expect(desk.client.box == nil)
-    #expect(desk.client.notice?.text == "digest abc, 2 objects")
-    _ = desk.client.take(Self.answer(0))
-    #expect(desk.client.box != nil, "an empty list opens a panel too")
+    _ = desk.client.receive(Self.answer(3, isAsked: false))
+    #expect(desk.client.overlay == nil)
+    _ = desk.client.receive(.digest(.init(digest: "abc", objects: 2, request: .number(1))))
+    #expect(desk.client.overlay == nil)
+    #expect(desk.client.messages.notice?.text == "digest abc, 2 objects")
+    _ = desk.client.receive(Self.answer(0))
+    #expect(desk.client.overlay != nil, "an empty list opens a panel too")
   }
 
   @Test("a command at the prompt shows its answer as text")
   func words() throws {
     var desk = try Desk()
-    _ = desk.client.take(.saveState(.init(.saved, request: .number(1))))
-    #expect(desk.client.notice?.text == "saved: everything is on disk")
-    desk.client.notice = nil
-    _ = desk.client.take(.saveState(.init(.saved)))
-    #expect(desk.client.notice == nil)
+    _ = desk.client.receive(.saveState(.init(.saved, request: .number(1))))
+    #expect(desk.client.messages.notice?.text == "saved: everything is on disk")
+    desk.client.messages.notice = nil
+    _ = desk.client.receive(.saveState(.init(.saved)))
+    #expect(desk.client.messages.notice == nil)
     let done = NodeEvent.Done(verb: "import", request: .number(1), file: "/a.json", objects: 3)
-    _ = desk.client.take(.done(done))
-    #expect(desk.client.notice?.text == #"import 3 objects from "/a.json""#)
+    _ = desk.client.receive(.done(done))
+    #expect(desk.client.messages.notice?.text == #"import 3 objects from "/a.json""#)
     let invited = NodeEvent.Invited(
       code: "river-maple-candy-frost",
       role: nil,
@@ -91,7 +91,7 @@ struct PanelTests {
       expires: nil,
       request: .number(1)
     )
-    _ = desk.client.take(.invited(invited))
+    _ = desk.client.receive(.invited(invited))
     desk.now += .seconds(60)
     _ = desk.tick()
     #expect(desk.lines().contains { $0.contains("river-maple-candy-frost") }, "it stays")
@@ -101,10 +101,10 @@ struct PanelTests {
   func help() throws {
     var desk = try Desk()
     #expect(desk.type(":help\r") == ["help"])
-    _ = desk.client.take(.note(.init(code: "help", message: CommandTable.text)))
+    _ = desk.client.receive(.note(.init(code: "help", message: CommandTable.text)))
     let lines = desk.lines()
     #expect(!lines.contains { $0.contains(#"one per line:\n"#) })
-    #expect(lines[1].contains("Commands") && desk.client.notice == nil)
+    #expect(lines[1].contains("Commands") && desk.client.messages.notice == nil)
     #expect(lines.contains { $0.contains(CommandTable.text.lines[2]) })
   }
 
@@ -125,7 +125,7 @@ struct PanelTests {
       let first = entry.what.split(separator: " ").prefix(2).joined(separator: " ")
       #expect(seen.contains { $0.contains(entry.keys) && $0.contains(first) }, "\(entry)")
     }
-    #expect(desk.type("?") == [] && desk.client.box == nil)
+    #expect(desk.type("?") == [] && desk.client.overlay == nil)
   }
 
   @Test(
@@ -139,7 +139,7 @@ struct PanelTests {
     #expect(desk.lines().contains { $0.contains("Bob: shall we begin?") })
     desk.now += .seconds(60)
     _ = desk.tick()
-    if !desk.client.hasPanel {
+    if !desk.client.layout.hasSidePanel {
       #expect(!desk.lines().contains { $0.contains("Bob: shall we begin?") })
       #expect(desk.lines()[0].contains("1 new in chat: C"))
     }
@@ -155,7 +155,7 @@ struct PanelTests {
     #expect(desk.type("chi\r") == [#"say "hi""#])
     #expect(desk.client.isChatOpen)
     #expect(desk.type("^") == [])
-    #expect(desk.client.box == nil && !desk.lines()[0].contains("new in chat"))
+    #expect(desk.client.overlay == nil && !desk.lines()[0].contains("new in chat"))
   }
 
   @Test("the `chat` command opens the same panel")
@@ -163,7 +163,7 @@ struct PanelTests {
     var desk = try Desk()
     try Self.chat("hello", &desk)
     #expect(desk.type(":chat\r") == ["chat"])
-    _ = desk.client.take(.chatHistory(.init(count: 0, lines: [], request: .number(1))))
+    _ = desk.client.receive(.chatHistory(.init(count: 0, lines: [], request: .number(1))))
     #expect(desk.client.isChatOpen)
     #expect(desk.lines().contains { $0.contains("Bob: hello") })
   }
@@ -195,18 +195,18 @@ struct PanelTests {
     let column = try #require(lines[row].firstRange(of: "write a message"))
     let x = lines[row].distance(from: lines[row].startIndex, to: column.lowerBound)
     #expect(desk.type("^[<0;\(x + 1);\(row + 1)M") == [])
-    #expect(desk.client.editor?.lead == "say: ")
+    #expect(desk.client.prompt.editor?.lead == "say: ")
   }
 
   @Test("the whole link can be read even if the invitation does not fit", arguments: sizes)
   func invitation(_ columns: Int, _ rows: Int) throws {
     var desk = try Desk()
     desk.client.resize(columns: columns, rows: rows)
-    desk.client.isASCII = true
-    desk.client.link =
+    desk.client.layout.isASCII = true
+    desk.client.board.link =
       "whiteboard://192.0.2.7:26273/" + String(repeating: "b", count: 26)
       + "?peer=" + String(repeating: "p", count: 52) + "#river-maple-candy-frost"
-    desk.client.code = "river-maple-candy-frost"
+    desk.client.board.joinCode = "river-maple-candy-frost"
     #expect(desk.type("J") == [])
     var seen = ""
     for _ in 0..<12 {
@@ -214,17 +214,17 @@ struct PanelTests {
       _ = desk.type("^[B")
     }
     #expect(seen.contains("pppp#river-maple-candy-frost'") || seen.contains("candy-frost'"))
-    #expect(desk.type("^") == [] && desk.client.box == nil)
+    #expect(desk.type("^") == [] && desk.client.overlay == nil)
   }
 
   @Test("the menu exports the board to a named file")
   func export() throws {
     var desk = try Desk()
-    desk.client.home = "/home/anna"
+    desk.client.setHome("/home/anna")
     #expect(desk.type("X~/plan.pdf\r") == [#"export "/home/anna/plan.pdf""#])
-    _ = desk.client.take(
+    _ = desk.client.receive(
       .done(.init(verb: "export", request: .number(1), file: "/a.pdf", objects: 1))
     )
-    #expect(desk.client.notice?.text == "Exported 1 object: /a.pdf")
+    #expect(desk.client.messages.notice?.text == "Exported 1 object: /a.pdf")
   }
 }

@@ -22,22 +22,22 @@ struct RemovalClientTests {
   @Test("a box shows who removed the user and why, and one key continues with an own copy")
   func box() throws {
     var desk = try Desk()
-    _ = desk.client.take(.removed(try Self.removed()))
+    _ = desk.client.receive(.removed(try Self.removed()))
     #expect(desk.lines().contains { $0.contains("Bob removed you from this board: too loud.") })
     #expect(desk.lines().contains { $0.contains("c      go on with your own copy") })
-    #expect(desk.client.people.isEmpty)
+    #expect(desk.client.members.isEmpty)
     // A key typed before the box appeared decides nothing.
     #expect(desk.type("c") == [])
     desk.now += .seconds(2)
     #expect(desk.type("c") == ["continue"])
-    _ = desk.client.take(.removed(try Self.removed(readOnly: false)))
+    _ = desk.client.receive(.removed(try Self.removed(readOnly: false)))
     #expect(desk.lines().last?.contains("this is your own copy") == true)
   }
 
   @Test("the box closes without a decision, and the last line shows the state")
   func later() throws {
     var desk = try Desk()
-    _ = desk.client.take(.removed(try Self.removed()))
+    _ = desk.client.receive(.removed(try Self.removed()))
     desk.now += .seconds(2)
     #expect(desk.type("\r") == [])
     #expect(!desk.lines().contains { $0.contains("go on with your own copy") })
@@ -47,18 +47,18 @@ struct RemovalClientTests {
   @Test("for a board of another owner, no key offers to continue")
   func owned() throws {
     var desk = try Desk()
-    _ = desk.client.take(.removed(try Self.removed(canContinue: false)))
+    _ = desk.client.receive(.removed(try Self.removed(canContinue: false)))
     desk.now += .seconds(2)
     #expect(!desk.lines().contains { $0.contains("go on with your own copy") })
     #expect(desk.type("c") == [])
-    #expect(desk.client.removalShown != nil)
+    #expect(desk.client.removal.shownSince != nil)
   }
 
   @Test("the removal is hidden when the host returns and has admitted us again")
   func readmitted() throws {
     var desk = try Desk()
-    _ = desk.client.take(.removed(try Self.removed()))
-    _ = desk.client.take(.joined(.init(peer: try Desk.memberID(2).description, name: "Bob")))
-    #expect(desk.client.removal == nil && desk.client.removalShown == nil)
+    _ = desk.client.receive(.removed(try Self.removed()))
+    _ = desk.client.receive(.joined(.init(peer: try Desk.memberID(2).description, name: "Bob")))
+    #expect(desk.client.removal.removal == nil && desk.client.removal.shownSince == nil)
   }
 }

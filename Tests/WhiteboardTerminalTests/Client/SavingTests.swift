@@ -10,7 +10,7 @@ struct SavingTests {
   private static let full = SaveState.notSaved(SaveProblem(DocumentError(.full, "FILE: full")))
 
   private func isRed(_ screen: Screen, row: Int) -> Bool {
-    screen[0, row].style == BoardClient.bad.bold
+    screen[0, row].style == CellStyle.problem.bold
   }
 
   @Test(
@@ -20,7 +20,7 @@ struct SavingTests {
   func everywhere(_ columns: Int, _ rows: Int) throws {
     var desk = try Desk()
     desk.client.resize(columns: columns, rows: rows)
-    desk.client.take(.saving(Self.full))
+    desk.client.receive(.saving(Self.full))
     // The board, the menu, all keys, how others join, a prompt, a text, the question, a message.
     for keys in ["", " ", "^?", "^J", "^:move", "^^q", "^" + "q", "^:undo\r"] {
       _ = desk.type(keys)
@@ -28,7 +28,7 @@ struct SavingTests {
       let screen = desk.client.frame().screen
       #expect(screen.lines[0].hasPrefix(" NOT SAVED: disk full"), "\(keys)")
       #expect(isRed(screen, row: 0), "\(keys)")
-      desk.client.notice = nil
+      desk.client.messages.notice = nil
       #expect(!desk.lines().contains { $0.contains("aved;") || $0.contains("Everything is saved") })
     }
   }
@@ -38,21 +38,21 @@ struct SavingTests {
     var desk = try Desk()
     func bottom() -> String { desk.lines().last ?? "" }
     #expect(bottom().contains(" saved; synced with 1"))
-    desk.client.take(.saving(.saving))
+    desk.client.receive(.saving(.saving))
     #expect(bottom().contains(" saving; synced with 1"))
-    desk.client.take(.saving(Self.full))
+    desk.client.receive(.saving(Self.full))
     #expect(bottom().contains(" NOT SAVED: disk full; synced with 1"))
     // A failed answer must not clear the warning.
     #expect(desk.type("u") == ["undo"])
-    _ = desk.client.take(
+    _ = desk.client.receive(
       .error(CommandError(.notSaved, "no").answering(verb: "undo", request: .number(1), line: nil))
     )
     desk.now += .seconds(60)
     _ = desk.tick()
     #expect(bottom().contains(" NOT SAVED: disk full"))
-    desk.client.take(.saving(.off))
+    desk.client.receive(.saving(.off))
     #expect(bottom().contains(" not stored; synced with 1"))
-    desk.client.take(.saving(.saved))
+    desk.client.receive(.saving(.saved))
     #expect(bottom().contains(" saved; synced with 1"))
     #expect(!desk.lines()[0].contains("NOT SAVED"))
   }
@@ -63,7 +63,7 @@ struct SavingTests {
   )
   func asks(_ keys: String) throws {
     var desk = try Desk()
-    desk.client.take(.saving(Self.full))
+    desk.client.receive(.saving(Self.full))
     #expect(desk.type(keys) == [])
     let lines = desk.lines()
     for words in [
@@ -85,11 +85,11 @@ struct SavingTests {
   func leavesWhenSaved() throws {
     for end in [SaveState.saved, .notSaved(SaveProblem(DocumentError(.full, ""), copy: "copy"))] {
       var desk = try Desk()
-      desk.client.take(.saving(Self.full))
+      desk.client.receive(.saving(Self.full))
       #expect(desk.type("q") == [])
-      desk.client.take(.saving(.saving))
+      desk.client.receive(.saving(.saving))
       #expect(!desk.tick().contains("QUIT"))
-      desk.client.take(.saving(end))
+      desk.client.receive(.saving(end))
       #expect(desk.tick() == ["QUIT"])
       // Quitting again asks no question.
       #expect(desk.type("q") == ["QUIT"])
@@ -99,7 +99,7 @@ struct SavingTests {
   @Test("a request to end the program asks once, and a second request ends it")
   func toldToEnd() throws {
     var desk = try Desk()
-    desk.client.take(.saving(Self.full))
+    desk.client.receive(.saving(Self.full))
     #expect(desk.client.leaveAtRequest() == [])
     #expect(desk.client.leaveAtRequest() == [.quit])
     desk = try Desk()

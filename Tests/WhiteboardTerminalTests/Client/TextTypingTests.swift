@@ -20,16 +20,16 @@ struct TextTypingTests {
   @Test("a letter is inserted at the caret, and only that edit is reported")
   func letters() throws {
     var words = try typing("held")
-    _ = words.take(.left, [])
-    #expect(words.take(.character("l"), []) == false)
-    let change = words.takeChange()
+    _ = words.handle(.left, [])
+    #expect(words.handle(.character("l"), []) == false)
+    let change = words.nextChange()
     let first = try #require(change)
     #expect(
       first.difference.range == 3..<3 && first.difference.words == "l" && first.before == "held"
     )
-    #expect(words.takeChange() == nil)
-    _ = words.take(.backspace, [])
-    let next = words.takeChange()
+    #expect(words.nextChange() == nil)
+    _ = words.handle(.backspace, [])
+    let next = words.nextChange()
     let second = try #require(next)
     #expect(second.difference.range == 3..<4 && second.difference.words.isEmpty)
     #expect(words.words == "held" && words.caret == 3)
@@ -38,38 +38,38 @@ struct TextTypingTests {
   @Test("a character of several scalars is inserted and deleted as one")
   func clusters() throws {
     var words = try typing("e\u{301}👨‍👩‍👧x")
-    _ = words.take(.left, [])
-    _ = words.take(.backspace, [])
+    _ = words.handle(.left, [])
+    _ = words.handle(.backspace, [])
     #expect(words.words == "e\u{301}x")
-    _ = words.take(.backspace, [])
+    _ = words.handle(.backspace, [])
     #expect(words.words == "x" && words.caret == 0)
-    _ = words.take(.delete, [])
+    _ = words.handle(.delete, [])
     #expect(words.words.isEmpty)
-    _ = words.take(.delete, [])
-    _ = words.take(.backspace, [])
+    _ = words.handle(.delete, [])
+    _ = words.handle(.backspace, [])
     #expect(words.words.isEmpty && words.caret == 0)
   }
 
   @Test("lines can be started, navigated and joined")
   func lines() throws {
     var words = try typing("first")
-    #expect(words.take(.enter, .alt) == false)
+    #expect(words.handle(.enter, .alt) == false)
     words.insert("2nd")
-    _ = words.take(.character("j"), .control)
+    _ = words.handle(.character("j"), .control)
     words.insert("third")
     #expect(words.words == "first\n2nd\nthird")
-    _ = words.take(.up, [])
+    _ = words.handle(.up, [])
     #expect(words.caret == 9, "the end of the shorter line")
-    _ = words.take(.home, [])
-    _ = words.take(.up, [])
+    _ = words.handle(.home, [])
+    _ = words.handle(.up, [])
     #expect(words.caret == 0)
-    _ = words.take(.down, [])
-    _ = words.take(.end, [])
-    _ = words.take(.delete, [])
+    _ = words.handle(.down, [])
+    _ = words.handle(.end, [])
+    _ = words.handle(.delete, [])
     #expect(words.words == "first\n2ndthird")
-    _ = words.take(.character("u"), .control)
+    _ = words.handle(.character("u"), .control)
     #expect(words.words == "first\nthird")
-    #expect(words.take(.enter, []) && words.take(.escape, []))
+    #expect(words.handle(.enter, []) && words.handle(.escape, []))
   }
 
   @Test("[BRD-33] pasted text has line feeds as line ends, and the caret is after it")
@@ -84,19 +84,18 @@ struct TextTypingTests {
   func others() throws {
     var words = try typing("middle")
     words.insert("!")
-    _ = words.takeChange()
-    words.inFlight = [1]
+    #expect(try words.command(color: nil, request: 1) != nil)
     words.settle("left middle")
     #expect(words.words == "middle!", "not before our letter is there")
-    words.inFlight = []
+    words.finish(1)
     words.settle("left middle!")
     #expect(words.words == "left middle!" && words.caret == 12)
-    _ = words.take(.home, [])
+    _ = words.handle(.home, [])
     words.settle("left middle! right")
     #expect(words.caret == 0)
     words.settle("right")
     #expect(words.caret == 0)
-    #expect(words.takeChange() == nil, "what others did is not told again")
+    #expect(words.nextChange() == nil, "what others did is not told again")
   }
 
   @Test("the caret stays inside of the text, whatever all users type", arguments: 0..<50)
@@ -109,8 +108,8 @@ struct TextTypingTests {
     ]
     for _ in 0..<200 {
       let key = keys[Int.random(in: 0..<keys.count, using: &random)]
-      _ = words.take(key, key == .enter ? .alt : [])
-      if let (change, _) = words.takeChange() {
+      _ = words.handle(key, key == .enter ? .alt : [])
+      if let (change, _) = words.nextChange() {
         board.replaceSubrange(change.range, with: change.words.unicodeScalars)
       }
       if Int.random(in: 0..<4, using: &random) == 0 {

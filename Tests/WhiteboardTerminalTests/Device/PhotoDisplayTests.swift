@@ -11,7 +11,7 @@ struct PhotoDisplayTests {
     let first = photos.found(id, byCells: true)
     let second = photos.found(id, byCells: true)
     #expect(first?.asset == id && second == nil)
-    photos.failed(id)
+    photos.fail(id)
     let third = photos.found(id, byCells: true)
     #expect(third?.asset == id)
   }

@@ -41,7 +41,7 @@ import WhiteboardSync
   }
 
   private func press(_ client: inout PlayerClient, _ keys: String) {
-    for key in keys { _ = client.take(.key(.character(key), [])) }
+    for key in keys { _ = client.handle(.key(.character(key), [])) }
   }
 
   @Test("texts appear at their times, at the chosen speed, and playback stops at the end")
@@ -77,11 +77,11 @@ import WhiteboardSync
     #expect(words(&client) == ["one", "two"] && !client.isPlaying)
     press(&client, ",")
     #expect(words(&client) == ["one"])
-    _ = client.take(.key(.end, []))
+    _ = client.handle(.key(.end, []))
     #expect(client.place == 5)
-    _ = client.take(.mouse(MouseEvent(.press(.left), x: 0, y: 18)))
+    _ = client.handle(.mouse(MouseEvent(.press(.left), x: 0, y: 18)))
     #expect(client.place == 0)
-    _ = client.take(.mouse(MouseEvent(.press(.left), x: 99, y: 18)))
+    _ = client.handle(.mouse(MouseEvent(.press(.left), x: 99, y: 18)))
     #expect(client.place == 5)
   }
 
@@ -150,9 +150,9 @@ import WhiteboardSync
     #expect(screen().contains("▲"))
     press(&client, "?")
     #expect(screen().contains("Escape"))
-    let isLeaving = client.take(.key(.escape, []))
+    let isLeaving = client.handle(.key(.escape, []))
     #expect(!isLeaving && !screen().contains("Escape"))
-    let hasLeft = client.take(.key(.escape, []))
+    let hasLeft = client.handle(.key(.escape, []))
     #expect(hasLeft)
   }
 
@@ -176,7 +176,7 @@ import WhiteboardSync
         rows: 20,
         dotStyle: .braille
       )
-      _ = client.take(.key(.end, []))
+      _ = client.handle(.key(.end, []))
       return client.frame()
     }
     #expect(last([:]).lines.joined().contains("photo"))
@@ -246,7 +246,7 @@ import WhiteboardSync
       switch random.next() % 5 {
       case 0: client.resize(columns: columns, rows: rows)
       case 1: client.advance(by: .milliseconds(Int64(random.next() % 5_000)))
-      case 2: _ = client.take(.mouse(MouseEvent(.press(.left), x: columns, y: rows)))
+      case 2: _ = client.handle(.mouse(MouseEvent(.press(.left), x: columns, y: rows)))
       default: press(&client, String(keys[Int(random.next() % UInt64(keys.count))]))
       }
       let screen = client.frame()

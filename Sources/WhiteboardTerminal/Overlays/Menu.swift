@@ -1,15 +1,15 @@
-/// What can be done now, as a list to pick from.
+/// A list of commands from which the user picks one.
 struct Menu: Hashable, Sendable {
-  /// One line.
+  /// One line of the menu.
   struct Item: Hashable, Sendable {
     let command: KeyMap.Command
     let words: String
   }
 
   let items: [Item]
-  /// The item that Enter takes.
+  /// The index of the highlighted item, which Enter picks.
   private(set) var chosen = 0
-  /// The cell of the terminal beside which it is shown; nil for the corner.
+  /// The cell beside which the menu opens; nil for the corner.
   let cell: Cell?
 
   /// A cell of the terminal.
@@ -23,22 +23,22 @@ struct Menu: Hashable, Sendable {
     self.cell = cell
   }
 
-  /// The item that is chosen.
+  /// The command of the highlighted item.
   var command: KeyMap.Command? { items.indices.contains(chosen) ? items[chosen].command : nil }
 
-  /// Goes up or down.
+  /// Moves the highlight up or down, around the ends.
   mutating func step(_ by: Int) {
     guard !items.isEmpty else { return }
     chosen = (chosen + by + items.count) % items.count
   }
 
-  /// Goes so many items further, at most to the first or the last.
+  /// Moves the highlight by several items, at most to the first or the last.
   mutating func leap(_ by: Int) { choose(min(max(0, chosen + by), items.count - 1)) }
 
-  /// Goes to an item.
+  /// Highlights an item.
   mutating func choose(_ index: Int) { if items.indices.contains(index) { chosen = index } }
 
-  /// What can be done with what is selected.
+  /// Returns the commands for the selection.
   static func ofSelection(hasText: Bool, hasGame: Bool) -> [Item] {
     var items: [Item] = []
     if hasText { items.append(Item(command: .edit, words: "type in it")) }
@@ -52,7 +52,7 @@ struct Menu: Hashable, Sendable {
     ]
   }
 
-  /// What can be done where nothing is selected.
+  /// The commands if nothing is selected.
   static let ofBoard: [Item] =
     [Tool.pen, .text, .select, .eraser, .line, .rectangle, .ellipse, .arrow].map {
       Item(command: .tool($0), words: $0.rawValue)

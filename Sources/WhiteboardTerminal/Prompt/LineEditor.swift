@@ -1,17 +1,18 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// A line that is being typed: text, a cursor, and what was typed before.
+/// A line that is being typed: its text, a cursor, and the lines entered before.
 package struct LineEditor: Hashable, Sendable {
-  /// What stands before it.
+  /// The text before the typed text.
   let lead: String
-  /// The characters so far.
+  /// The typed characters.
   private(set) var characters: [Character] = []
   /// The number of characters before the cursor.
   private(set) var cursor = 0
   private var history: [String]
-  /// Which line of the history is shown; the last is the one being typed.
-  private var place: Int
+  /// The index of the shown line of the history; its end index is the line being typed.
+  private var historyIndex: Int
+  /// The line being typed, while a line of the history is shown.
   private var draft: [Character] = []
 
   /// The most characters of a line.
@@ -20,43 +21,44 @@ package struct LineEditor: Hashable, Sendable {
   init(lead: String, text: String = "", history: [String] = []) {
     self.lead = lead
     self.history = history
-    place = history.count
+    historyIndex = history.count
     characters = Array(text)
     cursor = characters.count
   }
 
-  /// What was typed.
+  /// The typed text.
   package var text: String { String(characters) }
 
-  /// What a key did to a line.
+  /// The effect of a key.
   enum Outcome: Hashable, Sendable {
-    /// It is edited, or nothing happened.
+    /// The line was edited, or nothing happened.
     case typing
-    /// It is to be taken.
+    /// The user entered this text.
     case entered(String)
-    /// It is to be forgotten.
-    case cancelled
-    /// It is to be completed.
+    /// The user closed the line.
+    case canceled
+    /// The user asked for the completion of a word.
     case complete
   }
 
-  mutating func take(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Outcome {
+  /// Handles a key.
+  mutating func handle(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Outcome {
     if modifiers.contains(.control), case .character(let letter) = key { return control(letter) }
     switch key {
     case .character(let character) where !modifiers.contains(.alt): insert([character])
     case .enter: return .entered(text)
-    case .escape: return .cancelled
+    case .escape: return .canceled
     case .tab: return .complete
     case .backspace:
-      if characters.isEmpty { return .cancelled }
+      if characters.isEmpty { return .canceled }
       remove(cursor - 1)
     case .delete: remove(cursor)
     case .left: cursor = max(0, cursor - 1)
     case .right: cursor = min(characters.count, cursor + 1)
     case .home: cursor = 0
     case .end: cursor = characters.count
-    case .up: recall(place - 1)
-    case .down: recall(place + 1)
+    case .up: recall(historyIndex - 1)
+    case .down: recall(historyIndex + 1)
     default: break
     }
     return .typing
@@ -73,7 +75,7 @@ package struct LineEditor: Hashable, Sendable {
     case "w":
       while cursor > 0, characters[cursor - 1] == " " { remove(cursor - 1) }
       while cursor > 0, characters[cursor - 1] != " " { remove(cursor - 1) }
-    case "c", "g": return .cancelled
+    case "c", "g": return .canceled
     default: break
     }
     return .typing
@@ -87,7 +89,7 @@ package struct LineEditor: Hashable, Sendable {
     }
   }
 
-  /// Replaces all of it.
+  /// Replaces the whole text.
   mutating func replace(by text: String) {
     characters = []
     cursor = 0
@@ -111,7 +113,9 @@ package struct LineEditor: Hashable, Sendable {
     if index < cursor { cursor -= 1 }
   }
 
-  /// Draws it on a row; where the cursor is.
+  /// Draws the line on the first row of an area.
+  ///
+  /// - Returns: The cell of the cursor.
   func draw(
     on screen: inout Screen,
     in area: CellArea,
@@ -119,7 +123,7 @@ package struct LineEditor: Hashable, Sendable {
   ) -> (x: Int, y: Int) {
     let y = area.rows.lowerBound
     let start = screen.put(lead, x: area.columns.lowerBound, y: y, style.bold, in: area)
-    // The end of a long line shows, as far as the cursor.
+    // Of a long line, the part before the cursor is visible.
     var first = 0
     func columnsBefore() -> Int { CharacterWidth.columns(String(characters[first..<cursor])) }
     while first < cursor, columnsBefore() >= area.columns.upperBound - start { first += 1 }
@@ -127,10 +131,11 @@ package struct LineEditor: Hashable, Sendable {
     return (min(start + columnsBefore(), max(area.columns.upperBound - 1, 0)), y)
   }
 
+  /// Shows a line of the history.
   private mutating func recall(_ index: Int) {
     guard (0...history.count).contains(index) else { return }
-    if place == history.count { draft = characters }
-    place = index
+    if historyIndex == history.count { draft = characters }
+    historyIndex = index
     characters = index == history.count ? draft : Array(history[index])
     cursor = characters.count
   }

@@ -216,10 +216,10 @@ package struct LobbyClient: Sendable {
     _ key: InputEvent.Key,
     _ modifiers: InputEvent.Modifiers
   ) -> Choice? {
-    guard let outcome = editor?.take(key, modifiers) else { return nil }
+    guard let outcome = editor?.handle(key, modifiers) else { return nil }
     switch outcome {
     case .typing, .complete: return nil
-    case .cancelled:
+    case .canceled:
       editor = nil
       return nil
     case .entered(let text):
@@ -245,9 +245,6 @@ package struct LobbyClient: Sendable {
 
   // MARK: - What is seen
 
-  private static let bar = CellStyle(CellColor(rgb: 0xE8E8E8), on: CellColor(rgb: 0x303A46))
-  private static let strong = CellStyle(.terminal, on: .terminal, .bold)
-  private static let quiet = CellStyle(.terminal, on: .terminal, .dim)
   private static let chosenStyle = CellStyle(.terminal, on: .terminal, .reversed)
   private static let bad = CellStyle(CellColor(rgb: 0xE8601C))
 
@@ -288,12 +285,12 @@ package struct LobbyClient: Sendable {
   private var lines: [Line] {
     // The first is the title's.
     var lines = [Line(text: "", style: .plain), Line(text: "", style: .plain)]
-    lines.append(Line(text: " boards nearby", style: Self.quiet))
+    lines.append(Line(text: " boards nearby", style: .quiet))
     let list = list
     for (index, row) in list.enumerated() {
       if case .own = row, index == nearby.count {
         lines += nearby.isEmpty ? emptiness : []
-        lines += [Line(text: "", style: .plain), Line(text: " your boards", style: Self.quiet)]
+        lines += [Line(text: "", style: .plain), Line(text: " your boards", style: .quiet)]
       }
       let style = index == chosen ? Self.chosenStyle : .plain
       lines.append(Line(text: " \(text(row)) ", style: style, index: index))
@@ -357,18 +354,18 @@ package struct LobbyClient: Sendable {
       screen.put(TextLines.cut(line.text, columns: columns), x: 0, y: y, line.style)
     }
     let title = CellArea(x: 0, y: 0, width: columns, height: 1)
-    screen.fill(title, with: Cell(.space, Self.bar))
-    let end = screen.put(" whiteboard ", x: 0, y: 0, Self.bar.bold, in: title)
+    screen.fill(title, with: Cell(.space, CellStyle.bar))
+    let end = screen.put(" whiteboard ", x: 0, y: 0, CellStyle.bar.bold, in: title)
     if lines.count - 1 > listRows, list.indices.contains(chosen) {
       let mark = "\(chosen + 1) of \(list.count) "
-      screen.put(mark, x: max(end, columns - mark.count), y: 0, Self.bar, in: title)
+      screen.put(mark, x: max(end, columns - mark.count), y: 0, CellStyle.bar, in: title)
     }
     if let problem {
-      screen.fill(title, with: Cell(.space, BoardClient.bad))
-      screen.put(" \(problem.headline) ", x: 0, y: 0, BoardClient.bad.bold, in: title)
+      screen.fill(title, with: Cell(.space, CellStyle.problem))
+      screen.put(" \(problem.headline) ", x: 0, y: 0, CellStyle.problem.bold, in: title)
     }
     let bottom = CellArea(x: 0, y: rows - 1, width: columns, height: 1)
-    screen.fill(bottom, with: Cell(.space, Self.bar))
+    screen.fill(bottom, with: Cell(.space, CellStyle.bar))
     for (row, line) in troubleRows.enumerated() {
       let y = rows - 1 - troubleRows.count + row
       screen.fill(CellArea(x: 0, y: y, width: columns, height: 1))
@@ -380,10 +377,10 @@ package struct LobbyClient: Sendable {
         && { if case .nearby(let id) = list[chosen] { copy(of: id) != nil } else { false } }()
       let alone = isOwn ? "  o only your copy" : ""
       let hints = " Enter open\(alone)  n new board  N by a name  a link or address  q leave"
-      screen.put(hints, x: 0, y: rows - 1, Self.bar, in: bottom)
+      screen.put(hints, x: 0, y: rows - 1, CellStyle.bar, in: bottom)
       return (screen, nil)
     }
-    let cursor = editor.draw(on: &screen, in: bottom, Self.bar)
+    let cursor = editor.draw(on: &screen, in: bottom, CellStyle.bar)
     return (screen, cursor)
   }
 

@@ -1,0 +1,30 @@
+/// The name of the board, and how others join it.
+struct BoardInfo: Hashable, Sendable {
+  var id = ""
+  /// The title of the board, or else its own name.
+  private(set) var name = ""
+  /// The name of the board without a title.
+  private var plainName = ""
+  /// The link with which others join; empty while the board is offline.
+  var link = ""
+  var joinCode: String?
+  /// Whether discovery shows the board to peers on this network.
+  var isAnnounced = false
+  /// Whether discovery does not work on this computer.
+  var isDiscoveryUnavailable = false
+  /// Whether this is another peer's board that has not arrived yet.
+  var isAwaited = false
+
+  /// Sets the name that the board has without a title.
+  mutating func setName(_ name: String) {
+    plainName = name
+    self.name = name
+  }
+
+  /// Sets the title.
+  ///
+  /// Without one, as after the undo of one, the board has its own name again.
+  mutating func setTitle(_ title: String?) {
+    name = title.flatMap { $0.isEmpty ? nil : $0 } ?? plainName
+  }
+}

@@ -1,0 +1,202 @@
+import Whiteboard
+import WhiteboardNode
+import WhiteboardPictures
+import WhiteboardRendering
+
+/// The board as it is shown: its objects, the visible part, and the selections.
+struct BoardScene: Sendable {
+  /// The objects, and the visible part of the board.
+  var canvas: BoardCanvas
+  /// The local member's id; empty until the session is connected.
+  var ownID = ""
+  /// The distance of the board's grid lines; nil without a grid.
+  var grid: Double?
+  /// The objects that the local user selected.
+  private(set) var selection: Set<ObjectID> = []
+  /// The objects that any member selected.
+  private(set) var held: Set<ObjectID> = []
+  /// The games in which it is the local user's turn.
+  private(set) var ourTurns: Set<ObjectID> = []
+
+  init(_ canvas: BoardCanvas) { self.canvas = canvas }
+
+  var viewport: Viewport { canvas.viewport }
+
+  /// The tolerance of a click, in board units: the width of a cell.
+  var reach: Double { viewport.cellWidth }
+
+  // MARK: - Changes of the board
+
+  /// Shows an object in its new state.
+  ///
+  /// - Returns: Whether the local user selected it, and whether it is a game in which it became the
+  ///   local user's turn.
+  mutating func show(
+    _ snapshot: ObjectSnapshot,
+    _ game: GameView?
+  ) -> (isSelected: Bool, isNewTurn: Bool) {
+    let id = snapshot.id
+    let isTurn = isOurTurn(in: game)
+    let isNewTurn = isTurn && !ourTurns.contains(id)
+    if isTurn { ourTurns.insert(id) } else { ourTurns.remove(id) }
+    canvas.set(BoardCanvas.Item(snapshot, game: game))
+    let isSelected = snapshot.selectedBy.map { $0.description == ownID } ?? false
+    if isSelected { selection.insert(id) } else { selection.remove(id) }
+    if snapshot.selectedBy != nil { held.insert(id) } else { held.remove(id) }
+    return (isSelected, isNewTurn)
+  }
+
+  /// Removes a deleted object.
+  mutating func remove(_ id: ObjectID) {
+    canvas.remove(id)
+    ourTurns.remove(id)
+    selection.remove(id)
+    held.remove(id)
+  }
+
+  private func isOurTurn(in game: GameView?) -> Bool {
+    guard case .connectFour(let view)? = game?.detail else { return false }
+    return view.outcome == .playing && view.turn == view.member
+  }
+
+  // MARK: - Objects
+
+  func snapshot(_ id: ObjectID) -> ObjectSnapshot? { canvas.item(id)?.snapshot }
+
+  /// Returns the frontmost object at a place, with a tolerance of one cell.
+  func object(at place: Point) -> ObjectID? {
+    canvas.objects.last { id in
+      guard let snapshot = snapshot(id) else { return false }
+      // The cells of a game may reach beyond its bounds.
+      if snapshot.kind == .game, canvas.hasWords(of: id, at: place) { return true }
+      return snapshot.isNear(place, within: reach)
+    }
+  }
+
+  /// Returns the objects that lie inside a rectangle.
+  func objects(inside rectangle: Rectangle) -> [ObjectID] {
+    canvas.objects.filter { id in snapshot(id).map { rectangle.contains($0.bounds) } ?? false }
+  }
+
+  /// The objects that are at least partly in view.
+  var objectsInView: [ObjectID] {
+    let view = viewport.rectangle
+    return canvas.objects.filter { id in snapshot(id).map { view.touches($0.bounds) } ?? false }
+  }
+
+  /// Returns an object by its id, by the first part of its id, or by words that a text contains.
+  func object(matching words: String) -> ObjectID? {
+    if let id = ObjectID(words) ?? canvas.objects.first(where: { "\($0)".hasPrefix(words + "-") }),
+      canvas.item(id) != nil
+    {
+      return id
+    }
+    let wanted = words.lowercased()
+    return canvas.objects.first { snapshot($0)?.text?.lowercased().contains(wanted) == true }
+  }
+
+  /// Returns the object before or after the selection in the order of creation.
+  func neighbor(_ step: Int) -> ObjectID? {
+    let ids = canvas.objects.sorted()
+    guard !ids.isEmpty else { return nil }
+    var index = step > 0 ? 0 : ids.count - 1
+    if let last = selection.max(), let before = ids.firstIndex(of: last) {
+      index = (before + step + ids.count) % ids.count
+    }
+    return ids[index]
+  }
+
+  /// Returns the game that a key plays: a selected game of any kind, else the only game of this
+  /// kind in which it is the local user's turn, else the only one of this kind.
+  func game(_ game: GameName) -> ObjectID? {
+    if let selected = selection.first(where: { snapshot($0)?.kind == .game }) { return selected }
+    guard selection.isEmpty else { return nil }
+    let open = canvas.objects.filter { snapshot($0)?.game == game.rawValue }
+    let ours = open.filter { ourTurns.contains($0) }
+    return ours.count == 1 ? ours.first : open.count == 1 ? open.first : nil
+  }
+
+  // MARK: - Selection
+
+  /// The selected objects as commands refer to them.
+  var selectedReferences: [ObjectReference] { selection.sorted().map { ObjectReference($0) } }
+
+  /// The selected objects.
+  var selectedSnapshots: [ObjectSnapshot] { selection.sorted().compactMap { snapshot($0) } }
+
+  /// The selected object if there is exactly one.
+  var onlySelected: ObjectSnapshot? { selection.count == 1 ? selectedSnapshots.first : nil }
+
+  /// The frame around the selection.
+  var selectionFrame: SelectionFrame? { frame(of: selectedSnapshots) }
+
+  /// Returns the frame around an object.
+  func frame(of id: ObjectID) -> SelectionFrame? {
+    snapshot(id).flatMap { frame(of: [$0]) }
+  }
+
+  private func frame(of snapshots: [ObjectSnapshot]) -> SelectionFrame? {
+    SelectionFrame(snapshots, in: viewport) { canvas.words(of: $0) }
+  }
+
+  /// Returns how the selection moves when it is dragged from one place to another.
+  func snapping(from: Point, to: Point, isSnapping: Bool) -> Snapping {
+    let offset = Point(x: to.x - from.x, y: to.y - from.y)
+    let bounds = selectedSnapshots.map(\.bounds)
+    guard let first = bounds.first, from != to, isSnapping else {
+      return Snapping(Rectangle(from, from), by: offset, to: [], grid: nil, reach: 0)
+    }
+    let view = viewport.rectangle
+    let others = canvas.objects.compactMap { id -> Rectangle? in
+      guard !selection.contains(id), let bounds = snapshot(id)?.bounds, view.touches(bounds) else {
+        return nil
+      }
+      return bounds
+    }
+    return Snapping(
+      bounds.dropFirst().reduce(first) { $0.union($1) },
+      by: offset,
+      to: others,
+      grid: grid,
+      reach: reach / 2
+    )
+  }
+
+  // MARK: - Photos
+
+  /// Returns the photos in view.
+  ///
+  /// - Parameters:
+  ///   - area: The cells that show the board.
+  ///   - covered: The cells under a box: on some terminals the box would not cover the pixels of a
+  ///     photo.
+  /// - Returns: The photos, and which of them must be shown by cells.
+  func photosInView(_ area: CellArea, covered: CellArea?) -> PhotosInView {
+    let origin = (x: area.columns.lowerBound, y: area.rows.lowerBound)
+    let view = viewport.rectangle
+    var photos = PhotosInView()
+    for id in canvas.objects {
+      guard let snapshot = snapshot(id), snapshot.kind == .photo, let asset = snapshot.asset,
+        view.touches(snapshot.bounds)
+      else { continue }
+      guard let placement = GraphicsPlacement(snapshot, in: viewport, at: origin) else {
+        photos.byCells.insert(asset.id)
+        continue
+      }
+      // The pixels must not cover the rows and columns around the board.
+      guard
+        let inside = GraphicsPlacement(
+          object: id,
+          asset: asset.id,
+          box: placement.box,
+          within: area
+        )
+      else { continue }
+      photos.upright.append(inside)
+      if let covered, !covered.clamped(to: inside.visible).isEmpty {
+        photos.byCells.insert(asset.id)
+      }
+    }
+    return photos
+  }
+}

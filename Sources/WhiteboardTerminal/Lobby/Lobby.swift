@@ -1,0 +1,29 @@
+import PeerDiscovery
+import WhiteboardNode
+
+/// What the lobby needs from the program.
+package struct Lobby: Sendable {
+  /// Finds boards on this network.
+  package let discovery: any Discovery
+  /// The name of a new board, unless the user gives another.
+  package let suggestion: String
+  /// Returns the boards that are stored on this computer.
+  package let boards: @Sendable () async -> [LobbyClient.OwnBoard]
+  /// Returns the configuration of the node for a choice; nil if the choice is to quit.
+  package let configuration:
+    @Sendable (LobbyClient.Choice) async throws(NodeError) -> NodeConfiguration?
+
+  package init(
+    discovery: any Discovery,
+    suggestion: String,
+    boards: @escaping @Sendable () async -> [LobbyClient.OwnBoard],
+    configuration:
+      @escaping @Sendable (LobbyClient.Choice) async throws(NodeError)
+      -> NodeConfiguration?
+  ) {
+    self.discovery = discovery
+    self.suggestion = suggestion
+    self.boards = boards
+    self.configuration = configuration
+  }
+}

@@ -1,0 +1,42 @@
+import WhiteboardRendering
+
+/// The chat, with remarks about members between its lines.
+struct ChatLog: Hashable, Sendable {
+  /// A line of a member, or a remark.
+  struct Line: Hashable, Sendable {
+    /// The author's display name; empty for a remark.
+    var name = ""
+    /// The author's peer id, which determines the color; empty for a remark.
+    var key = ""
+    let text: String
+
+    /// The style of the line: remarks are dimmed, and other lines have their author's color.
+    var style: CellStyle {
+      key.isEmpty ? .quiet : CellStyle(CellColor(rgb: Pens.color(of: key)))
+    }
+
+    /// The author before the text, or nothing.
+    var lead: String { name.isEmpty ? "" : "\(Members.shown(name)): " }
+  }
+
+  private(set) var lines: [Line] = []
+  /// How many lines were added in total, as the version of the log.
+  private(set) var version = 0
+  /// How many lines of members came while no chat was visible.
+  var unreadCount = 0
+
+  /// The most lines in memory.
+  static let limit = 5_000
+
+  mutating func append(_ line: Line) {
+    lines.append(line)
+    version += 1
+    if lines.count > Self.limit { lines.removeFirst() }
+  }
+
+  /// Adds a remark.
+  mutating func remark(_ text: String) { append(Line(text: text)) }
+
+  /// Removes all lines, since the history follows.
+  mutating func removeAll() { lines = [] }
+}

@@ -1,0 +1,78 @@
+import WhiteboardNode
+import WhiteboardRendering
+
+/// An attempt to join a session, and the screen that shows it.
+///
+/// The user cannot draw until the session is connected, so that no work is lost if connecting fails.
+struct ConnectionAttempt: Hashable, Sendable {
+  /// The target that the user asked for, shown in the first line; empty for any board nearby.
+  private var target: String
+  /// The time when the attempt began.
+  private let since: Duration
+  /// The current step.
+  private var step: NodeEvent.Joining.Step?
+  /// The announced or received display name of the other side.
+  private var name: String?
+  /// The addresses that are dialled, the latest last.
+  private var addresses: [String] = []
+
+  /// The most addresses that are listed.
+  private static let addressLimit = 4
+
+  init(to target: String, since: Duration) {
+    self.target = target
+    self.since = since
+  }
+
+  /// Shows the next step.
+  mutating func show(_ joining: NodeEvent.Joining) {
+    step = joining.step
+    if joining.step != .searching, let board = joining.boardName { target = board }
+    if let name = joining.name, !name.isEmpty { self.name = name }
+    guard let address = joining.address, joining.step == .connecting else { return }
+    addresses.removeAll { $0 == address }
+    addresses.append(address)
+  }
+
+  /// Handles a key: it cancels the attempt, redraws the screen, or does nothing.
+  static func action(
+    _ key: InputEvent.Key,
+    _ modifiers: InputEvent.Modifiers
+  ) -> BoardClient.Action? {
+    switch KeyMap.name(key, modifiers) {
+    case "escape", "q", "ctrl+c", "ctrl+d": .quit
+    case "ctrl+l": .redraw
+    default: nil
+    }
+  }
+
+  private func lines(at now: Duration) -> [String] {
+    let target = Members.shown(target)
+    let name = name.map { Members.shown($0) } ?? "the other side"
+    let step: String
+    switch self.step {
+    case nil, .searching: step = "Looking on this network."
+    case .connecting: step = "Dialling."
+    case .awaitingAnswer: step = "Connected; waiting for an answer."
+    case .provingCode: step = "Proving the code."
+    case .awaitingAcceptance: step = "Waiting for \(name) to accept."
+    }
+    var lines = [
+      target.isEmpty ? "Connecting to a board nearby" : "Connecting to \(target)", "", step,
+    ]
+    lines += addresses.suffix(Self.addressLimit).map { "  \(TerminalText.cleaned($0, limit: 64))" }
+    lines += ["", "\(Int((now - since) / .seconds(1))) s   Esc or q cancels"]
+    return lines
+  }
+
+  func draw(on screen: inout Screen, _ layout: ScreenLayout, now: Duration) {
+    let lines = lines(at: now)
+    let top = max(0, (layout.rows - lines.count) / 2)
+    let width = lines.map { CharacterWidth.columns($0) }.max() ?? 0
+    let left = max(0, (layout.columns - width) / 2)
+    for (row, line) in lines.enumerated() {
+      let style: CellStyle = row == 0 ? .strong : row == lines.count - 1 ? .quiet : .plain
+      screen.put(TextLines.cut(line, columns: layout.columns - left), x: left, y: top + row, style)
+    }
+  }
+}

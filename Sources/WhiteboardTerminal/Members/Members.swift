@@ -1,0 +1,203 @@
+import Whiteboard
+import WhiteboardNode
+import WhiteboardRendering
+import WhiteboardSync
+
+/// The other members of the session, by peer id, and the peers that announce the board.
+struct Members: Sendable {
+  /// Another member.
+  struct Member: Hashable, Sendable {
+    var name: String
+    var icon: String?
+    var state: NodeEvent.PeerState.State
+    private(set) var presence = Presence()
+    /// The last positions of the laser pointer, the latest last.
+    private(set) var trail: [Point] = []
+    /// The time since which the member is unreachable; nil while it is connected.
+    var silentSince: Duration?
+    /// How many local changes were made since then.
+    var waitingChanges = 0
+    /// The time of the last movement of the pointer.
+    private(set) var movedAt = Duration.zero
+
+    init(name: String, state: NodeEvent.PeerState.State) {
+      self.name = name
+      self.state = state
+    }
+
+    /// The most positions of a laser pointer's trail.
+    private static let trailLength = 12
+
+    /// Notes the position of the pointer and the visible part of the board.
+    mutating func show(_ next: Presence, now: Duration) {
+      let isElsewhere = next.cursor != presence.cursor
+      if isElsewhere { movedAt = now }
+      presence = next
+      guard next.isLaser, let cursor = next.cursor else {
+        trail = []
+        return
+      }
+      // Presence is repeated while nothing moves; a repetition ends the trail.
+      trail = isElsewhere ? (trail + [cursor]).suffix(Self.trailLength) : [cursor]
+    }
+  }
+
+  private(set) var all: [String: Member] = [:]
+  /// The member whose view is shown.
+  private(set) var followed: String?
+  /// The presence of members that the node has not reported as joined yet.
+  private var earlyPresences: [String: Presence] = [:]
+  /// The members whose connection is being replaced by one through another route.
+  private var rerouted: Set<String> = []
+  /// The display names of announcing peers, by board and by peer id.
+  private var announcers: [String: [String: String]] = [:]
+
+  var isEmpty: Bool { all.isEmpty }
+  var count: Int { all.count }
+
+  /// The members in the order of their ids.
+  var sorted: [(key: String, value: Member)] { all.sorted { $0.key < $1.key } }
+
+  /// Returns the display name of a member, safe to be drawn; nil if there is no such member.
+  func name(of key: String) -> String? { all[key].map { Self.shown($0.name) } }
+
+  /// Returns a display name without control characters, and not too long.
+  static func shown(_ name: String) -> String { TerminalText.cleaned(name, limit: 64) }
+
+  // MARK: - Events
+
+  /// Adds a member.
+  ///
+  /// - Returns: Whether this is news, and not the return through another route.
+  mutating func join(_ key: String, name: String, now: Duration) -> Bool {
+    all[key] = Member(name: name, state: .connected)
+    if let presence = earlyPresences.removeValue(forKey: key) {
+      all[key]?.show(presence, now: now)
+    }
+    return rerouted.remove(key) == nil
+  }
+
+  /// Removes a member that left.
+  ///
+  /// - Returns: The remark for the chat; nil if the member comes back at once through another route,
+  ///   or if it removed the local member, which another message reports.
+  mutating func leave(_ left: NodeEvent.Left) -> String? {
+    all[left.peer] = nil
+    earlyPresences[left.peer] = nil
+    if left.removedUs == true { return nil }
+    if left.reason == "rerouted" {
+      rerouted.insert(left.peer)
+      return nil
+    }
+    return "\(Self.shown(left.name)) has gone: \(Self.shown(left.reason))"
+  }
+
+  /// Removes all members.
+  mutating func removeAll() {
+    all = [:]
+    earlyPresences = [:]
+  }
+
+  /// Notes whether a member can be reached.
+  mutating func show(_ state: NodeEvent.PeerState, now: Duration) {
+    guard let key = state.peer, var member = all[key] else { return }
+    member.state = state.state
+    member.silentSince = state.state == .connected ? nil : member.silentSince ?? now
+    if state.state == .connected { member.waitingChanges = 0 }
+    all[key] = state.state == .lost ? nil : member
+  }
+
+  mutating func show(_ profile: NodeEvent.Profile) {
+    all[profile.peer]?.name = profile.name
+    all[profile.peer]?.icon = profile.icon
+  }
+
+  mutating func show(_ presence: Presence, of key: String, now: Duration) {
+    if all[key] == nil { earlyPresences[key] = presence }
+    all[key]?.show(presence, now: now)
+  }
+
+  /// Counts a local change that the unreachable members do not have yet.
+  mutating func countWaitingChange() {
+    for (key, member) in all where member.silentSince != nil {
+      all[key]?.waitingChanges += 1
+    }
+  }
+
+  // MARK: - Following
+
+  /// Returns the member to follow after the current one; nil after the last one.
+  var nextToFollow: String? {
+    let keys = all.keys.sorted { (all[$0]?.name ?? "", $0) < (all[$1]?.name ?? "", $1) }
+    guard let followed, let index = keys.firstIndex(of: followed) else { return keys.first }
+    return index + 1 < keys.count ? keys[index + 1] : nil
+  }
+
+  /// Returns the member whose name begins with these letters.
+  func member(named prefix: String) -> String? {
+    let prefix = prefix.lowercased()
+    return all.first { $0.value.name.lowercased().hasPrefix(prefix) }?.key
+  }
+
+  mutating func follow(_ key: String) { followed = key }
+
+  mutating func stopFollowing() { followed = nil }
+
+  /// Returns the view of the followed member; its pointer is in the middle if it does not share its
+  /// view.
+  mutating func followedView(_ viewport: Viewport) -> Viewport? {
+    guard let followed else { return nil }
+    guard let member = all[followed] else {
+      self.followed = nil
+      return nil
+    }
+    var viewport = viewport
+    if let view = member.presence.view {
+      let (width, height) = (Double(view.width) / 2, Double(view.height) / 2)
+      viewport.show(
+        Rectangle(
+          Point(x: view.center.x - width, y: view.center.y - height),
+          Point(x: view.center.x + width, y: view.center.y + height)
+        )
+      )
+    } else if let cursor = member.presence.cursor {
+      viewport.center = cursor
+    }
+    return viewport
+  }
+
+  // MARK: - Announcements
+
+  mutating func found(_ board: NodeEvent.FoundBoard) {
+    guard let id = board.board else { return }
+    announcers[id, default: [:]][board.peer] = board.name
+  }
+
+  mutating func lost(_ board: NodeEvent.LostBoard) {
+    guard let id = board.board else { return }
+    announcers[id]?[board.peer] = nil
+  }
+
+  /// Returns the display names of peers that announce a board and are not connected.
+  func missing(from board: String, ownID: String) -> [String] {
+    let found = announcers[board] ?? [:]
+    return found.filter { peer, _ in
+      !ownID.hasPrefix(peer) && !all.keys.contains { $0.hasPrefix(peer) }
+    }
+    .sorted { ($0.value, $0.key) < ($1.value, $1.key) }
+    .map { EventText.shortName($0.value, $0.key) }
+  }
+
+  // MARK: - Time
+
+  /// How long a resting pointer is shown: with its name, and then without it.
+  static let pointerRest = (faded: Duration.seconds(3), gone: Duration.seconds(15))
+
+  /// Whether what is shown of a member changes with time.
+  func isTicking(at now: Duration) -> Bool {
+    all.values.contains { member in
+      member.silentSince != nil
+        || member.presence.cursor != nil && now - member.movedAt <= Self.pointerRest.gone
+    }
+  }
+}

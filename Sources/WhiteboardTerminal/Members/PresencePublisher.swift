@@ -1,0 +1,50 @@
+import Whiteboard
+import WhiteboardNode
+import WhiteboardRendering
+
+/// Sends the local pointer and view to the other members, not more often than they can see.
+struct PresencePublisher: Sendable {
+  private var lastSent = Duration.zero
+  private var sentPointer: Point?
+  private var sentView: Viewport?
+
+  /// The shortest time between two commands.
+  private static let interval = Duration.milliseconds(33)
+
+  /// Returns the command that sends a pointer that moved.
+  mutating func move(to pointer: Point?, isLaser: Bool, now: Duration) -> BoardEffect? {
+    guard let pointer, pointer != sentPointer, now - lastSent >= Self.interval else { return nil }
+    lastSent = now
+    sentPointer = pointer
+    guard let place = try? BoardPoint(rounding: pointer) else { return nil }
+    return .command(CommandRequest(.point(place, isLaser: isLaser)))
+  }
+
+  /// Returns the command that hides the pointer if the others see it.
+  mutating func hidePointer() -> BoardEffect? {
+    guard sentPointer != nil else { return nil }
+    return leave()
+  }
+
+  /// Returns the command that hides the pointer, since the terminal lost the focus.
+  mutating func leave() -> BoardEffect {
+    sentPointer = nil
+    return .command(CommandRequest(.point(nil)))
+  }
+
+  /// Returns the command that sends a view that changed, so that others can follow it.
+  mutating func show(_ viewport: Viewport, hasReaders: Bool, now: Duration) -> BoardEffect? {
+    guard viewport != sentView, hasReaders, now - lastSent >= Self.interval else { return nil }
+    lastSent = now
+    sentView = viewport
+    let part = viewport.rectangle
+    let (width, height) = (part.greatest.x - part.least.x, part.greatest.y - part.least.y)
+    guard let center = try? BoardPoint(rounding: part.center) else { return nil }
+    let view = BoardView(center: center, width: Self.whole(width), height: Self.whole(height))
+    return .command(CommandRequest(.view(view)))
+  }
+
+  private static func whole(_ value: Double) -> Int {
+    Int(min(max(value.rounded(.up), 1), Double(BoardLimits.viewExtent)))
+  }
+}

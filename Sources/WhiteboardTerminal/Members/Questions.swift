@@ -1,0 +1,91 @@
+import WhiteboardNode
+import WhiteboardRendering
+
+/// The invitations and offered files that the user must answer, in the order of arrival.
+struct Questions: Sendable {
+  private(set) var invitations: [NodeEvent.Invitation] = []
+  /// The files that members offer.
+  private(set) var fileOffers: [NodeEvent.ResourceOffered] = []
+  /// The transfers that the user was asked about and whose end was not shown yet.
+  private var offeredTransfers: Set<String> = []
+
+  var isEmpty: Bool { invitations.isEmpty && fileOffers.isEmpty }
+
+  mutating func add(_ invitation: NodeEvent.Invitation) { invitations.append(invitation) }
+
+  mutating func add(_ offer: NodeEvent.ResourceOffered) {
+    fileOffers.append(offer)
+    offeredTransfers.insert(offer.transfer)
+  }
+
+  /// Removes an invitation that ended.
+  mutating func removeInvitation(_ id: String?) { invitations.removeAll { $0.id == id } }
+
+  /// Removes the offer of a transfer that ended.
+  ///
+  /// - Returns: Whether the user was asked about it.
+  mutating func finish(_ transfer: String) -> Bool {
+    fileOffers.removeAll { $0.transfer == transfer }
+    return offeredTransfers.remove(transfer) != nil
+  }
+
+  /// Removes all questions.
+  mutating func removeAll() {
+    invitations = []
+    fileOffers = []
+  }
+
+  /// Answers the first question with `y`, `A` (always) or `n`.
+  ///
+  /// - Returns: The command with the answer; nil if the key is no answer or there is no question.
+  mutating func answer(_ key: InputEvent.Key) -> Command? {
+    guard case .character(let letter) = key else { return nil }
+    guard let invitation = invitations.first else {
+      guard let offer = fileOffers.first, letter == "y" || letter == "n" else { return nil }
+      fileOffers.removeFirst()
+      return letter == "y"
+        ? .accept(target: offer.transfer) : .decline(target: offer.transfer, reason: nil)
+    }
+    let answer: Command
+    switch letter {
+    case "y": answer = .accept(target: invitation.id)
+    // The lower-case letter is the key of the arrow tool.
+    case "A" where invitation.direction == .incoming:
+      answer = .accept(target: invitation.id, isAlways: true)
+    case "n": answer = .decline(target: invitation.id, reason: nil)
+    default: return nil
+    }
+    invitations.removeFirst()
+    return answer
+  }
+
+  /// Draws the first question in a box.
+  func draw(on screen: inout Screen, _ layout: ScreenLayout) {
+    if let invitation = invitations.first {
+      Dialog(lines(invitation)).draw(on: &screen, layout)
+    } else if let offer = fileOffers.first {
+      Dialog([EventText.offerLine(offer), "", "y accept   n decline"]).draw(on: &screen, layout)
+    }
+  }
+
+  private func lines(_ invitation: NodeEvent.Invitation) -> [String] {
+    let isIncoming = invitation.direction == .incoming
+    let name = EventText.person(invitation.name, invitation.peer)
+    var lines = [isIncoming ? "\(name) asks to join." : "Joining \(name)."]
+    if isIncoming, invitation.known == true {
+      lines += ["This key is known from before."]
+      lines +=
+        invitation.words.map { ["To compare words anyway:", "", "  \(Members.shown($0))"] } ?? []
+      lines += [""]
+    } else if let words = invitation.words {
+      lines += ["Both screens must show these words:", "", "  \(Members.shown(words))", ""]
+    }
+    if let warning = invitation.warning { lines.append(TerminalText.cleaned(warning, limit: 200)) }
+    lines.append(
+      isIncoming
+        ? "y yes   A always admit \(EventText.shortName(invitation.name, name))   n no"
+        : "y yes   n no"
+    )
+    return lines
+  }
+}

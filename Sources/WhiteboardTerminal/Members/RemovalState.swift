@@ -1,0 +1,78 @@
+import WhiteboardNode
+import WhiteboardRendering
+
+/// The host's decision that the local member is no longer a member, and the box that reports it.
+struct RemovalState: Sendable {
+  /// The reaction to a key while the box is shown.
+  enum Answer: Equatable, Sendable {
+    /// Continue with the local copy.
+    case proceed
+    case leave
+    case redraw
+    case none
+  }
+
+  /// The removal; nil while the local user is a member.
+  private(set) var removal: NodeEvent.Removed?
+  /// The time when the box appeared; nil while it is not shown.
+  private(set) var shownSince: Duration?
+
+  /// How long keys are ignored after the box appeared, because they were meant for what was there
+  /// before.
+  private static let pause = Duration.seconds(1)
+
+  /// Shows a removal.
+  ///
+  /// After the user decided to continue alone, there is no box.
+  mutating func show(_ removed: NodeEvent.Removed, now: Duration) {
+    removal = removed
+    shownSince = removed.readOnly ? now : nil
+  }
+
+  /// Ends the removal if the member that joined is the host, which admitted the local member again.
+  mutating func joined(_ peer: String) {
+    if peer == removal?.peer { (removal, shownSince) = (nil, nil) }
+  }
+
+  /// Handles a key; returns nil if the box is not shown.
+  mutating func answer(
+    _ key: InputEvent.Key,
+    _ modifiers: InputEvent.Modifiers,
+    now: Duration
+  ) -> Answer? {
+    guard let removal, let shownSince else { return nil }
+    switch KeyMap.name(key, modifiers) {
+    case "ctrl+l": return .redraw
+    case _ where now - shownSince < Self.pause: return Answer.none
+    case "c" where removal.canContinue:
+      self.shownSince = nil
+      return .proceed
+    case "enter", "escape", "space": self.shownSince = nil
+    case "q", "ctrl+c", "ctrl+d": return .leave
+    default: break
+    }
+    return Answer.none
+  }
+
+  /// Draws the box if it is shown.
+  func draw(on screen: inout Screen, _ layout: ScreenLayout) {
+    guard let removal, shownSince != nil else { return }
+    let choice =
+      removal.canContinue
+      ? ["It is read-only until you decide.", "", "c      go on with your own copy"]
+      : ["It stays read-only: the host owns the board.", ""]
+    let lines =
+      [TerminalText.cleaned(removal.message, limit: 1_000)] + choice
+      + ["Enter  only look at it", "q      leave"]
+    Dialog(lines).draw(on: &screen, layout)
+  }
+
+  /// The state after a removal, for the line at the bottom; nil without one.
+  var status: String? {
+    guard let removal else { return nil }
+    let host = EventText.shortName(removal.name, removal.peer)
+    return removal.readOnly
+      ? "\(host) removed you; read-only" + (removal.canContinue ? ", :continue goes on" : "")
+      : "\(host) removed you; this is your own copy"
+  }
+}

@@ -1,0 +1,87 @@
+import WhiteboardNode
+
+/// The node's answer to a command that the user typed.
+enum Answer {
+  /// Several lines for a panel.
+  case panel(title: String, lines: [String])
+  /// One line for a message.
+  case message(String)
+  /// The chat, which has its own panel.
+  case chat
+
+  /// Creates the answer that an event contains.
+  ///
+  /// An answer without a request id was requested by the client itself, and is not shown.
+  init?(_ event: NodeEvent) {
+    if case .note(let note) = event, note.code == "help" {
+      self = .panel(title: "Commands", lines: note.message.lines)
+      return
+    }
+    guard let (title, request) = Self.title(event), request != nil else { return nil }
+    if case .chatHistory = event {
+      self = .chat
+      return
+    }
+    let lines = (EventText.line(event) ?? "").lines
+    self =
+      lines.count > 1 || Self.hasPanel(event)
+      ? .panel(title: title, lines: lines) : .message(Self.withoutMark(lines.first ?? ""))
+  }
+
+  /// Whether an answer of one line has a panel too: a list, even an empty one, and a join code,
+  /// which the user copies.
+  private static func hasPanel(_ event: NodeEvent) -> Bool {
+    switch event {
+    case .objects, .found, .settings, .checkpoints, .diff, .peers, .invited: true
+    default: false
+    }
+  }
+
+  /// Returns the title for an answer, and its request id; nil if an event is no answer.
+  private static func title(_ event: NodeEvent) -> (title: String, request: RequestMark?)? {
+    switch event {
+    case .objects(let list): ("Objects", list.request)
+    case .found(let list): ("Objects found", list.request)
+    case .object(let shown): ("Object", shown.request)
+    case .settings(let answer): ("Settings", answer.request)
+    case .digest(let digest): ("Digest", digest.request)
+    case .checkpoints(let list): ("Checkpoints", list.request)
+    case .diff(let diff): ("Differences", diff.request)
+    case .peers(let peers): ("People", peers.request)
+    case .chatHistory(let history): ("Chat", history.request)
+    case .invited(let invited): ("Invitation", invited.request)
+    case .profile(let profile): ("Profile", profile.request)
+    // The title shows a problem with saving.
+    case .saveState(let saving) where saving.cause == nil: ("Saved", saving.request)
+    default: nil
+    }
+  }
+
+  /// Returns a line of the text output without the mark that begins it.
+  static func withoutMark(_ line: String) -> String {
+    for mark in ["- ", "! ", "~ ", "ok: "] where line.hasPrefix(mark) {
+      return String(line.dropFirst(mark.count))
+    }
+    return line
+  }
+
+  /// Returns the message for a command that was executed; nil if its effect is visible anyway.
+  static func message(_ done: NodeEvent.Done, _ keys: KeyMap) -> String? {
+    switch done.verb {
+    case "undo":
+      return EventText.steps(done, hint: keys.key(for: .redo).map { "Press \($0) to redo." })
+    case "redo":
+      return EventText.steps(done, hint: keys.key(for: .undo).map { "Press \($0) to undo." })
+    case "play": return "played"
+    case "copy":
+      let paste = keys.key(for: .paste) ?? ":paste"
+      return "copied \(done.ids?.count ?? 1); \(paste) puts it on any board"
+    case "export":
+      let count = done.objects.map { $0 == 1 ? "1 object" : "\($0) objects" } ?? "the board"
+      return "Exported \(count): \(done.file ?? "")"
+    case "save-as": return "the copy is written"
+    case "wait", "import": return EventText.line(.done(done)).map(withoutMark)
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import QRCode
+import WhiteboardRendering
+
+/// How others join the board: the join code, the link, and a QR code of the link if there is room.
+struct InvitationBox {
+  let board: BoardInfo
+  /// Whether the terminal shows no colors.
+  let isMonochrome: Bool
+
+  private var lines: [String] {
+    guard !board.link.isEmpty else {
+      return [
+        "This copy is offline: other peers cannot join it.", "",
+        "To invite them, open the board without --offline.",
+      ]
+    }
+    var lines: [String] = []
+    if board.isAnnounced && !board.isDiscoveryUnavailable {
+      lines += ["People nearby see \(Members.shown(board.name)) in whiteboard-peer.", ""]
+    }
+    if let code = board.joinCode { lines += ["The code: \(code)", ""] }
+    lines += ["From elsewhere:", "whiteboard-peer join '\(board.link)'"]
+    return lines
+  }
+
+  /// The panel that shows the lines if they do not fit, because half a link is useless.
+  func panel(in layout: ScreenLayout) -> Panel? {
+    guard qrCode(in: layout) == nil,
+      Dialog.wrapped(lines, columns: max(layout.columns - 6, 8)).count + 2 > layout.rows
+    else { return nil }
+    return Panel("Invite", .lines(lines))
+  }
+
+  func draw(on screen: inout Screen, _ layout: ScreenLayout) {
+    guard let code = qrCode(in: layout) else {
+      Dialog(lines).draw(on: &screen, layout)
+      return
+    }
+    let codeWidth = code.first?.count ?? 0
+    let room = layout.columns - codeWidth - 7
+    let text = Dialog.wrapped(lines, columns: min(room, 44))
+    let width = text.map { CharacterWidth.columns($0) }.max() ?? 0
+    let rest = (text.count..<max(text.count, code.count)).map { _ in "" }
+    let dialog = Dialog(text + rest, leastWidth: width + 1 + codeWidth)
+    let area = dialog.draw(on: &screen, layout)
+    let ink = CellStyle(CellColor(rgb: 0), on: CellColor(rgb: 0xFFFFFF))
+    for (row, line) in code.enumerated() {
+      screen.put(
+        line,
+        x: area.columns.upperBound - 1 - codeWidth,
+        y: area.rows.lowerBound + row,
+        isMonochrome ? .plain : ink,
+        in: area
+      )
+    }
+  }
+
+  /// Returns the rows of the QR code; nil if there is no room beside the text.
+  private func qrCode(in layout: ScreenLayout) -> [String]? {
+    guard !layout.isASCII, !board.link.isEmpty,
+      // Without colors the light modules must be the characters, since most terminals are dark.
+      let code = try? QRSymbol(board.link).lines(isInverted: isMonochrome), let first = code.first,
+      code.count + 2 <= layout.rows, layout.columns - first.count - 7 >= 24
+    else { return nil }
+    return code
+  }
+}

@@ -1,0 +1,92 @@
+import WhiteboardNode
+import WhiteboardRendering
+
+/// Whether the work is saved, and the texts and the question about it.
+struct SaveStatus: Sendable {
+  /// The reaction to a key while the question about unsaved work is shown.
+  enum Answer: Equatable, Sendable {
+    case retry
+    case saveElsewhere
+    case leave
+    case stay
+    case none
+  }
+
+  /// The state that the node reported last; nil until it has opened the board.
+  var state: SaveState?
+
+  var problem: SaveProblem? { state?.problem }
+
+  var isSaved: Bool { state == .saved }
+
+  /// Whether leaving would lose work, or may lose it because saving is in progress.
+  var mustAskBeforeLeaving: Bool { state.map { $0 == .saving || $0.wouldLoseWork } ?? false }
+
+  /// Whether the question about unsaved work has become unnecessary.
+  var isQuestionObsolete: Bool { state?.wouldLoseWork == false && state != .saving }
+
+  /// Returns the message for the user who asks whether everything is saved; nil if the node must try
+  /// again.
+  var message: String? {
+    switch state {
+    case .saved: "everything is saved as it happens; :export FILE makes a picture of it"
+    case .saving: "saving"
+    case .off: "this board is not saved; :export FILE saves a copy of what is on it"
+    case .notSaved, nil: nil
+    }
+  }
+
+  /// Returns the reaction to a key while the question is shown.
+  static func answer(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Answer {
+    switch KeyMap.name(key, modifiers) {
+    case "r": .retry
+    case "s": .saveElsewhere
+    case "x": .leave
+    case "escape", "n": .stay
+    default: .none
+    }
+  }
+
+  /// Draws the question whether to leave although work is not saved.
+  func drawQuestion(on screen: inout Screen, _ layout: ScreenLayout, hasMembers: Bool) {
+    Dialog(question(hasMembers: hasMembers)).draw(on: &screen, layout)
+  }
+
+  private func question(hasMembers: Bool) -> [String] {
+    guard let problem else {
+      return ["Saving; leaves when everything is saved.", "", "x quit at once   Esc stay"]
+    }
+    let loss =
+      hasMembers
+      ? "Quitting now loses the last changes here; the others have them."
+      : "Quitting now loses the last changes."
+    return [
+      problem.headline, loss, "", "r try again", "s save a copy elsewhere", "x quit anyway",
+      "Esc stay",
+    ]
+  }
+
+  /// Draws the warning about unsaved work over the first row.
+  ///
+  /// If there is room, the end of the title stays visible.
+  func drawProblem(on screen: inout Screen, _ layout: ScreenLayout, titleEnd: String) {
+    guard let problem else { return }
+    let headline = " \(problem.headline) "
+    let advice =
+      problem.copy.map {
+        [" all of it is in \(TerminalText.cleaned($0, limit: 128)) ", " copied "]
+      }
+      ?? [
+        " :save-as FILE saves a copy elsewhere; the program tries again by itself ",
+        " :save-as FILE saves a copy ",
+      ]
+    let room = layout.columns - CharacterWidth.columns(titleEnd) - 2
+    let isBeside = layout.rows >= 4 && CharacterWidth.columns(headline) <= room
+    let line = CellArea(x: 0, y: 0, width: isBeside ? room : layout.columns, height: 1)
+    screen.fill(line, with: Cell(.space, .problem))
+    let x = screen.put(headline, x: 0, y: 0, CellStyle.problem.bold, in: line)
+    // The longest advice that fits.
+    let fitting = advice.first { x + CharacterWidth.columns($0) <= line.width }
+    screen.put(fitting ?? "", x: x, y: 0, .problem, in: line)
+  }
+}

@@ -1,0 +1,116 @@
+import SessionReplay
+import Whiteboard
+import WhiteboardRendering
+import WhiteboardSync
+
+/// Drawing the player: the board, the pointers, the chat, the bar, and the state.
+extension PlayerClient {
+  /// Draws the current screen.
+  package mutating func frame() -> Screen {
+    canvas.paint()
+    var screen = Screen(width: columns, height: rows)
+    screen.copy(canvas.screen, to: (0, 0))
+    putPointers(&screen)
+    putChat(&screen)
+    if showsKeys { putKeys(&screen) }
+    if rows >= 3 {
+      activity.draw(on: &screen, row: rows - 2, position: position, isASCII: isASCII)
+    }
+    if rows >= 2 { putStatus(&screen) }
+    return screen
+  }
+
+  private func putStatus(_ screen: inout Screen) {
+    let sign = isPlaying ? (isASCII ? ">" : "▶") : (isASCII ? "=" : "⏸")
+    let pace = Self.speeds[speed]
+    var words = [
+      "\(sign) \(Recording.text(Int64(position))) / \(Recording.text(recording.duration))",
+      "\(pace < 1 ? "\(pace)" : "\(Int(pace))")x", "step \(place) of \(recording.count)",
+    ]
+    if let only { words.append("only \(name(of: only))") }
+    if follows { words.append("following") }
+    if skipsIdle { words.append("no pauses") }
+    if let loop {
+      words.append(
+        "loop \(Recording.text(loop.from))"
+          + (loop.to.map { " to \(Recording.text($0))" } ?? " to ]")
+      )
+    }
+    if !recording.history.damages.isEmpty { words.append("DAMAGED") }
+    if let notice, elapsed - notice.since < Self.messageTime { words.append(notice.text) }
+    var style = CellStyle.plain
+    style.attributes = .bold
+    let end = screen.put(words.joined(separator: "  "), x: 0, y: rows - 1, style)
+    style.attributes = .dim
+    // As many hints as fit; the key ? shows all keys.
+    let arrows = isASCII ? ["arrows seek, speed"] : ["↑↓ speed", "←→ seek"]
+    let keys =
+      ["q leave", "? keys", "space"] + arrows + [",. step", "i pauses", "n marker", "p person"]
+    var hint = ""
+    for key in keys where end + hint.count + key.count + 3 <= columns { hint += "   " + key }
+    screen.put(hint, x: end, y: rows - 1, style)
+  }
+
+  /// Draws the pointers of members, with their names.
+  private func putPointers(_ screen: inout Screen) {
+    let area = CellArea(x: 0, y: 0, width: columns, height: max(rows - 2, 1))
+    for (member, presence) in recording.presence.shown(at: Int64(position)) {
+      guard only == nil || only == member, let place = presence.cursor else { continue }
+      let cell = canvas.viewport.cell(of: place)
+      guard area.contains(x: cell.x, y: cell.y) else { continue }
+      let color = CellColor(rgb: Pens.color(of: member.description))
+      let sign = presence.isLaser ? (isASCII ? "*" : "✶") : (isASCII ? "^" : "▲")
+      screen.put(sign, x: cell.x, y: cell.y, CellStyle(color), in: area)
+      let row = cell.y + 1 >= area.rows.upperBound ? cell.y - 1 : cell.y + 1
+      let label = CellStyle(color, on: .terminal, .reversed)
+      screen.put(name(of: member), x: cell.x + 1, y: row, label, in: area)
+    }
+  }
+
+  /// Draws the latest chat line.
+  private func putChat(_ screen: inout Screen) {
+    guard rows >= 4, let chatLine, elapsed - chatLine.since < Self.messageTime else { return }
+    let area = CellArea(x: 0, y: rows - 3, width: columns, height: 1)
+    let author = TerminalText.cleaned(
+      chatLine.line.name ?? name(of: chatLine.line.author),
+      limit: 64
+    )
+    let style = CellStyle(
+      CellColor(rgb: Pens.color(of: chatLine.line.author.description)),
+      on: .terminal,
+      .reversed
+    )
+    let x = screen.put(" \(author) ", x: 0, y: rows - 3, style, in: area)
+    let words = TerminalText.cleaned(chatLine.line.text, limit: 256)
+    screen.put(" \(words) ", x: x, y: rows - 3, CellStyle.plain, in: area)
+  }
+
+  /// Draws the keys in a box over the board.
+  private func putKeys(_ screen: inout Screen) {
+    let width = min(columns, (Self.keys.map(\.count).max() ?? 0) + 4)
+    let height = min(rows, Self.keys.count + 2)
+    let area = CellArea(x: (columns - width) / 2, y: 0, width: width, height: height)
+    var style = CellStyle.plain
+    style.attributes = .reversed
+    screen.fill(area, with: Cell(.space, style))
+    for (row, line) in Self.keys.enumerated() {
+      screen.put(line, x: area.columns.lowerBound + 2, y: row + 1, style, in: area)
+    }
+  }
+
+  /// The help text of the keys.
+  package static let keys = [
+    "space            play and pause",
+    "up, down         faster and slower: 0.1x to 64x",
+    "left, right      5 seconds back and forth; a minute with shift",
+    ", .              a step back and forth",
+    "0 to 9           a tenth of it; Home and End",
+    "n N              the next marker, the one before",
+    "i                pass over pauses",
+    "[ ] \\            repeat from here, to here; no more",
+    "p f              show one person's objects only; follow what changes",
+    "h j k l z        move the view; show all; the wheel zooms",
+    "?                these keys",
+    "q, Escape        leave",
+  ]
+}

@@ -1,0 +1,155 @@
+import Whiteboard
+import WhiteboardNode
+import WhiteboardRendering
+
+/// The line at the bottom in which the user types a chat message, a command or a file name.
+struct Prompt: Sendable {
+  /// The meaning of the typed text.
+  enum Purpose: Hashable, Sendable {
+    case chat, command, export
+    case photo(at: Point)
+    /// A move in a game.
+    case move(ObjectID, isWordle: Bool)
+
+    /// The text before the typed text.
+    var lead: String {
+      switch self {
+      case .chat: "say: "
+      case .command: ":"
+      case .export: "export to file: "
+      case .photo: "photo file: "
+      case .move(_, let isWordle): isWordle ? "guess: " : "column, 1 to 7: "
+      }
+    }
+
+    /// Whether the typed text is the path of a file.
+    fileprivate var isFile: Bool {
+      switch self {
+      case .photo, .export: true
+      case .chat, .command, .move: false
+      }
+    }
+  }
+
+  /// The result of a key.
+  enum Outcome: Sendable {
+    case none
+    /// The user entered a text, which is not empty.
+    case entered(Purpose, String)
+    /// Find the files whose paths begin like this.
+    case findFiles(String)
+    /// Show the possible completions.
+    case completions(String)
+  }
+
+  /// The names that Tab completes.
+  struct Names: Sendable {
+    let members: [String]
+    let objects: [ObjectID]
+  }
+
+  /// The line that is being typed; nil while the prompt is closed.
+  private(set) var editor: LineEditor?
+  private(set) var purpose = Purpose.command
+  /// The user's home directory, for which `~` stands in paths.
+  var home: String?
+  /// The entered lines, by lead.
+  private var histories: [String: [String]] = [:]
+
+  /// The most completions that are shown.
+  private static let completionLimit = 12
+  /// The commands whose last argument is a file.
+  private static let fileCommands: Set<String> = [
+    "photo", "export", "import", "resource", "save-as",
+  ]
+
+  var isOpen: Bool { editor != nil }
+
+  mutating func open(_ purpose: Purpose, text: String = "") {
+    self.purpose = purpose
+    let lead = purpose.lead
+    editor = LineEditor(lead: lead, text: text, history: histories[lead] ?? [])
+  }
+
+  mutating func close() { editor = nil }
+
+  mutating func insert(_ text: String) { editor?.insert(text) }
+
+  /// Handles a key.
+  mutating func handle(
+    _ key: InputEvent.Key,
+    _ modifiers: InputEvent.Modifiers,
+    _ names: @autoclosure () -> Names
+  ) -> Outcome {
+    guard let outcome = editor?.handle(key, modifiers) else { return .none }
+    switch outcome {
+    case .typing: return .none
+    case .complete: return complete(names())
+    case .canceled:
+      editor = nil
+      return .none
+    case .entered(let text):
+      editor = nil
+      guard !text.isEmpty else { return .none }
+      let lead = purpose.lead
+      if histories[lead]?.last != text { histories[lead, default: []].append(text) }
+      return .entered(purpose, text)
+    }
+  }
+
+  /// Returns a path with the home directory in the place of `~`.
+  func expanded(_ path: String) -> String {
+    guard let home, path.hasPrefix("~/") else { return path }
+    return home + path.dropFirst()
+  }
+
+  // MARK: - Completion
+
+  /// Completes the word before the cursor.
+  private mutating func complete(_ names: Names) -> Outcome {
+    if purpose.isFile, let text = editor?.text {
+      let path = expanded(text)
+      editor?.replace(by: path)
+      return .findFiles(path)
+    }
+    guard let word = editor?.word else { return .none }
+    let path = expanded(word)
+    editor?.replaceWord(by: path)
+    guard let editor, purpose == .command else { return .none }
+    let words = editor.text.split(separator: " ", omittingEmptySubsequences: false)
+    let commands = CommandName.allCases.map(\.rawValue)
+    guard words.count > 1 else {
+      return complete(commands + PromptCommand.names.map(\.name), after: " ")
+    }
+    switch words[0] {
+    case "follow": return complete(names.members, after: "")
+    case "pen-style": return complete(DotStyle.allCases.map(\.rawValue), after: "")
+    case "help": return complete(commands, after: "")
+    case let command where Self.fileCommands.contains(String(command)):
+      return .findFiles(editor.word)
+    default: return complete(names.objects.map { String("\($0)".prefix { $0 != "-" }) }, after: " ")
+    }
+  }
+
+  /// Completes a path with the files that were found for its beginning.
+  mutating func complete(files: [String], for beginning: String) -> Outcome {
+    guard editor?.word == beginning || editor?.text == beginning else { return .none }
+    return complete(files, after: "", isWhole: editor?.text == beginning)
+  }
+
+  /// Completes as far as all fitting names agree, and lists them if there are several.
+  private mutating func complete(
+    _ names: [String],
+    after: String,
+    isWhole: Bool = false
+  ) -> Outcome {
+    guard let word = isWhole ? editor?.text : editor?.word else { return .none }
+    let fitting = Set(names).filter { $0.hasPrefix(word) }.sorted()
+    guard let first = fitting.first, let last = fitting.last else { return .none }
+    let common = String(zip(first, last).prefix { $0 == $1 }.map(\.0))
+    let completed = fitting.count == 1 ? first + (first.hasSuffix("/") ? "" : after) : common
+    if isWhole { editor?.replace(by: completed) } else { editor?.replaceWord(by: completed) }
+    guard fitting.count > 1 else { return .none }
+    return .completions(fitting.prefix(Self.completionLimit).joined(separator: "  "))
+  }
+}

@@ -1,0 +1,84 @@
+import WhiteboardNode
+import WhiteboardRendering
+
+/// A line of the `:` prompt: a command of the terminal, or one for the node.
+enum PromptCommand: Sendable {
+  case quit(isAnyway: Bool)
+  case suspend
+  /// Go to an object by its id, or to a text by its words.
+  case go(String)
+  case follow(String)
+  case fit
+  /// Zoom to a factor, where 1 is the actual size.
+  case zoom(Double)
+  case dotStyle(DotStyle)
+  case node(Command)
+
+  /// The commands of the terminal, with their descriptions.
+  static let names: [(name: String, about: String)] = [
+    ("q", "leave the board"), ("suspend", "return to the shell, as Ctrl+Z does; fg continues"),
+    ("go", "go to an object: its id, or words of it"), ("follow", "follow a person: the name"),
+    ("fit", "show everything"), ("zoom", "zoom to a percentage"),
+    ("pen-style", "braille, half or ascii"),
+  ]
+
+  /// Why a line is no command.
+  enum Failure: Error, Equatable, Sendable {
+    /// The terminal does not accept it.
+    case terminal(String)
+    /// The parser of the node's commands does not accept it.
+    case parser(CommandError)
+  }
+
+  /// Parses a line; nil if it is empty or a comment.
+  ///
+  /// - Throws: ``Failure`` with the message for the user.
+  init?(_ line: String) throws(Failure) {
+    let words = line.split(separator: " ", maxSplits: 1).map(String.init)
+    let rest = words.count > 1 ? words[1].trimmed : ""
+    switch words.first {
+    case nil: return nil
+    case "q", "quit": self = .quit(isAnyway: rest == "anyway")
+    case "suspend": self = .suspend
+    case "go" where !rest.isEmpty: self = .go(rest)
+    case "follow" where !rest.isEmpty: self = .follow(rest)
+    case "fit": self = .fit
+    case "zoom":
+      guard let percent = Double(rest), percent > 0 else {
+        throw .terminal(":zoom takes a number of percent, as in :zoom 50")
+      }
+      self = .zoom(percent / 100)
+    case "pen-style":
+      guard let style = DotStyle(rawValue: rest) else {
+        throw .terminal(":pen-style takes braille, half or ascii")
+      }
+      self = .dotStyle(style)
+    case let word? where CommandName(rawValue: word) == nil && !word.hasPrefix("{"):
+      let known = CommandName.allCases.map(\.rawValue) + Self.names.map(\.name)
+      let nearest = Spelling.nearest(to: word, in: known)
+      let advice = nearest.map { "did you mean \($0)?" } ?? ":help lists them"
+      throw .terminal("there is no command \(Members.shown(word)); \(advice)")
+    default:
+      do throws(CommandError) {
+        guard let request = try CommandParser.parse(line) else { return nil }
+        self = .node(request.command)
+      } catch {
+        throw .parser(error)
+      }
+    }
+  }
+}
+
+extension String {
+  /// The text without blanks at its ends.
+  var trimmed: String {
+    let isBlank: (Character) -> Bool = { $0.isWhitespace }
+    let rest = drop(while: isBlank)
+    return String(rest.reversed().drop(while: isBlank).reversed())
+  }
+
+  /// The lines of the text, empty lines included.
+  var lines: [String] {
+    split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
+  }
+}

@@ -1,0 +1,195 @@
+import Whiteboard
+import WhiteboardNode
+
+/// Text that the user types into a text object, which all members see while it is typed.
+///
+/// Other members may type in the same text meanwhile: their changes move the caret and stay.
+struct TextTyping: Sendable {
+  /// The text object in commands; nil before the first letter of a new one.
+  private(set) var reference: ObjectReference?
+  /// The id of the text object, as soon as it is known.
+  private(set) var id: ObjectID?
+  /// The center of the text object.
+  let place: Point
+  /// The text after all commands are executed.
+  private(set) var scalars: [Unicode.Scalar]
+  /// The index at which the next letter is inserted.
+  private(set) var caret: Int
+  /// The text that the commands sent so far result in.
+  private var sent: [Unicode.Scalar]
+  /// The requests that the node has not answered.
+  private var pending: Set<Int64> = []
+
+  /// Begins a new text at a place.
+  init(at place: Point) {
+    self.place = place
+    (scalars, sent, caret) = ([], [], 0)
+  }
+
+  /// Begins to type at the end of an existing text.
+  init(_ snapshot: ObjectSnapshot) {
+    place = snapshot.centerPosition
+    id = snapshot.id
+    reference = ObjectReference(snapshot.id)
+    scalars = Array((snapshot.text ?? "").unicodeScalars)
+    (sent, caret) = (scalars, scalars.count)
+  }
+
+  /// The text.
+  var words: String { Self.string(scalars[...]) }
+
+  private static func string(_ scalars: ArraySlice<Unicode.Scalar>) -> String {
+    var view = String.UnicodeScalarView()
+    view.append(contentsOf: scalars)
+    return String(view)
+  }
+
+  // MARK: - Typing
+
+  /// Handles a key.
+  ///
+  /// - Returns: Whether the key ends the typing.
+  mutating func handle(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Bool {
+    if modifiers.contains(.control), case .character(let letter) = key { return control(letter) }
+    switch key {
+    case .character(let character) where !modifiers.contains(.alt): insert(String(character))
+    case .enter:
+      guard modifiers.contains(.alt) || modifiers.contains(.shift) else { return true }
+      insert("\n")
+    case .escape: return true
+    case .backspace: remove(before(caret)..<caret)
+    case .delete: remove(caret..<after(caret))
+    case .left: caret = before(caret)
+    case .right: caret = after(caret)
+    case .home: caret = lineStart(caret)
+    case .end: caret = lineEnd(caret)
+    case .up: moveLine(up: true)
+    case .down: moveLine(up: false)
+    default: break
+    }
+    return false
+  }
+
+  private mutating func control(_ letter: Character) -> Bool {
+    switch letter {
+    case "j": insert("\n")
+    case "a": caret = lineStart(caret)
+    case "e": caret = lineEnd(caret)
+    case "u": remove(lineStart(caret)..<caret)
+    case "k": remove(caret..<lineEnd(caret))
+    case "w": remove(wordStart..<caret)
+    case "c", "d": return true
+    default: break
+    }
+    return false
+  }
+
+  /// Inserts text at the caret.
+  mutating func insert(_ words: String) {
+    let new = Array(PlainText.lines(words).unicodeScalars)
+    scalars.insert(contentsOf: new, at: caret)
+    caret += new.count
+  }
+
+  private mutating func remove(_ range: Range<Int>) {
+    scalars.removeSubrange(range)
+    caret = range.lowerBound
+  }
+
+  /// Returns the index one character back; a character may have several scalars.
+  private func before(_ place: Int) -> Int {
+    // Longer characters are split.
+    let start = max(0, place - 64)
+    return place - (Self.string(scalars[start..<place]).last?.unicodeScalars.count ?? 0)
+  }
+
+  private func after(_ place: Int) -> Int {
+    let end = min(scalars.count, place + 64)
+    return place + (Self.string(scalars[place..<end]).first?.unicodeScalars.count ?? 0)
+  }
+
+  private func lineStart(_ place: Int) -> Int {
+    scalars[..<place].lastIndex(of: "\n").map { $0 + 1 } ?? 0
+  }
+
+  private func lineEnd(_ place: Int) -> Int {
+    scalars[place...].firstIndex(of: "\n") ?? scalars.count
+  }
+
+  private var wordStart: Int {
+    var start = caret
+    while start > 0, scalars[start - 1].properties.isWhitespace { start -= 1 }
+    while start > 0, !scalars[start - 1].properties.isWhitespace { start -= 1 }
+    return start
+  }
+
+  /// Moves the caret to the line above or below.
+  private mutating func moveLine(up: Bool) {
+    let start = lineStart(caret)
+    let column = caret - start
+    if up {
+      guard start > 0 else { return }
+      caret = min(lineStart(start - 1) + column, start - 1)
+    } else {
+      let end = lineEnd(caret)
+      guard end < scalars.count else { return }
+      caret = min(end + 1 + column, lineEnd(end + 1))
+    }
+  }
+
+  // MARK: - Commands
+
+  /// Returns the command that brings the board up to date; nil if nothing changed.
+  ///
+  /// The first letter of a new text creates the object, under an alias that contains the request id.
+  mutating func command(
+    color: UInt32?,
+    request: Int64
+  ) throws(CommandError) -> Command? {
+    guard let reference else {
+      guard !scalars.isEmpty else { return nil }
+      let alias = ObjectAlias("typed-\(request)")
+      self.reference = alias.map { .alias($0) }
+      sent = scalars
+      pending.insert(request)
+      return .text(at: try BoardPoint(rounding: place), words: words, color: color, alias: alias)
+    }
+    guard let (change, before) = nextChange() else { return nil }
+    pending.insert(request)
+    // The index refers to `before`, because other members may have typed since.
+    return .insert(
+      reference,
+      at: change.range.lowerBound,
+      words: change.words,
+      replacing: change.range.count,
+      was: before
+    )
+  }
+
+  /// Returns the change since the last call, and the text before it.
+  mutating func nextChange() -> (difference: TextDifference, before: String)? {
+    guard sent != scalars else { return nil }
+    defer { sent = scalars }
+    return (TextDifference(from: sent, to: scalars), Self.string(sent[...]))
+  }
+
+  /// The command that deletes the text if nothing visible is left of it.
+  var deletion: Command? {
+    guard let reference, scalars.allSatisfy(\.properties.isWhitespace) else { return nil }
+    return .delete([reference])
+  }
+
+  /// Notes that the node answered a request, and the id of the object that it created.
+  mutating func finish(_ request: Int64, created id: ObjectID? = nil) {
+    guard pending.remove(request) != nil, self.id == nil, let id else { return }
+    self.id = id
+  }
+
+  /// Adopts the text on the board when all requests are answered.
+  mutating func settle(_ text: String) {
+    let actual = Array(text.unicodeScalars)
+    guard pending.isEmpty, actual != scalars else { return }
+    caret = TextDifference(from: scalars, to: actual).moved(caret)
+    (scalars, sent) = (actual, actual)
+  }
+}

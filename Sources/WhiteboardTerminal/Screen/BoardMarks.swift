@@ -1,0 +1,158 @@
+import Whiteboard
+import WhiteboardRendering
+
+/// What is drawn over the board: the gesture in progress, selections, and the pointers of members.
+struct BoardMarks {
+  let layout: ScreenLayout
+  let scene: BoardScene
+  let ownID: String
+  let toolbox: Toolbox
+  let members: Members
+  /// Whether a laser pointer leaves a trail.
+  let allowsMotion: Bool
+  let now: Duration
+
+  /// The color of the local selection.
+  private static let selection: UInt32 = 0x56B4E9
+  /// The color of objects that a gesture deletes, and of the lines to which objects snap.
+  private static let emphasis: UInt32 = 0xCC79A7
+  private static let laser: UInt32 = 0xFF3030
+
+  func draw(on screen: inout Screen) {
+    drawGesture(on: &screen)
+    drawSelections(on: &screen)
+    drawHandles(on: &screen)
+    drawPointers(on: &screen)
+  }
+
+  // MARK: - Gesture
+
+  private func drawGesture(on screen: inout Screen) {
+    switch toolbox.gesture {
+    case .shape(let tool, let from, let to):
+      dot(tool.outline(from: from, to: to), toolbox.ink, on: &screen)
+    case .band(let from, let to):
+      dot(Tool.rectangle.outline(from: from, to: to), Self.selection, on: &screen)
+    case .erase(let path): dot(path, Self.emphasis, on: &screen)
+    case .remove(let ids):
+      for id in ids {
+        guard let frame = scene.frame(of: id) else { continue }
+        dot(closed(frame.corners), Self.emphasis, on: &screen)
+      }
+    case .move(let from, let to): drawMove(from, to, on: &screen)
+    case .resize(let resize): dot(closed(resize.corners), Self.selection, on: &screen)
+    case .rotate(let frame, let to):
+      let degrees = toolbox.degrees(frame, to, on: scene)
+      dot(closed(frame.turned(byDegrees: degrees)), Self.selection, on: &screen)
+    case .stroke, .pan, nil: break
+    }
+  }
+
+  /// Draws the frames of moved objects, and the lines to which they snap.
+  private func drawMove(_ from: Point, _ to: Point, on screen: inout Screen) {
+    let snapping = scene.snapping(from: from, to: to, isSnapping: toolbox.isSnapping)
+    for id in scene.selection {
+      guard let frame = scene.frame(of: id) else { continue }
+      dot(closed(frame.moved(by: snapping.offset)), Self.selection, on: &screen)
+    }
+    let view = scene.viewport.rectangle
+    if let x = snapping.x {
+      let ends = [Point(x: x, y: view.least.y), Point(x: x, y: view.greatest.y)]
+      dot(ends, Self.emphasis, on: &screen)
+    }
+    if let y = snapping.y {
+      let ends = [Point(x: view.least.x, y: y), Point(x: view.greatest.x, y: y)]
+      dot(ends, Self.emphasis, on: &screen)
+    }
+  }
+
+  private func closed(_ corners: [Point]) -> [Point] { corners + corners.prefix(1) }
+
+  /// Marks a path by a dot in each of its cells.
+  private func dot(_ points: [Point], _ rgb: UInt32?, on screen: inout Screen) {
+    let style = CellStyle(rgb.map { CellColor(rgb: $0) } ?? .terminal)
+    guard var last = points.first else { return }
+    for next in points.dropFirst() + (points.count == 1 ? [last] : []) {
+      let from = scene.viewport.dot(of: last)
+      let to = scene.viewport.dot(of: next)
+      let count = Int(min(max(abs(to.x - from.x) / 2, abs(to.y - from.y) / 4), 1000)) + 1
+      for step in 0...count {
+        let share = Double(step) / Double(count)
+        let place = Point(
+          x: last.x + (next.x - last.x) * share,
+          y: last.y + (next.y - last.y) * share
+        )
+        guard let cell = cell(place) else { continue }
+        screen.put(layout.isASCII ? "." : "·", x: cell.x, y: cell.y, style)
+      }
+      last = next
+    }
+  }
+
+  private func cell(_ place: Point) -> (x: Int, y: Int)? {
+    layout.cell(of: place, in: scene.viewport)
+  }
+
+  // MARK: - Selections
+
+  /// Draws the frames of all selections, those of other members with their names.
+  private func drawSelections(on screen: inout Screen) {
+    for id in scene.held.sorted() {
+      guard let holder = scene.snapshot(id)?.selectedBy?.description,
+        let frame = scene.frame(of: id)
+      else { continue }
+      let isOwn = holder == ownID
+      if isOwn, toolbox.gesture != nil { continue }
+      let rgb = isOwn ? Self.selection : Pens.color(of: holder)
+      dot(closed(frame.corners), rgb, on: &screen)
+      guard !isOwn, let corner = cell(frame.corners[0]) else { continue }
+      let name = members.name(of: holder) ?? String(holder.prefix(8))
+      screen.put(" \(name) ", x: corner.x, y: corner.y, label(rgb), in: layout.board)
+    }
+  }
+
+  /// Draws the handles of the local selection.
+  private func drawHandles(on screen: inout Screen) {
+    guard toolbox.gesture == nil, let frame = scene.selectionFrame else { return }
+    let signs: (corner: String, side: String, knob: String) =
+      layout.isASCII ? ("#", "+", "o") : ("■", "□", "○")
+    let handles = frame.grips.map { ($0.point, $0.value.isCorner ? signs.corner : signs.side) }
+    let style = CellStyle(CellColor(rgb: Self.selection))
+    for (place, sign) in handles + [(frame.knob, signs.knob)] {
+      guard let cell = cell(place) else { continue }
+      screen.put(sign, x: cell.x, y: cell.y, style, in: layout.board)
+    }
+  }
+
+  // MARK: - Pointers
+
+  private func drawPointers(on screen: inout Screen) {
+    for (key, member) in members.sorted {
+      guard let place = member.presence.cursor, let cell = cell(place) else { continue }
+      let rest = now - member.movedAt
+      guard rest < Members.pointerRest.gone else { continue }
+      let color = CellColor(rgb: Pens.color(of: key))
+      if rest >= Members.pointerRest.faded {
+        // A resting pointer must not cover anything.
+        guard screen[cell.x, cell.y].glyph == .space else { continue }
+        let style = CellStyle(color, on: .terminal, .dim)
+        screen.put(layout.isASCII ? "^" : "▲", x: cell.x, y: cell.y, style, in: layout.board)
+        continue
+      }
+      let isLaser = member.presence.isLaser
+      if isLaser, allowsMotion { dot(member.trail, Self.laser, on: &screen) }
+      let sign = isLaser ? (layout.isASCII ? "*" : "✶") : (layout.isASCII ? "^" : "▲")
+      screen.put(sign, x: cell.x, y: cell.y, CellStyle(color), in: layout.board)
+      // The name is beside the pointer, so that the object under the pointer stays visible.
+      let isLast = cell.y + 1 >= layout.board.rows.upperBound
+      let row = isLast ? cell.y - 1 : cell.y + 1
+      let name = Members.shown(member.name)
+      screen.put(name, x: cell.x + 1, y: row, label(Pens.color(of: key)), in: layout.board)
+    }
+  }
+
+  private func label(_ rgb: UInt32) -> CellStyle {
+    // Visible on any background, and few bytes, since pointers move often.
+    CellStyle(CellColor(rgb: rgb), on: .terminal, .reversed)
+  }
+}

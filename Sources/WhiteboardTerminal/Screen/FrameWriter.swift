@@ -1,0 +1,53 @@
+import WhiteboardPictures
+import WhiteboardRendering
+
+/// Turns frames into the bytes that change the terminal from the frame before.
+struct FrameWriter {
+  private let writer: ScreenWriter
+  /// The screen that the terminal shows; nil if it must be drawn completely.
+  private var shown: Screen?
+  private var shownCursor: (x: Int, y: Int)?
+
+  init(depth: ColorDepth) { writer = ScreenWriter(depth: depth) }
+
+  /// Makes the next frame clear the terminal and draw everything.
+  mutating func invalidate() { shown = nil }
+
+  /// Returns the bytes that show a frame; nil if nothing changes.
+  ///
+  /// - Parameters:
+  ///   - screen: The cells.
+  ///   - cursor: The cell of the terminal's cursor; nil hides it.
+  ///   - photos: The photos as pixels, which must be written between clearing and the cells.
+  ///   - placements: Where these photos are.
+  /// - Returns: The bytes, with the escape sequences for a synchronized update.
+  mutating func bytes(
+    _ screen: Screen,
+    cursor: (x: Int, y: Int)?,
+    _ photos: inout PhotoDisplay,
+    at placements: [GraphicsPlacement]
+  ) -> [UInt8]? {
+    let pictures = photos.update(
+      to: placements,
+      repainted: placements.compactMap { placement in
+        guard let shown else { return placement.visible }
+        return shown.change(to: screen, in: placement.visible)
+      },
+      isCleared: shown == nil
+    )
+    var before = shown ?? Screen(width: screen.width, height: screen.height)
+    for area in pictures?.overwritten ?? [] { before.fill(area) }
+    var bytes = shown == nil ? Array(ScreenWriter.clearing.utf8) : []
+    bytes += (pictures?.bytes ?? []) + writer.bytes(from: before, to: screen)
+    let hasCursorMoved = cursor?.x != shownCursor?.x || cursor?.y != shownCursor?.y
+    guard !bytes.isEmpty || hasCursorMoved else { return nil }
+    // Terminals that support synchronized output (mode 2026) show the frame at once; others ignore
+    // it.
+    let hiding = shownCursor == nil && shown != nil ? "" : "\u{1B}[?25l"
+    bytes = Array("\u{1B}[?2026h\(hiding)".utf8) + bytes
+    if let cursor { bytes += Array("\u{1B}[\(cursor.y + 1);\(cursor.x + 1)H\u{1B}[?25h".utf8) }
+    bytes += Array("\u{1B}[?2026l".utf8)
+    (shown, shownCursor) = (screen, cursor)
+    return bytes
+  }
+}

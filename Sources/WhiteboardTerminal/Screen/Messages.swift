@@ -1,0 +1,112 @@
+import Whiteboard
+import WhiteboardRendering
+
+/// The current message: one line at the bottom, or a box above it if it needs more room.
+struct Messages: Hashable, Sendable {
+  /// The message that is shown; nil without one.
+  var notice: Notice?
+
+  /// The most lines of errors that are shown together.
+  private static let lineLimit = 8
+
+  /// Shows a message.
+  mutating func show(_ text: String, _ kind: Notice.Kind = .remark, at now: Duration) {
+    notice = Notice(text: text, kind: kind, since: now)
+  }
+
+  /// Shows an error, below the errors of the last second.
+  mutating func showProblem(_ message: String, at now: Duration) {
+    let text = Notice.causeFirst(message)
+    guard let before = notice, before.kind == .problem, now - before.since < .seconds(1) else {
+      show(text, .problem, at: now)
+      return
+    }
+    let lines = (before.text.lines.filter { $0 != text } + [text]).suffix(Self.lineLimit)
+    show(lines.joined(separator: "\n"), .problem, at: now)
+  }
+
+  /// Removes the message when its time is over.
+  mutating func expire(at now: Duration, in layout: ScreenLayout) {
+    guard let notice else { return }
+    let seconds = isBoxed(in: layout) ? 20 : notice.kind == .problem ? 8 : 4
+    if now - notice.since >= .seconds(seconds) { self.notice = nil }
+  }
+
+  /// Starts the time of the message again, since the message is not visible yet.
+  mutating func postpone(to now: Duration) { notice?.since = now }
+
+  /// Closes the message if it is in a box that contains a cell.
+  ///
+  /// - Returns: Whether it was closed.
+  mutating func close(atX x: Int, y: Int, in layout: ScreenLayout, isTyping: Bool) -> Bool {
+    guard isBoxed(in: layout), area(in: layout, isTyping: isTyping)?.contains(x: x, y: y) == true
+    else { return false }
+    notice = nil
+    return true
+  }
+
+  // MARK: - Drawing
+
+  /// Whether the message is in a box, because it does not fit into one line.
+  func isBoxed(in layout: ScreenLayout) -> Bool {
+    guard let notice, notice.kind != .chat, layout.rows >= 6 else { return false }
+    return notice.text.lines.count > 1
+      || CharacterWidth.columns(notice.text) + 1 > layout.columns
+  }
+
+  /// The area of the message if it is not in the last row, which the prompt uses while the user types.
+  func area(in layout: ScreenLayout, isTyping: Bool) -> CellArea? {
+    guard notice != nil else { return nil }
+    if isBoxed(in: layout) {
+      let height = rows(in: layout).count + 2
+      return CellArea(x: 0, y: layout.rows - 1 - height, width: layout.columns, height: height)
+    }
+    guard isTyping, layout.rows >= 3 else { return nil }
+    return CellArea(x: 0, y: layout.rows - 2, width: layout.columns, height: 1)
+  }
+
+  private func rows(in layout: ScreenLayout) -> [String] {
+    let limit = max(layout.rows - 5, 1)
+    return (notice?.text ?? "").lines.flatMap {
+      TextLines.wrapped(
+        TerminalText.cleaned($0),
+        columns: max(layout.columns - 4, 1),
+        limit: limit
+      )
+    }
+    .prefix(limit).map { $0 }
+  }
+
+  /// Draws the message over everything else, unless it is in the last row.
+  func draw(on screen: inout Screen, _ layout: ScreenLayout, _ keys: KeyMap, isTyping: Bool) {
+    guard let notice, let area = area(in: layout, isTyping: isTyping) else { return }
+    let style = notice.style
+    screen.fill(area, with: Cell(.space, style))
+    guard isBoxed(in: layout) else {
+      let line = " \(line(columns: layout.columns, keys))"
+      screen.put(line, x: 0, y: area.rows.lowerBound, style, in: area)
+      return
+    }
+    screen.frame(area, style, isASCII: layout.isASCII)
+    for (row, line) in rows(in: layout).enumerated() {
+      screen.put(line, x: 2, y: area.rows.lowerBound + 1 + row, style, in: area.inset(by: 1))
+    }
+    screen.put(" Esc closes ", x: 2, y: area.rows.upperBound - 1, style, in: area)
+  }
+
+  /// Returns the message in one line.
+  ///
+  /// If a chat line is cut, the key that shows all of it follows.
+  func line(columns: Int, _ keys: KeyMap) -> String {
+    guard let notice else { return "" }
+    let text = TerminalText.cleaned(notice.text, limit: 500)
+    guard CharacterWidth.columns(text) + 1 > columns else { return text }
+    let rest = notice.kind == .chat ? "  \(keys.key(for: .readChat) ?? ":chat") reads all" : ""
+    return TextLines.cut(text, columns: max(columns - 1 - rest.count, 1)) + rest
+  }
+}
+
+extension Notice {
+  /// The style of the message.
+  var style: CellStyle { kind == .problem ? .problem : .bar }
+}

@@ -1,0 +1,94 @@
+import WhiteboardNode
+import WhiteboardRendering
+
+/// The first row: the board, the members, the tools, and the pen.
+struct TitleBar {
+  let layout: ScreenLayout
+  let keys: KeyMap
+  let boardName: String
+  let memberCount: Int
+  /// The peers that announce the board and are not connected.
+  let missing: [String]
+  let isOurTurn: Bool
+  /// How many chat lines came while no chat was visible.
+  let unreadCount: Int
+  let tool: Tool
+  let ink: UInt32?
+  let width: Double
+  let zoom: Double
+  /// The name of the followed member.
+  let followed: String?
+  /// Whether a warning about unsaved work covers the row.
+  let hasProblem: Bool
+
+  func draw(on screen: inout Screen) {
+    let area = layout.titleRow
+    screen.fill(area, with: Cell(.space, .bar))
+    var x = 0
+    for (text, style) in lead { x = screen.put(text, x: x, y: 0, style, in: area) }
+    toolButtons.draw(on: &screen)
+    let right = tail
+    let start = max(x, layout.columns - CharacterWidth.columns(right) - 2)
+    let sign = CellStyle(
+      ink.map { CellColor(rgb: $0) } ?? CellStyle.bar.foreground,
+      on: CellStyle.bar.background
+    )
+    screen.put(layout.isASCII ? "*" : "●", x: start, y: 0, sign, in: area)
+    screen.put(right, x: start + 2, y: 0, .bar, in: area)
+  }
+
+  /// The buttons of tools and colors, here or in their own row.
+  var toolButtons: ToolButtons {
+    ToolButtons(
+      layout: layout,
+      keys: keys,
+      tool: tool,
+      ink: ink,
+      // The warning about unsaved work needs the room in the title.
+      titleRoom: hasProblem
+        ? nil : (leadWidth + 2, layout.columns - CharacterWidth.columns(tail) - 3)
+    )
+  }
+
+  /// The left end: the board, the members, and the games and chat lines that wait for the user.
+  private var lead: [(text: String, style: CellStyle)] {
+    let members =
+      memberCount > 0
+      ? "\(memberCount + 1) people"
+      : missing.isEmpty ? "only you" : "Looking for \(EventText.listed(missing)) …"
+    var lead: [(text: String, style: CellStyle)] = [
+      (" \(Members.shown(boardName)) ", CellStyle.bar.bold),
+      (" \(layout.isASCII ? "*" : "●") \(members)", .bar),
+    ]
+    if isOurTurn {
+      lead.append(("  Your turn: \(keys.label(for: .connectFour))", CellStyle.bar.bold))
+    }
+    if unreadCount > 0, !layout.hasSidePanel {
+      let key = keys.label(for: .readChat)
+      lead.append(("  \(unreadCount) new in chat: \(key)", CellStyle.bar.bold))
+    }
+    return lead
+  }
+
+  private var leadWidth: Int { lead.map { CharacterWidth.columns($0.text) }.reduce(0, +) }
+
+  /// The right end: as much of ``end`` as there is room for.
+  private var tail: String {
+    let room = layout.columns - leadWidth - 3
+    let candidates = [end, "\(tool.rawValue)  \(Pens.name(of: ink)) ", "\(tool.rawValue) "]
+    return candidates.first { CharacterWidth.columns($0) <= room } ?? candidates[2]
+  }
+
+  /// The followed member, the tool, the pen and the zoom.
+  var end: String {
+    let percent = Int((zoom * 100).rounded())
+    let following = followed.map { "following \($0)  " } ?? ""
+    let width = DecimalText.hundredths(width)
+    return "\(following)\(tool.rawValue)  \(Pens.name(of: ink)) \(width)  \(percent)% "
+  }
+}
+
+extension KeyMap {
+  /// Returns the key of a command, or the key of the prompt if the command has none.
+  func label(for command: KeyMap.Command) -> String { key(for: command) ?? ":" }
+}

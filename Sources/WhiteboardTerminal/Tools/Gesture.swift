@@ -1,0 +1,90 @@
+import Whiteboard
+import WhiteboardNode
+import WhiteboardRendering
+
+/// What the mouse or the keyboard's pen does between pressing and releasing.
+enum Gesture: Hashable, Sendable {
+  /// A stroke of the pen, which the others see while it grows.
+  case stroke(Stroke)
+  case shape(Tool, from: Point, to: Point)
+  /// The board follows the mouse, whose last position is in cells.
+  case pan(lastX: Double, lastY: Double)
+  case erase([Point])
+  case remove([ObjectID])
+  /// A rectangle that selects the objects inside.
+  case band(from: Point, to: Point)
+  case move(from: Point, to: Point)
+  case resize(SelectionFrame.Resize)
+  case rotate(SelectionFrame, to: Point)
+
+  /// A stroke that is being drawn.
+  struct Stroke: Hashable, Sendable {
+    /// The request id of the command that began it.
+    let request: Int64
+    /// The id of the object; nil until the node has answered.
+    var id: ObjectID?
+    private(set) var points: [Point]
+    /// How many of the points were sent to the node.
+    private var sentCount = 1
+
+    /// The most points in one command.
+    private static let pointsPerCommand = 64
+
+    init(request: Int64, at place: Point) {
+      self.request = request
+      points = [place]
+    }
+
+    /// Adds a point, unless the pen did not move.
+    ///
+    /// - Returns: Whether it was added.
+    mutating func append(_ place: Point) -> Bool {
+      guard points.last != place else { return false }
+      points.append(place)
+      return true
+    }
+
+    /// Returns the commands that continue the stroke with the points that were not sent.
+    mutating func continuation() -> [BoardEffect] {
+      var effects: [BoardEffect] = []
+      while sentCount < points.count {
+        let next = points[sentCount...].prefix(Self.pointsPerCommand)
+        sentCount += next.count
+        do throws(CommandError) {
+          let points = try BoardPoint.rounding(next)
+          effects.append(.command(CommandRequest(.pen(points: points, alias: nil))))
+        } catch {
+          effects.append(.problem(error.message))
+        }
+      }
+      return effects
+    }
+  }
+}
+
+extension Tool {
+  /// Returns the points of a shape that is dragged from one place to another.
+  func outline(from: Point, to: Point) -> [Point] {
+    switch self {
+    case .rectangle:
+      return [from, Point(x: to.x, y: from.y), to, Point(x: from.x, y: to.y), from]
+    case .ellipse:
+      let center = Point(x: (from.x + to.x) / 2, y: (from.y + to.y) / 2)
+      let (width, height) = ((to.x - from.x) / 2, (to.y - from.y) / 2)
+      return (0...64).map { step in
+        let turn = Rotation(steps: UInt64(step * 64))
+        return Point(x: center.x + width * turn.cosine, y: center.y + height * turn.sine)
+      }
+    case .arrow:
+      let (x, y) = (to.x - from.x, to.y - from.y)
+      let length = (x * x + y * y).squareRoot()
+      guard length > 0 else { return [from, to] }
+      let head = min(length * 0.4, 24)
+      let (ux, uy) = (x / length * head, y / length * head)
+      let left = Point(x: to.x - ux - uy * 0.5, y: to.y - uy + ux * 0.5)
+      let right = Point(x: to.x - ux + uy * 0.5, y: to.y - uy - ux * 0.5)
+      return [from, to, left, to, right]
+    default: return [from, to]
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import Whiteboard
+import WhiteboardNode
+
+/// Scales and rotates the selection.
+///
+/// The scale and angle of a single object are set; several objects are scaled and rotated together.
+struct SelectionTransforms: Sendable {
+  /// The target of the last scaling or rotation of a single object.
+  private struct Target {
+    let id: ObjectID
+    let request: Int64
+    var scale: Double?
+    var degrees: Double?
+  }
+
+  /// Keys may come faster than answers, so that each key continues from the last target.
+  private var target: Target?
+
+  /// Scales the selection about its center.
+  mutating func scale(
+    by factor: Double,
+    _ scene: BoardScene,
+    _ requests: inout PendingRequests
+  ) -> [BoardEffect] {
+    guard factor != 1 else { return [] }
+    guard !scene.selection.isEmpty else { return [.selectionRequired] }
+    var scale = factor
+    if let only = scene.onlySelected {
+      scale *= pending(\.scale, of: only.id, requests) ?? only.scale
+      target = Target(id: only.id, request: requests.nextID, scale: scale)
+    }
+    return requests.send(
+      .scale(
+        scene.selectedReferences,
+        factor: scale.inHundredths,
+        keepsLineWidth: scene.hasSelectedLines
+      )
+    )
+  }
+
+  /// Resizes the selection about the place that the drag of a handle leaves where it is.
+  ///
+  /// Lines keep their width, unless the drag scales them too.
+  mutating func resize(
+    _ resize: SelectionFrame.Resize,
+    _ scene: BoardScene,
+    _ requests: inout PendingRequests
+  ) -> [BoardEffect] {
+    var scale = resize.factor
+    guard scale != 1 else { return [] }
+    guard !scene.selection.isEmpty else { return [.selectionRequired] }
+    if let only = scene.onlySelected {
+      scale *= only.scale
+      target = Target(id: only.id, request: requests.nextID, scale: scale)
+    }
+    // Hundredths would move the opposite corner of a large object.
+    scale = (scale * 1e6).rounded() / 1e6
+    return requests.send { () throws(CommandError) in
+      .scale(
+        scene.selectedReferences,
+        factor: scale,
+        about: try BoardPoint(rounding: resize.pivot),
+        keepsLineWidth: !resize.scalesLines && scene.hasSelectedLines
+      )
+    }
+  }
+
+  /// Rotates the selection clockwise about its center.
+  mutating func rotate(
+    by degrees: Double,
+    _ scene: BoardScene,
+    _ requests: inout PendingRequests
+  ) -> [BoardEffect] {
+    guard degrees != 0 else { return [] }
+    guard !scene.selection.isEmpty else { return [.selectionRequired] }
+    var angle = degrees
+    if let only = scene.onlySelected {
+      angle += pending(\.degrees, of: only.id, requests) ?? only.angle * 180 / .pi
+      target = Target(id: only.id, request: requests.nextID, degrees: angle)
+    }
+    return requests.send(.rotate(scene.selectedReferences, degrees: angle.inHundredths))
+  }
+
+  /// Returns the value that was requested last, if the node has not answered that request.
+  private func pending(
+    _ value: KeyPath<Target, Double?>,
+    of id: ObjectID,
+    _ requests: PendingRequests
+  ) -> Double? {
+    guard let target, target.id == id, requests.isPending(target.request) else { return nil }
+    return target[keyPath: value]
+  }
+}
+
+extension BoardScene {
+  /// Whether a selected object has lines, which keep their width when it is scaled.
+  fileprivate var hasSelectedLines: Bool { selectedSnapshots.contains { $0.kind == .drawing } }
+}
