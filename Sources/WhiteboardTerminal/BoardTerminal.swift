@@ -76,7 +76,7 @@ package actor BoardTerminal: EventSink {
       suggestion: lobby.suggestion
     )
     while !isEnding {
-      self.lobby?.keep(await lobby.boards())
+      self.lobby?.setBoards(await lobby.boards())
       frames.invalidate()
       wakeUp.yield()
       // The code below waits for it after the choice.
@@ -87,24 +87,15 @@ package actor BoardTerminal: EventSink {
       do throws(NodeError) {
         self.lobby?.problem = nil
         guard try await open(choice, lobby) else { return }
-        self.lobby?.opened()
+        self.lobby?.clearError()
       } catch {
         self.lobby?.problem = error.problem
-        var target: String?
-        switch choice {
-        case _ where error.isRemoval: break
-        case .join(let wanted, let code)
-        where error.code == .notAllowed || (code != nil && error.code == .usage):
-          target = wanted
-        case .rejoin(let board, _) where error.code == .notAllowed: target = board
-        default: break
-        }
-        self.lobby?.failed(error.message, wantsCodeFor: target)
+        self.lobby?.fail(error.message, wantsCodeFor: choice.targetThatNeedsCode(after: error))
       }
     }
   }
 
-  /// Opens the chosen entry.
+  /// Opens the chosen board.
   ///
   /// - Returns: Whether it was a board.
   /// - Throws: The error that ended its node.
@@ -184,7 +175,7 @@ package actor BoardTerminal: EventSink {
     switch event {
     case .found(let peer), .updated(let peer): lobby?.found(NodeEvent.FoundBoard(peer))
     case .lost(let peer): lobby?.lost(NodeEvent.LostBoard(peer))
-    case .unavailable(let problem): lobby?.isBlind(problem.description)
+    case .unavailable(let problem): lobby?.discoveryFailed(problem.description)
     case .available: break
     }
     wakeUp.yield()
@@ -260,7 +251,7 @@ package actor BoardTerminal: EventSink {
     drainChanges()
     for var event in events {
       if case .reply(let reply) = event {
-        terminal.write(Array(features.take(reply, settings).utf8))
+        terminal.write(Array(features.handle(reply, settings).utf8))
         board?.draw(on: features.background)
         continue
       }
@@ -271,7 +262,7 @@ package actor BoardTerminal: EventSink {
         await perform(board?.handle(event, now: time) ?? [])
       } else if event == .key(.character("z"), .control) {
         await perform([.suspend])
-      } else if let wanted = lobby?.take(event, now: time) {
+      } else if let wanted = lobby?.handle(event, now: time) {
         choose(wanted)
       }
     }
@@ -289,7 +280,7 @@ package actor BoardTerminal: EventSink {
           if board != nil {
             board?.say(Terminal.cannotSuspend, isBad: true)
           } else {
-            lobby?.failed(Terminal.cannotSuspend, wantsCodeFor: nil)
+            lobby?.fail(Terminal.cannotSuspend, wantsCodeFor: nil)
           }
           continue
         }

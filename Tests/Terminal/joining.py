@@ -90,8 +90,8 @@ def who_is_removed_sees_by_whom_and_why_and_decides_what_becomes_of_the_copy(dir
     ada.type(':kick ben "too loud"')
     ada.key("Enter")
     ben.wait("ada removed you from this board: too loud. Your copy is kept.")
-    ben.wait("go on with your own copy")
-    # Keys in the first second are ignored, because they were meant for the board.
+    ben.wait("continue with your own copy")
+    # Keys of the first second were meant for the board.
     time.sleep(1.2)
     ben.key("Enter")
     ben.wait("ada removed you; read-only")

@@ -34,15 +34,15 @@ def who_finds_a_board_in_the_lobby_draws_with_its_host(directory):
 
 def a_board_that_admits_by_a_code_asks_for_it(directory):
     ada, ben = pair(directory, admit="code")
-    ben.wait("the four words of the code")
+    ben.wait("join code (four words)")
     ada.type("J")
-    lines = ada.wait("The code: ")
-    code = re.search(r"The code: ([a-z-]+)", "\n".join(lines))[1]
+    lines = ada.wait("Join code: ")
+    code = re.search(r"Join code: ([a-z-]+)", "\n".join(lines))[1]
     ada.key("Escape")
     ben.type("no-such-code-here")
     ben.key("Enter")
     ben.wait("is not a word that codes are made of")
-    ben.wait("the four words of the code")
+    ben.wait("join code (four words)")
     ben.type(code)
     ben.key("Enter")
     ben.wait("2 people")

@@ -87,7 +87,7 @@ extension BoardClient {
     case .settings(let answer): show(answer.settings)
     case .settingChanged(let change): show(change.settings)
     case .selected(let selected) where selected.lostByUs == true:
-      say("\(Members.shown(selected.name ?? "somebody")) has it in hand")
+      say("\(Members.shown(selected.name ?? "a member")) has selected it")
     case .warning(let warning): show(warning)
     case .note(let note): show(note: note)
     default:
@@ -163,7 +163,7 @@ extension BoardClient {
     case .joined(let peer):
       let isNews = members.join(peer.peer, name: peer.name, now: now)
       removal.joined(peer.peer)
-      if isNews { chat.remark("\(Members.shown(peer.name)) is here") }
+      if isNews { chat.remark("\(Members.shown(peer.name)) joined") }
     case .left(let peer):
       if let remark = members.leave(peer) { chat.remark(remark) }
     case .removed(let removed): remove(removed)

@@ -61,7 +61,7 @@ extension BoardClient {
     case .follow: followNext()
     case .snap:
       toolbox.isSnapping.toggle()
-      say(toolbox.isSnapping ? "what is moved snaps to what is there" : "nothing snaps")
+      say(toolbox.isSnapping ? "moved objects snap to others" : "snapping is off")
     case .chat: prompt.open(.chat)
     case .command: prompt.open(.command)
     case .photo: prompt.open(.photo(at: toolbox.pointer ?? scene.viewport.center))
@@ -102,7 +102,7 @@ extension BoardClient {
   private mutating func ungroup() -> [Action] {
     let groups = Set(scene.selectedSnapshots.compactMap { $0.groups.last })
     guard !groups.isEmpty else {
-      say("what is selected is in no group")
+      say("the selection contains no group")
       return []
     }
     return groups.sorted().flatMap { send(.ungroup(ObjectReference($0))) }
@@ -145,7 +145,7 @@ extension BoardClient {
 
   private mutating func editSelection() -> [Action] {
     guard scene.selection.count == 1, let snapshot = scene.onlySelected else {
-      say("select one text to type in it")
+      say("select one text to edit it")
       return []
     }
     switch snapshot.kind {

@@ -92,10 +92,10 @@ extension BoardClient {
   private func drawWelcome(on screen: inout Screen) {
     let lines = [
       "Drag to draw. \(keys.label(for: .tool(.text))) writes, "
-        + "\(keys.label(for: .tool(.select))) selects, \(keys.label(for: .undo)) takes back.",
+        + "\(keys.label(for: .tool(.select))) selects, \(keys.label(for: .undo)) undoes.",
       members.isEmpty ? "\(keys.label(for: .invite)) shows how others join." : "",
-      "\(keys.label(for: .menu)) shows what can be done, \(keys.label(for: .help)) all keys. "
-        + (saveStatus.isSaved ? "Everything is saved as it happens." : ""),
+      "\(keys.label(for: .menu)) shows a menu, \(keys.label(for: .help)) all keys. "
+        + (saveStatus.isSaved ? "Everything is saved at once." : ""),
     ].filter { !$0.isEmpty }
     let area = layout.board
     let top = area.rows.lowerBound + (area.height - lines.count) / 2

@@ -142,7 +142,7 @@ extension BoardClient {
     case .suspend: return [.suspend]
     case .go(let words):
       if let id = scene.object(matching: words) { return go(to: id) }
-      say("there is nothing of that id and no text with these words", isBad: true)
+      say("no object has this id, and no text contains these words", isBad: true)
     case .follow(let name):
       if let key = members.member(named: name) {
         follow(key)

@@ -180,7 +180,7 @@ package struct BoardClient: Sendable {
   mutating func show(_ viewport: Viewport) {
     if let key = members.followed {
       members.stopFollowing()
-      say("no longer following \(members.name(of: key) ?? "anybody")")
+      say("no longer following \(members.name(of: key) ?? "the member")")
     }
     scene.canvas.show(viewport)
   }
@@ -221,7 +221,7 @@ package struct BoardClient: Sendable {
 
   mutating func follow(_ key: String) {
     members.follow(key)
-    say("following \(members.name(of: key) ?? "somebody"); move the board to stop")
+    say("following \(members.name(of: key) ?? "a member"); move the board to stop")
     if let viewport = members.followedView(scene.viewport) { scene.canvas.show(viewport) }
   }
 

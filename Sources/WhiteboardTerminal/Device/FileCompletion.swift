@@ -4,14 +4,14 @@ import Glibc
 import Musl
 #endif
 
-/// The files that a person may mean who has typed the beginning of a path.
+/// Finds the files for the completion of a path.
 enum FileCompletion {
-  /// How many files of a directory are looked at.
+  /// The most entries of a directory that are read.
   private static let limit = 10_000
 
-  /// The paths that begin so, those of directories with a slash at the end; in no order.
+  /// Returns the paths that begin like this, in no order; the path of a directory ends with a slash.
   ///
-  /// Files whose names begin with a dot are offered where that dot was typed.
+  /// Files whose names begin with a dot are returned only if that dot was typed.
   static func paths(beginning: String) -> [String] {
     let slash = beginning.lastIndex(of: "/")
     let folder = slash.map { String(beginning[...$0]) } ?? ""

@@ -3,7 +3,7 @@ import WhiteboardNode
 import WhiteboardPictures
 import WhiteboardRendering
 
-/// The photos that a person would see.
+/// The photos in the visible part of the board.
 struct PhotosInView {
   /// The upright photos, from back to front.
   var upright: [GraphicsPlacement] = []
@@ -11,24 +11,24 @@ struct PhotosInView {
   var byCells: Set<AssetID> = []
 }
 
-/// The photos of a board on a terminal: which are read, in how many pixels, and how they are shown.
+/// Decides which photos of a board are read, at which size, and how the terminal shows them.
 ///
-/// It reads nothing itself: what is to be read is taken from it, and what came of it given back.
+/// It reads no files itself: it returns requests, and the caller passes it the results.
 struct PhotoDisplay {
   /// A request to read a photo.
   struct Wish: Sendable {
     let asset: AssetID
     let size: Size
-    /// By what the terminal shows it; nil for cells.
+    /// The protocol with which the terminal shows the photo; nil for cells.
     let graphics: TerminalGraphics?
   }
 
-  /// Pixels across and down.
+  /// A size in pixels.
   struct Size: Hashable, Sendable {
     let width: Int
     let height: Int
 
-    /// Whether what is as large as that is good enough for another size.
+    /// Whether a photo of this size looks good enough at another size.
     func serves(_ other: Size) -> Bool {
       width * 3 / 2 >= other.width && height * 3 / 2 >= other.height
     }
@@ -45,12 +45,12 @@ struct PhotoDisplay {
 
   private var available: Set<AssetID> = []
   private var askedForCells: Set<AssetID> = []
-  /// In how many pixels each was asked for last.
+  /// The size that was requested last for each photo.
   private var asked: [AssetID: Size] = [:]
   private var photos: [AssetID: TerminalPhoto] = [:]
   private var layer: GraphicsLayer?
 
-  /// The terminal shows pixels by now, or shows them in cells of another size.
+  /// Sets the graphics protocol of the terminal and the size of its cells.
   mutating func use(_ graphics: TerminalFeatures.Graphics, _ cell: TerminalFeatures.CellSize?) {
     let language: TerminalGraphics? =
       switch graphics {
@@ -100,23 +100,23 @@ struct PhotoDisplay {
     asked[asset] = nil
   }
 
-  /// A photo was read.
+  /// Stores a photo that was read.
   mutating func receive(_ photo: TerminalPhoto, of asset: AssetID) { photos[asset] = photo }
 
-  /// The photos of which all that are in view are shown by pixels, so that their cells stay blank.
+  /// Returns the photos of which every visible copy is shown by pixels, so that their cells stay blank.
   func assetsShownAsPixels(_ inView: PhotosInView) -> Set<AssetID> {
     guard let layer else { return [] }
     let refused = inView.upright.filter { !layer.canShow($0, photos[$0.asset]) }.map(\.asset)
     return Set(inView.upright.map(\.asset)).subtracting(refused).subtracting(inView.byCells)
   }
 
-  /// The bytes that show photos where they are to be, and the cells that are to be written again after.
+  /// Returns the bytes that show photos at their places, and the cells that must be written again.
   mutating func update(
     to placements: [GraphicsPlacement],
     repainted: [CellArea],
     isCleared: Bool
   ) -> GraphicsLayer.Update? {
-    // Pictures go with the screen that is cleared.
+    // Clearing the screen removes the pictures.
     if isCleared { layer?.reset() }
     let photos = photos
     return layer?.update(to: placements, photo: { photos[$0] }, repainted: repainted)

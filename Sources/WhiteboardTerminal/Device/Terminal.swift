@@ -7,29 +7,29 @@ import Dispatch
 @preconcurrency import Musl
 #endif
 
-/// The terminal that the process has: taken over, read, written, and given back however things end.
-// Everything in it is set once; its sources are only ever cancelled, which any thread may do.
+/// The terminal of the process in raw mode; its state is restored however the process ends.
+// Safe: all properties are constant, and any thread may cancel the dispatch sources.
 package final class Terminal: @unchecked Sendable {
-  /// What comes from it.
+  /// An event of the terminal.
   package enum News: Hashable, Sendable {
-    /// Bytes that were typed, or that it answered.
+    /// Bytes that the user typed, or that the terminal replied.
     case bytes([UInt8])
-    /// It has another size.
+    /// The size changed.
     case resized
-    /// It is gone.
+    /// The terminal was closed.
     case hungUp
   }
 
   private let input: Int32
   private let output: Int32
   private let farewell: String
-  /// What takes the terminal over.
+  /// The sequences that set up the terminal.
   private let enter: String
-  /// Where standard error went before, and goes afterwards.
+  /// The original standard error.
   private let errors: Int32
-  /// Where it goes meanwhile; -1 where there is no such file.
+  /// The file that receives standard error meanwhile; -1 if it cannot be opened.
   private let log: Int32
-  /// What comes from it, as it comes; bounded by what a person can do.
+  /// The events; at most 4,096 are buffered, and then the oldest are dropped.
   package let news: AsyncStream<News>
   private let source: any DispatchSourceRead
   private let sizeSource: any DispatchSourceSignal
@@ -102,13 +102,13 @@ package final class Terminal: @unchecked Sendable {
     ) == 0
   }
 
-  /// Columns and rows.
+  /// The columns and rows; 80 x 24 if they are unknown.
   package var size: (columns: Int, rows: Int) {
     guard let window else { return (80, 24) }
     return (Int(window.ws_col), Int(window.ws_row))
   }
 
-  /// Pixels of a cell, where the kernel has been told.
+  /// The size of a cell in pixels; nil if the kernel does not know it.
   package var cellSize: TerminalFeatures.CellSize? {
     guard let window, window.ws_xpixel >= window.ws_col, window.ws_ypixel >= window.ws_row else {
       return nil
@@ -127,7 +127,7 @@ package final class Terminal: @unchecked Sendable {
     return size
   }
 
-  /// Writes all of it; blocks while the terminal takes no more.
+  /// Writes all bytes; blocks while the terminal accepts no more.
   package func write(_ bytes: [UInt8]) {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -143,17 +143,17 @@ package final class Terminal: @unchecked Sendable {
     }
   }
 
-  /// Makes the terminal as it was before; once is enough.
+  /// Restores the terminal; further calls have no effect.
   package func leave() {
     terminal_guard_disarm()
     if log >= 0 { dup2(errors, STDERR_FILENO) }
   }
 
-  /// What a person reads where the program cannot be suspended.
+  /// The message if the program cannot be suspended.
   package static let cannotSuspend =
     "Cannot suspend: this program was not started from a shell that could continue it."
 
-  /// Suspends the program until the person continues it.
+  /// Suspends the program until the user continues it.
   ///
   /// - Returns: Whether it was suspended. It is not if no shell could continue it.
   package func suspend() -> Bool {

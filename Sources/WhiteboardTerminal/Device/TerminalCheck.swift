@@ -8,12 +8,12 @@ package struct TerminalCheck: Sendable {
   private let settings: TerminalSettings
   private let size: (columns: Int, rows: Int)?
 
-  /// Makes a check.
+  /// Creates a check.
   ///
   /// - Parameters:
   ///   - reading: The machine.
-  ///   - settings: What a person wants of the terminal.
-  ///   - size: Its columns and rows; nil if standard input or output is none.
+  ///   - settings: The user's settings for the terminal.
+  ///   - size: The columns and rows; nil if standard input or output is not a terminal.
   package init(
     _ reading: SystemReading,
     _ settings: TerminalSettings,
@@ -31,32 +31,32 @@ package struct TerminalCheck: Sendable {
       return Doctor.Finding(
         check: "terminal",
         verdict: .note,
-        seen: "Input or output is no terminal, so boards come as lines."
+        seen: "Input or output is not a terminal, so boards are shown as lines of text."
       )
     }
     guard !term.isEmpty, term != "dumb" else {
       return note(
-        "TERM is \(term.isEmpty ? "not set" : "dumb"), so boards come as lines.",
-        "Name what the terminal is: export TERM=xterm-256color"
+        "TERM is \(term.isEmpty ? "not set" : "dumb"), so boards are shown as lines of text.",
+        "Set it to the type of the terminal: export TERM=xterm-256color"
       )
     }
     guard size.columns >= 40, size.rows >= 12 else {
       return note(
-        "The terminal has \(size.columns)x\(size.rows) cells; the board and what is around it need 40x12.",
-        "Make the window larger, or its letters smaller."
+        "The terminal has \(size.columns)x\(size.rows) cells; the board needs 40x12.",
+        "Make the window larger or the font smaller."
       )
     }
     let features = TerminalFeatures { reading.environment($0) }
     guard features.dotStyle != .ascii || settings.pen != .auto || term == "linux" else {
       return note(
-        "The locale is not of UTF-8, so lines are drawn with letters.",
-        "Choose one that is: export LC_ALL=C.UTF-8"
+        "The locale does not use UTF-8, so lines are drawn with ASCII characters.",
+        "Choose a UTF-8 locale: export LC_ALL=C.UTF-8"
       )
     }
     if isInMultiplexer, graphics != nil, reading.output(.tmuxPassthrough).map(isOff) ?? false {
       return note(
-        "\(seen(features, term, size)) tmux passes no pictures through, so photos come as cells.",
-        "Where the terminal has graphics: tmux set -g allow-passthrough on"
+        "\(seen(features, term, size)) tmux does not pass pictures through, so photos are shown with cells.",
+        "If the terminal supports graphics, run: tmux set -g allow-passthrough on"
       )
     }
     return Doctor.Finding(check: "terminal", verdict: .fine, seen: seen(features, term, size))
@@ -74,15 +74,15 @@ package struct TerminalCheck: Sendable {
     let chosen = features.applying(settings)
     let colors =
       switch chosen.depth {
-      case .none: "no colours"
-      case .sixteen: "16 colours"
-      case .palette: "256 colours"
-      case .full: "all colours"
+      case .none: "no colors"
+      case .sixteen: "16 colors"
+      case .palette: "256 colors"
+      case .full: "all colors"
       }
     let multiplexer = isInMultiplexer ? " in tmux" : ""
     let pictures = graphics.map { ", likely with \($0) graphics" } ?? ""
     return "\(TerminalText.cleaned(term, limit: 64))\(multiplexer), \(size.columns)x\(size.rows), "
-      + "\(colors), lines by \(chosen.dotStyle.rawValue)\(pictures)."
+      + "\(colors), lines drawn with \(chosen.dotStyle.rawValue)\(pictures)."
   }
 
   private var isInMultiplexer: Bool { reading.environment("TMUX") != nil }

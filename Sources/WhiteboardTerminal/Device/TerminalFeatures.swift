@@ -1,21 +1,21 @@
 import WhiteboardRendering
 
-/// What a terminal can do, as far as its environment and its answers say.
+/// What a terminal supports, according to the environment and its replies.
 ///
-/// The program draws at once by what the environment says; what a terminal answers is used from then on, and
-/// one that answers nothing is drawn on all the same.
+/// The program draws at once with the features that the environment indicates. It uses the replies as
+/// soon as they arrive, and also works with a terminal that never replies.
 package struct TerminalFeatures: Hashable, Sendable {
-  /// How pixels can be shown.
+  /// The way in which pixels can be shown.
   package enum Graphics: Hashable, Sendable {
-    /// Not: photos are shown by cells.
+    /// Pixels cannot be shown; photos are shown by cells.
     case none
-    /// By sixels.
+    /// Sixels.
     case sixel
-    /// By the graphics protocol of kitty.
+    /// The graphics protocol of kitty.
     case kitty
   }
 
-  /// Pixels of a cell.
+  /// The size of a cell in pixels.
   package struct CellSize: Hashable, Sendable {
     package let width: Double
     package let height: Double
@@ -26,22 +26,22 @@ package struct TerminalFeatures: Hashable, Sendable {
     }
   }
 
-  /// Its colours.
+  /// The colors of the terminal.
   package var depth: ColorDepth
-  /// How lines are drawn on it.
+  /// The characters that show lines.
   package var dotStyle: DotStyle
-  /// How it shows pixels.
+  /// The way in which the terminal shows pixels.
   package private(set) var graphics = Graphics.none
-  /// How large its cells are, where that is known.
+  /// The size of a cell; nil if it is unknown.
   package var cellSize: CellSize?
-  /// Whether it tells the mouse's place in pixels from now on.
+  /// Whether the terminal reports positions of the mouse in pixels.
   package private(set) var hasPixelMouse = false
-  /// `0xRRGGBB` of what lies behind everything, where it told.
+  /// The background color, `0xRRGGBB`; nil if it is unknown.
   package private(set) var background: UInt32?
 
-  /// What the environment says.
+  /// Creates the features that the environment indicates.
   ///
-  /// - Parameter environment: The value of a variable, or nil.
+  /// - Parameter environment: Returns the value of a variable, or nil.
   package init(environment: (String) -> String?) {
     let term = environment("TERM") ?? ""
     let color = environment("COLORTERM") ?? ""
@@ -58,28 +58,28 @@ package struct TerminalFeatures: Hashable, Sendable {
     let locale =
       ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { environment($0) }.first { !$0.isEmpty } ?? ""
     let isUTF8 = locale.lowercased().replacing("-", with: "").contains("utf8")
-    // The console of Linux has 512 characters, and braille is not among them.
+    // The Linux console has only 512 characters, without braille.
     dotStyle = !isUTF8 || term == "linux" ? .ascii : .braille
   }
 
-  // MARK: - Asking
+  // MARK: - Queries
 
-  /// What a terminal is asked once: modes it knows, its colours, its cells, and whether it shows pictures.
+  /// The queries for modes, the background color, the cell size and graphics, which are sent once.
   ///
-  /// What it does not know it passes over; the last question is one that every terminal answers.
+  /// A terminal ignores unknown queries. Every terminal answers the last one.
   static let questions =
     "\u{1B}[?1016$p\u{1B}[16t\u{1B}]11;?\u{1B}\\"
     + "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\\u{1B}[c"
 
   private static let finerMouse = "\u{1B}[?1016h\u{1B}[?1016$p"
 
-  /// Takes an answer.
+  /// Handles a reply.
   ///
-  /// - Returns: What is to be asked of the terminal now; most often nothing.
-  mutating func take(_ reply: TerminalReply, _ settings: TerminalSettings) -> String {
+  /// - Returns: The next query; usually empty.
+  mutating func handle(_ reply: TerminalReply, _ settings: TerminalSettings) -> String {
     switch reply {
     case .mode(1016, 2) where settings.mouse == .auto && cellSize != nil:
-      // From its second answer on, and not before, places are in pixels.
+      // Positions are in pixels as soon as the terminal confirms the mode.
       return Self.finerMouse
     case .mode(1016, 1) where settings.mouse == .auto || settings.mouse == .pixel:
       hasPixelMouse = cellSize != nil
@@ -95,7 +95,7 @@ package struct TerminalFeatures: Hashable, Sendable {
     return ""
   }
 
-  /// The features as a person wants them to be used.
+  /// Returns the features that the settings permit.
   package func applying(_ settings: TerminalSettings) -> TerminalFeatures {
     var features = self
     features.depth = settings.color.depth ?? depth
@@ -108,13 +108,13 @@ package struct TerminalFeatures: Hashable, Sendable {
     return features
   }
 
-  // MARK: - Taking over
+  // MARK: - Setup
 
   /// Returns the sequences that set up a terminal for the screen.
   static func enter(_ mouse: TerminalSettings.Mouse) -> String {
     let modes = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?2004h\u{1B}[?1004h"
-    let hearing = mouse == .off ? "" : "\u{1B}[?1002h\u{1B}[?1003h\u{1B}[?1006h"
-    return modes + hearing + (mouse == .pixel ? finerMouse : "") + "\u{1B}[>1u"
+    let mouseModes = mouse == .off ? "" : "\u{1B}[?1002h\u{1B}[?1003h\u{1B}[?1006h"
+    return modes + mouseModes + (mouse == .pixel ? finerMouse : "") + "\u{1B}[>1u"
   }
 
   /// The sequences that undo the setup, ordered so that a terminal may stop reading at any point.

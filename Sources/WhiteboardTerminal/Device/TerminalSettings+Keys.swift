@@ -1,7 +1,7 @@
 import WhiteboardNode
 
 extension SettingKey<TerminalSettings.Graphics> {
-  /// How photos are shown.
+  /// The way in which photos are shown.
   package static let graphics = SettingKey(
     "graphics",
     "How photos are shown",
@@ -10,30 +10,30 @@ extension SettingKey<TerminalSettings.Graphics> {
 }
 
 extension SettingKey<TerminalSettings.Pen> {
-  /// How lines are drawn.
+  /// The characters that show lines.
   package static let pen = SettingKey("pen", "How lines are drawn", standard: .value("auto"))
 }
 
 extension SettingKey<TerminalSettings.Mouse> {
-  /// How the mouse is heard.
-  package static let mouse = SettingKey("mouse", "How the mouse is heard", standard: .value("auto"))
+  /// Mouse reporting.
+  package static let mouse = SettingKey("mouse", "Mouse reporting", standard: .value("auto"))
 }
 
 extension SettingKey<TerminalSettings.Color> {
-  /// How many colours are used.
+  /// Number of colors.
   package static let color = SettingKey(
     "color",
-    "How many colours are used",
+    "Number of colors",
     standard: .value("auto"),
     otherwise: .init("NO_COLOR", means: "none")
   )
 }
 
 extension SettingKey<Bool> {
-  /// Whether what moves is shown moving.
+  /// Whether movement is shown.
   package static let motion = SettingKey(
     "motion",
-    "Whether what moves is shown moving",
+    "Show movement",
     standard: true
   )
 }

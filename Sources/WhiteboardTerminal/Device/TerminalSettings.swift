@@ -3,75 +3,75 @@ import WhiteboardRendering
 
 /// The user's settings for the terminal; `auto` uses what the terminal supports.
 package struct TerminalSettings: Hashable, Sendable {
-  /// How photos are shown.
+  /// The way in which photos are shown.
   package enum Graphics: String, Hashable, Sendable, CaseIterable {
-    /// By the best that the terminal says it has.
+    /// The best way that the terminal supports.
     case auto
-    /// By the graphics protocol of kitty.
+    /// The graphics protocol of kitty.
     case kitty
-    /// By sixels.
+    /// Sixels.
     case sixel
-    /// By coloured cells.
+    /// Colored cells.
     case blocks
-    /// By a label alone.
+    /// Only a label.
     case none
   }
 
-  /// How lines are drawn in cells.
+  /// The characters that show lines.
   package enum Pen: String, Hashable, Sendable, CaseIterable {
-    /// By the finest that the locale and the terminal have.
+    /// The finest that the locale and the terminal support.
     case auto
-    /// By eight dots a cell.
+    /// Braille, with eight dots in a cell.
     case braille
-    /// By two blocks a cell.
+    /// Half blocks, with two in a cell.
     case half
-    /// By letters and signs.
+    /// ASCII characters.
     case ascii
 
-    /// The style that was asked for, or nil.
+    /// The chosen style; nil for `auto`.
     package var dotStyle: DotStyle? { DotStyle(rawValue: rawValue) }
   }
 
-  /// How the mouse is heard.
+  /// Mouse reporting.
   package enum Mouse: String, Hashable, Sendable, CaseIterable {
-    /// As finely as the terminal tells.
+    /// In pixels if the terminal supports it, else in cells.
     case auto
-    /// In pixels, also where the terminal does not say that it can.
+    /// In pixels, even if the terminal does not report that it supports them.
     case pixel
     /// In cells.
     case cell
-    /// Not at all: the terminal keeps it for its own selection.
+    /// No reporting; the terminal uses the mouse for its own selection.
     case off
   }
 
-  /// How many colours are used.
+  /// Number of colors.
   package enum Color: String, Hashable, Sendable, CaseIterable {
-    /// As many as the environment says there are.
+    /// The number that the environment indicates.
     case auto
-    /// None.
+    /// No colors.
     case none
-    /// The sixteen of old.
+    /// The 16 ANSI colors.
     case sixteen = "16"
-    /// The palette of 256.
+    /// The palette of 256 colors.
     case palette = "256"
-    /// All.
+    /// All 24-bit colors.
     case full = "24bit"
 
-    /// The depth that was asked for, or nil.
+    /// The chosen depth; nil for `auto`.
     package var depth: ColorDepth? { ColorDepth(rawValue: rawValue) }
   }
 
-  /// How photos are shown.
+  /// The way in which photos are shown.
   package var graphics = Graphics.auto
-  /// How lines are drawn.
+  /// The characters that show lines.
   package var pen = Pen.auto
-  /// How the mouse is heard.
+  /// Mouse reporting.
   package var mouse = Mouse.auto
-  /// How many colours are used.
+  /// Number of colors.
   package var color = Color.auto
-  /// Whether what moves may be shown moving; else it is shown where it ends.
+  /// Whether movement is shown; otherwise only its end is shown.
   package var allowsMotion = true
-  /// Keys that do something else than usual; their names are not checked yet.
+  /// The user's key bindings, whose names are not checked yet.
   package var keys: [KeyBinding] = []
 
   /// Settings that use the terminal's defaults.

@@ -11,7 +11,7 @@ package enum InputEvent: Hashable, Sendable {
   /// The terminal answered a question.
   case reply(TerminalReply)
 
-  /// A key without what is held with it.
+  /// A key without its modifiers.
   package enum Key: Hashable, Sendable {
     case character(Character)
     case enter, tab, escape, backspace, delete, insert
@@ -30,7 +30,7 @@ package enum InputEvent: Hashable, Sendable {
   }
 }
 
-/// Something the mouse did.
+/// An event of the mouse.
 package struct MouseEvent: Hashable, Sendable {
   /// The kind of mouse event.
   package enum Kind: Hashable, Sendable {
@@ -48,15 +48,15 @@ package struct MouseEvent: Hashable, Sendable {
 
   /// The kind of event.
   package let kind: Kind
-  /// From the left, counted from 0, in cells or in pixels, as the terminal was asked to tell.
+  /// The distance from the left edge, in cells or in pixels, depending on the reporting mode.
   package let x: Int
-  /// From the top.
+  /// The distance from the top edge, in cells or in pixels.
   package let y: Int
   /// The modifier keys.
   package let modifiers: InputEvent.Modifiers
-  /// Cells from the left, as finely as is known: the middle of the cell where it is not.
+  /// The distance from the left edge in cells; the middle of the cell if the fraction is unknown.
   package let column: Double
-  /// Cells from the top.
+  /// The distance from the top edge in cells.
   package let row: Double
 
   package init(_ kind: Kind, x: Int, y: Int, modifiers: InputEvent.Modifiers = []) {
@@ -98,18 +98,18 @@ package struct MouseEvent: Hashable, Sendable {
 
 /// A terminal's reply about itself.
 package enum TerminalReply: Hashable, Sendable {
-  /// Primary device attributes: what it can do, by number.
+  /// The primary device attributes: the numbers of supported features.
   case attributes([Int])
-  /// The state of a private mode: 0 is that it does not know it.
+  /// The number and the state of a private mode; state 0 means that the mode is unknown.
   case mode(Int, Int)
   /// The flags of the kitty keyboard protocol.
   case keyboard(Int)
   /// The height and width of a cell in pixels.
   case cellSize(height: Int, width: Int)
-  /// Height and width of the window in pixels.
+  /// The height and width of the window in pixels.
   case windowSize(height: Int, width: Int)
-  /// The colour behind everything, `0xRRGGBB`.
+  /// The background color, `0xRRGGBB`.
   case background(UInt32)
-  /// It took a picture by the kitty protocol, or did not.
+  /// Whether the terminal accepted a picture of the kitty protocol.
   case graphics(Bool)
 }

@@ -1,12 +1,12 @@
-/// Reads what a terminal sends: keys, mouse, pastes, and answers.
+/// Parses the bytes of a terminal as keys, mouse events, pastes and replies.
 ///
-/// Bytes may come in pieces of any size. Whatever comes, what is kept is bounded, and what is not
-/// understood is dropped whole.
+/// Bytes may come in pieces of any size. The memory is bounded whatever comes, and an unknown
+/// sequence is dropped as a whole.
 package struct InputParser: Sendable {
   private var pending: [UInt8] = []
   /// The pasted bytes so far, during a paste.
   private var pasted: [UInt8]?
-  /// Whether a sequence that is too long goes on.
+  /// Whether the rest of a sequence that is too long is skipped.
   private var isSkipping = false
 
   /// The most bytes of one sequence.
@@ -16,14 +16,15 @@ package struct InputParser: Sendable {
 
   package init() {}
 
-  /// Whether something was begun that a lone Escape may have begun: if nothing follows soon, call
-  /// ``finish()``.
+  /// Whether the last byte may be the Escape key or the start of a sequence.
+  ///
+  /// If nothing follows soon, call ``finish()``.
   package var isWaiting: Bool { (isSkipping || !pending.isEmpty) && pasted == nil }
 
   /// Parses more bytes, and returns the events.
   package mutating func feed(_ bytes: some Sequence<UInt8>) -> [InputEvent] {
     var events: [InputEvent] = []
-    for byte in bytes { take(byte, &events) }
+    for byte in bytes { consume(byte, &events) }
     return events
   }
 
@@ -40,9 +41,9 @@ package struct InputParser: Sendable {
     }
   }
 
-  private mutating func take(_ byte: UInt8, _ events: inout [InputEvent]) {
+  private mutating func consume(_ byte: UInt8, _ events: inout [InputEvent]) {
     if pasted != nil {
-      takePasted(byte, &events)
+      consumePasted(byte, &events)
       return
     }
     if isSkipping {
@@ -61,7 +62,7 @@ package struct InputParser: Sendable {
       let next = pending.suffix(count)
       pending = []
       if let event { events.append(event) }
-      for byte in next { take(byte, &events) }
+      for byte in next { consume(byte, &events) }
     case .event(let event):
       pending = []
       events.append(event)
@@ -71,7 +72,7 @@ package struct InputParser: Sendable {
     }
   }
 
-  /// A sequence that is too long ends where one of any kind would.
+  /// Skips a byte of a sequence that is too long; any terminator ends it.
   private mutating func skip(_ byte: UInt8, _ events: inout [InputEvent]) {
     let begun = pending
     switch byte {
@@ -81,14 +82,14 @@ package struct InputParser: Sendable {
     default:
       (isSkipping, pending) = (false, [])
       guard byte != UInt8(ascii: "\\") else { return }
-      for byte in begun + [byte] { take(byte, &events) }
+      for byte in begun + [byte] { consume(byte, &events) }
     }
   }
 
   private static let pasteEnd: [UInt8] = Array("\u{1B}[201~".utf8)
 
-  private mutating func takePasted(_ byte: UInt8, _ events: inout [InputEvent]) {
-    // Only the end of it is looked at again.
+  private mutating func consumePasted(_ byte: UInt8, _ events: inout [InputEvent]) {
+    // `pending` holds only the bytes that may be the start of the end sequence.
     pending.append(byte)
     if pending == Self.pasteEnd {
       let text = String(decoding: pasted ?? [], as: UTF8.self)
@@ -107,7 +108,7 @@ package struct InputParser: Sendable {
   private enum Parsed {
     case more
     case nothing
-    /// The last so many bytes begin another one; what was before them may have been a key.
+    /// The last bytes begin another sequence; the bytes before them may be a key.
     case cutOff(by: Int, InputEvent? = nil)
     case event(InputEvent)
     case paste
@@ -125,7 +126,7 @@ package struct InputParser: Sendable {
     case UInt8(ascii: "]"), UInt8(ascii: "P"), UInt8(ascii: "_"), UInt8(ascii: "^"):
       return string(bytes)
     case 0x1B:
-      // Two at once: the first was the key.
+      // The first of two Escapes is the key.
       return .cutOff(by: 1, .key(.escape, []))
     default:
       guard bytes[1] < 0x80 else { return .nothing }
@@ -133,7 +134,7 @@ package struct InputParser: Sendable {
     }
   }
 
-  /// UTF-8, or a control character.
+  /// Parses a UTF-8 character or a control character.
   private static func text(_ bytes: [UInt8]) -> Parsed {
     let first = bytes[0]
     if first < 0x80 { return character(first).map { .event(.key($0.0, $0.1)) } ?? .nothing }
@@ -165,7 +166,7 @@ package struct InputParser: Sendable {
     }
   }
 
-  /// `ESC [` with numbers and a letter.
+  /// Parses `ESC [`, numbers and a letter.
   private static func control(_ bytes: [UInt8]) -> Parsed {
     guard bytes.count > 2 else { return .more }
     let last = bytes[bytes.count - 1]
@@ -176,7 +177,7 @@ package struct InputParser: Sendable {
     case 0x40...0x7E: break
     default: return .nothing
     }
-    // `ESC [ [ A` is what the console of Linux sends for its first function keys.
+    // The Linux console sends `ESC [ [ A` for its first function keys.
     if bytes.count == 3, last == UInt8(ascii: "[") { return .more }
     if bytes.count == 4, bytes[2] == UInt8(ascii: "[") {
       let number = Int(last) - Int(UInt8(ascii: "A")) + 1
@@ -212,9 +213,9 @@ package struct InputParser: Sendable {
     }
   }
 
-  /// Numbers with `;` between, none of them too large.
+  /// Parses numbers separated by `;`; returns nil if one is too large.
   ///
-  /// Of those with `:` in them only the first part counts.
+  /// Of a number with `:`, only the first part counts.
   private static func numbers(_ bytes: ArraySlice<UInt8>) -> [Int]? {
     guard bytes.count <= 64 else { return nil }
     var numbers: [Int] = []
@@ -254,7 +255,7 @@ package struct InputParser: Sendable {
     return .event(.key(key, modifiers(numbers.count > 1 ? numbers[1] : 1)))
   }
 
-  /// A key by its code point, as the kitty keyboard protocol tells it.
+  /// Returns the key for a code point of the kitty keyboard protocol.
   private static func unicode(_ numbers: [Int]) -> Parsed {
     guard let code = numbers.first else { return .nothing }
     var modifiers = modifiers(numbers.count > 1 ? numbers[1] : 1)
@@ -277,7 +278,7 @@ package struct InputParser: Sendable {
     }
   }
 
-  /// The keys of the keypad, which have code points of their own.
+  /// The keys of the keypad, which have their own code points.
   private static let keypad: [Int: InputEvent.Key] = [
     57399: .character("0"), 57400: .character("1"), 57401: .character("2"), 57402: .character("3"),
     57403: .character("4"), 57404: .character("5"), 57405: .character("6"), 57406: .character("7"),
@@ -287,11 +288,11 @@ package struct InputParser: Sendable {
     57422: .pageDown, 57423: .home, 57424: .end, 57425: .insert, 57426: .delete,
   ]
 
-  /// `ESC [ M` and three bytes, as terminals tell that know no other way.
+  /// Parses `ESC [ M` and three bytes, the format of old terminals.
   private static func oldMouse(_ bytes: [UInt8]) -> Parsed {
     guard bytes.count == 6 else { return .more }
     let (code, x, y) = (Int(bytes[3]) - 32, Int(bytes[4]) - 32, Int(bytes[5]) - 32)
-    // It does not say which button was let go of.
+    // The format does not say which button was released.
     let isRelease = code & 0x43 == 3 && code & 32 == 0
     return mouse([isRelease ? code & ~3 : code, x, y], isRelease: isRelease).map {
       .event(.mouse($0))
@@ -331,7 +332,7 @@ package struct InputParser: Sendable {
     }
   }
 
-  /// A string of the terminal's, up to `ESC \` or BEL.
+  /// Parses a string of the terminal, up to `ESC \` or BEL.
   private static func string(_ bytes: [UInt8]) -> Parsed {
     let last = bytes[bytes.count - 1]
     let body: ArraySlice<UInt8>
@@ -355,7 +356,7 @@ package struct InputParser: Sendable {
     }
   }
 
-  /// `rgb:RRRR/GGGG/BBBB`, of one to four digits each.
+  /// Parses `rgb:RRRR/GGGG/BBBB` with one to four digits each.
   private static func color(_ text: Substring) -> UInt32? {
     guard text.hasPrefix("rgb:") else { return nil }
     let parts = text.dropFirst(4).split(separator: "/", omittingEmptySubsequences: false)

@@ -1,14 +1,13 @@
 import WhiteboardNode
 
-/// The key bindings of a board in one table, from which the keys, the hints, the menu and the help
-/// are made.
+/// The key bindings in one table, which the hints, the menu and the help use too.
 package struct KeyMap: Hashable, Sendable {
-  /// Something that a key does.
+  /// The command of a key.
   package enum Command: Hashable, Sendable {
     case tool(Tool)
     case color(Int)
     case thinner, broader
-    /// By single dots, or by whole cells.
+    /// Move by a dot, or by a cell if wide.
     case arrow(dx: Int, dy: Int, isWide: Bool)
     case zoomIn, zoomOut, fit, actualSize, follow
     case undo, redo
@@ -26,15 +25,15 @@ package struct KeyMap: Hashable, Sendable {
 
   /// One line of the table.
   package struct Binding: Hashable, Sendable {
-    /// What settings call the command.
+    /// The name of the command in settings.
     package let name: String
-    /// What it is pressed by.
+    /// The keys of the command.
     package internal(set) var keys: [String]
-    /// What it does.
+    /// The command.
     package let command: Command
-    /// What the help says of it; nothing where another line says it.
+    /// The line of the help; empty if the line of another command includes this one.
     package let help: String
-    /// The commands of which that line tells as well.
+    /// The other commands that the line of the help includes.
     let others: [String]
 
     init(
@@ -52,11 +51,11 @@ package struct KeyMap: Hashable, Sendable {
     }
   }
 
-  /// All of it, in the order of the help.
+  /// All bindings, in the order of the help.
   package private(set) var bindings: [Binding]
   private var table: [String: Command]
 
-  /// The keys that everybody begins with.
+  /// The standard keys.
   package static let standard = KeyMap(bindings: standardBindings)
 
   private init(bindings: [Binding]) {
@@ -67,11 +66,11 @@ package struct KeyMap: Hashable, Sendable {
     )
   }
 
-  /// The standard keys, some of which do what a person wants of them.
+  /// Creates the standard keys with the changes of the user.
   ///
-  /// A key that is given to a command is taken from the one that had it.
+  /// If a key gets a new command, it loses its standard command.
   ///
-  /// - Throws: ``NodeError`` where a command or a key is none, with the place where that was said.
+  /// - Throws: ``NodeError`` with the line of the settings if a command or a key does not exist.
   package init(_ wanted: [KeyBinding]) throws(NodeError) {
     var bindings = Self.standardBindings
     for line in wanted {
@@ -88,8 +87,8 @@ package struct KeyMap: Hashable, Sendable {
       for key in line.keys where !Self.isKey(key) {
         throw NodeError(
           .badConfiguration,
-          "\(line.place): \(key) is no key; a key is a character, or one of \(Self.namedKeys), "
-            + "with ctrl+ or alt+ before it where that is held"
+          "\(line.place): \(key) is not a key; a key is a character or one of \(Self.namedKeys), "
+            + "with ctrl+ or alt+ before it if that is held"
         )
       }
       for other in bindings.indices {
@@ -100,7 +99,7 @@ package struct KeyMap: Hashable, Sendable {
     self.init(bindings: bindings)
   }
 
-  /// What a key does, if anything.
+  /// Returns the command of a key; nil if the key has none.
   package func command(
     _ key: InputEvent.Key,
     _ modifiers: InputEvent.Modifiers
@@ -108,14 +107,14 @@ package struct KeyMap: Hashable, Sendable {
     table[Self.name(key, modifiers)]
   }
 
-  /// The key that does something, as a person reads it; nil where none does.
+  /// Returns the label of the first key of a command; nil if the command has no key.
   package func key(for command: Command) -> String? {
     bindings.first { $0.command == command }?.keys.first.map(Self.shown)
   }
 
   // MARK: - Names of keys
 
-  /// How the table calls a key.
+  /// Returns the name of a key in the table.
   static func name(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> String {
     var name: String
     switch key {
@@ -167,7 +166,7 @@ package struct KeyMap: Hashable, Sendable {
         "color-\(index)",
         ["\(index)"],
         .color(index),
-        index == 0 ? "the colour" : "",
+        index == 0 ? "the color" : "",
         and: index == 0 ? Pens.colors.indices.dropFirst().map { "color-\($0)" } : []
       )
     }
@@ -178,7 +177,7 @@ package struct KeyMap: Hashable, Sendable {
         "left",
         ["left"],
         .arrow(dx: -1, dy: 0, isWide: false),
-        "move the board, or what is selected; Ctrl for more",
+        "move the board, or the selection; Ctrl moves farther",
         and: ["right", "up", "down"]
       ),
       Binding("right", ["right"], .arrow(dx: 1, dy: 0, isWide: false)),
@@ -191,8 +190,8 @@ package struct KeyMap: Hashable, Sendable {
       Binding("zoom-in", ["+"], .zoomIn, "larger, smaller; so does Ctrl+wheel", and: ["zoom-out"]),
       Binding("zoom-out", ["-"], .zoomOut),
       Binding("fit", ["="], .fit, "show everything"),
-      Binding("actual-size", ["z"], .actualSize, "show it as large as it is"),
-      Binding("follow", ["f"], .follow, "follow somebody: see what they see"),
+      Binding("actual-size", ["z"], .actualSize, "show objects at their actual size"),
+      Binding("follow", ["f"], .follow, "follow a member: see their view"),
       Binding(
         "undo",
         ["u"],
@@ -203,14 +202,14 @@ package struct KeyMap: Hashable, Sendable {
       Binding("redo", ["U", "ctrl+y"], .redo),
       Binding("next", ["tab"], .next, "go to the next object, the one before", and: ["previous"]),
       Binding("previous", ["shift+tab"], .previous),
-      Binding("select-all", ["ctrl+a"], .selectAll, "select all that is in view"),
-      Binding("let-go", ["escape"], .selectNone, "let go; cancel"),
-      Binding("edit", ["enter"], .edit, "type in the text that is selected, play the game"),
-      Binding("delete", ["x", "delete", "backspace"], .delete, "delete what is selected"),
+      Binding("select-all", ["ctrl+a"], .selectAll, "select everything in view"),
+      Binding("let-go", ["escape"], .selectNone, "deselect; cancel"),
+      Binding("edit", ["enter"], .edit, "edit the selected text, or play the game"),
+      Binding("delete", ["x", "delete", "backspace"], .delete, "delete the selection"),
       Binding("duplicate", ["d"], .duplicate, "duplicate it"),
-      Binding("copy", ["y"], .copy, "copy it, for any board; with nothing selected, the link"),
-      Binding("paste", ["V", "ctrl+v"], .paste, "put here what was copied"),
-      Binding("group", ["g"], .group, "make a group, take it apart", and: ["ungroup"]),
+      Binding("copy", ["y"], .copy, "copy it, for any board; without a selection, copy the link"),
+      Binding("paste", ["V", "ctrl+v"], .paste, "paste the copied objects here"),
+      Binding("group", ["g"], .group, "group, ungroup", and: ["ungroup"]),
       Binding("ungroup", ["G"], .ungroup),
       Binding("lock", ["L"], .lock, "lock or unlock it"),
       Binding("front", ["]"], .raise, "to the front, to the back", and: ["back"]),
@@ -227,12 +226,12 @@ package struct KeyMap: Hashable, Sendable {
       Binding("turn-a-bit-left", ["<"], .turn(degrees: -1)),
       Binding("larger", ["S"], .scale(percent: 110), "larger, smaller", and: ["smaller"]),
       Binding("smaller", ["s"], .scale(percent: 100 / 1.1)),
-      Binding("snap", ["'"], .snap, "whether what is moved snaps to what is there"),
+      Binding("snap", ["'"], .snap, "turn snapping to other objects on or off"),
       Binding(
         "keyboard-pen",
         [";"],
         .keyboardPen,
-        "use the tool by keyboard: arrows move, Space presses and lets go"
+        "use the tool by keyboard: arrows move, Space presses and releases"
       ),
       Binding("photo", ["I"], .photo, "put a photo on the board, from a file"),
       Binding("game", ["w"], .game, "play the Wordle on the board, or begin one"),
@@ -245,11 +244,11 @@ package struct KeyMap: Hashable, Sendable {
       Binding("chat", ["c", "/"], .chat, "write a chat message"),
       Binding("read-chat", ["C"], .readChat, "read the chat"),
       Binding("export", ["X"], .export, "export the board to a file: PNG, SVG, PDF and others"),
-      Binding("command", [":"], .command, "any verb, as in scripts; Tab completes"),
-      Binding("menu", ["space"], .menu, "what can be done, as a menu; so does the right button"),
+      Binding("command", [":"], .command, "any command, as in scripts; Tab completes"),
+      Binding("menu", ["space"], .menu, "a menu of commands; so does the right button"),
       Binding("invite", ["J"], .invite, "how others join"),
       Binding("panel", ["P"], .panel, "show or hide people and chat"),
-      Binding("redraw", ["ctrl+l"], .redraw, "draw the screen anew"),
+      Binding("redraw", ["ctrl+l"], .redraw, "draw the screen again"),
       Binding("save", ["ctrl+s"], .saved),
       Binding("help", ["?", "f1"], .help, "these keys"),
       Binding(
@@ -262,7 +261,7 @@ package struct KeyMap: Hashable, Sendable {
       Binding("interrupt", ["ctrl+c"], .interrupt),
     ]
 
-  /// The lines of the help: what can be done, with its keys as they are, and the heading they belong under.
+  /// The lines of the help: the keys, the description, and the heading.
   var help: [(keys: String, what: String, section: Section)] {
     bindings.compactMap { binding in
       guard !binding.help.isEmpty else { return nil }

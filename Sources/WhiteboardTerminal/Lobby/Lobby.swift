@@ -27,3 +27,18 @@ package struct Lobby: Sendable {
     self.configuration = configuration
   }
 }
+
+extension LobbyClient.Choice {
+  /// Returns the board for which the user must enter a join code after an error; nil if a code does
+  /// not help.
+  func targetThatNeedsCode(after error: NodeError) -> String? {
+    switch self {
+    case _ where error.isRemoval: nil
+    case .join(let target, let code)
+    where error.code == .notAllowed || (code != nil && error.code == .usage):
+      target
+    case .rejoin(let board, _) where error.code == .notAllowed: board
+    default: nil
+    }
+  }
+}

@@ -1,21 +1,23 @@
 import WhiteboardNode
 import WhiteboardRendering
 
-/// The boards nearby and one's own, on a terminal, as one value: where everything begins.
+/// The first screen: the boards on this network and the user's own boards.
+///
+/// Input and discovery events go in; the user's choice and a screen come out.
 package struct LobbyClient: Sendable {
-  /// What a person wants.
+  /// The choice of the user.
   package enum Choice: Hashable, Sendable {
-    /// To join a board: a name, an id, a link or an address; by a code where there is one.
+    /// Join a board by a name, an id, a link or an address, with a join code if one is required.
     case join(target: String, code: String?)
-    /// To join a board by its id and use the local copy at `path`.
+    /// Join a board by its id, and use the local copy at `path`.
     case rejoin(board: String, path: String)
-    /// To have a board of this name or file, new or not.
+    /// Open or create a board with this name or file.
     case host(String)
-    /// To leave.
+    /// Quit the program.
     case quit
   }
 
-  /// A board of one's own.
+  /// A board that is stored on this computer.
   package struct OwnBoard: Hashable, Sendable {
     let name: String
     let path: String
@@ -54,23 +56,23 @@ package struct LobbyClient: Sendable {
   private var columns: Int
   private var rows: Int
   private let isASCII: Bool
-  /// The boards by their ids, and who announces each, by theirs.
+  /// The announcements by board id and by peer id.
   private var nearby: [String: [String: NodeEvent.FoundBoard]] = [:]
   private var own: [OwnBoard] = []
   private var chosen = 0
   private var editor: LineEditor?
   private var purpose = Purpose.name
-  /// What went wrong last.
-  private var trouble: String?
+  /// The last error.
+  private var failure: String?
   /// The reason why the last changes of the previous board were not saved; nil once a board is
   /// opened.
   package var problem: SaveProblem?
-  /// What keeps boards from being found.
-  private var blindness: String?
+  /// The reason why discovery does not work.
+  private var discoveryProblem: String?
   private var now = Duration.zero
   private let suggestion: String
 
-  /// An empty lobby; a new board is called `suggestion` unless the person says otherwise.
+  /// Creates an empty lobby that suggests a name for a new board.
   package init(columns: Int, rows: Int, isASCII: Bool, suggestion: String) {
     self.columns = max(columns, 1)
     self.rows = max(rows, 1)
@@ -78,19 +80,20 @@ package struct LobbyClient: Sendable {
     self.suggestion = suggestion
   }
 
+  /// Sets the size of the terminal.
   package mutating func resize(columns: Int, rows: Int) {
     self.columns = max(columns, 1)
     self.rows = max(rows, 1)
   }
 
-  // MARK: - What there is
+  // MARK: - Boards
 
-  /// A board nearby is there, or not as it was.
+  /// Adds or updates an announced board.
   package mutating func found(_ board: NodeEvent.FoundBoard) {
-    // A relay by itself is no board.
+    // A relay announces no board.
     guard let id = board.board else { return }
     nearby[id, default: [:]][board.peer] = board
-    blindness = nil
+    discoveryProblem = nil
   }
 
   /// Returns the local copy of a board.
@@ -106,39 +109,39 @@ package struct LobbyClient: Sendable {
     }
   }
 
-  /// Of all who announce a board the one that sees most people on it.
+  /// Returns the announcement of a board with the most participants.
   private func shown(_ board: String) -> NodeEvent.FoundBoard? {
     nearby[board]?.values.max {
       ($0.participants ?? 0, $1.peer) < ($1.participants ?? 0, $0.peer)
     }
   }
 
-  /// A board nearby is gone.
+  /// Removes an announcement.
   package mutating func lost(_ board: NodeEvent.LostBoard) {
     guard let id = board.board else { return }
     nearby[id]?[board.peer] = nil
     if nearby[id]?.isEmpty == true { nearby[id] = nil }
   }
 
-  /// Boards cannot be found, and why.
-  package mutating func isBlind(_ why: String) { blindness = why }
+  /// Shows why discovery does not work.
+  package mutating func discoveryFailed(_ reason: String) { discoveryProblem = reason }
 
-  /// The boards that are kept here.
-  package mutating func keep(_ boards: [OwnBoard]) { own = boards }
+  /// Sets the boards that are stored on this computer.
+  package mutating func setBoards(_ boards: [OwnBoard]) { own = boards }
 
   /// Removes the last error, since a board was opened after it.
-  package mutating func opened() { trouble = nil }
+  package mutating func clearError() { failure = nil }
 
   /// Reports an error; if a code is required, asks for it.
-  package mutating func failed(_ message: String, wantsCodeFor target: String?) {
-    trouble = message
+  package mutating func fail(_ message: String, wantsCodeFor target: String?) {
+    failure = message
     guard let target else { return }
     // The prompt below takes the place of the option.
     if message.hasSuffix(NodeError.codeAdvice) {
-      trouble = "\(message.dropLast(NodeError.codeAdvice.count))."
+      failure = "\(message.dropLast(NodeError.codeAdvice.count))."
     }
     purpose = .code(target: target)
-    editor = LineEditor(lead: "the four words of the code: ")
+    editor = LineEditor(lead: "join code (four words): ")
   }
 
   /// Returns the name of a board nearby: the title that the copy here has, or else the announced name.
@@ -152,19 +155,21 @@ package struct LobbyClient: Sendable {
       + own.filter { $0.board.map { nearby[$0] == nil } ?? true }.map { .own($0) }
   }
 
-  // MARK: - What is done
+  // MARK: - Input
 
-  /// A person did something, at a time since the program began; what is wanted, if that is clear.
-  package mutating func take(_ event: InputEvent, now: Duration) -> Choice? {
+  /// Handles an input at a time since the program began.
+  ///
+  /// - Returns: The choice of the user, if the input is one.
+  package mutating func handle(_ event: InputEvent, now: Duration) -> Choice? {
     self.now = now
     switch event {
-    case .key(let key, let modifiers): return take(key, modifiers)
+    case .key(let key, let modifiers): return handle(key, modifiers)
     case .mouse(let event):
       if case .scroll(_, let dy) = event.kind {
         choose(chosen + dy)
         return nil
       }
-      guard case .press(.left) = event.kind, let index = places[event.y] else { return nil }
+      guard case .press(.left) = event.kind, let index = indexes[event.y] else { return nil }
       chosen = index
       return open()
     case .paste(let text):
@@ -174,15 +179,15 @@ package struct LobbyClient: Sendable {
     }
   }
 
-  /// Time goes by.
+  /// Sets the time since the program began.
   package mutating func tick(now: Duration) { self.now = now }
 
-  private mutating func take(
+  private mutating func handle(
     _ key: InputEvent.Key,
     _ modifiers: InputEvent.Modifiers
   ) -> Choice? {
     if editor != nil { return type(key, modifiers) }
-    trouble = nil
+    failure = nil
     switch KeyMap.name(key, modifiers) {
     case "up", "k", "shift+tab": choose(chosen - 1)
     case "down", "j", "tab": choose(chosen + 1)
@@ -209,7 +214,7 @@ package struct LobbyClient: Sendable {
     return nil
   }
 
-  /// Goes to a row of the list, at most to the first or the last.
+  /// Highlights a row of the list, at most the first or the last.
   private mutating func choose(_ index: Int) { chosen = max(0, min(index, list.count - 1)) }
 
   private mutating func type(
@@ -243,22 +248,22 @@ package struct LobbyClient: Sendable {
     }
   }
 
-  // MARK: - What is seen
+  // MARK: - Screen
 
   private static let chosenStyle = CellStyle(.terminal, on: .terminal, .reversed)
   private static let bad = CellStyle(CellColor(rgb: 0xE8601C))
 
-  /// Which row of the list is on which row of the screen.
-  private var places: [Int: Int] {
-    var places: [Int: Int] = [:]
-    for (y, line) in visibleLines { if let index = line.index { places[y] = index } }
-    return places
+  /// The indexes in the list by row of the screen.
+  private var indexes: [Int: Int] {
+    var indexes: [Int: Int] = [:]
+    for (y, line) in visibleLines { if let index = line.index { indexes[y] = index } }
+    return indexes
   }
 
-  /// The rows of the screen for the list: all but the title, the line at the bottom and what went wrong.
-  private var listRows: Int { max(rows - 2 - troubleRows.count, 1) }
+  /// The number of rows for the list, without the title, the last row and the error.
+  private var listRows: Int { max(rows - 2 - failureRows.count, 1) }
 
-  /// The lines that there is room for, with the rows they are in; the chosen one is among them.
+  /// The visible lines with their rows; the highlighted line is among them.
   private var visibleLines: [(row: Int, line: Line)] {
     let lines = lines.dropFirst()
     let at = lines.firstIndex { $0.index == chosen } ?? lines.startIndex
@@ -266,11 +271,11 @@ package struct LobbyClient: Sendable {
     return lines.dropFirst(top).prefix(listRows).enumerated().map { ($0 + 1, $1) }
   }
 
-  /// What went wrong last, in as many rows as it needs; at most half of the screen.
-  private var troubleRows: [String] {
-    guard let trouble, rows > 2 else { return [] }
+  /// The last error, in at most half of the rows of the screen.
+  private var failureRows: [String] {
+    guard let failure, rows > 2 else { return [] }
     return TextLines.wrapped(
-      TerminalText.cleaned(Notice.causeFirst(trouble)),
+      TerminalText.cleaned(Notice.causeFirst(failure)),
       columns: max(columns - 2, 1),
       limit: max(rows / 2, 1)
     )
@@ -283,27 +288,27 @@ package struct LobbyClient: Sendable {
   }
 
   private var lines: [Line] {
-    // The first is the title's.
+    // The first row is the title.
     var lines = [Line(text: "", style: .plain), Line(text: "", style: .plain)]
     lines.append(Line(text: " boards nearby", style: .quiet))
     let list = list
     for (index, row) in list.enumerated() {
       if case .own = row, index == nearby.count {
-        lines += nearby.isEmpty ? emptiness : []
+        lines += nearby.isEmpty ? emptyLines : []
         lines += [Line(text: "", style: .plain), Line(text: " your boards", style: .quiet)]
       }
       let style = index == chosen ? Self.chosenStyle : .plain
       lines.append(Line(text: " \(text(row)) ", style: style, index: index))
     }
-    if list.isEmpty { lines += emptiness }
+    if list.isEmpty { lines += emptyLines }
     return lines
   }
 
-  /// What an empty lobby says: what was tried, and what to do.
-  private var emptiness: [Line] {
-    if let blindness {
+  /// The lines of an empty lobby: what was tried, and what the user can do.
+  private var emptyLines: [Line] {
+    if let discoveryProblem {
       return [
-        Line(text: " \(TerminalText.cleaned(blindness, limit: 300))", style: Self.bad),
+        Line(text: " \(TerminalText.cleaned(discoveryProblem, limit: 300))", style: Self.bad),
         Line(text: " a joins by link or address; n begins a board.", style: .plain),
       ]
     }
@@ -312,7 +317,7 @@ package struct LobbyClient: Sendable {
       return [Line(text: " looking…  n begins a board, a joins by link or address", style: .plain)]
     }
     return [
-      Line(text: " nobody has answered on this network in \(seconds) s", style: .plain),
+      Line(text: " no board was found on this network in \(seconds) s", style: .plain),
       Line(
         text:
           " n begins a board, a joins by link or address; whiteboard-peer doctor looks for the cause",
@@ -328,26 +333,30 @@ package struct LobbyClient: Sendable {
       let people = board.participants.map { $0 == 1 ? "1 person" : "\($0) people" } ?? ""
       let name = name(of: id)
       let names = announcers(id)
-      let who = EventText.listed(names)
-      let way = board.admit.flatMap { Self.ways[$0] } ?? ""
+      let announcerNames = EventText.listed(names)
+      let admission = board.admit.flatMap { Self.admissionTexts[$0] } ?? ""
       guard copy(of: id) == nil else {
         let are = names.count == 1 ? "is" : "are"
-        return "\(name)  yours, \(who) \(are) on it  \(people)".trimmed
+        return "\(name)  yours, \(announcerNames) \(are) on it  \(people)".trimmed
       }
-      return [name, who, people, board.addresses.first ?? "", way].filter { !$0.isEmpty }
-        .joined(separator: "  ")
+      return [name, announcerNames, people, board.addresses.first ?? "", admission].filter {
+        !$0.isEmpty
+      }
+      .joined(separator: "  ")
     case .own(let board):
       return "\(TerminalText.cleaned(board.title ?? board.name, limit: 64))  \(board.about)"
     }
   }
 
-  /// What it takes to join, by what a board announces.
-  private static let ways = [
-    "anyone": "open to all", "ask": "asks first", "code": "by a code",
-    "known": "for people it knows",
+  /// The descriptions of the admission modes.
+  private static let admissionTexts = [
+    "anyone": "open to all", "ask": "asks first", "code": "join code required",
+    "known": "known people only",
   ]
 
-  /// The screen as it is to be now, and where the terminal's own cursor is to stand; nil hides it.
+  /// Draws the current screen.
+  ///
+  /// - Returns: The screen, and the cell of the terminal's cursor; nil hides it.
   package func frame() -> (screen: Screen, cursor: (x: Int, y: Int)?) {
     var screen = Screen(width: columns, height: rows)
     for (y, line) in visibleLines where y < rows - 1 {
@@ -366,8 +375,8 @@ package struct LobbyClient: Sendable {
     }
     let bottom = CellArea(x: 0, y: rows - 1, width: columns, height: 1)
     screen.fill(bottom, with: Cell(.space, CellStyle.bar))
-    for (row, line) in troubleRows.enumerated() {
-      let y = rows - 1 - troubleRows.count + row
+    for (row, line) in failureRows.enumerated() {
+      let y = rows - 1 - failureRows.count + row
       screen.fill(CellArea(x: 0, y: y, width: columns, height: 1))
       screen.put(" \(line)", x: 0, y: y, Self.bad)
     }

@@ -54,7 +54,7 @@ struct ConnectionAttempt: Hashable, Sendable {
     case nil, .searching: step = "Looking on this network."
     case .connecting: step = "Dialling."
     case .awaitingAnswer: step = "Connected; waiting for an answer."
-    case .provingCode: step = "Proving the code."
+    case .provingCode: step = "Checking the join code."
     case .awaitingAcceptance: step = "Waiting for \(name) to accept."
     }
     var lines = [

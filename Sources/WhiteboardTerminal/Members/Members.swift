@@ -89,7 +89,7 @@ struct Members: Sendable {
       rerouted.insert(left.peer)
       return nil
     }
-    return "\(Self.shown(left.name)) has gone: \(Self.shown(left.reason))"
+    return "\(Self.shown(left.name)) left: \(Self.shown(left.reason))"
   }
 
   /// Removes all members.

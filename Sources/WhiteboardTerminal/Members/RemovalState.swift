@@ -59,11 +59,11 @@ struct RemovalState: Sendable {
     guard let removal, shownSince != nil else { return }
     let choice =
       removal.canContinue
-      ? ["It is read-only until you decide.", "", "c      go on with your own copy"]
+      ? ["It is read-only until you decide.", "", "c      continue with your own copy"]
       : ["It stays read-only: the host owns the board.", ""]
     let lines =
       [TerminalText.cleaned(removal.message, limit: 1_000)] + choice
-      + ["Enter  only look at it", "q      leave"]
+      + ["Enter  view it only", "q      leave"]
     Dialog(lines).draw(on: &screen, layout)
   }
 
@@ -72,7 +72,7 @@ struct RemovalState: Sendable {
     guard let removal else { return nil }
     let host = EventText.shortName(removal.name, removal.peer)
     return removal.readOnly
-      ? "\(host) removed you; read-only" + (removal.canContinue ? ", :continue goes on" : "")
+      ? "\(host) removed you; read-only" + (removal.canContinue ? ", :continue uses your copy" : "")
       : "\(host) removed you; this is your own copy"
   }
 }

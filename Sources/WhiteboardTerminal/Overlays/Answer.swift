@@ -75,7 +75,7 @@ enum Answer {
     case "play": return "played"
     case "copy":
       let paste = keys.key(for: .paste) ?? ":paste"
-      return "copied \(done.ids?.count ?? 1); \(paste) puts it on any board"
+      return "copied \(done.ids?.count ?? 1); \(paste) pastes it on any board"
     case "export":
       let count = done.objects.map { $0 == 1 ? "1 object" : "\($0) objects" } ?? "the board"
       return "Exported \(count): \(done.file ?? "")"

@@ -16,10 +16,10 @@ struct InvitationBox {
     }
     var lines: [String] = []
     if board.isAnnounced && !board.isDiscoveryUnavailable {
-      lines += ["People nearby see \(Members.shown(board.name)) in whiteboard-peer.", ""]
+      lines += ["On this network, whiteboard-peer lists \(Members.shown(board.name)).", ""]
     }
-    if let code = board.joinCode { lines += ["The code: \(code)", ""] }
-    lines += ["From elsewhere:", "whiteboard-peer join '\(board.link)'"]
+    if let code = board.joinCode { lines += ["Join code: \(code)", ""] }
+    lines += ["Anywhere else:", "whiteboard-peer join '\(board.link)'"]
     return lines
   }
 

@@ -41,14 +41,14 @@ struct Menu: Hashable, Sendable {
   /// Returns the commands for the selection.
   static func ofSelection(hasText: Bool, hasGame: Bool) -> [Item] {
     var items: [Item] = []
-    if hasText { items.append(Item(command: .edit, words: "type in it")) }
+    if hasText { items.append(Item(command: .edit, words: "edit the text")) }
     if hasGame { items.append(Item(command: .edit, words: "play")) }
     return items + [
       Item(command: .duplicate, words: "duplicate"), Item(command: .copy, words: "copy"),
       Item(command: .raise, words: "to the front"), Item(command: .lower, words: "to the back"),
       Item(command: .group, words: "group"), Item(command: .ungroup, words: "ungroup"),
       Item(command: .lock, words: "lock or unlock"), Item(command: .delete, words: "delete"),
-      Item(command: .selectNone, words: "let go"),
+      Item(command: .selectNone, words: "deselect"),
     ]
   }
 

@@ -1,14 +1,14 @@
 import WhiteboardRendering
 
-/// A box with a title whose rows are scrolled: the keys, the chat, or the answer to a command.
+/// A box with a title and scrolled rows: the keys, the chat, or the answer to a command.
 struct Panel: Hashable, Sendable {
-  /// What the rows are made of.
+  /// The content of the rows.
   enum Content: Hashable, Sendable {
     /// Lines that do not change while the panel is open.
     case lines([String])
     /// The table of keys.
     case keys
-    /// The chat, which goes on while the panel is open.
+    /// The chat, to which lines are added while the panel is open.
     case chat
   }
 
@@ -28,11 +28,11 @@ struct Panel: Hashable, Sendable {
   /// The rows for ``columns``; empty until the first layout.
   private(set) var rows: [Row] = []
   private var columns = 0
-  /// The state of the content that the rows are made of.
+  /// The version of the content in the rows.
   private var version = 0
   /// The index of the first visible row.
   private(set) var first = 0
-  /// How many rows are visible.
+  /// The number of visible rows.
   private(set) var height = 1
   /// Whether the last row stays visible when rows are added.
   private var staysAtEnd: Bool
@@ -43,15 +43,15 @@ struct Panel: Hashable, Sendable {
     staysAtEnd = content == .chat
   }
 
-  /// Whether the rows for so many columns and this version of the content are known.
+  /// Whether the rows are up to date for these columns and this version of the content.
   func isLaidOut(columns: Int, version: Int) -> Bool {
     columns == self.columns && version == self.version && !rows.isEmpty
   }
 
-  /// Takes the rows, and shows as many of them as there is room for.
+  /// Sets the rows, and shows as many of them as there is room for.
   ///
   /// - Parameters:
-  ///   - rows: The rows; nil if they are as before.
+  ///   - rows: The rows; nil if they did not change.
   ///   - columns: The columns that they fit into.
   ///   - version: The version of the content that they are made of.
   ///   - height: How many rows there is room for.
@@ -67,20 +67,20 @@ struct Panel: Hashable, Sendable {
   /// The rows that are visible.
   var visible: ArraySlice<Row> { rows.dropFirst(first).prefix(height) }
 
-  /// Which rows are visible, such as `1–20 of 57`.
+  /// Returns the visible range, such as `1–20 of 57`.
   func position(isASCII: Bool) -> String {
     guard !rows.isEmpty else { return "empty" }
     let last = min(first + height, rows.count)
     return "\(first + 1)\(isASCII ? "-" : "–")\(last) of \(rows.count)"
   }
 
-  /// Scrolls by so many rows.
+  /// Scrolls by a number of rows.
   mutating func scroll(by count: Int) {
     staysAtEnd = false
     first = min(max(0, first + count), max(0, rows.count - height))
   }
 
-  /// Scrolls as a key says.
+  /// Handles a key that scrolls.
   ///
   /// - Returns: Whether the key scrolls.
   mutating func scroll(_ key: InputEvent.Key) -> Bool {

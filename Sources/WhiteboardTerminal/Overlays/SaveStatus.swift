@@ -29,9 +29,9 @@ struct SaveStatus: Sendable {
   /// again.
   var message: String? {
     switch state {
-    case .saved: "everything is saved as it happens; :export FILE makes a picture of it"
+    case .saved: "everything is saved at once; :export FILE saves a picture of it"
     case .saving: "saving"
-    case .off: "this board is not saved; :export FILE saves a copy of what is on it"
+    case .off: "this board is not saved; :export FILE saves a copy"
     case .notSaved, nil: nil
     }
   }

@@ -2,30 +2,30 @@ import SessionReplay
 import Whiteboard
 import WhiteboardRendering
 
-/// A recording as a terminal shows it, in asciicast v2 (docs.asciinema.org/manual/asciicast/v2): for players of
-/// terminals, and for pages.
+/// Writes a recording as a terminal shows it, in the format asciicast v2
+/// (docs.asciinema.org/manual/asciicast/v2).
 package struct Asciicast {
-  /// Columns of the terminal.
+  /// The columns of the terminal.
   package var columns = 100
-  /// Its rows.
+  /// The rows of the terminal.
   package var rows = 30
-  /// How many frames a second.
+  /// The number of frames per second.
   package var rate = 15
-  /// How much faster than it was; one of ``PlayerClient/speeds``.
+  /// The speed, one of ``PlayerClient/speeds``.
   package var speed = 1.0
-  /// Whether pauses are passed over.
+  /// Whether pauses are skipped.
   package var skipsIdle = true
 
   package init() {}
 
-  /// The whole file, line by line.
+  /// Writes the whole file line by line.
   ///
   /// - Parameters:
-  ///   - recording: What is shown.
-  ///   - photos: What its photos show.
-  ///   - from: From where, in milliseconds from its beginning.
-  ///   - to: Up to where.
-  ///   - write: Takes each line, ended by a line feed.
+  ///   - recording: The recording.
+  ///   - photos: The decoded photos.
+  ///   - from: The start, in milliseconds from the beginning of the recording.
+  ///   - to: The end, in milliseconds.
+  ///   - write: Writes a line, which ends with a line feed.
   package func write(
     _ recording: Recording,
     photos: [AssetID: PhotoPixels] = [:],

@@ -2,7 +2,7 @@ import SessionReplay
 import Whiteboard
 import WhiteboardRendering
 
-/// A recording on a terminal: what a person presses goes to the player, and what it shows is drawn.
+/// Plays a recording on a terminal: passes input to the player, and draws its screen.
 package actor PlayerTerminal {
   private let terminal: Terminal
   private let writer: ScreenWriter
@@ -16,10 +16,10 @@ package actor PlayerTerminal {
 
   /// The time between two frames.
   private static let frameInterval = Duration.milliseconds(33)
-  /// How long an Escape may be the beginning of more.
+  /// How long the bytes after an Escape may take if they belong to the same key.
   private static let escapeTimeout = Duration.milliseconds(30)
 
-  /// Plays on a terminal that was taken over.
+  /// Creates a player for a terminal in raw mode.
   package init(
     _ recording: Recording,
     photos: [AssetID: PhotoPixels] = [:],
@@ -45,9 +45,9 @@ package actor PlayerTerminal {
     (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Plays until the person leaves.
+  /// Plays until the user leaves.
   package func run() async {
-    // Both end with the person.
+    // The `defer` block ends the task.
     let listening = Task { await self.listen() }
     defer {
       listening.cancel()
@@ -61,7 +61,7 @@ package actor PlayerTerminal {
       last = now
       draw()
       guard client.isMoving else { continue }
-      // Ends after its sleep; a late one draws nothing new.
+      // Ends after its sleep; if it is late, it draws nothing new.
       Task {
         try? await clock.sleep(for: Self.frameInterval)
         wakeUp.yield()
@@ -69,7 +69,7 @@ package actor PlayerTerminal {
     }
   }
 
-  /// Ends the playing.
+  /// Ends the player.
   package func requestEnd() { wakeUp.finish() }
 
   private func draw() {
@@ -79,7 +79,7 @@ package actor PlayerTerminal {
     bytes += writer.bytes(from: before, to: screen)
     shown = screen
     guard !bytes.isEmpty else { return }
-    // Shown at once by terminals that know it, and passed over by the others.
+    // Terminals that support synchronized output (mode 2026) show the frame at once.
     terminal.write(Array("\u{1B}[?2026h\u{1B}[?25l".utf8) + bytes + Array("\u{1B}[?2026l".utf8))
   }
 
@@ -88,7 +88,7 @@ package actor PlayerTerminal {
       switch news {
       case .bytes(let bytes):
         inputCount += 1
-        take(parser.feed(bytes))
+        handle(parser.feed(bytes))
         if parser.isWaiting { finishInputLater(inputCount) }
       case .resized:
         let size = terminal.size
@@ -101,14 +101,14 @@ package actor PlayerTerminal {
   }
 
   private func finishInputLater(_ count: Int) {
-    // Ends within a moment, and does nothing where more has come.
+    // Ends after the timeout, and does nothing if more bytes came.
     Task {
       try? await clock.sleep(for: Self.escapeTimeout)
-      if count == inputCount { take(parser.finish()) }
+      if count == inputCount { handle(parser.finish()) }
     }
   }
 
-  private func take(_ events: [InputEvent]) {
+  private func handle(_ events: [InputEvent]) {
     for event in events {
       if event == .key(.character("z"), .control) {
         if terminal.suspend() { shown = nil }

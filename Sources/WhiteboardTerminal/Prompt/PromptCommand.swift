@@ -17,7 +17,8 @@ enum PromptCommand: Sendable {
   /// The commands of the terminal, with their descriptions.
   static let names: [(name: String, about: String)] = [
     ("q", "leave the board"), ("suspend", "return to the shell, as Ctrl+Z does; fg continues"),
-    ("go", "go to an object: its id, or words of it"), ("follow", "follow a person: the name"),
+    ("go", "go to an object by its id, or to a text by its words"),
+    ("follow", "follow a member by the name"),
     ("fit", "show everything"), ("zoom", "zoom to a percentage"),
     ("pen-style", "braille, half or ascii"),
   ]

@@ -1,24 +1,24 @@
 import WhiteboardRendering
 
-/// A message at the bottom of the screen.
+/// A message for the user.
 struct Notice: Hashable, Sendable {
-  /// What a message is about.
+  /// The kind of a message.
   enum Kind: Hashable, Sendable {
-    /// Something that went well, or is good to know.
+    /// Information.
     case remark
-    /// Something that went wrong.
+    /// An error.
     case problem
     /// A line of the chat.
     case chat
   }
 
-  /// One message, or several that came at once, a line each.
+  /// The text, with one line for each of several errors.
   var text: String
   let kind: Kind
-  /// When it came, on the client's clock.
+  /// The time when the message appeared, on the client's clock.
   var since: Duration
 
-  /// A message with its cause first and its path last: `PATH: CAUSE` becomes `CAUSE (PATH)`.
+  /// Returns a message with the cause before the path: `PATH: CAUSE` becomes `CAUSE (PATH)`.
   static func causeFirst(_ message: String) -> String {
     for beginning in ["/", "~/", "./", "../"] where message.hasPrefix(beginning) {
       guard let colon = message.firstRange(of: ": ") else { return message }

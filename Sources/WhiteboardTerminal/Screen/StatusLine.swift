@@ -45,7 +45,8 @@ struct StatusLine {
       let count = unreachable.waitingChanges
       let changes =
         count == 0
-        ? "your changes are kept" : count == 1 ? "1 change waiting" : "\(count) changes waiting"
+        ? "your changes are sent later"
+        : count == 1 ? "1 change waiting" : "\(count) changes waiting"
       return "\(Members.shown(unreachable.name)) unreachable for \(seconds) s; \(changes)"
     }
     guard let state = saveStatus.state else { return memberStatus }
@@ -69,14 +70,14 @@ struct StatusLine {
   private var hints: String {
     if isTyping { return "type  Enter done  Alt+Enter new line" }
     if toolbox.isKeyboardPen {
-      let space = toolbox.gesture == nil ? "press" : "let go"
+      let space = toolbox.gesture == nil ? "press" : "release"
       return "arrows move  Space \(space)  \(keys.label(for: .keyboardPen)) done"
     }
     if hasSelection {
       return "arrows move  \(keys.label(for: .delete)) delete  "
         + "\(keys.label(for: .duplicate)) duplicate  "
         + "\(keys.label(for: .turn(degrees: -15))) \(keys.label(for: .turn(degrees: 15))) turn  "
-        + "\(keys.label(for: .menu)) more  \(keys.label(for: .selectNone)) let go"
+        + "\(keys.label(for: .menu)) more  \(keys.label(for: .selectNone)) deselect"
     }
     return "\(toolbox.tool.rawValue): \(toolbox.tool.hint)  \(generalHints)"
   }

@@ -19,7 +19,7 @@ struct SelectionFrame: Hashable, Sendable {
     var isCorner: Bool { x != 0 && y != 0 }
   }
 
-  /// What of the frame a person takes hold of.
+  /// A handle of the frame.
   enum Handle: Hashable, Sendable {
     /// A corner or the middle of a side resizes.
     case resize(Grip)
@@ -40,12 +40,12 @@ struct SelectionFrame: Hashable, Sendable {
     /// Whether lines become wider too.
     var scalesLines = false
 
-    /// The place that stays where it is.
+    /// The place that the resize does not move.
     var pivot: Point {
       isCentered ? frame.center : frame.place(-grip.x, -grip.y, of: frame.half(scalesLines))
     }
 
-    /// How much larger the frame becomes.
+    /// The factor by which the frame grows.
     var factor: Double {
       let half = frame.half(scalesLines)
       let (start, pivot) = (frame.place(grip.x, grip.y, of: half), pivot)
@@ -72,36 +72,39 @@ struct SelectionFrame: Hashable, Sendable {
     }
   }
 
-  /// Clockwise from the top left of what is not turned.
+  /// The corners, clockwise from the top left corner before the rotation.
   let corners: [Point]
-  /// The middle, about which is turned.
+  /// The center of rotation.
   let center: Point
-  /// The resize handles, with where each is.
+  /// The resize handles with their places.
   let grips: [Place<Grip>]
   /// The rotate handle.
   let knob: Point
 
-  /// Something at a place.
+  /// A value with its place on the board.
   struct Place<Value: Hashable & Sendable>: Hashable, Sendable {
     let value: Value
     let point: Point
   }
 
-  /// Half of the extent along the frame's own axes, of what is selected and of the line of a single
-  /// stroke around its points.
+  /// Half of the size of the selection along the frame's own axes.
   private let (halfWidth, halfHeight): (Double, Double)
+  /// Half of the line width of a single stroke, by which the selection surrounds its points.
   private let lineInset: Double
-  /// A cell, along the frame's own axes.
+  /// The size of a cell along the frame's own axes.
   private let margin: Size
   private let rotation: Rotation
   private let viewport: Viewport
 
   private static let signs = [(-1, -1), (1, -1), (1, 1), (-1, 1)]
 
-  /// The frame of one object lies along its sides, that of several along the axes; nil around nothing.
+  /// Creates the frame around objects; nil without objects.
+  ///
+  /// The frame of one object is rotated with it; the frame of several objects is upright.
+  ///
   /// - Parameters:
-  ///   - snapshots: What is selected.
-  ///   - viewport: What is in view.
+  ///   - snapshots: The objects.
+  ///   - viewport: The visible part of the board.
   ///   - words: The place of an object's words, which may be larger than the object.
   init?(
     _ snapshots: [ObjectSnapshot],
@@ -152,7 +155,7 @@ struct SelectionFrame: Hashable, Sendable {
     )
   }
 
-  /// The handles: those in the middles of sides only if the sides are long enough for three.
+  /// Returns the handles; a side has one in its middle only if it is long enough for three.
   private static func grips(_ corners: [Point], _ viewport: Viewport) -> [Place<Grip>] {
     var grips = zip(signs, corners).map {
       Place(value: Grip(x: $0.0.0, y: $0.0.1), point: $0.1)
@@ -167,8 +170,9 @@ struct SelectionFrame: Hashable, Sendable {
     return grips
   }
 
-  /// The first of some places that is in view; otherwise the first one moved into view, if the frame
-  /// reaches into it.
+  /// Returns the first of some places that is in view.
+  ///
+  /// If none is, but the frame is partly in view, the first place is moved into view.
   private static func knob(
     _ places: [Point],
     beside grips: [Place<Grip>],
@@ -196,8 +200,9 @@ struct SelectionFrame: Hashable, Sendable {
     return viewport.place(atColumn: Double(column) + 0.5, row: Double(row) + 0.5)
   }
 
-  /// The handle at a place, or the nearest one a cell away; none inside of what is selected, except
-  /// exactly there.
+  /// Returns the handle at a place, or the nearest one a cell away.
+  ///
+  /// Inside of the selection, only a handle exactly at the place counts.
   func handle(at place: Point) -> Handle? {
     let cell = viewport.cell(of: place)
     let isInside = isInside(place)
@@ -219,8 +224,9 @@ struct SelectionFrame: Hashable, Sendable {
       && across.magnitude <= halfHeight + margin.height / 2
   }
 
-  /// Half of the extent that a resize scales: without the line of a single stroke if that stays as
-  /// wide as it is.
+  /// Returns half of the size that a resize scales.
+  ///
+  /// If lines keep their width, the line of a single stroke does not count.
   fileprivate func half(_ scalesLines: Bool) -> Size {
     let line = scalesLines ? 0 : lineInset
     return Size(width: halfWidth - line, height: halfHeight - line)
@@ -247,12 +253,12 @@ struct SelectionFrame: Hashable, Sendable {
     )
   }
 
-  /// The frame elsewhere.
+  /// Returns the corners of the moved frame.
   func moved(by offset: Point) -> [Point] {
     corners.map { Point(x: $0.x + offset.x, y: $0.y + offset.y) }
   }
 
-  /// The frame turned about its center.
+  /// Returns the corners of the frame rotated about its center.
   func turned(byDegrees degrees: Double) -> [Point] {
     let steps = (degrees / 360 * 4096).rounded()
     let turn = Rotation(steps: UInt64((Int64(steps) % 4096 + 4096) % 4096))
@@ -261,7 +267,7 @@ struct SelectionFrame: Hashable, Sendable {
     }
   }
 
-  /// How far the frame is turned, clockwise, when its knob is dragged to a place.
+  /// Returns by how many degrees the frame is rotated clockwise when its knob is dragged to a place.
   func degrees(to place: Point) -> Double {
     func angle(_ place: Point) -> Double { atan2(place.y - center.y, place.x - center.x) }
     return (angle(place) - angle(knob)) * 180 / .pi

@@ -2,15 +2,16 @@ import Whiteboard
 
 /// The position of a moved object when it snaps to the edges and centers of other objects.
 struct Snapping: Hashable, Sendable {
-  /// How far it is moved in all.
+  /// The movement of the object.
   let offset: Point
-  /// The upright line that it keeps to, if any.
+  /// The vertical line to which the object snaps, if any.
   let x: Double?
-  /// The level line that it keeps to, if any.
+  /// The horizontal line to which the object snaps, if any.
   let y: Double?
 
-  /// Holds a box that is moved to what is near it; its middle to the crossings of the board's lines, `grid`
-  /// apart, where nothing is.
+  /// Moves a box by an offset and snaps it to the edges and centers of other boxes.
+  ///
+  /// If no box is within reach, the center of the box snaps to the board's grid.
   init(_ box: Rectangle, by offset: Point, to others: [Rectangle], grid: Double?, reach: Double) {
     let horizontal = Self.nearest(
       [box.least.x, box.center.x, box.greatest.x].map { $0 + offset.x },

@@ -4,10 +4,10 @@ import WhiteboardNode
 package enum Tool: String, Hashable, Sendable, CaseIterable {
   case pen, line, rectangle, ellipse, arrow, text, eraser
   case remover = "object eraser"
-  case picker = "colour picker"
+  case picker = "color picker"
   case select, hand, laser
 
-  /// The key that takes it in hand, unless settings say otherwise.
+  /// The standard key of the tool.
   package var key: Character {
     switch self {
     case .pen: "p"
@@ -26,7 +26,7 @@ package enum Tool: String, Hashable, Sendable, CaseIterable {
   }
 
   /// The name in settings.
-  var name: String { rawValue.replacing(" ", with: "-") }
+  var name: String { self == .picker ? "colour-picker" : rawValue.replacing(" ", with: "-") }
 
   /// A short hint on how to use the tool.
   var hint: String {
@@ -34,10 +34,10 @@ package enum Tool: String, Hashable, Sendable, CaseIterable {
     case .pen: "drag to draw"
     case .line, .arrow: "drag from one end to the other"
     case .rectangle, .ellipse: "drag from corner to corner"
-    case .text: "click and type; Enter ends, Alt+Enter begins a line"
-    case .eraser: "drag over parts of lines"
-    case .remover: "drag over things, all of each goes"
-    case .picker: "click a thing to draw in its colour and width"
+    case .text: "click and type; Enter ends, Alt+Enter starts a new line"
+    case .eraser: "drag over the parts of lines to erase"
+    case .remover: "drag over objects to delete them"
+    case .picker: "click an object to draw in its color and width"
     case .select: "click or drag around; drag the frame to resize (Alt: center, Ctrl: lines too)"
     case .hand: "drag the board"
     case .laser: "others see where you point"
@@ -45,12 +45,14 @@ package enum Tool: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// The colours that keys pick: told apart by those who see fewer, on dark and on light.
+/// The colors and widths of the keys.
 ///
-/// The hues are those of Okabe and Ito (2008), brightened a little for dark terminals; the first is the
-/// terminal's own.
+/// Color-blind users can distinguish the colors, on dark and on light backgrounds.
+///
+/// The hues are those of Okabe and Ito (2008), a little brighter for dark terminals. The first color is
+/// the text color of the terminal.
 package enum Pens {
-  /// Name and `0xRRGGBB` for the digits from 0 on; nil is as the terminal writes.
+  /// The name and `0xRRGGBB` of each digit from 0 on; nil is the text color of the terminal.
   package static let colors: [(name: String, rgb: UInt32?)] = [
     ("plain", nil), ("orange", 0xE69F00), ("sky", 0x56B4E9), ("green", 0x1FAE84),
     ("yellow", 0xF0E442), ("blue", 0x3B8FD9), ("red", 0xE8601C), ("pink", 0xCC79A7),
@@ -66,7 +68,7 @@ package enum Pens {
     return String(ColorText.text((rgb ?? 0) << 8 | 0xFF).dropLast(2))
   }
 
-  /// The colour that stands for a member: always the same one, and not the grey of remarks.
+  /// Returns the color of a member, which is always the same and never the gray of remarks.
   static func color(of key: String) -> UInt32 {
     let sum = key.utf8.reduce(UInt32(5381)) { $0 &* 33 &+ UInt32($1) }
     let hues = colors.filter { $0.name != "grey" }.compactMap(\.rgb)

@@ -213,7 +213,7 @@ struct Toolbox: Sendable {
   /// Takes the color and width of the object at a place, and switches to the tool that draws it.
   private mutating func pickInk(at place: Point, on scene: BoardScene) -> [BoardEffect] {
     guard let id = scene.object(at: place), let snapshot = scene.snapshot(id) else {
-      return [.message("there is nothing to take a colour from")]
+      return [.message("there is no object here")]
     }
     // Black is the default color, which the terminal shows as its own text color.
     ink = snapshot.color.flatMap { $0 >> 8 == 0 ? nil : $0 >> 8 }

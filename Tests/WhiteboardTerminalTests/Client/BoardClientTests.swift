@@ -197,7 +197,7 @@ struct BoardClientTests {
     #expect(desk.type("^[<2;38;13M") == ["select \(id)"])
     try desk.board.select([id])
     desk.sync()
-    #expect(desk.lines()[12].contains("type in it"))
+    #expect(desk.lines()[12].contains("edit the text"))
     #expect(desk.type("^[<0;45;14M") == ["duplicate \(id)"])
     #expect(desk.client.overlay == nil)
   }
@@ -234,7 +234,7 @@ struct BoardClientTests {
     #expect(keys.command(.character("d"), []) == .undo, "taken from duplicate")
     #expect(keys.command(.character("u"), []) == nil && keys.command(.character("f"), []) == nil)
     #expect(keys.help.contains { $0.keys == "Ctrl+u U" })
-    #expect(!keys.help.contains { $0.what.contains("follow somebody") })
+    #expect(!keys.help.contains { $0.what.contains("follow a member") })
     for (command, key) in [("fly", "x"), ("undo", "ctrl+"), ("undo", "hyper")] {
       let binding = KeyBinding(command: command, keys: [key], place: "config:7")
       #expect {
@@ -284,7 +284,9 @@ struct BoardClientTests {
     _ = desk.client.receive(.peerState(away))
     desk.now += .seconds(8)
     _ = desk.tick()
-    #expect(desk.lines().last?.contains("Bob unreachable for 8 s; your changes are kept") == true)
+    #expect(
+      desk.lines().last?.contains("Bob unreachable for 8 s; your changes are sent later") == true
+    )
   }
 
   @Test("an object that another user selected shows that user's name")

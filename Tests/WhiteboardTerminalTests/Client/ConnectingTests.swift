@@ -45,7 +45,7 @@ struct ConnectingTests {
       (
         .init(step: .awaitingAnswer, address: "192.0.2.7:26273"), "Connected; waiting for an answer"
       ),
-      (.init(step: .provingCode), "Proving the code."),
+      (.init(step: .provingCode), "Checking the join code."),
       (.init(step: .awaitingAcceptance, name: "Ada"), "Waiting for Ada to accept."),
     ] {
       _ = client.receive(.joining(joining))

@@ -62,7 +62,7 @@ struct KeyMapTests {
     held(.delete, "delete ID")
     held(.duplicate, "duplicate ID")
     held(.group, "group ID")
-    both(.ungroup, state: ["notice": "what is selected is in no group"])
+    both(.ungroup, state: ["notice": "the selection contains no group"])
     held(.lock, "lock ID")
     held(.raise, "order ID front")
     held(.lower, "order ID back")
@@ -85,17 +85,17 @@ struct KeyMapTests {
     both(.selectAll, "select ID")
     table[.selectNone] = (Outcome(), Outcome(verbs: ["deselect"]))
     table[.edit] = (
-      Outcome(state: ["notice": "select one text to type in it"]),
+      Outcome(state: ["notice": "select one text to edit it"]),
       Outcome(verbs: ["deselect"], state: ["typing": "hello"])
     )
     both(.keyboardPen, state: ["keyboard pen": "true", "pointer": "0,0"])
-    both(.snap, state: ["snapping": "false", "notice": "nothing snaps"])
+    both(.snap, state: ["snapping": "false", "notice": "snapping is off"])
     both(.chat, state: ["prompt": "say: "])
     both(.command, state: ["prompt": ":"])
     both(.photo, state: ["prompt": "photo file: "])
     table[.menu] = (
       Outcome(state: ["box": "menu from pen to leave"]),
-      Outcome(state: ["box": "menu from type in it to let go"])
+      Outcome(state: ["box": "menu from edit the text to deselect"])
     )
     both(.help, state: ["box": "Keys"])
     both(.readChat, state: ["box": "Chat"])
@@ -105,7 +105,7 @@ struct KeyMapTests {
     both(.panel, state: ["panel": "false"])
     both(
       .saved,
-      state: ["notice": "everything is saved as it happens; :export FILE makes a picture of it"]
+      state: ["notice": "everything is saved at once; :export FILE saves a picture of it"]
     )
     both(.redraw, "REDRAW")
     both(.quit, "QUIT")

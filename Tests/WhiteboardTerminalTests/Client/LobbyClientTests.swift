@@ -30,7 +30,7 @@ struct LobbyClientTests {
   private static func type(_ text: String, _ lobby: inout LobbyClient) -> [LobbyClient.Choice] {
     var parser = InputParser()
     let events = parser.feed(text.replacing("^", with: "\u{1B}").utf8) + parser.finish()
-    return events.compactMap { lobby.take($0, now: .seconds(1)) }
+    return events.compactMap { lobby.handle($0, now: .seconds(1)) }
   }
 
   @Test("Enter in an empty lobby creates a board: drawing is never more than one key away")
@@ -42,14 +42,14 @@ struct LobbyClientTests {
     let lines = lobby.frame().screen.lines
     #expect(lines.contains { $0.contains("nobody has answered on this network in 7 s") })
     #expect(lines.contains { $0.contains("doctor") })
-    lobby.isBlind("The system D-Bus is not running.")
+    lobby.discoveryFailed("The system D-Bus is not running.")
     #expect(lobby.frame().screen.lines.contains { $0.contains("D-Bus is not running") })
   }
 
   @Test("nearby boards are listed above the user's own; keys and the mouse open them")
   func boards() {
     var lobby = Self.lobby()
-    lobby.keep([.init(name: "mine", path: "/boards/mine.whiteboard", about: "3 objects")])
+    lobby.setBoards([.init(name: "mine", path: "/boards/mine.whiteboard", about: "3 objects")])
     lobby.found(Self.found("Team", "teamid"))
     lobby.found(Self.found("Art\u{1B}[2J", "artid"))
     let lines = lobby.frame().screen.lines
@@ -68,7 +68,7 @@ struct LobbyClientTests {
   @Test("a board has one entry, even if it is the user's own and several members announce it")
   func groups() {
     var lobby = Self.lobby()
-    lobby.keep([
+    lobby.setBoards([
       .init(name: "Team", path: "/boards/team.whiteboard", about: "3 objects", board: "teamid"),
       .init(name: "mine", path: "/boards/mine.whiteboard", about: "1 object", board: "mineid"),
     ])
@@ -85,7 +85,7 @@ struct LobbyClientTests {
     #expect(lines[4].contains("Team  yours, Ada and Ben are on it"))
     // The title of the copy replaces the announced name, and the copy's own name does not.
     func keep(title: String?) {
-      lobby.keep([
+      lobby.setBoards([
         .init(
           name: "old",
           path: "/boards/team.whiteboard",
@@ -119,15 +119,15 @@ struct LobbyClientTests {
     #expect(
       Self.type("a192.0.2.1:26273\r", &lobby) == [.join(target: "192.0.2.1:26273", code: nil)]
     )
-    lobby.failed("This board admits by a code: add --code WORDS", wantsCodeFor: "teamid")
+    lobby.fail("This board admits by a code: add --code WORDS", wantsCodeFor: "teamid")
     #expect(lobby.frame().screen.lines.contains { $0.contains("This board admits by a code.") })
     #expect(!lobby.frame().screen.lines.contains { $0.contains("--code") })
     #expect(lobby.frame().cursor?.y == 15)
-    #expect(lobby.frame().screen.lines.last == "the four words of the code:")
+    #expect(lobby.frame().screen.lines.last == "join code (four words):")
     #expect(Self.type("a-b-c-d\r", &lobby) == [.join(target: "teamid", code: "a-b-c-d")])
-    lobby.opened()
+    lobby.clearError()
     #expect(!lobby.frame().screen.lines.contains { $0.contains("admits by a code") })
-    lobby.failed("no", wantsCodeFor: "teamid")
+    lobby.fail("no", wantsCodeFor: "teamid")
     #expect(Self.type("^", &lobby) == [], "Escape leaves the prompt")
     #expect(Self.type("q", &lobby) == [.quit])
   }
@@ -136,7 +136,7 @@ struct LobbyClientTests {
   func scrolling(columns: Int, rows: Int) {
     var lobby = Self.lobby()
     lobby.resize(columns: columns, rows: rows)
-    lobby.keep((1...60).map { .init(name: "board \($0).", path: "/\($0)", about: "1 object") })
+    lobby.setBoards((1...60).map { .init(name: "board \($0).", path: "/\($0)", about: "1 object") })
     func shown(_ lobby: LobbyClient) -> String {
       lobby.frame().screen.lines.dropFirst().joined(separator: "\n")
     }
@@ -164,7 +164,7 @@ struct LobbyClientTests {
   func trouble(columns: Int, rows: Int) {
     var lobby = Self.lobby()
     lobby.resize(columns: columns, rows: rows)
-    lobby.failed(
+    lobby.fail(
       "/home/ada/boards/plan.whiteboard: it is damaged and cannot be opened",
       wantsCodeFor: nil
     )
@@ -177,7 +177,7 @@ struct LobbyClientTests {
   @Test("a damaged board is marked in the list, with the command that recovers it")
   func damaged() {
     var lobby = Self.lobby()
-    lobby.keep([
+    lobby.setBoards([
       .init(name: "plan", path: "/p", about: "DAMAGED: run whiteboard-peer boards recover /p")
     ])
     let lines = lobby.frame().screen.lines

@@ -24,7 +24,7 @@ struct RemovalClientTests {
     var desk = try Desk()
     _ = desk.client.receive(.removed(try Self.removed()))
     #expect(desk.lines().contains { $0.contains("Bob removed you from this board: too loud.") })
-    #expect(desk.lines().contains { $0.contains("c      go on with your own copy") })
+    #expect(desk.lines().contains { $0.contains("c      continue with your own copy") })
     #expect(desk.client.members.isEmpty)
     // A key typed before the box appeared decides nothing.
     #expect(desk.type("c") == [])
@@ -40,7 +40,7 @@ struct RemovalClientTests {
     _ = desk.client.receive(.removed(try Self.removed()))
     desk.now += .seconds(2)
     #expect(desk.type("\r") == [])
-    #expect(!desk.lines().contains { $0.contains("go on with your own copy") })
+    #expect(!desk.lines().contains { $0.contains("continue with your own copy") })
     #expect(desk.lines().last?.contains("Bob removed you; read-only") == true)
   }
 
@@ -49,7 +49,7 @@ struct RemovalClientTests {
     var desk = try Desk()
     _ = desk.client.receive(.removed(try Self.removed(canContinue: false)))
     desk.now += .seconds(2)
-    #expect(!desk.lines().contains { $0.contains("go on with your own copy") })
+    #expect(!desk.lines().contains { $0.contains("continue with your own copy") })
     #expect(desk.type("c") == [])
     #expect(desk.client.removal.shownSince != nil)
   }

@@ -114,7 +114,7 @@ struct SavingTests {
   func lobby(_ columns: Int, _ rows: Int) {
     var lobby = LobbyClient(columns: columns, rows: rows, isASCII: false, suggestion: "board")
     lobby.problem = Self.full.problem
-    _ = lobby.take(.key(.down, []), now: .seconds(9))
+    _ = lobby.handle(.key(.down, []), now: .seconds(9))
     let screen = lobby.frame().screen
     #expect(screen.lines[0].hasPrefix(" NOT SAVED: disk full"))
     #expect(isRed(screen, row: 0))
