@@ -11,9 +11,9 @@ extension Command {
     case .insert(let reference, let at, let words, let replacing, let was):
       return .insert(
         reference,
-        at: try CommandParser.checkedPlace(Int64(at), key: "a place in a text"),
+        at: try CommandParser.checkedPosition(Int64(at), key: "the position"),
         words: try CommandParser.checkedWords(words, what: "the text"),
-        replacing: try CommandParser.checkedPlace(Int64(replacing), key: "replacing"),
+        replacing: try CommandParser.checkedPosition(Int64(replacing), key: "replacing"),
         was: was
       )
     case .say(let words):

@@ -8,7 +8,7 @@ import WhiteboardRendering
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct SameCommandTests: NodeSuite {
   /// The same action in three forms.
-  struct Deed: CustomTestStringConvertible, Sendable {
+  struct Action: CustomTestStringConvertible, Sendable {
     let testDescription: String
     /// The terminal input, ^ for Escape.
     let keys: String
@@ -273,12 +273,12 @@ struct SameCommandTests: NodeSuite {
     return try #require(outcome)
   }
 
-  @Test("keys, a script and a program create the same board", arguments: deeds)
-  func same(deed: Deed) async throws {
-    let byKeys = try await outcome { await $0.type(deed.keys) }
-    let byScript = try await outcome { for line in deed.script { await $0.write(line) } }
-    let byProgram = try await outcome { for line in deed.program { await $0.write(line) } }
-    #expect(byKeys.content.count == deed.count)
+  @Test("keys, a script and a program create the same board", arguments: actions)
+  func same(action: Action) async throws {
+    let byKeys = try await outcome { await $0.type(action.keys) }
+    let byScript = try await outcome { for line in action.script { await $0.write(line) } }
+    let byProgram = try await outcome { for line in action.program { await $0.write(line) } }
+    #expect(byKeys.content.count == action.count)
     #expect(byKeys.errors == [] && byScript.errors == [] && byProgram.errors == [])
     #expect(byKeys.content == byScript.content)
     #expect(byProgram.content == byScript.content)
