@@ -2,6 +2,7 @@ import ArgumentParser
 import WhiteboardCommands
 import WhiteboardNode
 import WhiteboardRendering
+import WhiteboardTerminal
 
 /// The program `whiteboard-peer`, with which a user hosts and joins whiteboards.
 @main
@@ -38,7 +39,8 @@ struct WhiteboardPeer: DocumentedProgram {
     version: configuration.version,
     settings: CommonOptions.entries,
     sections: [
-      ("BOARD COMMANDS", CommandTable.text), ("MEANING OF REPORTED WORDS", ReportedWord.text),
+      ("BOARD COMMANDS", CommandTable.text), ("KEYS", KeyMap.standard.manual),
+      ("MEANING OF REPORTED WORDS", ReportedWord.text),
     ],
     files: [
       (

@@ -273,4 +273,25 @@ package struct KeyMap: Hashable, Sendable {
       return (shown, binding.help, binding.command.section)
     }
   }
+
+  /// The keys as lines for a page of the manual: below each heading, the keys of a command, its
+  /// action, and its name in `[keys]`.
+  package var manual: String {
+    let includedInOthers = Set(bindings.flatMap(\.others))
+    var lines: [String] = []
+    for section in Section.allCases {
+      lines.append(section.rawValue)
+      for binding in bindings where binding.command.section == section {
+        guard !includedInOthers.contains(binding.name) else { continue }
+        let entry = [binding] + bindings.filter { binding.others.contains($0.name) }
+        // The help omits a few commands, whose names describe them.
+        let action =
+          binding.help.isEmpty ? binding.name.replacing("-", with: " ") : binding.help
+        lines.append("  \(entry.flatMap(\.keys).map(Self.shown).joined(separator: ", "))")
+        lines.append("      \(action)")
+        lines.append("      Name: \(entry.map(\.name).joined(separator: ", ")).")
+      }
+    }
+    return lines.joined(separator: "\n")
+  }
 }
