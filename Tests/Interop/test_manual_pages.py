@@ -5,15 +5,17 @@ A generated part is a block between two comments. If a table in the code changes
     WHITEBOARD_WRITE_PAGES=1 Tests/Interop/run test_manual_pages
 """
 
+import functools
 import json
 import os
 import re
 import subprocess
+import tempfile
 import textwrap
 import unittest
 
 from program import BINARY
-from support import REPOSITORY, InteropCase
+from support import REPOSITORY
 
 PAGES = REPOSITORY / "Sources" / "WhiteboardCommands" / "WhiteboardCommands.docc"
 JSON_LINES = REPOSITORY / "Sources" / "WhiteboardNode" / "WhiteboardNode.docc" / "JSONLines.md"
@@ -170,7 +172,7 @@ def settings(name):
     for setting, values, listed in re.findall(r"^  (\S+) is (.*) \[(.*)\]$", config["discussion"], re.M):
         variables = listed.split(", ")[1:]
         text, forms = options[variables[0]]
-        meaning = text.partition("; else ")[0].removesuffix(": " + values.removeprefix("one of "))
+        meaning = re.split(r"; (?:else|default:?|by default) ", text)[0].removesuffix(": " + values.removeprefix("one of "))
         forms = ", ".join(f"`{cell(form)}`" for form in dict.fromkeys([*forms, *variables]))
         values = f"{values}; default: {defaults[setting]}"
         rows.append(f"| `{setting}` | {forms} | {cell(meaning)} | {cell(values)} |")
@@ -180,7 +182,7 @@ def settings(name):
 def exit_statuses(name="whiteboard-peer"):
     """The table of exit statuses."""
     page = manual(name, "EXIT STATUS")
-    rows = re.findall(r"\.TP\n\\fB(.*)\\fR\n(.*)", page)
+    rows = [map(plain, row) for row in re.findall(r"\.TP\n\\fB(.*)\\fR\n(.*)", page)]
     return "| status | meaning |\n|---|---|\n" + "".join(f"| {status} | {text} |\n" for status, text in rows)
 
 
@@ -223,26 +225,21 @@ def verbs():
     return re.findall(r"^  (\S+)", output("whiteboard-peer", "help", "verbs").split("\n\n")[1], re.M)
 
 
-class HelpOnBoard:
-    """The help of each command on a board, which only a board in line mode prints."""
-
-    texts = None
-
-    @classmethod
-    def text(cls, directory):
-        if cls.texts is None:
-            cls.texts = output(
-                "whiteboard-peer", "run", "--host", "help", "--ephemeral", "--accessible", "--no-announce",
-                "--listen", "127.0.0.1:0", "--data-dir", str(directory), "-",
-                given="".join(f"help {verb}\n" for verb in verbs()),
-            )
-        return cls.texts
+@functools.cache
+def help_on_board():
+    """The help of each command on a board, which only an open board prints."""
+    with tempfile.TemporaryDirectory(prefix="whiteboard-interop-") as directory:
+        return output(
+            "whiteboard-peer", "run", "--host", "help", "--ephemeral", "--accessible", "--no-announce",
+            "--listen", "127.0.0.1:0", "--data-dir", directory, "-",
+            given="".join(f"help {verb}\n" for verb in verbs()),
+        )
 
 
-def board_commands(directory):
+def board_commands():
     """The usage, the effect and the notes of each command on a board."""
     parts, known = [], set(verbs())
-    for line in HelpOnBoard.text(directory).splitlines():
+    for line in help_on_board().splitlines():
         if not line.startswith("    ") and line.split(" ")[0] in known:
             parts.append([line])
         elif parts and line.startswith("    ") and not line.startswith("    JSON keys: "):
@@ -261,12 +258,11 @@ def limits():
 
 
 @unittest.skipUnless(BINARY.exists(), "whiteboard-peer is not built")
-class ManualPages(InteropCase):
+class ManualPages(unittest.TestCase):
     def generated(self, name):
         """The present text of a block."""
-        if name == "board-commands":
-            return board_commands(self.directory())
         return {
+            "board-commands": board_commands,
             "peer-commands": lambda: command_reference("whiteboard-peer"),
             "relay-commands": lambda: command_reference("whiteboard-relay"),
             "replay-commands": lambda: command_reference("whiteboard-replay"),
@@ -296,7 +292,7 @@ class ManualPages(InteropCase):
 
     def test_the_rows_of_json_input_have_the_keys_of_the_commands(self):
         wanted, verb = {}, None
-        for line in HelpOnBoard.text(self.directory()).splitlines():
+        for line in help_on_board().splitlines():
             if line.startswith("    JSON keys: "):
                 wanted[verb] = set(line.split(": ", 1)[1].split(", ")) - {"verb", "request"}
             elif not line.startswith(" "):
