@@ -20,9 +20,7 @@ extension Node {
     if let end = session.endReason, end.code == .kicked {
       wasRemoved(by: session.hostPeer, reason: end.remark)
     }
-    // Nobody can join here any more, so nobody should find the board through us.
-    participantSource.finish()
-    isAnnouncing = false
+    discovery.stopAnnouncing()
     changed()
     // A user may still look at the board, but the remaining commands of a script would reach no
     // member.
@@ -182,7 +180,7 @@ extension Node {
       admit(peer)
     }
     if isNew {
-      participantSource.yield()
+      discovery.membersChanged()
     }
   }
 
@@ -246,6 +244,6 @@ extension Node {
       replica?.peerLeft(member, now: now)
       performActions()
     }
-    participantSource.yield()
+    discovery.membersChanged()
   }
 }
