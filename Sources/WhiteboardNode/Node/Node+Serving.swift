@@ -29,20 +29,9 @@ extension Node {
 
   /// Serves with a transport of its own.
   private func serveAlone() async throws {
-    var transportConfiguration = TransportConfiguration(
-      identity: configuration.identity,
-      displayName: configuration.displayName,
-      inboxDirectory: configuration.inboxDirectory,
-      logger: configuration.logger
-    )
+    var transportConfiguration = configuration.transportConfiguration
     // Handshakes may cut the name.
     members.ownName = transportConfiguration.displayName
-    transportConfiguration.isListening = configuration.isListening
-    transportConfiguration.listen = configuration.listen
-    transportConfiguration.interface = configuration.interface
-    transportConfiguration.maximumPeers = configuration.maximumPeers
-    transportConfiguration.lostAfter = configuration.lostAfter
-    transportConfiguration.peerStore = configuration.peerStore
     transportConfiguration.isRequestedResource = { [weak self] _, info in
       await self?.isRequested(info) ?? false
     }
@@ -97,7 +86,7 @@ extension Node {
     if let input {
       spawn { node in await node.readCommands(input) }
     }
-    let known = await copies.acquaintances(includesBoards: isSearching)
+    let known = await copies.acquaintances(includesBoards: configuration.isSearching)
     joiner?.known = known
     discovery.browse(own: transport.peerID, preferring: known)
     do {
@@ -144,15 +133,6 @@ extension Node {
       try await joining.value
     } catch {
       if ending == nil { throw error }
-    }
-  }
-
-  /// Whether the node joins a board that discovery must find.
-  private var isSearching: Bool {
-    guard case .join(let target, _) = configuration.part else { return false }
-    switch target {
-    case .nearby, .name: return true
-    case .link, .address: return false
     }
   }
 

@@ -37,8 +37,8 @@ package actor Node {
 
   /// The phase of the node's life.
   var phase = NodePhase.starting
-  /// The events of the session that are not handled yet.
-  var incoming = IncomingEvents()
+  /// Reads the events of the session; nil before the board is open.
+  var sessionReader: SessionReader?
   /// Whether the program will serve the board again when it is next started.
   private(set) var comesBack = false
   /// Whether `quit` was refused because it would have lost work.
