@@ -1,4 +1,5 @@
 import FoundationEssentials
+import WhiteboardDocument
 
 #if canImport(Glibc)
 import Glibc
@@ -6,10 +7,10 @@ import Glibc
 import Musl
 #endif
 
-/// How another program of the same person asks the one that has a board open for a further code.
+/// A request of another program of the same user for an additional join code of an open board.
 ///
-/// It is a file beside what that one says of the board (``OpenBoard``), as private as that, and the answer is
-/// another: whoever can write there has our key as well.
+/// The request is a file beside the ``OpenBoard`` of the program that has the board open, and the answer is another
+/// one. Both are as private as the user's key, so a program that can write them needs no other proof.
 package enum InvitationRequest {
   /// The answer.
   package struct Answer: Codable, Equatable, Sendable {
@@ -17,21 +18,21 @@ package enum InvitationRequest {
     package var code: String?
     /// The role that the code gives, on an owned board.
     package var role: String?
-    /// When it is a wrong code, RFC 3339.
+    /// The time at which the code expires, in the format of RFC 3339; nil if it does not.
     package var expires: String?
-    /// The reason for refusing.
+    /// The reason why there is no code.
     package var refusal: String?
   }
 
-  /// Asks for a code, and waits for it.
+  /// Requests a code, and waits for the answer.
   ///
   /// - Parameters:
-  ///   - terms: What it is to let do, and for how long.
-  ///   - board: The board, which a program has open.
-  ///   - directory: The data directory of both.
+  ///   - terms: The role and the lifetime of the code.
+  ///   - board: The board that another program has open.
+  ///   - directory: The data directory of both programs.
   ///   - patience: How long to wait.
   /// - Returns: The answer.
-  /// - Throws: ``NodeError`` if it could not be asked for, was refused, or nobody answered.
+  /// - Throws: ``NodeError`` if the request could not be written, was refused, or was not answered in time.
   package static func ask(
     _ terms: InvitationTerms,
     of board: OpenBoard,
@@ -44,7 +45,10 @@ package enum InvitationRequest {
       unlink(places.answer)
     }
     guard let bytes = try? JSONEncoder().encode(terms), write(bytes, to: places.question) else {
-      throw NodeError(.cannotCreate, "the program that has the board open cannot be asked")
+      throw NodeError(
+        .cannotCreate,
+        "the request to the program that has the board open cannot be written"
+      )
     }
     let clock = ContinuousClock()
     let end = clock.now + patience
@@ -60,11 +64,42 @@ package enum InvitationRequest {
     throw NodeError(.timedOut, "the program that has the board open did not answer")
   }
 
-  /// The questions about a board that wait, each taken once.
-  static func take(
+  /// Answers the requests for codes of a board, until the task is canceled.
+  ///
+  /// - Parameters:
+  ///   - board: The id of the board.
+  ///   - directory: The data directory.
+  ///   - invite: Creates a code.
+  static nonisolated(nonsending) func serve(
+    about board: String,
+    inDataDirectory directory: String,
+    by invite:
+      nonisolated(nonsending) (InvitationTerms) async throws(CommandError) ->
+      NodeEvent.Invited
+  ) async {
+    let watch = DirectoryWatch(OpenBoardFile.directory(in: directory))
+    repeat {
+      for (id, terms) in receive(about: board, inDataDirectory: directory) {
+        var answer = Answer()
+        do throws(CommandError) {
+          let invited = try await invite(terms)
+          answer.code = invited.code
+          answer.role = invited.role
+          answer.expires = invited.expires
+        } catch {
+          answer.refusal = error.message
+        }
+        guard let bytes = try? JSONEncoder().encode(answer) else { continue }
+        _ = write(bytes, to: Places(board, id, directory).answer)
+      }
+    } while await watch.tick()
+  }
+
+  /// Reads and removes the pending requests for codes of a board.
+  private static func receive(
     about board: String,
     inDataDirectory directory: String
-  ) -> [(mark: String, terms: InvitationTerms)] {
+  ) -> [(id: String, terms: InvitationTerms)] {
     let prefix = "\(board)\(Places.question)"
     let folder = OpenBoardFile.directory(in: directory)
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -79,30 +114,20 @@ package enum InvitationRequest {
     }
   }
 
-  /// Answers a question.
-  static func answer(
-    _ mark: String,
-    with answer: Answer,
-    about board: String,
-    inDataDirectory directory: String
-  ) {
-    guard let bytes = try? JSONEncoder().encode(answer) else { return }
-    _ = write(bytes, to: Places(board, mark, directory).answer)
-  }
-
+  /// The paths of a request and its answer.
   private struct Places {
     static let question = ".ask-"
     let question: String
     let answer: String
 
-    init(_ board: String, _ mark: String, _ directory: String) {
+    init(_ board: String, _ id: String, _ directory: String) {
       let folder = OpenBoardFile.directory(in: directory)
-      question = "\(folder)/\(board)\(Self.question)\(mark)"
-      answer = "\(folder)/\(board).answer-\(mark)"
+      question = "\(folder)/\(board)\(Self.question)\(id)"
+      answer = "\(folder)/\(board).answer-\(id)"
     }
   }
 
-  /// Writes a file that is there whole or not at all.
+  /// Writes a file in one step: a reader sees the whole file or none.
   private static func write(_ bytes: Data, to path: String) -> Bool {
     let new = path.replacing(".ask-", with: ".new-").replacing(".answer-", with: ".told-")
     let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -1,20 +1,20 @@
 /// The role and the lifetime of an additional code.
 package struct InvitationTerms: Hashable, Codable, Sendable {
-  /// The longest a code may hold: 30 days.
+  /// The maximum lifetime of a code: 30 days.
   package static let maximumSeconds = 30 * 86_400
 
-  /// Whether who comes by it looks on only.
+  /// Whether the code admits viewers only.
   package var isView = false
-  /// For how many seconds it holds; nil for as long as the board is open.
+  /// The lifetime in seconds; nil for as long as the board is open.
   package var seconds: Int?
 
-  /// Terms.
+  /// Creates terms.
   package init(isView: Bool = false, seconds: Int? = nil) {
     self.isView = isView
     self.seconds = seconds
   }
 
-  /// A time as people write it: a number and `s`, `m`, `h` or `d`; nil if it is none, or beyond 30 days.
+  /// Parses a lifetime: a number and `s`, `m`, `h` or `d`; returns nil if it is malformed, or more than 30 days.
   package static func seconds(_ text: String) -> Int? {
     guard let unit = text.last, let number = Int(text.dropLast()), number > 0 else { return nil }
     let size: Int

@@ -7,31 +7,31 @@ import Glibc
 import Musl
 #endif
 
-/// What a running program says of the board that it has open, to other programs of the same person.
+/// The description of a board that a program has open, for other programs of the same user.
 ///
-/// It is in a file `open/BOARD-ID.json` of the data directory, as private as the keys there. The program holds a
-/// lock on it, which ends with the program however that ends: what nobody holds means nothing.
+/// It is in the file `open/BOARD-ID.json` of the data directory, as private as the keys there. The program holds a
+/// lock on the file. The lock ends with the program, even if it crashes, so readers ignore a file without a lock.
 package struct OpenBoard: Codable, Equatable, Sendable {
   /// The id of the board.
   package var board: String
   /// Its name.
   package var boardName: String
-  /// Our peer id.
+  /// The peer id of the program.
   package var peer: String
-  /// The port we listen on.
+  /// The port on which the program listens.
   package var port: Int
-  /// The one address that is listened on; nil if all are.
+  /// The address on which it listens; nil for all addresses.
   package var listen: String?
-  /// The only interface that is used; nil if all are.
+  /// The only network interface that it uses; nil for all interfaces.
   package var interface: String?
   /// The admission policy: `ask`, `code`, `known` or `anyone`.
   package var admit: String
-  /// The code that lets one in, where there is one.
+  /// The join code; nil if there is none.
   package var code: String?
-  /// The pass of its links, where a person is asked.
+  /// The pass of its links; nil if no user is asked to admit peers.
   package var pass: String?
 
-  /// The boards that programs with this data directory have open now, by name.
+  /// Returns the boards that programs with a data directory have open now, by name.
   package static func all(inDataDirectory directory: String) -> [OpenBoard] {
     let directory = OpenBoardFile.directory(in: directory)
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
@@ -41,21 +41,21 @@ package struct OpenBoard: Codable, Equatable, Sendable {
   }
 }
 
-/// The file of an open board, from when it is made until nobody refers to it.
+/// The file of an ``OpenBoard``; it exists until this object is released.
 final class OpenBoardFile: Sendable {
   private let path: String
   private let descriptor: Int32
 
   static func directory(in dataDirectory: String) -> String { dataDirectory + "/open" }
 
-  /// Says that a board is open; nil if that cannot be written, or another program says so.
+  /// Creates the file; nil if it cannot be written, or another program has the board open.
   init?(_ board: OpenBoard, inDataDirectory dataDirectory: String) {
     let directory = Self.directory(in: dataDirectory)
     mkdir(directory, 0o700)
     path = "\(directory)/\(board.board).json"
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { return nil }
-    // A lock of the open file, which readers see without taking it: nothing here waits.
+    // Readers test this lock without acquiring it, so that no program waits here.
     var lock = Self.lock
     guard fcntl(descriptor, Self.setLock, &lock) == 0 else {
       close(descriptor)
@@ -72,10 +72,10 @@ final class OpenBoardFile: Sendable {
     close(descriptor)
   }
 
-  // Locks of an open file, F_OFD_GETLK and F_OFD_SETLK of fcntl(2), which Swift does not see in the C library.
+  // F_OFD_GETLK and F_OFD_SETLK of fcntl(2), locks of an open file; Swift does not import these macros.
   private static let (getLock, setLock): (Int32, Int32) = (36, 37)
 
-  /// All of the file, for its one writer.
+  /// The lock of a writer on the whole file.
   private static var lock: flock {
     var lock = flock()
     lock.l_type = Int16(F_WRLCK)
@@ -83,7 +83,7 @@ final class OpenBoardFile: Sendable {
     return lock
   }
 
-  /// Reads a file, if a program holds it.
+  /// Reads a file; returns nil if no program holds its lock.
   static func read(_ path: String) -> OpenBoard? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return nil }

@@ -1,121 +1,33 @@
 import FoundationEssentials
+import Logging
 import PeerSession
 import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The board's file, as it is opened, and what comes back from it.
+/// The board's file: opening it, restoring the board from it, and timed work on it.
 extension Node {
-  /// Which board is to be hosted.
-  enum MeantBoard {
-    /// The one of this name.
-    case named(String)
-    /// The one of this id, called so where it is made.
-    case board(SessionID, name: String)
-
-    /// What it is called where it is made.
-    var name: String {
-      switch self {
-      case .named(let name), .board(_, let name): name
-      }
-    }
-
-    /// Its id, where that is what is meant.
-    var id: SessionID? {
-      switch self {
-      case .named: nil
-      case .board(let id, _): id
-      }
-    }
-  }
-
-  /// Opens the document of the board that is to be hosted, made where there is none, and says which
-  /// board that is and with which words people got in.
+  /// Opens the file of a board, unless it is open already, and restores its contents.
   ///
-  /// - Throws: ``NodeError`` where it cannot be opened for writing; the file is as it was.
-  func openHosted(
-    _ meant: MeantBoard,
-    orMaking new: SessionID
-  ) async throws(NodeError) -> (board: SessionID, name: String, code: JoinCode?) {
-    do throws(DocumentError) {
-      let document: BoardDocument
-      if let file = configuration.boardFile {
-        document = try await BoardDocument.openForWritingOrReading(at: file)
-      } else {
-        let library = BoardLibrary(directory: configuration.boardsDirectory)
-        document =
-          switch meant {
-          case .named(let name):
-            try await library.open(
-              named: name,
-              orMaking: new.bytes,
-              now: BoardFile.now,
-              orReading: true
-            )
-          case .board(let id, let name):
-            try await library.open(
-              board: id.bytes,
-              name: name,
-              now: BoardFile.now,
-              orReading: true
-            )
-          }
-      }
-      persistence.use(document)
-      guard let board = SessionID(bytes: document.board) else {
-        throw DocumentError(.damaged, "\(document.path): it is of no board")
-      }
-      // Words that cannot be read are no reason not to open a board.
-      let words = try? await document.code()
-      let code = words.flatMap { try? JoinCode(words: $0) }
-      return (board, try await document.name(), code)
-    } catch {
-      throw NodeError(error)
-    }
-  }
-
-  /// Opens the document of a board, made where there is none, and takes in what it holds.
-  ///
-  /// - Throws: ``NodeError`` where it cannot be opened for writing or read; the file is as it was.
-  func openDocument(of session: Session, _ replica: Replica) async throws(NodeError) {
+  /// - Throws: ``NodeError`` if the file cannot be opened for writing or read; it is unchanged then.
+  func openDocument(of board: BoardSession, _ replica: Replica) async throws(NodeError) {
     guard configuration.remembersBoards else { return }
     do throws(DocumentError) {
       let document: BoardDocument
       if let opened = persistence.document {
         document = opened
-        if isHosting(session), document.mode == .writing {
-          try await document.setHosted(code: code?.text)
+        if configuration.isHosting(board.session), document.mode == .writing {
+          try await document.setHosted(code: board.code?.text)
         }
-      } else if let file = configuration.recordingFile {
-        document = try await BoardDocument.create(
-          at: file,
-          board: session.id.bytes,
-          name: boardName.isEmpty ? "board" : boardName,
-          now: BoardFile.now
-        )
-        persistence.use(document)
       } else {
-        document = try await BoardLibrary(directory: configuration.boardsDirectory).open(
-          board: session.id.bytes,
-          name: boardName.isEmpty ? "board" : boardName,
-          now: BoardFile.now,
-          orReading: true
-        )
-        persistence.use(document)
-        try await correctName(in: document, of: session)
-        removal = await storedRemoval(in: document)
-        if removal != nil, session.connectedPeers().contains(session.hostPeer) {
-          // The host admitted this peer, so it is a member again.
-          removal = nil
-          try await document.setRemoval(nil)
-        }
+        document = try await openCopy(of: board)
       }
       persistence.begin()
       for damage in document.damages {
         emit(.warning(.init(code: "document-damaged", message: damage)))
       }
       let content = try await document.load()
-      if content.keyframe == nil, content.entries.isEmpty { await tellUnreadable() }
+      if content.keyframe == nil, content.entries.isEmpty { await warnOfUnreadableFiles() }
       compareClock(with: content, for: replica)
       try await restore(content, to: replica, from: document)
     } catch {
@@ -123,16 +35,40 @@ extension Node {
     }
   }
 
-  /// Whether the board is hosted here.
-  ///
-  /// An offline copy of another peer's board remains that peer's board.
-  func isHosting(_ session: Session) -> Bool {
-    !configuration.isOffline && (configuration.isRelay || session.hostPeer == session.localPeer)
+  /// Opens the copy of a joined board, or creates it or the recording.
+  private func openCopy(of board: BoardSession) async throws(DocumentError) -> BoardDocument {
+    let session = board.session
+    let name = board.name.isEmpty ? "board" : board.name
+    if let file = configuration.recordingFile {
+      let document = try await BoardDocument.create(
+        at: file,
+        board: session.id.bytes,
+        name: name,
+        now: BoardFile.now
+      )
+      persistence.use(document)
+      return document
+    }
+    let document = try await BoardLibrary(directory: configuration.boardsDirectory).open(
+      board: session.id.bytes,
+      name: name,
+      now: BoardFile.now,
+      orReading: true
+    )
+    persistence.use(document)
+    try await board.storeName(in: document)
+    removal = await document.hostRemoval()
+    if removal != nil, session.connectedPeers().contains(session.hostPeer) {
+      // The host admitted this peer, so it is a member again.
+      removal = nil
+      try await document.setRemoval(nil)
+    }
+    return document
   }
 
-  /// Says that a board that is new here may be in a file that cannot be read: a file that was given
-  /// another board name, or another file name, is not known by it.
-  private func tellUnreadable() async {
+  /// Warns that a new board may exist in a file that cannot be read, because only such a file can contain a board
+  /// that is not found by its name or id.
+  private func warnOfUnreadableFiles() async {
     let library = BoardLibrary(directory: configuration.boardsDirectory)
     let files = (try? await library.unreadable()) ?? []
     guard let first = files.first else { return }
@@ -142,7 +78,7 @@ extension Node {
           code: "unreadable-boards",
           message: "This board is new here, unless it is in a file that cannot be read: \(first)"
             + (files.count == 1 ? "" : " and \(files.count - 1) more")
-            + ". `whiteboard-peer boards` says why."
+            + ". To see the reason, run: whiteboard-peer boards"
         )
       )
     )
@@ -164,9 +100,62 @@ extension Node {
         .shown(snapshot, replica.board.gameView(snapshot.id, for: replica.board.member))
       )
     }
-    // What was stored is no news.
+    // Stored settings are not reported as a change.
     _ = replica.board.takeSettingsChange()
     shownSettings = NodeEvent.SettingsDescription(replica.board.settings)
     await storeTitle()
+  }
+
+  /// Stores the title of the board, by which lists and commands also know it.
+  func storeTitle() async {
+    guard let document = persistence.document, let board = phase.board,
+      configuration.recordingFile == nil
+    else { return }
+    do throws(DocumentError) {
+      try await board.storeTitle(shownSettings.title ?? "", in: document)
+    } catch {
+      configuration.logger.warning(
+        "The title was not stored.",
+        metadata: ["reason": "\(error.message)"]
+      )
+    }
+  }
+
+  // MARK: - Timed work
+
+  /// Starts the timed work on the board's file, and purges old deletions.
+  func maintainDocument() {
+    persistence.runTimedWork()
+    guard clock.now >= nextPurge else { return }
+    nextPurge = clock.now + .seconds(60)
+    purgeOldDeletions()
+  }
+
+  /// Removes objects for good that were deleted long ago (SYN-8); one of the connected members does it for all.
+  private func purgeOldDeletions() {
+    guard configuration.recordingFile == nil, let replica else { return }
+    let ids = deletionAges.purgeable(
+      on: replica.board,
+      at: now.uptime,
+      excluding: replica.board.objectsInUndo
+    )
+    // A viewer leaves this to other members.
+    guard replica.members.allSatisfy({ $0 > replica.board.member }) else { return }
+    guard !ids.isEmpty else { return }
+    // The rest follows a minute later.
+    _ = try? change { (board) throws(BoardError) in
+      for id in ids.prefix(1000) { try board.purge(id) }
+    }
+  }
+
+  /// The display names of the members that wrote something; an id prefix if no name is known.
+  var authorNames: [String] {
+    guard let board = replica?.board else { return [] }
+    var names: [MemberID: String] = [:]
+    for line in board.chat { names[line.author] = line.name }
+    return Set(board.authors.values).sorted().map { member in
+      members.name(of: member) ?? persistence.names[member.description] ?? names[member]
+        ?? member.shortText
+    }
   }
 }

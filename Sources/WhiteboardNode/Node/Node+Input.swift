@@ -19,14 +19,14 @@ extension Node {
     }
     isInputAtEnd = true
     wakeCommands()
-    giveUpComparing()
+    joiner?.endUnanswerableComparisons()
   }
 
   private func enqueue(_ input: CommandInput) async {
     commands.append(input)
     wakeCommands()
     await runDueCommands()
-    giveUpComparing()
+    joiner?.endUnanswerableComparisons()
     while commands.isFull, ending == nil {
       await withCheckedContinuation { readerWaiter = $0 }
     }

@@ -129,7 +129,10 @@ extension Node {
         throw CommandError(.badArgument, "`always` is for a peer that asks to join here")
       }
       if answer != .accept {
-        doubt = NodeError(.notAllowed, "The words are not the same on both screens.")
+        joiner?.attempt.problem = NodeError(
+          .notAllowed,
+          "The words are not the same on both screens."
+        )
       }
       self.answer(id, with: answer == .accept)
     case .incoming(let invitation):

@@ -16,10 +16,11 @@ extension Node {
     _ terms: InvitationTerms,
     request: RequestMark? = nil
   ) async throws(CommandError) -> NodeEvent.Invited {
-    guard let session, let replica else {
+    guard let serving else {
       throw CommandError(.notConnected, "the board is not open")
     }
-    guard admission == .code else {
+    let (session, replica) = (serving.board.session, serving.replica)
+    guard serving.board.admission == .code else {
       throw CommandError(
         .refused,
         "this board does not let in by a code; host it with --admit code"
@@ -52,35 +53,9 @@ extension Node {
     return NodeEvent.Invited(
       code: made.text,
       role: terms.isView ? "viewer" : replica.isOwned ? "editor" : nil,
-      link: link(code: made),
+      link: serving.link(code: made),
       expires: end,
       request: request
     )
-  }
-
-  /// Makes the codes that other programs of ours ask for, for as long as the board is open.
-  func takeInvitations(for board: SessionID) async {
-    let directory = configuration.dataDirectory
-    let watch = DirectoryWatch(OpenBoardFile.directory(in: directory))
-    repeat {
-      for (mark, terms) in InvitationRequest.take(about: board.text, inDataDirectory: directory) {
-        var answer = InvitationRequest.Answer()
-        do throws(CommandError) {
-          let invited = try await invite(terms)
-          answer.code = invited.code
-          answer.role = invited.role
-          answer.expires = invited.expires
-        } catch {
-          answer.refusal = error.message
-        }
-        InvitationRequest.answer(mark, with: answer, about: board.text, inDataDirectory: directory)
-      }
-    } while await watch.tick()
-  }
-
-  func link(code: JoinCode) -> String {
-    guard let ready, var link = try? BoardLink(ready.link) else { return "" }
-    link.code = code.text.split(separator: "-").map(String.init)
-    return link.text
   }
 }

@@ -20,7 +20,8 @@ extension Node {
     request: RequestMark? = nil
   ) async throws(CommandError) -> NodeEvent.Invited? {
     let peer = try members.find(target)
-    guard let session else { throw CommandError(.notConnected, "no other member is connected") }
+    guard let serving else { throw CommandError(.notConnected, "no other member is connected") }
+    let session = serving.board.session
     do throws(SessionError) {
       let record = try await session.membershipRecord()
       var removed = [peer]
@@ -29,8 +30,8 @@ extension Node {
         revoke(peer)
         try await session.kick(peer, reason: reason)
       }
-      guard admission == .code, !keepsCode else { return nil }
-      return try await replaceCode(of: session, request: request)
+      guard serving.board.admission == .code, !keepsCode else { return nil }
+      return try await replaceCode(of: serving, request: request)
     } catch {
       throw CommandError(error)
     }
@@ -38,23 +39,23 @@ extension Node {
 
   /// Replaces the join code of the board, and stores the new one with it.
   private func replaceCode(
-    of session: Session,
+    of serving: Serving,
     request: RequestMark?
   ) async throws(SessionError) -> NodeEvent.Invited {
+    let session = serving.board.session
     let made = JoinCode.random()
     try await session.replaceCode(with: made)
-    code = made
-    let link = link(code: made)
-    ready?.code = made.text
-    ready?.link = link
-    if openBoard != nil, let ready { showOpenBoard(ready) }
+    serving.setCode(made, configuration)
     if persistence.document != nil, configuration.recordingFile == nil, !configuration.isOffline {
-      await persistence.storeMembership(try await session.membershipRecord(), code: code)
+      await persistence.storeMembership(
+        try await session.membershipRecord(),
+        code: serving.board.code
+      )
     }
     return NodeEvent.Invited(
       code: made.text,
       role: replica?.isOwned == true ? "editor" : nil,
-      link: link,
+      link: serving.link(code: made),
       request: request
     )
   }

@@ -82,12 +82,6 @@ extension Node {
     }
   }
 
-  /// Returns the decision that a document stores; nil if there is none.
-  func storedRemoval(in document: BoardDocument) async -> Removal? {
-    guard let text = try? await document.removal() else { return nil }
-    return Removal(json: text)
-  }
-
   /// Checks that a command may change the board.
   ///
   /// - Throws: ``CommandError`` with the code `removed` if the copy is read-only.
@@ -187,7 +181,7 @@ extension Node {
     else { return (removal, nil) }
     let name = try? await document.name()
     var stored = removal
-    if var earlier = await storedRemoval(in: document) {
+    if var earlier = await document.hostRemoval() {
       if earlier.name.isEmpty { earlier.name = removal.name }
       stored = earlier
     } else {

@@ -1,12 +1,14 @@
-import FoundationEssentials
 import PeerDiscovery
 import PeerSession
 import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
+/// The life of a node: it hosts or joins a board, serves it until the end, and leaves it.
 extension Node {
-  /// Hosts or joins, and stays until the node is to end.
+  /// Hosts or joins a board, and serves it until the node ends.
+  ///
+  /// - Throws: ``NodeError``: the reason why it could not begin or continue.
   func serve() async throws(NodeError) {
     try configuration.createDirectories()
     try await readPersonalSettings()
@@ -21,26 +23,15 @@ extension Node {
     } catch let error as SessionError {
       throw NodeError(error)
     } catch {
-      throw NodeError(.internal, "the node cannot go on: \(error)")
+      throw NodeError(.internal, "the node cannot continue: \(error)")
     }
   }
 
-  /// Serves on a port of our own.
+  /// Serves with a transport of its own.
   private func serveAlone() async throws {
-    var transportConfiguration = TransportConfiguration(
-      identity: configuration.identity,
-      displayName: configuration.displayName,
-      inboxDirectory: configuration.inboxDirectory,
-      logger: configuration.logger
-    )
-    // The name as handshakes tell it, which may be cut.
+    var transportConfiguration = configuration.transportConfiguration
+    // Handshakes may cut the name.
     members.ownName = transportConfiguration.displayName
-    transportConfiguration.isListening = configuration.isListening
-    transportConfiguration.listen = configuration.listen
-    transportConfiguration.interface = configuration.interface
-    transportConfiguration.maximumPeers = configuration.maximumPeers
-    transportConfiguration.lostAfter = configuration.lostAfter
-    transportConfiguration.peerStore = configuration.peerStore
     transportConfiguration.isRequestedResource = { [weak self] _, info in
       await self?.isRequested(info) ?? false
     }
@@ -66,35 +57,121 @@ extension Node {
 
   private func serve(_ transport: PeerTransport) async throws {
     defer { closeQueues() }
+    try await begin(transport)
+    guard let board = phase.board else { return }
+    startRelayMove()
+    let serving = try await open(board, transport)
+    report(serving)
+    discovery.reportPeers(to: board.session)
+    start(board.session)
+    await runtime.untilEnding()
+    await leave(serving)
+  }
+
+  private func closeQueues() {
+    outbox.close()
+    discovery.stopAnnouncing()
+  }
+
+  // MARK: - Beginning
+
+  /// Hosts or joins the board, and announces it; does nothing if the node ends before it has joined one.
+  ///
+  /// - Throws: ``NodeError`` or ``SessionError``.
+  private func begin(_ transport: PeerTransport) async throws {
+    let copies = StoredCopies(configuration)
+    if isGuest {
+      phase = .joining(Joiner(runtime, configuration, discovery, copies, transport))
+    }
     if let input {
       spawn { node in await node.readCommands(input) }
     }
-    known = await acquaintances()
-    browse(except: transport.peerID)
-    let begun: Session?
+    let known = await copies.acquaintances(includesBoards: configuration.isSearching)
+    joiner?.known = known
+    discovery.browse(own: transport.peerID, preferring: known)
     do {
-      begun = try await begin(transport)
+      switch configuration.part {
+      case .host(let name): try await host(.named(name), transport)
+      case .keep(let board, let name): try await host(.board(board, name: name), transport)
+      case .join(let target, let timeout): try await join(target, timeout: timeout, transport)
+      }
     } catch {
       await persistence.close()
       throw error
     }
-    guard let session = begun else { return }
-    self.session = session
-    guard let board = BoardID(session.id.bytes) else {
-      throw NodeError(.internal, "the session has no board")
+  }
+
+  private func host(_ choice: BoardHost.Choice, _ transport: PeerTransport) async throws {
+    let host = BoardHost(configuration: configuration, persistence: persistence)
+    let (board, removal) = try await host.host(choice, orMaking: newBoard(), transport)
+    self.removal = removal
+    phase = .opening(board)
+    // A peer that was removed from a board must not invite others to it.
+    if removal == nil { discovery.announce(board, transport) }
+  }
+
+  private func join(
+    _ target: JoinTarget,
+    timeout: Duration,
+    _ transport: PeerTransport
+  ) async throws {
+    let joining = Task {
+      guard let joiner else { return }
+      let (board, isAnnounced) = try await joiner.join(target, timeout: timeout)
+      phase = .opening(board)
+      changed()
+      // A board that was found by its announcement is announced here too, so that others can find it after its
+      // host has left (DSC-23).
+      if isAnnounced, board.admission != .known { discovery.announce(board, transport) }
+    }
+    // If the node is asked to end, it withdraws its request.
+    spawn { node in
+      _ = await node.wait { node.joiner == nil }
+      if node.ending != nil { joining.cancel() }
+    }
+    do {
+      try await joining.value
+    } catch {
+      if ending == nil { throw error }
+    }
+  }
+
+  /// Moves a hosted board to a relay, if the configuration says so.
+  private func startRelayMove() {
+    guard !isGuest, let carrier = configuration.carrier else { return }
+    spawn { node in
+      guard let board = node.phase.board else { return }
+      let move = RelayMove(
+        runtime: node.runtime,
+        discovery: node.discovery,
+        board: board,
+        localPeer: node.configuration.identity.peerID,
+        carrier: carrier
+      )
+      await move.run()
+    }
+  }
+
+  // MARK: - Serving
+
+  /// Opens the replica and the file of a board.
+  private func open(_ board: BoardSession, _ transport: PeerTransport) async throws -> Serving {
+    let session = board.session
+    guard let id = BoardID(session.id.bytes) else {
+      throw NodeError(.internal, "the id of the session is not the id of a board")
     }
     transfers.removeOldAnswers()
     let replica = Replica(
       author: Author(
-        board: board,
+        board: id,
         key: IdentityKey(identity: configuration.identity),
-        role: board.isOwned && configuration.isRelay ? .relay : .editor
+        role: id.isOwned && configuration.isRelay ? .relay : .editor
       ),
       now: now
     )
     photos.begin(replica, of: session.id)
     do throws(NodeError) {
-      try await openDocument(of: session, replica)
+      try await openDocument(of: board, replica)
     } catch {
       await session.leave()
       await persistence.close()
@@ -102,25 +179,48 @@ extension Node {
     }
     await persistence.loadNames()
     persistence.reportState()
-    // A name of a handshake is within the limit of a profile.
+    // A name from a handshake is never too long for a profile.
     try? replica.setProfile(name: members.ownName, icon: members.ownIcon?.emoji ?? "", now: now)
-    self.replica = replica
-    // Not before: a board that could not be read must not be written.
-    persistence.replica = replica
-    transfers.begin(replica, session)
-    editor = BoardEditor(runtime, replica, members: members, photos: photos) {
+    let ready = await board.ready(configuration, transport, isAnnounced: discovery.isAnnouncing)
+    let editor = BoardEditor(runtime, replica, members: members, photos: photos) {
       [runtime] in runtime.call { $0.performActions() }
     }
-    if let grant = ownGrant(of: board) {
+    let serving = Serving(board, replica, editor, ready)
+    phase = .serving(serving)
+    // Not before the file was read: a board that could not be read must not be written.
+    persistence.replica = replica
+    transfers.begin(replica, session)
+    if let grant = ownGrant(of: id) {
       _ = replica.own(grant, now: now)
       performActions()
     }
-    if board.isOwned { roleChanged(replica.role) }
+    if id.isOwned { roleChanged(replica.role) }
     isRoleTold = replica.role.mayWrite
     persistence.recordName(members.ownName, of: transport.peerID.text)
     persistence.recordTraffic(of: session, as: members.ownName)
-    await tellReady(transport, session)
-    reportFoundMembers(to: session)
+    return serving
+  }
+
+  /// Reports that the board can be used, to the user and to the other programs of this user.
+  private func report(_ serving: Serving) {
+    emit(.ready(serving.ready))
+    tellOffline()
+    if let removal { emit(.removed(described(removal))) }
+    guard configuration.remembersBoards, configuration.isListening else { return }
+    if !serving.showOpenBoard(configuration) {
+      configuration.logger.debug("Other programs cannot see that the board is open.")
+    } else if serving.board.admission == .code, !configuration.isRelay {
+      let (board, directory) = (serving.ready.board, configuration.dataDirectory)
+      spawn { node in
+        await InvitationRequest.serve(about: board, inDataDirectory: directory) {
+          terms throws(CommandError) in try await node.invite(terms)
+        }
+      }
+    }
+  }
+
+  /// Starts the jobs that run until the session or the node ends.
+  private func start(_ session: Session) {
     spawn { node in await node.followSession(session) }
     spawn { node in await node.storeMembership(of: session) }
     spawn { node in
@@ -128,16 +228,25 @@ extension Node {
     }
     spawn { node in await node.keepTime() }
     spawn { node in await node.runCommands() }
-    await runtime.untilEnding()
-    await goodbye(session)
   }
 
-  /// Releases all held objects, and leaves.
-  private func goodbye(_ session: Session) async {
-    openBoard = nil
-    _ = try? editor?.endStroke()
+  /// Stores the membership of a session whenever it changes (MEM-7), until the session ends.
+  private func storeMembership(of session: Session) async {
+    guard !configuration.isOffline else { return }
+    for await record in session.membership where configuration.recordingFile == nil {
+      await persistence.storeMembership(record, code: phase.board?.code)
+    }
+  }
+
+  // MARK: - Leaving
+
+  /// Releases all held objects, waits a moment until members have received pending messages, and leaves.
+  private func leave(_ serving: Serving) async {
+    phase = .leaving(serving)
+    serving.hideOpenBoard()
+    _ = try? serving.editor.endStroke()
     _ = try? change { (board) throws(BoardError) in try board.deselectAll() }
-    replica?.prepareToLeave(now: now)
+    serving.replica.prepareToLeave(now: now)
     performActions()
     let limit = runtime.limitOfGoodbye()
     let reached = members.filter(\.value.isReached).map(\.key)
@@ -149,315 +258,13 @@ extension Node {
     if case .run = configuration.script, ending == .asked, let firstFailure {
       runtime.replaceEnding(.failed(firstFailure))
     }
-    await session.leave(untilNextStart: comesBack)
+    await serving.board.session.leave(untilNextStart: comesBack)
     await persistence.close()
-  }
-
-  private func closeQueues() {
-    outbox.close()
-    participantSource.finish()
-  }
-
-  // MARK: - Beginning
-
-  /// Hosts or joins; nil when the node is to end before that came to anything.
-  private func begin(_ transport: PeerTransport) async throws -> Session? {
-    switch configuration.part {
-    case .host(let name):
-      return try await host(.named(name), transport)
-    case .keep(let board, let name):
-      return try await host(.board(board, name: name), transport)
-    case .join(let target, let patience):
-      let joining = Task { try await self.join(target, patience: patience, transport) }
-      // An end that is asked for meanwhile takes the invitation back.
-      spawn { node in
-        await node.untilEndingOrBegun()
-        if node.ending != nil {
-          joining.cancel()
-        }
-      }
-      defer { begun() }
-      do {
-        return try await joining.value
-      } catch {
-        guard ending == nil else { return nil }
-        throw error
-      }
-    }
-  }
-
-  private func untilEndingOrBegun() async {
-    _ = await wait { self.isBegun }
-  }
-
-  private func begun() {
-    isBegun = true
-    changed()
-  }
-
-  private func host(_ meant: MeantBoard, _ transport: PeerTransport) async throws -> Session {
-    boardName = meant.name
-    let new = newBoard()
-    var id = meant.id ?? new
-    var code: JoinCode?
-    var membership: MembershipRecord?
-    if configuration.remembersBoards {
-      (id, boardName, code) = try await openHosted(meant, orMaking: new)
-      // An offline node dials no members and leaves the stored membership unchanged.
-      if let document = persistence.document, !configuration.isOffline {
-        membership = await storedMembership(in: document)
-      }
-      if let document = persistence.document { removal = await storedRemoval(in: document) }
-    }
-    if configuration.isOwned, BoardID(id.bytes)?.isOwned != true {
-      throw NodeError(
-        .usage,
-        "this board was made for everybody to write on: --owned makes a new one; give another name"
-      )
-    }
-    // Use the code of a board that another peer created, since a new code would not work for its
-    // members.
-    let isOurs = membership.map { $0.host == transport.peerID } ?? true
-    let policy = admissionPolicy(default: isOurs || code != nil ? .code : .known, kept: code)
-    let session: Session
-    if let carriage = configuration.carriage {
-      session =
-        if let open = carriage.session {
-          open
-        } else {
-          try await transport.host(
-            id,
-            admission: policy,
-            host: carriage.host,
-            grant: carriage.grant,
-            membership: membership
-          )
-        }
-      if carriage.session != nil, let membership { await session.restore(membership) }
-      await session.setName(boardName)
-    } else {
-      session = try await transport.host(
-        id,
-        admission: policy,
-        name: boardName,
-        membership: membership
-      )
-    }
-    announce(transport, session)
-    if let carrier = configuration.carrier {
-      spawn { node in await node.moveToRelay(carrier, session, policy) }
-    }
-    return session
-  }
-
-  /// Who is let in, as the session wants it; makes a code where one is needed and there is none.
-  ///
-  /// - Parameters:
-  ///   - fallback: Who is let in where nobody says.
-  ///   - kept: The code that the board had before.
-  /// - Returns: The policy.
-  func admissionPolicy(
-    default fallback: NodeConfiguration.Admission,
-    kept: JoinCode? = nil
-  ) -> AdmissionPolicy {
-    let admission = configuration.admission ?? fallback
-    self.admission = admission
-    switch admission {
-    case .ask: return .ask
-    case .known: return .known
-    case .anyone: return .anyone
-    case .code:
-      let code = configuration.code ?? kept ?? .random()
-      self.code = code
-      return .code(code)
-    }
-  }
-
-  private func tellReady(_ transport: PeerTransport, _ session: Session) async {
-    var hosts: [String] = []
-    if configuration.isListening {
-      hosts = await transport.addresses()
-      if let listen = configuration.listen, !["0.0.0.0", "::"].contains(listen.host) {
-        hosts = [listen.host]
-      }
-      if hosts.isEmpty { hosts = ["127.0.0.1"] }
-    }
-    let addresses = hosts.compactMap { HostPort(host: $0, port: transport.port) }
-    let words = code.map { $0.text.split(separator: "-").map(String.init) } ?? []
-    let link = addresses.first.map {
-      BoardLink(
-        address: $0,
-        board: session.id.text,
-        peer: transport.peerID.text,
-        pass: pass(for: session.id),
-        code: words
-      ).text
-    }
-    let told = NodeEvent.Ready(
-      peer: transport.peerID.text,
-      name: configuration.displayName,
-      addresses: addresses.map(\.description),
-      port: transport.port,
-      board: session.id.text,
-      boardName: boardName,
-      admit: (admission ?? .known).rawValue,
-      code: code?.text,
-      link: link ?? "",
-      announced: isAnnouncing
-    )
-    ready = told
-    emit(.ready(told))
-    tellOffline()
-    if let removal { emit(.removed(described(removal))) }
-    guard configuration.remembersBoards, configuration.isListening else { return }
-    showOpenBoard(told)
-    if openBoard == nil {
-      configuration.logger.debug("other programs cannot see that the board is open")
-    } else if admission == .code, !configuration.isRelay {
-      let board = session.id
-      spawn { node in await node.takeInvitations(for: board) }
-    }
-  }
-
-  /// The pass of the links to this host; nil if it does not ask a person (HEL-9).
-  private func pass(for session: SessionID) -> String? {
-    admission == .ask ? configuration.identity.invitationPass(for: session).text : nil
-  }
-
-  /// Shows the board to the other programs of this user, with its present code.
-  func showOpenBoard(_ ready: NodeEvent.Ready) {
-    // The former file holds the lock until it is released.
-    openBoard = nil
-    openBoard = OpenBoardFile(
-      OpenBoard(
-        board: ready.board,
-        boardName: ready.boardName,
-        peer: ready.peer,
-        port: ready.port,
-        listen: configuration.listen?.host,
-        interface: configuration.interface,
-        admit: ready.admit,
-        code: ready.code,
-        pass: session.flatMap { pass(for: $0.id) }
-      ),
-      inDataDirectory: configuration.dataDirectory
-    )
-  }
-
-  // MARK: - Discovery
-
-  /// Lets the board be found by way of us, where that is wanted.
-  func announce(_ transport: PeerTransport, _ session: Session) {
-    // A board from which this peer was removed is not its to offer.
-    guard configuration.isAnnounced, removal == nil, let discovery = configuration.discovery,
-      let peer = AnnouncedPeerID(bytes: transport.peerID.bytes),
-      let board = AnnouncedSessionID(bytes: session.id.bytes),
-      let port = UInt16(exactly: transport.port)
-    else { return }
-    isAnnouncing = true
-    var announcement = Announcement(
-      peer: peer,
-      session: board,
-      incarnation: AnnouncedIncarnation(session.incarnation.value),
-      role: configuration.isRelay ? .relay : .member,
-      boardName: boardName,
-      hostName: configuration.displayName,
-      participants: 1
-    )
-    announcement.admission = admission
-    let first = announcement
-    let advertisement = Advertisement(port: port, announcement: first)
-    spawn { node in
-      let changes = node.participantChanges
-      await discovery.advertise(advertisement) { advertising in
-        var announcement = first
-        for await _ in changes {
-          announcement.participants = UInt16(clamping: node.members.count + 1)
-          await advertising.update(announcement)
-        }
-      }
-    }
-  }
-
-  private func browse(except own: PeerID) {
-    // A relay looks for nobody: who wants its boards comes.
-    guard let discovery = configuration.discovery, !configuration.isRelay else { return }
-    // Who joins and finds only a board of its own wants to be told so.
-    let excluded = isJoining ? nil : AnnouncedPeerID(bytes: own.bytes)
-    let query = BrowserQuery(excluding: excluded, preferring: known.preference)
-    spawn { node in
-      await discovery.browse(query) { events in
-        for await event in events {
-          node.discovered(event, own)
-          await node.runtime.room()
-        }
-      }
-    }
-  }
-
-  private func discovered(_ event: BrowserEvent, _ own: PeerID) {
-    switch event {
-    case .found(let peer) where peer.announcement.peer.bytes == own.bytes,
-      .updated(let peer) where peer.announcement.peer.bytes == own.bytes:
-      ownBoard = peer.announcement.boardName.raw
-    case .lost(let peer) where peer.announcement.peer.bytes == own.bytes:
-      ownBoard = nil
-    case .found(let peer):
-      nearby.insert(peer)
-      emit(.peerFound(NodeEvent.FoundBoard(peer)))
-      reportFound(peer)
-    case .updated(let peer):
-      nearby.insert(peer)
-      emit(.peerUpdated(NodeEvent.FoundBoard(peer)))
-      reportFound(peer)
-    case .lost(let peer):
-      // A hint: it ends no session.
-      nearby.remove(peer)
-      if let session, peer.announcement.session.bytes == session.id.bytes,
-        let id = PeerID(bytes: peer.announcement.peer.bytes)
-      {
-        session.vanished(id)
-      }
-      emit(.peerLost(NodeEvent.LostBoard(peer)))
-    case .unavailable(let problem):
-      discoveryProblem = problem
-      emit(
-        .warning(.init(code: NodeEvent.Remark.discoveryUnavailable, message: problem.description))
-      )
-    case .available:
-      if discoveryProblem != nil {
-        emit(
-          .note(
-            .init(
-              code: NodeEvent.Remark.discoveryAvailable,
-              message: "Boards nearby can be found."
-            )
-          )
-        )
-      }
-      discoveryProblem = nil
-    }
-    changed()
-  }
-
-  private func reportFound(_ peer: DiscoveredPeer) {
-    guard let session, peer.announcement.session.bytes == session.id.bytes else { return }
-    reportFound(peer, to: session)
-  }
-
-  /// Reports to the session that discovery shows one of its peers (MEM-9).
-  func reportFound(_ peer: DiscoveredPeer, to session: Session) {
-    guard let id = PeerID(bytes: peer.announcement.peer.bytes) else { return }
-    session.found(
-      id,
-      at: peer.endpoints.map { PeerAddress(host: $0.host, port: Int($0.port)) },
-      as: SessionIncarnation(peer.announcement.incarnation.value)
-    )
   }
 }
 
 extension NodeError {
-  /// Why a session could not be had, as the end of the program.
+  /// Creates the error with which the program ends if it gets no session.
   package init(_ error: SessionError) {
     let code: Code =
       switch error.code {

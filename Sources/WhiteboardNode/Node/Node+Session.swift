@@ -5,12 +5,15 @@ import Whiteboard
 import WhiteboardRendering
 import WhiteboardSync
 
+/// The events of the session.
 extension Node {
-  /// Takes in what happens in the session, for as long as it lasts.
+  /// Handles the events of the session until it ends, and the departure of all members then.
   func followSession(_ session: Session) async {
     await configuration.beforeSessionEvents?(self)
-    await handleEvents(of: session)
-    // Left, or ended from outside: what is on the board stays on it.
+    let reader = SessionReader(runtime, persistence, session)
+    sessionReader = reader
+    spawn { node in await node.sessionReader?.read() }
+    await reader.handleEvents { handle($0, session) }
     let reason = session.endReason?.code.rawValue ?? "ending"
     for peer in members.ids {
       endDeliveries(to: peer, reason: reason)
@@ -20,95 +23,14 @@ extension Node {
     if let end = session.endReason, end.code == .kicked {
       wasRemoved(by: session.hostPeer, reason: end.remark)
     }
-    // Nobody can join here any more, so nobody should find the board through us.
-    participantSource.finish()
-    isAnnouncing = false
+    discovery.stopAnnouncing()
     changed()
-    // A user may still look at the board, but the remaining commands of a script would reach no
-    // member.
+    // A user may still look at the board, but the other commands of a script would reach no member.
     if case .run = configuration.script, let reason = session.endReason, reason.code == .kicked {
       let message = removal.map { described($0).message } ?? reason.message
       end(.failed(NodeError(.notAllowed, message, isRemoval: true)))
     }
   }
-
-  /// Handles the events of the session until it is over.
-  ///
-  /// The events of each member are handled in their order, and the members take turns.
-  private func handleEvents(of session: Session) async {
-    incoming = IncomingEvents()
-    let (signals, source) = AsyncStream.makeStream(
-      of: Void.self,
-      bufferingPolicy: .bufferingNewest(1)
-    )
-    async let isOver: Void = handleWaiting(session, signals, source)
-    for await event in session.events {
-      switch incoming.append(event, now: runtime.uptime) {
-      case .pass: break
-      case .stopReading(let peer): session.setReading(false, from: peer)
-      // A relayed member has no link of its own that could be stopped. It may be gone meanwhile.
-      case .disconnect(let peer): try? await session.disconnect(peer, because: .tooFast)
-      }
-      source.yield()
-      _ = await wait { self.incoming.hasRoom }
-    }
-    source.finish()
-    await isOver
-  }
-
-  private func handleWaiting(
-    _ session: Session,
-    _ signals: AsyncStream<Void>,
-    _ source: AsyncStream<Void>.Continuation
-  ) async {
-    var signal = signals.makeAsyncIterator()
-    var work = 0.0
-    while true {
-      switch incoming.next(now: runtime.uptime) {
-      case .handle(let event, let peer):
-        let caused = handleMeasured(event, session)
-        if let peer, event.isUnasked { incoming.charge(caused, to: peer, now: runtime.uptime) }
-        persistence.recordTraffic()
-        changed()
-        await runtime.room()
-        await persistence.room()
-        // The next large message must not arrive before the output of this one is written (MSG-5).
-        if let peer, incoming.resume(peer) { session.setReading(true, from: peer) }
-        work += caused
-        guard work >= Self.workAtOnce else { continue }
-        work = 0
-        await Task.yield()
-      case .wait(let due):
-        let timer = Task { [clock = runtime.clock, start = runtime.start] in
-          try await clock.sleep(until: start + due)
-          source.yield()
-        }
-        if await signal.next(isolation: self) == nil { incoming.ignoresShares = true }
-        timer.cancel()
-      case .none:
-        incoming.trim(now: runtime.uptime)
-        guard await signal.next(isolation: self) != nil else {
-          if incoming.isEmpty { return }
-          incoming.ignoresShares = true
-          continue
-        }
-      }
-    }
-  }
-
-  /// Handles an event.
-  /// - Returns: The processor time that it took, in seconds, including an estimate for its output.
-  private func handleMeasured(_ event: SessionEvent, _ session: Session) -> Double {
-    let (began, bytes) = (SystemTime.processorTime, runtime.emittedBytes)
-    handle(event, session)
-    return SystemTime.processorTime - began + Double(runtime.emittedBytes - bytes)
-      * Self.workPerByte
-  }
-
-  /// How many seconds of work the node does before it lets commands and other tasks run.
-  private static let workAtOnce = 0.005
-  /// The estimated processor time, in seconds, for writing a byte of output.
-  private static let workPerByte = 40e-9
 
   private func handle(_ event: SessionEvent, _ session: Session) {
     switch event {
@@ -137,8 +59,7 @@ extension Node {
           .init(
             code: "datagrams-over-link",
             message:
-              "UDP does not pass to \(members.label(of: peer)); what is drawn there shows a little "
-              + "later."
+              "UDP does not reach \(members.label(of: peer)), so its drawing appears a little later."
           )
         )
       )
@@ -160,7 +81,7 @@ extension Node {
   // MARK: - Members
 
   private func joined(_ peer: Peer, _ session: Session) {
-    // A process that took another's place is owed nothing of what that one was.
+    // If the process of the peer restarted, messages to the former process can no longer be confirmed.
     outbox.leave(peer.id)
     endDeliveries(to: peer.id, reason: DepartureReason.restarted.word)
     let member = Members.Member(
@@ -182,7 +103,7 @@ extension Node {
       admit(peer)
     }
     if isNew {
-      participantSource.yield()
+      discovery.membersChanged()
     }
   }
 
@@ -196,13 +117,13 @@ extension Node {
       }
     guard members.setState(shown, of: peer) else { return }
     emit(.peerState(.init(peer: peer.text, name: members.name(of: peer), state: shown)))
-    // One that takes nothing may be dropped, now that it is there.
+    // A member that accepts no messages may now be overdue for removal.
     runtime.wakeNow()
   }
 
   private func left(_ peer: PeerID, _ reason: DepartureReason, _ session: Session) {
     let name = members.name(of: peer)
-    // Only the host removes members, so this is its word about us.
+    // Only the host removes members, so only its message removes the local peer.
     var isAboutUs = false
     switch reason {
     case .kicked(let words) where peer == session.hostPeer:
@@ -246,6 +167,6 @@ extension Node {
       replica?.peerLeft(member, now: now)
       performActions()
     }
-    participantSource.yield()
+    discovery.membersChanged()
   }
 }

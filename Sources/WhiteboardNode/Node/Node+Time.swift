@@ -11,7 +11,7 @@ extension Node {
       replica?.tick(now: now)
       performActions()
       if let session { outbox.dropSlowPeers(of: session) { members.isReached($0) } }
-      lookAfterDocument()
+      maintainDocument()
       changed()
       await runtime.room()
       await runtime.sleep(until: nextDue)

@@ -6,15 +6,15 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Discovery, a session and a replica as one: what every program of this product runs.
+/// Discovery, a session, a replica and its file: the part that all programs of this product have in common.
 ///
-/// Commands go in from a ``CommandSource``, events come out at an ``EventSink``, in one order. Each command is
-/// answered by exactly one `done` or `error`. A sink that takes events slowly slows the node: it reads
-/// its session and its input no faster than its events are taken.
+/// Commands go in from a ``CommandSource``; events come out at an ``EventSink``, in one order. Each command is
+/// answered by exactly one `done` or `error`. A slow sink slows the node down: the node reads its session and its
+/// input no faster than the sink accepts events.
 package actor Node {
   let configuration: NodeConfiguration
   let input: (any CommandSource)?
-  /// The members of the session, and the names of all.
+  /// The members of the session, and their names.
   let members: Members
   private let sink: any EventSink
   /// Events, conditions, tasks, time, and the end.
@@ -32,37 +32,30 @@ package actor Node {
   )
   /// Resources and streams.
   private(set) lazy var transfers = makeTransfers()
+  /// The boards nearby, and the announcement of the local one.
+  private(set) lazy var discovery = BoardDiscovery(runtime, configuration, members: members)
 
-  /// What came from the session and waits to be handled.
-  var incoming = IncomingEvents()
-  /// Whether the program serves the board again when it is next started.
+  /// The phase of the node's life.
+  var phase = NodePhase.starting
+  /// Reads the events of the session; nil before the board is open.
+  var sessionReader: SessionReader?
+  /// Whether the program will serve the board again when it is next started.
   private(set) var comesBack = false
   /// Whether `quit` was refused because it would have lost work.
   var isQuitRefused = false
+  /// The time of the next purge of old deletions.
   var nextPurge: ContinuousClock.Instant
   /// The times since which objects were seen as deleted.
   var deletionAges = DeletionAges()
   /// The host's decision that this peer is no longer a member; nil while it is one.
   var removal: Removal?
-  /// Tells other programs that the board is open.
-  var openBoard: OpenBoardFile?
 
-  // Who is there.
-  var session: Session?
-  var replica: Replica?
-  var boardName = ""
-  var admission: NodeConfiguration.Admission?
-  var code: JoinCode?
-  /// What was told when we could be reached.
-  var ready: NodeEvent.Ready?
-  /// Whose the board is, where it was made here now as ours.
+  /// The ownership of a new board that the local user owns; nil for other boards.
   var owner: BoardOwner?
-  /// What we were told last that we may do on the board, where somebody owns it.
+  /// The role on an owned board that was reported last.
   var ownRole: Role?
-  /// Whether we were told what we may do, or waited for it long enough.
+  /// Whether the role is known, or was waited for long enough.
   var isRoleTold = false
-  var isAnnouncing = false
-  var isBegun = false
   /// Whether a member's answer to a catch-up request was applied.
   var isCaughtUp = false
   /// Whether a command waits for the board.
@@ -73,12 +66,6 @@ package actor Node {
   var syncWaits = 0
   /// The local changes that a member last had completely.
   var sharedDots = DotSet()
-  var discoveryProblem: DiscoveryProblem?
-  var nearby = Nearby()
-  /// The name of a board that another program announces with our key.
-  var ownBoard: String?
-  let participantChanges: AsyncStream<Void>
-  let participantSource: AsyncStream<Void>.Continuation
 
   // Pending work.
   var commands = CommandQueue()
@@ -90,40 +77,28 @@ package actor Node {
   /// The number of running transfers that are not answered yet.
   var concurrentCommands = 0
 
-  // What is pending.
+  /// The pending questions to the user, by id.
   var invitations: [String: PendingInvitation] = [:]
-  /// The latest questions that are over, so that a late answer can be explained.
+  /// The last questions that are over, so that a late answer can be explained.
   var endedInvitations: [EndedInvitation] = []
-  var nextVerification = 1
-  /// The address that accepted the connection and has not answered.
-  var silentAddress: String?
-  /// Why the host was dialed again the last time.
-  var retryReason: SessionError.Code?
-  /// The display name of the user who was asked to admit the local peer.
-  var askedName: String?
-  /// The peers and boards that were known when this node began to look around.
-  var known = Acquaintances()
-  /// When that user was asked.
-  var questionStart: ContinuousClock.Instant?
-  /// Why the person here did not say that the words are the same.
-  var doubt: NodeError?
-  /// Runs the commands that change the board; nil before it is open.
-  var editor: BoardEditor?
+
+  /// The objects as they were reported last.
   var shown: [ObjectID: ObjectSnapshot] = [:]
-  /// The games among what is shown, as we saw them last.
+  /// The games among these objects, as the local user sees them.
   var shownGames: [ObjectID: GameView] = [:]
+  /// The settings of the board as they were reported last.
   var shownSettings = NodeEvent.SettingsDescription()
   /// The authors that the user does not want to see.
   var hiddenAuthors: Set<MemberID> = []
-  /// The first verb that failed, in a script that keeps going.
+  /// The failure of the first command that failed, if the script continues.
   var firstFailure: NodeError?
 
-  /// A question that `accept` or `decline` answers.
+  /// A question to the user, which `accept` or `decline` answers.
   struct PendingInvitation {
     enum Kind {
-      /// A peer asks to join.
+      /// Whether to admit a peer.
       case incoming(InvitationID)
-      /// We compare words before we join.
+      /// Whether the words are the same on both screens, before the local peer joins.
       case outgoing(CheckedContinuation<Bool, Never>)
     }
 
@@ -132,12 +107,12 @@ package actor Node {
     let name: String
   }
 
-  /// Makes a node; nothing runs until ``run()``.
+  /// Creates a node; nothing runs until ``run()``.
   ///
   /// - Parameters:
-  ///   - configuration: What it is and does.
-  ///   - input: Where verbs come from; nil for none.
-  ///   - sink: Where events go.
+  ///   - configuration: The configuration.
+  ///   - input: The source of commands; nil for none.
+  ///   - sink: The receiver of events.
   package init(
     _ configuration: NodeConfiguration,
     input: (any CommandSource)?,
@@ -151,25 +126,21 @@ package actor Node {
     self.input = input
     self.sink = sink
     nextPurge = .now + .seconds(60)
-    (participantChanges, participantSource) = AsyncStream.makeStream(
-      bufferingPolicy: .bufferingNewest(1)
-    )
   }
 
-  /// Runs until it is asked to end, its script is over, or it cannot go on.
+  /// Runs until it is asked to end, its script is over, or it fails; a node runs only once.
   ///
-  /// Says goodbye to every peer and tells every event before it returns. Cancelling the task asks it to
-  /// end. It runs once.
+  /// Leaves the session properly and emits every event before it returns. Canceling the task asks it to end.
   ///
-  /// - Throws: ``NodeError``: why it could not begin or go on, or which end its script came to.
+  /// - Throws: ``NodeError``: the reason why it could not begin or continue, or the failure of its script.
   package func run() async throws(NodeError) {
-    // Waited for below. Not cancelled with the caller: a node that ends still says goodbye, and
-    // writes what is to be written.
+    // Awaited below, but not canceled with the caller: a node that ends still leaves the session and writes the
+    // file.
     let running = Task { await self.live() }
     await withTaskCancellationHandler {
       await running.value
     } onCancel: {
-      // Ends by itself at once; nobody waits for it.
+      // Returns at once; no code waits for it.
       Task { await self.end(.asked) }
     }
     await runtime.flush()
@@ -184,21 +155,21 @@ package actor Node {
       for await job in runtime.jobs {
         group.addTask { await job(self) }
       }
-      // What still runs belongs to a node that is over.
+      // The node has ended, so its remaining jobs are not needed.
       group.cancelAll()
     }
   }
 
-  /// Asks the node to leave the board and end; ``run()`` returns when it has.
+  /// Asks the node to leave the board and end; ``run()`` returns after that.
   ///
-  /// - Parameter untilNextStart: Whether the program serves the board again when it is next started, so that
-  ///   those who are on it look for it.
+  /// - Parameter untilNextStart: Whether the program will serve the board again when it is next started, so that
+  ///   the members try to reconnect.
   package func requestEnd(untilNextStart: Bool = false) {
     if ending == nil { comesBack = untilNextStart }
     end(.asked)
   }
 
-  /// Runs a job concurrently until it returns or the node is over.
+  /// Runs a job concurrently until it returns or the node ends.
   func spawn(_ job: @escaping NodeRuntime.Job) { runtime.spawn(job) }
 
   private func main() async {
@@ -211,15 +182,37 @@ package actor Node {
     runtime.finishJobs()
   }
 
+  // MARK: - The board
+
+  /// Finds the board and joins it; nil if the node does not join a board, or has joined it.
+  var joiner: Joiner? {
+    if case .joining(let joiner) = phase { joiner } else { nil }
+  }
+
+  /// The state of the board in use; nil before it is open.
+  var serving: Serving? { phase.serving }
+
+  /// The session; nil before the board is hosted or joined.
+  var session: Session? { phase.board?.session }
+
+  /// The replica; nil before the board is open.
+  var replica: Replica? { phase.serving?.replica }
+
+  /// Runs the commands that change the board; nil before it is open.
+  var editor: BoardEditor? { phase.serving?.editor }
+
+  /// The name of the board; empty before it is hosted or joined.
+  var boardName: String { phase.board?.name ?? "" }
+
   // MARK: - Ending
 
-  /// Why the node ends; nil while it does not.
+  /// The reason why the node ends; nil while it runs.
   var ending: NodeRuntime.Ending? { runtime.ending }
 
-  /// Makes the node end, for the first reason that is given.
+  /// Makes the node end; the first reason counts.
   func end(_ reason: NodeRuntime.Ending) { runtime.end(reason) }
 
-  /// Resumes everything that waits for an answer that cannot come any more.
+  /// Resumes all waits whose answer can no longer come.
   func finishWaiters() {
     for invitation in invitations.values {
       if case .outgoing(let continuation) = invitation.kind {
@@ -242,12 +235,12 @@ package actor Node {
   /// Emits an event after all events before it.
   func emit(_ event: NodeEvent) { runtime.emit(event) }
 
-  /// Checks the conditions that are waited for; to be called after every change of state.
+  /// Checks the conditions of waits; call it after every change of state.
   func changed() { runtime.changed() }
 
   /// Waits until a condition holds.
   ///
-  /// - Returns: True if the condition held; false if the time was over or the node ends.
+  /// - Returns: Whether the condition held; false if the time ran out or the node ends.
   func wait(timeout: Duration? = nil, until holds: @escaping () -> Bool) async -> Bool {
     await runtime.wait(timeout: timeout, until: holds)
   }

@@ -7,28 +7,28 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardExport
 
-/// What a node is made from.
+/// The configuration of a node.
 package struct NodeConfiguration: Sendable {
-  /// What the node does first.
+  /// The board that the node hosts or joins.
   package enum Part: Sendable {
-    /// Hosts the board of a name, which is made where there is none yet.
+    /// Hosts the board of a name; creates it if there is none.
     case host(boardName: String)
-    /// Hosts the board of an id, which is called so where it is made.
+    /// Hosts the board of an id; creates it with the name if there is none.
     case keep(board: SessionID, boardName: String)
-    /// Joins a board, waiting that long for it to be found.
+    /// Joins a board; waits for its announcement for the given time.
     case join(JoinTarget, patience: Duration)
   }
 
-  /// A session that another peer hosts and we carry as its relay.
+  /// A session that another peer hosts and the node relays.
   package struct RelayHosting: Sendable {
-    /// The session where it is open already, as when its host has just asked; nil makes it again.
+    /// The session, if its host has just moved it to this relay; nil if it must be opened again.
     package let session: Session?
     /// The host.
     package let host: PeerID
-    /// What lets us carry it.
+    /// The permission of the host to relay it.
     package let grant: RelayGrant
 
-    /// Describes a session that we carry.
+    /// Describes a relayed session.
     package init(_ session: Session?, host: PeerID, grant: RelayGrant) {
       self.session = session
       self.host = host
@@ -36,38 +36,38 @@ package struct NodeConfiguration: Sendable {
     }
   }
 
-  /// A relay that is to carry the board we host.
+  /// The relays that may relay a hosted board.
   package enum Carrier: Sendable, Equatable {
-    /// The one at this address, with this key where it is known.
+    /// The relay at this address, with this key if it is known.
     case at(HostPort, PeerID?)
     /// Any relay that is found nearby and accepts the board.
     case nearby
   }
 
-  /// What the node does when its input is at its end or a verb fails.
+  /// What the node does when its input ends or a command fails.
   package enum Script: Sendable, Equatable {
-    /// It goes on until it is told to end.
+    /// It runs until it is asked to end.
     case none
-    /// It waits until everything is everywhere and ends; a failed verb ends it at once, or not
-    /// before the end of the input.
+    /// It waits until all members have the board, and ends. A failed command ends it at once, or if `keepsGoing`,
+    /// at the end of the input.
     case run(keepsGoing: Bool)
   }
 
-  /// Who is let in.
+  /// The peers that are admitted.
   package enum Admission: String, Sendable, CaseIterable {
-    /// Whom the person here lets in.
+    /// The peers that the local user accepts.
     case ask
-    /// Who knows the code.
+    /// The peers that know the join code.
     case code
-    /// Who was trusted before.
+    /// The peers that were trusted before.
     case known
-    /// Everybody.
+    /// All peers.
     case anyone
   }
 
-  /// What happens to a file that a member offers.
+  /// The decision about a file that a member offers.
   package enum FilePolicy: Sendable {
-    /// A person or a program is asked: ``NodeEvent/resourceOffered(_:)``.
+    /// The user or a program is asked: ``NodeEvent/resourceOffered(_:)``.
     case ask
     /// It is accepted.
     case accept
@@ -75,56 +75,55 @@ package struct NodeConfiguration: Sendable {
     case refuse
   }
 
-  /// What to do first.
+  /// The board that the node hosts or joins.
   package var part: Part
   /// What to do at the end of the input.
   package var script = Script.none
-  /// Whether a person types the lines, one who may want to quit before what was typed is done.
+  /// Whether a user types the commands, and may want to quit before they are done.
   package var isTyped = false
-  /// What we call ourselves.
+  /// The display name of the local user.
   package var displayName: String
-  /// Our key.
+  /// The local key.
   package var identity: PeerIdentity
-  /// The peers we remember; nil remembers nobody.
+  /// The peers that are known from earlier sessions; nil if none are remembered.
   package var peerStore: PeerStore?
-  /// Where files go; made, private, where it is missing.
+  /// The directory of all files; created, with access for its owner only, if it is missing.
   package var dataDirectory: String
-  /// Where the person's name and icon are kept; nil keeps neither.
+  /// The stored name and icon of the user; nil if they are not stored.
   package var personalSettings: PersonalSettings?
-  /// Whether boards are kept on the disk, so that the board of a name is the same from run to run.
+  /// Whether boards are saved, so that the board of a name is the same in the next run.
   package var remembersBoards = true
-  /// The file of the board to host; nil: the one of its name in the data directory.
+  /// The file of the board to host; nil for the file of its name in the data directory.
   package var boardFile: String?
-  /// The file that is made to record a board that is joined: we look on, and change nothing on it; nil: the
-  /// board is kept in the data directory.
+  /// The file in which to record a joined board without changing it; nil to save the board in the data directory.
   package var recordingFile: String?
-  /// What of the session's traffic is kept in the document beside the board; nil: nothing.
+  /// The part of the session's traffic that is recorded in the file of the board; nil for none.
   package var recordedTraffic: TrafficScope?
-  /// The port and the links that several nodes of a process share; nil: the node has its own.
+  /// The transport that several nodes of a process share; nil if the node has its own.
   ///
-  /// Whoever made it asks the node of a session what resources it wants: ``Node/wants(_:)``.
+  /// The owner of the transport must ask the node of a session about resources: ``Node/wants(_:)``.
   package var transport: PeerTransport?
-  /// What lets us serve a board as the relay of another host; nil: it is ours.
+  /// The session of another host that the node relays; nil if the node is no relay of another host.
   package var carriage: RelayHosting?
-  /// The relay that is to carry the board we host; nil: none.
+  /// The relays to which a hosted board moves; nil for none.
   package var carrier: Carrier?
-  /// Whether a board that is made is ours: others write on it as far as we let them.
+  /// Whether the local user owns a new board, and decides which members can edit it.
   package var isOwned = false
-  /// What tells such a board from others of ours; nil draws it.
+  /// Distinguishes a new board from others of the same owner; nil for a random one.
   package var salt: [UInt8]?
-  /// Whether we stay when everybody else has left: the board is announced as a relay's.
+  /// Whether the node is a relay, which stays when all other members have left, and is announced as a relay.
   package var isRelay = false
-  /// Whether each photo has a file of its own besides the board, for events that name it.
+  /// Whether each photo also has a file outside the board, for events that name it.
   ///
-  /// Otherwise a photo is stored in the board only, and has a file while it is read or sent.
+  /// Otherwise a photo is stored in the board only, and has a file only while it is read or sent.
   package var keepsPhotoFiles = true
   /// Whether other peers can connect to this one.
   package var isListening = true
-  /// Where to listen; nil means any address, on the default port or the next free one.
+  /// The address on which to listen; nil for all addresses, on the default port or the next free one.
   package var listen: PeerAddress?
-  /// The only interface to be found on; nil means all.
+  /// The only network interface to use; nil for all.
   package var interface: String?
-  /// Whether the board is announced: one that is hosted, or was found nearby and lets others in by us.
+  /// Whether to announce the board if it is hosted, or if it was found nearby and this peer can admit others.
   package var isAnnounced = true
   /// The admission policy; nil means the default.
   ///
@@ -134,7 +133,7 @@ package struct NodeConfiguration: Sendable {
   package var code: JoinCode?
   /// The maximum number of peers on a hosted board, including the local one.
   package var maximumPeers = 16
-  /// What happens to files that members offer.
+  /// The decision about files that members offer.
   package var files = FilePolicy.ask
   /// The time after which a peer whose link broke is lost (LIV-4).
   package var lostAfter = Duration.seconds(60)
@@ -142,22 +141,21 @@ package struct NodeConfiguration: Sendable {
   package var catchUpTimeout = Duration.seconds(30)
   /// Whether to use a copy of another peer's board offline, without announcing or searching.
   package var isOffline = false
-  /// The time after which a joined member that did not introduce itself counts as one without a
-  /// board.
+  /// The time after which a new member that did not introduce itself counts as one without a board.
   var introductionTime = Duration.seconds(5)
   /// Runs before the node reads the first event of its session; tests use it to fix the order of
   /// tasks.
   var beforeSessionEvents: (@Sendable (Node) async -> Void)?
-  /// What makes pages of pixels and for printers; nil where the program cannot.
+  /// Exports boards to raster images and documents; nil if the program cannot.
   package var pages: (any PageWriter)?
-  /// What makes photos of pictures that no board takes; nil where the program cannot.
+  /// Converts pictures of other formats to photos; nil if the program cannot.
   package var photos: (any PhotoConverter)?
-  /// How boards are announced and found; nil means neither.
+  /// Announces and finds boards; nil for neither.
   package var discovery: (any Discovery)?
-  /// Where to log.
+  /// The logger.
   package var logger: Logger
 
-  /// Makes a configuration with the defaults.
+  /// Creates a configuration with the defaults.
   package init(
     part: Part,
     displayName: String,
@@ -176,6 +174,32 @@ package struct NodeConfiguration: Sendable {
   var assetsDirectory: String { dataDirectory + "/assets" }
   var answersDirectory: String { dataDirectory + "/answers" }
   var boardsDirectory: String { dataDirectory + "/boards" }
+
+  /// Whether the node joins a board that discovery must find.
+  var isSearching: Bool {
+    guard case .join(let target, _) = part else { return false }
+    switch target {
+    case .nearby, .name: return true
+    case .link, .address: return false
+    }
+  }
+
+  /// The configuration of a transport that the node does not share.
+  var transportConfiguration: TransportConfiguration {
+    var transport = TransportConfiguration(
+      identity: identity,
+      displayName: displayName,
+      inboxDirectory: inboxDirectory,
+      logger: logger
+    )
+    transport.isListening = isListening
+    transport.listen = listen
+    transport.interface = interface
+    transport.maximumPeers = maximumPeers
+    transport.lostAfter = lostAfter
+    transport.peerStore = peerStore
+    return transport
+  }
 
   /// Creates the directories of the node, if they are missing.
   ///
@@ -200,59 +224,4 @@ package struct NodeConfiguration: Sendable {
       }
     }
   }
-}
-
-/// Where a node tells what happens.
-package protocol EventSink: Sendable {
-  /// Takes events in their order; returns when there is room for more.
-  ///
-  /// - Throws: ``OutputError`` when nobody can be told any more.
-  func write(_ events: [NodeEvent]) async throws(OutputError)
-
-  /// Takes what shows in another way on the board, as it happens and before its event.
-  ///
-  /// It does not wait: whoever is slow keeps the latest of each object. Lines do without it.
-  func show(_ change: BoardChange)
-}
-
-extension EventSink {
-  package func show(_ change: BoardChange) {}
-}
-
-/// Tells events as lines, of JSON or of words.
-package struct LineSink: EventSink {
-  private let writer: LineWriter
-  private let isJSON: Bool
-
-  /// Makes a sink that writes JSON, or words.
-  package init(_ writer: LineWriter, isJSON: Bool) {
-    self.writer = writer
-    self.isJSON = isJSON
-  }
-
-  /// Writes the events, and waits until the writer has room.
-  ///
-  /// In words some events are not told, since a person has no use for them.
-  ///
-  /// - Throws: ``OutputError`` when the output cannot be written to any more.
-  package func write(_ events: [NodeEvent]) async throws(OutputError) {
-    var bytes: [UInt8] = []
-    for event in events {
-      if isJSON {
-        EventLine.append(event, to: &bytes)
-      } else if let line = EventText.line(event) {
-        bytes.append(contentsOf: line.utf8)
-        bytes.append(UInt8(ascii: "\n"))
-      }
-      // A few large lines must not all be in memory at once.
-      guard bytes.count >= Self.pieceLength else { continue }
-      try await writer.write(bytes)
-      bytes = []
-    }
-    guard !bytes.isEmpty else { return }
-    try await writer.write(bytes)
-  }
-
-  /// From how many bytes on lines are written before others are made.
-  private static let pieceLength = 1 << 18
 }

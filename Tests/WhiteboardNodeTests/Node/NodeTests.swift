@@ -405,7 +405,7 @@ struct NodeTests: NodeSuite {
           try await Node(mute, input: nothing, sink: ScriptedNode()).run()
           isRefused = false
         } catch {
-          isRefused = error.code == .notAllowed && error.message.contains("nobody is here")
+          isRefused = error.code == .notAllowed && error.message.contains("has no user")
         }
         #expect(isRefused)
 

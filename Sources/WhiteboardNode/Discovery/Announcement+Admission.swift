@@ -4,7 +4,7 @@ import PeerDiscovery
 extension Announcement {
   private static let admissionKey = "admit"
 
-  /// How the board says that it lets in who asks; nil if it says nothing that we know.
+  /// The announced admission policy of the board; nil if there is none, or an unknown one.
   var admission: NodeConfiguration.Admission? {
     get {
       extra[Self.admissionKey].flatMap { bytes in
@@ -17,7 +17,7 @@ extension Announcement {
         if let newValue { try info.append(Self.admissionKey, Array(newValue.rawValue.utf8)) }
         try setExtra(info)
       } catch {
-        preconditionFailure("a pair as short as that fits into what is kept free")
+        preconditionFailure("an announcement always has room for a pair as short as this one")
       }
     }
   }

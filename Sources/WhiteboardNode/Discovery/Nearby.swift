@@ -2,7 +2,7 @@ import PeerDiscovery
 import PeerSession
 import WhiteboardRendering
 
-/// The boards that discovery knows of, and which of them a person means.
+/// The boards and relays that discovery finds.
 package struct Nearby: Sendable {
   private var peers: [DiscoveredPeer.ID: DiscoveredPeer] = [:]
   /// The order in which the peers were found.
@@ -12,7 +12,7 @@ package struct Nearby: Sendable {
   /// Creates an empty list.
   package init() {}
 
-  /// Takes in a peer that was found or has changed.
+  /// Adds a peer that was found, or updates it.
   package mutating func insert(_ peer: DiscoveredPeer) {
     if peers.updateValue(peer, forKey: peer.id) == nil {
       appearances[peer.id] = nextAppearance
@@ -20,7 +20,7 @@ package struct Nearby: Sendable {
     }
   }
 
-  /// Forgets a peer that is gone.
+  /// Removes a peer that was lost.
   package mutating func remove(_ peer: DiscoveredPeer) {
     peers[peer.id] = nil
     appearances[peer.id] = nil
@@ -31,14 +31,14 @@ package struct Nearby: Sendable {
     peers.sorted { (appearances[$0.id] ?? .max) < (appearances[$1.id] ?? .max) }
   }
 
-  /// One board and those who announce it.
+  /// A board, and the peers that announce it.
   package struct Board: Sendable {
     /// The board's id.
     package let id: SessionID
     /// The peers that announce it, ordered by id.
     package let peers: [DiscoveredPeer]
 
-    /// What to call it, to a person.
+    /// The name of the board and of a peer that announces it, for the user.
     var label: String {
       let name = peers.first.map { TerminalText.quoted($0.announcement.boardName.raw) } ?? ""
       let host = peers.first.map {
@@ -66,10 +66,11 @@ package struct Nearby: Sendable {
     /// - Returns: The line, without its end.
     package func line(isOwn: Bool, title: String? = nil) -> String {
       let name = TerminalText.quoted(title ?? peers.first?.announcement.boardName.raw ?? "")
-      let who = EventText.listed(names)
+      let hosts = EventText.listed(names)
       var parts = [
         isOwn
-          ? "\(name): yours, \(who) \(names.count == 1 ? "is" : "are") on it" : "\(name) by \(who)"
+          ? "\(name): yours, \(hosts) \(names.count == 1 ? "is" : "are") on it"
+          : "\(name) by \(hosts)"
       ]
       if let people = peers.compactMap(\.announcement.participants).max() {
         parts.append("\(EventText.count(Int(people), "person", "people")) there")
@@ -93,19 +94,19 @@ package struct Nearby: Sendable {
     .sorted { $0.id.text < $1.id.text }
   }
 
-  /// The peers that announce a session.
+  /// Returns the peers that announce a session.
   func announcers(of session: SessionID) -> [DiscoveredPeer] {
     peers.values.filter { $0.announcement.session.bytes == session.bytes }
   }
 
-  /// The relays that take boards, by their ids (DSC-24).
+  /// The relays that accept boards, by their ids (DSC-24).
   package var relays: [DiscoveredPeer] {
     peers.values.filter(\.isRelayAlone).sorted {
       $0.announcement.peer.text < $1.announcement.peer.text
     }
   }
 
-  /// The boards that a person may mean; without a name that is all of them.
+  /// Returns the boards that a name of the user may mean; all boards if there is no name.
   func boards(meantBy name: String?) -> [Board] {
     guard let name else { return boards }
     let lower = name.lowercased()
@@ -121,12 +122,12 @@ package struct Nearby: Sendable {
 }
 
 extension DiscoveredPeer {
-  /// Whether this is a relay that takes boards, and no board.
+  /// Whether this is the announcement of a relay that accepts boards, and not of a board.
   package var isRelayAlone: Bool { announcement.session == .none }
 }
 
 extension NodeEvent.FoundBoard {
-  /// What discovery says of a peer and its board.
+  /// Describes an announced peer and its board.
   package init(_ peer: DiscoveredPeer) {
     self.init(
       peer: peer.announcement.peer.text,
@@ -142,7 +143,7 @@ extension NodeEvent.FoundBoard {
 }
 
 extension NodeEvent.LostBoard {
-  /// What discovery said last of a peer that is gone.
+  /// Describes a peer that was lost, and its board.
   package init(_ peer: DiscoveredPeer) {
     self.init(
       peer: peer.announcement.peer.text,
@@ -153,7 +154,7 @@ extension NodeEvent.LostBoard {
 }
 
 extension Nearby {
-  /// Why boards cannot be found here, or nil where they can.
+  /// Returns the reason why boards cannot be found; nil if they can.
   static func problem(of discovery: any Discovery) async -> DiscoveryProblem? {
     await firstOf(within: .seconds(3)) { () -> DiscoveryProblem? in
       await discovery.browse(BrowserQuery(excluding: nil)) { events in

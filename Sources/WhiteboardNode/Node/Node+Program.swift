@@ -5,19 +5,6 @@ import WhiteboardSync
 
 /// Requests of the program and its transport about the board's file, photos and other resources.
 extension Node {
-  /// Creates the part that owns resources and streams.
-  func makeTransfers() -> Transfers {
-    let runtime = runtime
-    return Transfers(
-      runtime,
-      configuration,
-      members: members,
-      persistence: persistence,
-      photos: photos,
-      performActions: { runtime.call { $0.performActions() } }
-    )
-  }
-
   /// Returns whether this node requested the resource that a peer offers: an answer (SYN-13) or an asset
   /// (SYN-37).
   package func isRequested(_ info: ResourceInfo) -> Bool { transfers.isRequested(info) }
@@ -60,6 +47,9 @@ extension Node {
       throw NodeError(error)
     }
   }
+
+  /// Returns the amount that this node forwarded as a relay of the session.
+  package func relayTally() async -> RelayTally { await session?.relayTally() ?? RelayTally() }
 
   // MARK: - Photos
 

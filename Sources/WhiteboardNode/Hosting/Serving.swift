@@ -1,0 +1,115 @@
+import PeerSession
+import WhiteboardSync
+
+/// The state of a node that has a board: the board itself, and what tells others how to join it.
+///
+/// Confined to the isolation of its node.
+final class Serving {
+  let board: BoardSession
+  let replica: Replica
+  /// Runs the commands that change the board.
+  let editor: BoardEditor
+  /// The description of how to reach the board, with the current code.
+  private(set) var ready: NodeEvent.Ready
+  /// The file that shows the open board to other programs of this user; nil if there is none.
+  private var openBoard: OpenBoardFile?
+
+  init(_ board: BoardSession, _ replica: Replica, _ editor: BoardEditor, _ ready: NodeEvent.Ready) {
+    self.board = board
+    self.replica = replica
+    self.editor = editor
+    self.ready = ready
+  }
+
+  /// Returns the link to the board with a code.
+  func link(code: JoinCode) -> String {
+    guard var link = try? BoardLink(ready.link) else { return "" }
+    link.code = code.words
+    return link.text
+  }
+
+  /// Replaces the join code here and for the other programs of this user.
+  func setCode(_ code: JoinCode, _ configuration: NodeConfiguration) {
+    board.setCode(code)
+    ready.link = link(code: code)
+    ready.code = code.text
+    if openBoard != nil { showOpenBoard(configuration) }
+  }
+
+  /// Shows the board and its current code to the other programs of this user.
+  ///
+  /// - Returns: Whether they can see it.
+  @discardableResult
+  func showOpenBoard(_ configuration: NodeConfiguration) -> Bool {
+    // The former file holds the lock until it is released.
+    openBoard = nil
+    openBoard = OpenBoardFile(
+      OpenBoard(
+        board: ready.board,
+        boardName: ready.boardName,
+        peer: ready.peer,
+        port: ready.port,
+        listen: configuration.listen?.host,
+        interface: configuration.interface,
+        admit: ready.admit,
+        code: ready.code,
+        pass: board.pass(configuration)
+      ),
+      inDataDirectory: configuration.dataDirectory
+    )
+    return openBoard != nil
+  }
+
+  /// Hides the board from the other programs of this user.
+  func hideOpenBoard() { openBoard = nil }
+}
+
+extension BoardSession {
+  /// Returns the pass of the links to the local peer; nil if it does not ask a user (HEL-9).
+  func pass(_ configuration: NodeConfiguration) -> String? {
+    admission == .ask ? configuration.identity.invitationPass(for: session.id).text : nil
+  }
+
+  /// Returns the event that describes how to reach the board through the local peer.
+  nonisolated(nonsending) func ready(
+    _ configuration: NodeConfiguration,
+    _ transport: PeerTransport,
+    isAnnounced: Bool
+  ) async -> NodeEvent.Ready {
+    var hosts: [String] = []
+    if configuration.isListening {
+      hosts = await transport.addresses()
+      if let listen = configuration.listen, !["0.0.0.0", "::"].contains(listen.host) {
+        hosts = [listen.host]
+      }
+      if hosts.isEmpty { hosts = ["127.0.0.1"] }
+    }
+    let addresses = hosts.compactMap { HostPort(host: $0, port: transport.port) }
+    let link = addresses.first.map {
+      BoardLink(
+        address: $0,
+        board: session.id.text,
+        peer: transport.peerID.text,
+        pass: pass(configuration),
+        code: code?.words ?? []
+      ).text
+    }
+    return NodeEvent.Ready(
+      peer: transport.peerID.text,
+      name: configuration.displayName,
+      addresses: addresses.map(\.description),
+      port: transport.port,
+      board: session.id.text,
+      boardName: name,
+      admit: admission.rawValue,
+      code: code?.text,
+      link: link ?? "",
+      announced: isAnnounced
+    )
+  }
+}
+
+extension JoinCode {
+  /// The words of the code.
+  var words: [String] { text.split(separator: "-").map(String.init) }
+}

@@ -1,0 +1,26 @@
+import PeerDiscovery
+import PeerSession
+
+/// The peers and boards that this computer knows; a search asks them first.
+struct Acquaintances: Sendable {
+  /// The peers whose keys were verified before.
+  var peers: Set<PeerID> = []
+  /// The boards with a copy on this computer.
+  var boards: Set<SessionID> = []
+  /// The members of these boards, as far as they were loaded.
+  var members: [SessionID: Set<PeerID>] = [:]
+
+  /// The preference of a browser for these peers and boards.
+  var preference: BrowserPreference {
+    BrowserPreference(
+      peers: Set(peers.compactMap { AnnouncedPeerID(bytes: $0.bytes) }),
+      sessions: Set(boards.compactMap { AnnouncedSessionID(bytes: $0.bytes) })
+    )
+  }
+
+  /// Returns how likely a peer of a board is the one that the user means.
+  func rank(of peer: PeerID, on board: SessionID) -> BrowserPreference.Rank {
+    if peers.contains(peer) || members[board]?.contains(peer) ?? false { return .knownPeer }
+    return boards.contains(board) ? .knownSession : .unknown
+  }
+}
