@@ -98,14 +98,14 @@ extension Board {
     }
   }
 
-  /// Rotates objects around `pivot` by `radians` clockwise, rounded to the nearest 1/4096 turn.
+  /// Rotates objects around `pivot`, by `angle` rounded to the nearest 1/4096 turn.
   /// - Throws: `unknownObject`, `held`, `locked`, `unfinished`, `outOfRange`.
   public func rotate(
     _ ids: [ObjectID],
-    by radians: Double,
+    by angle: Angle,
     about pivot: Point
   ) throws(BoardError) {
-    let steps = try FixedPoint.angleSteps(radians)
+    let steps = try FixedPoint.angleSteps(angle.radians)
     let rotation = Rotation(steps: steps)
     try transform(ids) { (id, record) throws(BoardError) in
       let center = record.center
