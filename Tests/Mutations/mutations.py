@@ -40,8 +40,8 @@ MUTATIONS = [
     ),
     Mutation(
         "dropped-orphans", BOARD + "Replication/BoardState.swift",
-        "      let id = ids[place]\n      let isWhole",
-        "      let id = ids[place]\n      guard !orphans.contains(id) else { continue }\n      let isWhole",
+        "      let id = ids[index]\n      let isWhole",
+        "      let id = ids[index]\n      guard !orphans.contains(id) else { continue }\n      let isWhole",
         "worlds", 300,
     ),
     Mutation(
@@ -88,8 +88,8 @@ MUTATIONS = [
     ),
     Mutation(
         "partial-answer", BOARD + "Replication/BoardState.swift",
-        "for entry in difference.entries {\n      guard table.find(entry.object",
-        "for entry in difference.entries.dropLast() {\n      guard table.find(entry.object",
+        "for entry in difference.entries {\n      guard objects.index(of: entry.object",
+        "for entry in difference.entries.dropLast() {\n      guard objects.index(of: entry.object",
         "worlds", 100,
     ),
     Mutation(

@@ -45,7 +45,8 @@ extension Board {
       guard state.isGroup(group) else { throw .unknownObject(group) }
       for id in try targets([group]) { try requireWritable(id) }
       let around = state.groups(of: group).first.map { Value.dot($0.dot) } ?? .none
-      for id in state.groups.members(of: group) where state.isShown(id) || state.isGroup(id) {
+      for id in state.objects.groups.members(of: group) where state.isShown(id) || state.isGroup(id)
+      {
         try stage(id, .group, around)
       }
       try stage(group, .deleted, .unsigned(1))

@@ -28,18 +28,18 @@ public struct BoardSettings: Hashable, Sendable {
 extension BoardState {
   /// Returns the cell of a setting in effect: the one with the greatest stamp, of those that hold a
   /// value of the right type, on all settings objects.
-  fileprivate func settingCell(_ property: Property) -> Cell? { settings.winner(property) }
+  fileprivate func settingCell(_ property: Property) -> Cell? { objects.settings.winner(property) }
 
   /// Returns whether no other settings object has a later cell of this property, whatever type of
   /// value it holds.
   func isLatestSetting(_ cell: Cell?, _ property: Property) -> Bool {
-    guard let latest = settings.latest(property) else { return true }
+    guard let latest = objects.settings.latest(property) else { return true }
     return cell.map { !latest.beats($0) } ?? false
   }
 
   /// The settings objects that are stored and not deleted, by ascending id.
   /// - Complexity: O(*n*).
-  package var settingsIDs: [ObjectID] { settings.objects.elements }
+  package var settingsIDs: [ObjectID] { objects.settings.objects.elements }
 }
 
 extension Board {
@@ -105,11 +105,11 @@ extension Board {
   private func set(_ property: Property, _ value: Value) throws(BoardError) {
     let present = state.settingCell(property)
     try gesture { () throws(BoardError) in
-      let known = state.settings.objects.least
+      let known = state.objects.settings.objects.least
       if known != nil, present?.value == value { return }
       // The latest cell has the greatest time: if a write can follow it, it can follow the others
       // too.
-      guard state.settings.latest(property)?.time.canBeFollowed ?? true else {
+      guard state.objects.settings.latest(property)?.time.canBeFollowed ?? true else {
         return try replaceFrozenSettings(property, value)
       }
       let settings = if let known { known } else { try create(.settings) }

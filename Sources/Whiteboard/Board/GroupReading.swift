@@ -57,7 +57,7 @@ extension BoardState {
     for _ in 0..<BoardLimits.groupDepth where !level.isEmpty {
       var next: [ObjectID] = []
       for group in level {
-        for id in self.groups.members(of: group) {
+        for id in objects.groups.members(of: group) {
           found.insert(id)
           if isGroup(id), expanded.insert(id).inserted { next.append(id) }
         }
