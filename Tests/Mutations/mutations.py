@@ -81,9 +81,9 @@ MUTATIONS = [
         "worlds", 300,
     ),
     Mutation(
-        "chat-order-by-clock", BOARD + "Board/Board+Chat.swift",
-        "latestLine.flatMap { $0.canBeFollowed ? $0 : nil }",
-        "latestLine.flatMap { $0.canBeFollowed ? nil : $0 }",
+        "chat-order-by-clock", BOARD + "Board/Frontier.swift",
+        "chatTime.flatMap { $0.canBeFollowed ? $0 : nil }",
+        "chatTime.flatMap { $0.canBeFollowed ? nil : $0 }",
         "worlds", 100,
     ),
     Mutation(
@@ -187,7 +187,7 @@ MUTATIONS = [
         "replicas", 300,
     ),
     Mutation(
-        "undo-of-what-others-wrote", BOARD + "Undo/Board+Undo.swift",
+        "undo-of-what-others-wrote", BOARD + "Undo/UndoPlan.swift",
         "guard standing == from.standing else {",
         "guard !(from.standing == .absent && to.standing == .absent) else {",
         "worlds", 100,

@@ -32,13 +32,25 @@ struct GestureDraft {
   /// it.
   func original(of id: ObjectID) -> ObjectRecord? { originals[id]??.record }
 
+  /// Shows the operations of the gesture that are not shown yet.
+  mutating func show(_ staged: borrowing StagedOperations, in cells: inout BoardState) {
+    for index in shownCount..<staged.operations.count {
+      show(
+        staged.operations[index],
+        as: staged.dot(at: index),
+        after: staged.floors[index],
+        in: &cells
+      )
+    }
+  }
+
   /// Shows the next operation in the board's cells.
   /// - Parameters:
   ///   - operation: The operation. The gesture must not have written its cell before.
   ///   - dot: The dot that the operation will have.
   ///   - floor: A time that the operation's time must exceed.
   ///   - cells: The board's cells.
-  mutating func show(
+  private mutating func show(
     _ operation: Operation,
     as dot: Dot,
     after floor: HybridTime?,

@@ -59,7 +59,7 @@ import Testing
     let object = try #require(board.object(id))
     var outcomes: Set<Bool> = []
     for _ in 0..<40 {
-      try object.changePosition(
+      try object.move(
         to: Point(x: Double(random.below(400)) - 200, y: Double(random.below(400)) - 200)
       )
       try object.rotate(to: .radians(Double(random.below(628)) / 100))

@@ -5,7 +5,8 @@ import Testing
 @Suite struct AngleTests {
   @Test("angles of equal size in degrees and radians are written as the same cell value")
   func units() throws {
-    for (degrees, radians) in [(0, 0), (90, Double.pi / 2), (-45, -.pi / 4), (720, 4 * .pi)] {
+    let equal: [(Double, Double)] = [(0, 0), (90, .pi / 2), (-45, -.pi / 4), (720, 4 * .pi)]
+    for (degrees, radians) in equal {
       let angle = Angle.degrees(degrees)
       #expect(try FixedPoint.angle(angle) == FixedPoint.angle(.radians(radians)))
       #expect(abs(angle.radians - radians) < 1e-12)

@@ -445,7 +445,7 @@ import Testing
   func bounded() throws {
     let board = board(1)
     let id = try board.createText("x", at: origin)
-    for step in 0..<(UndoStack.steps + 10) {
+    for step in 0..<(UndoHistory.steps + 10) {
       try board.object(id)?.move(to: Point(x: Double(step + 1), y: 0))
     }
     var count = 0
@@ -453,7 +453,7 @@ import Testing
       try board.undo()
       count += 1
     }
-    #expect(count == UndoStack.steps)
+    #expect(count == UndoHistory.steps)
     #expect(board.object(id)?.centerPosition == Point(x: 10, y: 0))
   }
 
@@ -471,7 +471,7 @@ import Testing
       count += 1
     }
     #expect(count > 100)
-    #expect(count * 2 * large <= UndoStack.bytes)
+    #expect(count * 2 * large <= UndoHistory.bytes)
   }
 
   @Test("[BRD-25] a new incarnation undoes the steps of an earlier one if it may")
