@@ -40,8 +40,8 @@ MUTATIONS = [
     ),
     Mutation(
         "dropped-orphans", BOARD + "Replication/BoardState.swift",
-        "      let id = ids[place]\n      let isWhole",
-        "      let id = ids[place]\n      guard !orphans.contains(id) else { continue }\n      let isWhole",
+        "      let id = ids[index]\n      let isWhole",
+        "      let id = ids[index]\n      guard !orphans.contains(id) else { continue }\n      let isWhole",
         "worlds", 300,
     ),
     Mutation(
@@ -81,15 +81,15 @@ MUTATIONS = [
         "worlds", 300,
     ),
     Mutation(
-        "chat-order-by-clock", BOARD + "Board/Board+Chat.swift",
-        "latestLine.flatMap { $0.canBeFollowed ? $0 : nil }",
-        "latestLine.flatMap { $0.canBeFollowed ? nil : $0 }",
+        "chat-order-by-clock", BOARD + "Board/Frontier.swift",
+        "chatTime.flatMap { $0.canBeFollowed ? $0 : nil }",
+        "chatTime.flatMap { $0.canBeFollowed ? nil : $0 }",
         "worlds", 100,
     ),
     Mutation(
         "partial-answer", BOARD + "Replication/BoardState.swift",
-        "for entry in difference.entries {\n      guard table.find(entry.object",
-        "for entry in difference.entries.dropLast() {\n      guard table.find(entry.object",
+        "for entry in difference.entries {\n      guard objects.index(of: entry.object",
+        "for entry in difference.entries.dropLast() {\n      guard objects.index(of: entry.object",
         "worlds", 100,
     ),
     Mutation(
@@ -187,7 +187,7 @@ MUTATIONS = [
         "replicas", 300,
     ),
     Mutation(
-        "undo-of-what-others-wrote", BOARD + "Undo/Board+Undo.swift",
+        "undo-of-what-others-wrote", BOARD + "Undo/UndoPlan.swift",
         "guard standing == from.standing else {",
         "guard !(from.standing == .absent && to.standing == .absent) else {",
         "worlds", 100,

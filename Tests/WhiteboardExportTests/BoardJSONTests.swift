@@ -36,7 +36,7 @@ struct BoardJSONTests {
     let board = try SampleBoard.empty()
     let odd = [InkPoint(x: 1, y: 2), InkPoint(x: 4, y: 7), InkPoint(x: 6, y: 3)]
     let id = try board.createDrawing(odd)
-    try board.object(id)?.changePosition(to: Point(x: -1_000.015625, y: 77.25))
+    try board.object(id)?.move(to: Point(x: -1_000.015625, y: 77.25))
     let export = BoardExport(of: board, id: "", name: "") { _ in nil }
     let copy = try SampleBoard.empty(2)
     try copy.add(try read(BoardJSON.text(export)).objects)

@@ -51,13 +51,13 @@ struct SampleBoard {
       try Self.ink([(-200, -120), (200, -120), (200, 120), (-200, 120), (-200, -120)])
     )
     try board.erase(box, spans: [20...28])
-    try board.object(box)?.changeAngle(to: 0.2)
+    try board.object(box)?.rotate(to: .radians(0.2))
     let text = try board.createText(
       "Über <b>\"Größe\" & 漢字</b>",
       at: Point(x: 10, y: -60),
       color: 0x1A7F_37FF
     )
-    try board.object(text)?.changeScale(to: 1.5)
+    try board.object(text)?.scale(to: 1.5)
     try board.createText("two\nlines  here", at: Point(x: -120, y: 0))
     let asset = try AssetReference(
       id: try #require(Self.hash(Self.png)),
@@ -70,7 +70,7 @@ struct SampleBoard {
       at: Point(x: 120, y: 40),
       size: Size(width: 80, height: 60)
     )
-    try board.object(photo)?.changeAngle(to: 0.5)
+    try board.object(photo)?.rotate(to: .radians(0.5))
     let dot = try board.createDrawing(try Self.ink([(0, 0)]), lineWidth: 20)
     let group = try board.group([photo, dot])
     try board.group([group, text])

@@ -241,7 +241,7 @@ struct GraphicsLayerTests {
     // 200 by 100 units are 25 by 6 cells; the middle of the view is 100 units to the right.
     #expect(shown.box == CellArea(x: -4, y: 4, width: 25, height: 6))
     #expect(shown.visible == CellArea(x: 1, y: 4, width: 20, height: 6))
-    try board.rotate([id], by: 1, about: Point(x: 0, y: 0))
+    try board.rotate([id], by: .radians(1), about: Point(x: 0, y: 0))
     let turned = try #require(board.snapshot(id))
     #expect(GraphicsPlacement(turned, in: viewport) == nil)
   }

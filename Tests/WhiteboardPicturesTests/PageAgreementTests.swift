@@ -25,7 +25,7 @@ struct PageAgreementTests {
       )
     }
     let text = try board.createText("one\ntwo\nthree\nfour", at: Point(x: -100, y: -60))
-    try board.object(text)?.changeScale(to: 2)
+    try board.object(text)?.scale(to: 2)
     try world.photo(try Pictures.jpeg(.quarterTurn), at: Point(x: 0, y: 150))
     let lost = try world.photo(try Pictures.bytes("plain.png"), at: Point(x: 250, y: 150))
     if let asset = board.snapshot(lost)?.asset?.id { world.files[asset] = nil }

@@ -143,7 +143,7 @@ struct PicturePageTests {
     #expect(page.count("b", -40...40, -8...8) > 20)
     #expect(page.count("w", -99...98, -99 ... -10) == 198 * 90)
     try world.board.scale([id], by: 3, about: Point(x: 0, y: 0))
-    try world.board.rotate([id], by: .pi / 2, about: Point(x: 0, y: 0))
+    try world.board.rotate([id], by: .degrees(90), about: Point(x: 0, y: 0))
     let turned = try Page(world.picture(Self.region))
     #expect(turned.count("b", -24...24, 40...90) > 50)
     #expect(turned.count("b", 26...98, -90...90) == 0)
@@ -172,7 +172,7 @@ struct PicturePageTests {
     let corners = [(-50.0, -30.0), (50, -30), (-50, 30), (50, 30)]
     #expect(corners.map { page.name($0.0, $0.1) }.joined() == (isPNG ? "rgbw" : "brwg"))
     #expect(page.name(0, -90) == "w")
-    try world.board.rotate([id], by: .pi, about: Point(x: 0, y: 0))
+    try world.board.rotate([id], by: .degrees(180), about: Point(x: 0, y: 0))
     let turned = try Page(world.picture(Self.region), scale: 0.5)
     #expect(corners.map { turned.name($0.0, $0.1) }.joined() == (isPNG ? "wbgr" : "gwrb"))
   }
@@ -271,7 +271,7 @@ struct PicturePageTests {
       guard let center = world.board.snapshot(id)?.centerPosition else { continue }
       let factor = [0.001, 0.5, 3, 1_000][random.below(4)]
       try world.board.scale([id], by: factor, about: center)
-      try world.board.rotate([id], by: Double(random.below(7)), about: center)
+      try world.board.rotate([id], by: .radians(Double(random.below(7))), about: center)
     }
     for scale in [0.1, 1, 4] {
       _ = try PicturePage.png(world.picture(Self.region), scale: scale)

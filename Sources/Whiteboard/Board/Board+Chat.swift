@@ -28,7 +28,7 @@ extension Board {
       guard (name ?? "").utf8.count <= BoardLimits.nameBytes else { throw .tooLong("name") }
       // The new line sorts after every line that its author has seen, even if clocks are wrong
       // (BRD-31). No line can sort after one that has the last possible time.
-      let id = try create(.chat, after: latestLine.flatMap { $0.canBeFollowed ? $0 : nil })
+      let id = try create(.chat, after: frontier.floorOfChat)
       try stage(id, .chatAuthor, .bytes(member.bytes))
       if let name { try stage(id, .chatName, .text(name)) }
       if let icon { try stage(id, .chatIcon, .text(icon)) }
@@ -36,33 +36,5 @@ extension Board {
       try stage(id, .chatTime, .unsigned(wallClock))
       return id
     }
-  }
-
-  /// Returns the chat line with this id, or nil.
-  ///
-  /// A line whose author field names a member other than its signer does not count.
-  public func chatLine(_ id: ObjectID) -> ChatLine? {
-    guard state.isVisible(id), let record = state.record(id), record.kind == .chat,
-      let line = record.chatLine, let time = record[.kind]?.time,
-      // A signature proves the incarnation's member; the author field is only a claim (AUT-3).
-      member(of: id.dot.incarnation).map({ $0 == line.author }) ?? true
-    else { return nil }
-    return ChatLine(
-      id: id,
-      author: line.author,
-      name: line.name,
-      icon: line.icon,
-      text: line.text,
-      sentAt: line.time,
-      time: time
-    )
-  }
-
-  /// The chat lines in order.
-  ///
-  /// The order is the same on all replicas that have seen the same edits.
-  public var chat: [ChatLine] {
-    state.storedIDs.compactMap { chatLine($0) }
-      .sorted { $0.time == $1.time ? $0.id < $1.id : $0.time < $1.time }
   }
 }

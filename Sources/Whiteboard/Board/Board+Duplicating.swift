@@ -19,9 +19,9 @@ extension Board {
     by offset: Point = Point(x: 16, y: 16)
   ) throws(BoardError) -> [ObjectID: ObjectID] {
     try gesture("duplicate") { () throws(BoardError) in
-      let originals = Set(try targets(ids))
+      let originals = Set(try state.targets(ids))
       var copies: [ObjectID: ObjectID] = [:]
-      for group in Set(groups(among: ids)).union(groups(within: originals)).sorted() {
+      for group in Set(state.groups(among: ids)).union(groups(within: originals)).sorted() {
         copies[group] = try create(.group)
       }
       for id in objectIDs where originals.contains(id) {

@@ -11,7 +11,7 @@ extension Board {
   /// - Throws: `unknownObject`, `held`, `locked`, `wrongKind` for a photo, which has no color.
   public func setColor(_ color: UInt32?, of id: ObjectID) throws(BoardError) {
     try gesture { () throws(BoardError) in
-      for id in try targets([id]) {
+      for id in try state.targets([id]) {
         try requireWritable(id)
         guard state.record(id)?.kind != .photo else { throw .wrongKind(id) }
         if color == nil, state.record(id)?.color == nil { continue }
@@ -26,7 +26,7 @@ extension Board {
   public func setLineWidth(_ width: Double, of id: ObjectID) throws(BoardError) {
     let value = try FixedPoint.lineWidth(width)
     try gesture { () throws(BoardError) in
-      for id in try targets([id]) {
+      for id in try state.targets([id]) {
         try requireWritable(id, asKind: .drawing)
         try write(id, .lineWidth, value)
       }
@@ -40,7 +40,7 @@ extension Board {
   /// - Throws: `unknownObject`, `held`.
   public func setLocked(_ id: ObjectID, _ isLocked: Bool) throws(BoardError) {
     try gesture { () throws(BoardError) in
-      for id in try targets([id]) {
+      for id in try state.targets([id]) {
         if isLocked || !isFrozen(.selection, of: id) { try requireSelectable(id) }
         if !isLocked, isFrozen(id) {
           try replaceFrozen(id)
@@ -98,14 +98,14 @@ extension Board {
     }
   }
 
-  /// Rotates objects around `pivot` by `radians` clockwise, rounded to the nearest 1/4096 turn.
+  /// Rotates objects around `pivot`, by `angle` rounded to the nearest 1/4096 turn.
   /// - Throws: `unknownObject`, `held`, `locked`, `unfinished`, `outOfRange`.
   public func rotate(
     _ ids: [ObjectID],
-    by radians: Double,
+    by angle: Angle,
     about pivot: Point
   ) throws(BoardError) {
-    let steps = try FixedPoint.angleSteps(radians)
+    let steps = try FixedPoint.angleSteps(angle.radians)
     let rotation = Rotation(steps: steps)
     try transform(ids) { (id, record) throws(BoardError) in
       let center = record.center
@@ -124,7 +124,7 @@ extension Board {
     _ change: (ObjectID, ObjectRecord) throws(BoardError) -> Void
   ) throws(BoardError) {
     try gesture { () throws(BoardError) in
-      for id in try targets(ids) {
+      for id in try state.targets(ids) {
         try requireTransformable(id)
         try change(id, state.record(id) ?? ObjectRecord())
       }
@@ -137,7 +137,7 @@ extension Board {
   /// - Throws: `unknownObject`, `held`. If it throws, the selection does not change.
   public func select(_ ids: [ObjectID]) throws(BoardError) {
     try gesture { () throws(BoardError) in
-      for id in try targets(ids) {
+      for id in try state.targets(ids) {
         try requireSelectable(id)
         try writeSelection(of: id)
       }
@@ -148,7 +148,7 @@ extension Board {
   /// - Throws: `unknownObject`, `held`.
   public func deselect(_ ids: [ObjectID]) throws(BoardError) {
     try gesture { () throws(BoardError) in
-      for id in try targets(ids) {
+      for id in try state.targets(ids) {
         try requireSelectable(id)
         guard state.record(id)?.selection != nil else { continue }
         try write(id, .selection, .none)
@@ -164,7 +164,4 @@ extension Board {
       }
     }
   }
-
-  /// The objects that the local member holds, from back to front.
-  public var selectedIDs: [ObjectID] { objectIDs.filter { holder(of: $0) == member } }
 }

@@ -24,17 +24,13 @@ extension Board {
     for draft in drafts { try plan.add(draft) }
     guard !isReadOnly else { throw .viewer }
     guard state.objectCount + plan.objectCount <= BoardLimits.objects else { throw .boardFull }
-    let lengths = plan.changes.map(\.change.length)
-    try requireRoom(values: lengths)
+    try requireRoom(values: plan.changes.map(\.change.length))
     return try step("import") { () throws(BoardError) in
       var made: [ObjectID] = []
-      var rest = plan.changes[...]
-      while !rest.isEmpty {
-        let count = Self.prefix(of: Array(lengths.suffix(rest.count)))
+      for run in plan.changes.batches(length: \.change.length) {
         try gesture { () throws(BoardError) in
-          for (place, change) in rest.prefix(count) { try stage(change, place, &made) }
+          for (place, change) in run { try stage(change, place, &made) }
         }
-        rest = rest.dropFirst(count)
       }
       fill(settings)
       return Array(made.dropFirst(groups.count))

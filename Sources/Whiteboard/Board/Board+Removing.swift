@@ -15,9 +15,9 @@ extension Board {
   public func delete(_ ids: [ObjectID]) throws(BoardError) {
     try gesture { () throws(BoardError) in
       // Check all locks before any object is deleted.
-      let targets = try targets(ids)
+      let targets = try state.targets(ids)
       for id in targets { try requireWritable(id) }
-      for id in targets + groups(among: ids) {
+      for id in targets + state.groups(among: ids) {
         if isFrozen(.deleted, of: id) {
           try stage(id, .purge, .none)
         } else {

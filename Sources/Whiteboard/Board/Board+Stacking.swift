@@ -27,7 +27,7 @@ extension Board {
   ///   and neither neighbor can be changed.
   public func reorder(_ ids: [ObjectID], _ move: StackMove) throws(BoardError) {
     try gesture { () throws(BoardError) in
-      let moving = Set(try targets(ids))
+      let moving = Set(try state.targets(ids))
       for id in moving.sorted() { try requireWritable(id) }
       var stack = Stack(
         order: try order(moving: moving, move),
@@ -83,7 +83,7 @@ extension Board {
     _ id: ObjectID,
     _ moving: Set<ObjectID>
   ) throws(BoardError) -> Set<ObjectID> {
-    let named = Set(try targets([id]))
+    let named = Set(try state.targets([id]))
     let staying = named.subtracting(moving)
     guard !staying.isEmpty || named.isEmpty else { throw .nextToItself(id) }
     return staying

@@ -1,18 +1,6 @@
 /// Replacing objects that have a frozen cell: one whose time is so great that no write can follow
 /// it (BRD-36).
 extension Board {
-  /// Returns whether the time of this property's cell is so great that no write can follow it.
-  func isFrozen(_ property: Property, of id: ObjectID) -> Bool {
-    state.record(id)?[property].map { !$0.time.canBeFollowed } ?? false
-  }
-
-  /// Returns whether the object has a frozen cell among the cells that any member may write.
-  func isFrozen(_ id: ObjectID) -> Bool {
-    state.record(id)?.entries.contains {
-      $0.property.right == .anyone && !$0.cell.time.canBeFollowed
-    } ?? false
-  }
-
   /// Purges an object and creates one with the same content that is not locked, deleted or
   /// selected.
   ///

@@ -28,26 +28,36 @@ public struct BoardSettings: Hashable, Sendable {
 extension BoardState {
   /// Returns the cell of a setting in effect: the one with the greatest stamp, of those that hold a
   /// value of the right type, on all settings objects.
-  fileprivate func settingCell(_ property: Property) -> Cell? { settings.winner(property) }
+  func settingCell(_ property: Property) -> Cell? { objects.settings.winner(property) }
 
   /// Returns whether no other settings object has a later cell of this property, whatever type of
   /// value it holds.
   func isLatestSetting(_ cell: Cell?, _ property: Property) -> Bool {
-    guard let latest = settings.latest(property) else { return true }
+    guard let latest = objects.settings.latest(property) else { return true }
     return cell.map { !latest.beats($0) } ?? false
   }
 
   /// The settings objects that are stored and not deleted, by ascending id.
   /// - Complexity: O(*n*).
-  package var settingsIDs: [ObjectID] { settings.objects.elements }
+  package var settingsIDs: [ObjectID] { objects.settings.objects.elements }
 }
 
-extension Board {
-  /// The settings of the board.
+extension BoardSettings {
+  /// Creates the settings of a board.
   ///
   /// A setting is nil if it was never set or is outside its limits.
-  public var settings: BoardSettings {
-    BoardSettings(
+  init(of state: BoardState) {
+    func text(_ property: Property, upTo limit: Int) -> String? {
+      guard case .text(let text)? = state.settingCell(property)?.value, !text.isEmpty,
+        text.utf8.count <= limit
+      else { return nil }
+      return text
+    }
+    func number(_ property: Property) -> UInt64? {
+      guard case .unsigned(let number)? = state.settingCell(property)?.value else { return nil }
+      return number
+    }
+    self.init(
       title: text(.title, upTo: BoardLimits.titleBytes),
       background: number(.background).flatMap { UInt32(exactly: $0) },
       grid: number(.grid).flatMap {
@@ -56,97 +66,5 @@ extension Board {
       },
       language: text(.language, upTo: BoardLimits.languageBytes)
     )
-  }
-
-  /// The board's title.
-  public var title: String? { settings.title }
-  /// The board's background color, `0xRRGGBBAA`.
-  public var background: UInt32? { settings.background }
-  /// The spacing of the board's grid in board units; nil if there is no grid.
-  public var grid: Double? { settings.grid }
-  /// The language of the board's games, as a BCP 47 tag.
-  public var language: String? { settings.language }
-
-  /// Sets the board's title; nil removes it.
-  /// - Throws: `tooLong`, `boardFull`.
-  public func setTitle(_ title: String?) throws(BoardError) {
-    let title = PlainText.line(title ?? "")
-    guard title.utf8.count <= BoardLimits.titleBytes else { throw .tooLong("title") }
-    try set(.title, .text(title))
-  }
-
-  /// Sets the board's background color, `0xRRGGBBAA`.
-  /// - Throws: `boardFull`.
-  public func setBackground(_ color: UInt32) throws(BoardError) {
-    try set(.background, .unsigned(UInt64(color)))
-  }
-
-  /// Sets the spacing of the board's grid in board units; nil removes the grid.
-  /// - Throws: `outOfRange`, `boardFull`.
-  public func setGrid(_ spacing: Double?) throws(BoardError) {
-    guard let spacing else { return try set(.grid, .unsigned(0)) }
-    guard spacing > 0, spacing <= BoardLimits.grid else { throw .outOfRange("grid") }
-    try set(.grid, .unsigned(UInt64(max(1, (spacing * FixedPoint.unit).rounded()))))
-  }
-
-  /// Sets the language of the board's games, as a BCP 47 tag; nil removes it.
-  /// - Throws: `tooLong`, `outOfRange` if `tag` has characters that no tag has, `boardFull`.
-  public func setLanguage(_ tag: String?) throws(BoardError) {
-    let tag = tag ?? ""
-    guard tag.utf8.count <= BoardLimits.languageBytes else { throw .tooLong("language") }
-    let isTag = tag.unicodeScalars.allSatisfy { scalar in
-      scalar == "-" || ("0"..."9").contains(scalar) || ("A"..."Z").contains(scalar)
-        || ("a"..."z").contains(scalar)
-    }
-    guard isTag else { throw .outOfRange("language") }
-    try set(.language, .text(tag))
-  }
-
-  private func set(_ property: Property, _ value: Value) throws(BoardError) {
-    let present = state.settingCell(property)
-    try gesture { () throws(BoardError) in
-      let known = state.settings.objects.least
-      if known != nil, present?.value == value { return }
-      // The latest cell has the greatest time: if a write can follow it, it can follow the others
-      // too.
-      guard state.settings.latest(property)?.time.canBeFollowed ?? true else {
-        return try replaceFrozenSettings(property, value)
-      }
-      let settings = if let known { known } else { try create(.settings) }
-      // The cell in effect, which this write must follow, may belong to another settings object.
-      try stage(settings, property, value, after: present?.time)
-    }
-  }
-
-  /// Purges the settings objects that have frozen cells, and copies their settings to another
-  /// settings object (BRD-36).
-  private func replaceFrozenSettings(
-    _ property: Property,
-    _ value: Value
-  ) throws(BoardError) {
-    func cells() -> [Cell?] { SettingsIndex.properties.map { state.settingCell($0) } }
-    let before = cells()
-    let frozen = state.settingsIDs.filter(isFrozen)
-    let known = state.settingsIDs.first { !frozen.contains($0) }
-    let settings = if let known { known } else { try create(.settings) }
-    for id in frozen { try stage(id, .purge, .none) }
-    let after = cells()
-    for (index, other) in SettingsIndex.properties.enumerated() {
-      let wanted = other == property ? value : before[index]?.value
-      guard let wanted, wanted != after[index]?.value else { continue }
-      try stage(settings, other, wanted, after: after[index]?.time)
-    }
-  }
-
-  private func text(_ property: Property, upTo limit: Int) -> String? {
-    guard case .text(let text)? = state.settingCell(property)?.value, !text.isEmpty,
-      text.utf8.count <= limit
-    else { return nil }
-    return text
-  }
-
-  private func number(_ property: Property) -> UInt64? {
-    guard case .unsigned(let number)? = state.settingCell(property)?.value else { return nil }
-    return number
   }
 }

@@ -13,7 +13,7 @@ struct GestureDraft {
   private let base: UInt64
   private let (objectCount, cellCount, valueBytes): (Int, Int, Int)
   /// The state of each touched object before the gesture; nil if the object was not stored.
-  private var originals: [ObjectID: BoardState.StoredObject?] = [:]
+  private var originals: [ObjectID: ObjectStore.StoredObject?] = [:]
   /// The touched objects, in the order in which they were first touched.
   private var touched: [ObjectID] = []
 
@@ -32,13 +32,25 @@ struct GestureDraft {
   /// it.
   func original(of id: ObjectID) -> ObjectRecord? { originals[id]??.record }
 
+  /// Shows the operations of the gesture that are not shown yet.
+  mutating func show(_ staged: borrowing StagedOperations, in cells: inout BoardState) {
+    for index in shownCount..<staged.operations.count {
+      show(
+        staged.operations[index],
+        as: staged.dot(at: index),
+        after: staged.floors[index],
+        in: &cells
+      )
+    }
+  }
+
   /// Shows the next operation in the board's cells.
   /// - Parameters:
   ///   - operation: The operation. The gesture must not have written its cell before.
   ///   - dot: The dot that the operation will have.
   ///   - floor: A time that the operation's time must exceed.
   ///   - cells: The board's cells.
-  mutating func show(
+  private mutating func show(
     _ operation: Operation,
     as dot: Dot,
     after floor: HybridTime?,
@@ -46,14 +58,14 @@ struct GestureDraft {
   ) {
     let id = operation.object
     if originals[id] == nil {
-      originals[id] = .some(cells.stored(id))
+      originals[id] = .some(cells.objects.stored(id))
       touched.append(id)
     }
     if operation.property.isPurge {
-      cells.store(nil, as: id)
+      cells.objects.restore(nil, as: id)
     } else {
       let time = max(base + UInt64(shownCount), floor.map { $0.rawValue + 1 } ?? 0)
-      cells.overwrite(
+      cells.objects.overwrite(
         operation.property,
         of: id,
         with: Cell(
@@ -72,7 +84,7 @@ struct GestureDraft {
     guard let cell = cells.record(operation.object)?[operation.property],
       cell.value != operation.value
     else { return }
-    cells.overwrite(
+    cells.objects.overwrite(
       operation.property,
       of: operation.object,
       with: Cell(value: operation.value, time: cell.time, dot: cell.dot)
@@ -82,7 +94,7 @@ struct GestureDraft {
 
   /// Restores the cells to their state before the gesture.
   func hide(from cells: inout BoardState) {
-    for id in touched.reversed() { cells.store(originals[id] ?? nil, as: id) }
+    for id in touched.reversed() { cells.objects.restore(originals[id] ?? nil, as: id) }
   }
 
   private mutating func measure(_ cells: borrowing BoardState) {

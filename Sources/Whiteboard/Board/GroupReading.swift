@@ -57,7 +57,7 @@ extension BoardState {
     for _ in 0..<BoardLimits.groupDepth where !level.isEmpty {
       var next: [ObjectID] = []
       for group in level {
-        for id in self.groups.members(of: group) {
+        for id in objects.groups.members(of: group) {
           found.insert(id)
           if isGroup(id), expanded.insert(id).inserted { next.append(id) }
         }
@@ -65,6 +65,34 @@ extension BoardState {
       level = next
     }
     return found.sorted()
+  }
+
+  /// Returns the objects with these ids, each once.
+  ///
+  /// The id of a group means the objects in it.
+  /// - Throws: `unknownObject` if an id is neither an object nor a group.
+  func targets(_ ids: [ObjectID]) throws(BoardError) -> [ObjectID] {
+    let contents = self.contents(of: Set(ids.filter(isGroup)))
+    var seen: Set<ObjectID> = []
+    var result: [ObjectID] = []
+    for id in ids {
+      if isGroup(id) {
+        for member in contents[id] ?? [] where isShown(member) {
+          if seen.insert(member).inserted { result.append(member) }
+        }
+      } else {
+        guard isShown(id) else { throw .unknownObject(id) }
+        if seen.insert(id).inserted { result.append(id) }
+      }
+    }
+    return result
+  }
+
+  /// Returns the groups among these ids and all groups inside them.
+  func groups(among ids: [ObjectID]) -> [ObjectID] {
+    let groups = ids.filter(isGroup)
+    let inside = contents(of: Set(groups)).values.joined().filter(isGroup)
+    return Set(groups + inside).sorted()
   }
 
   /// The ids of all stored objects, in no particular order.

@@ -70,33 +70,21 @@ extension Board {
     guard !record.isLocked else { throw .locked(id) }
     try requireNoMove(of: id)
     try gesture { () throws(BoardError) in
-      let game = try judged { () throws(GameError) in try nextState(id, record) }
-      let after = game.lastTime(before: member)
-      try stageMove(id, after: after) { dot throws(BoardError) in
-        try judged { () throws(GameError) in
-          let bytes = try game.encode(move, by: member, as: dot)
-          // Try the move at the position that it will have: after the move that it follows.
-          var next = game
-          let time = after ?? HybridTime(0)
-          try next.apply(PlacedMove(dot: dot, time: time, member: member, bytes: bytes))
-          return bytes
-        }
+      let game = try judged { () throws(GameError) in
+        let game = try GameFold(id, record, authors: authors).game
+        try record.requireRoomForMove(by: incarnation)
+        return game
       }
+      // The move must follow every move that its author has seen, even if another clock runs ahead
+      // (GAM-4).
+      let floor = game.lastTime(before: member)
+      if let floor, !floor.canBeFollowed { throw .clockExhausted }
+      let dot = nextDot()
+      let bytes = try judged { () throws(GameError) in
+        try game.bytes(of: move, by: member, as: dot)
+      }
+      try stage(id, .move(dot), .bytes(bytes), after: floor)
     }
-  }
-
-  /// Returns the state of the game to which the next move of the local member applies.
-  private func nextState(
-    _ id: ObjectID,
-    _ record: ObjectRecord
-  ) throws(GameError) -> any Game {
-    let game = try fold(id, record).game
-    let moves = record.entries(of: Property.moveNumber, upTo: BoardLimits.gameMoves)
-    let own = moves.reduce(0) { $0 + ($1.cell.dot.incarnation == incarnation ? 1 : 0) }
-    guard moves.count < BoardLimits.gameMoves, own < BoardLimits.gameMovesPerIncarnation else {
-      throw .tooManyMoves
-    }
-    return game
   }
 
   private func judged<Value>(_ body: () throws(GameError) -> Value) throws(BoardError) -> Value {
@@ -113,88 +101,6 @@ extension Board {
       throw .gameRefused(isKnown ? .malformedMove : .unknownGame)
     }
     try play(id, move)
-  }
-
-  /// Returns the game as `member` sees it; nil if `id` is not a game.
-  ///
-  /// If `isRevealing` is true, the view includes spoilers about other members' play even before
-  /// `member` has finished.
-  ///
-  /// - Complexity: O(*n* log *n*) in the number of moves.
-  public func gameView(
-    _ id: ObjectID,
-    for member: MemberID,
-    isRevealing: Bool = false
-  ) -> GameView? {
-    guard state.isVisible(id), let record = state.record(id), record.kind == .game else {
-      return nil
-    }
-    let name = record.gameName ?? ""
-    do throws(GameError) {
-      let fold = try fold(id, record)
-      return GameView(
-        id: id,
-        name: name,
-        detail: fold.game.detail(for: member, isRevealing: isRevealing),
-        winners: fold.game.winners,
-        moveCount: fold.acceptedCount,
-        ignoredMoves: fold.ignored
-      )
-    } catch {
-      return GameView(
-        id: id,
-        name: name,
-        detail: .notJudged(error),
-        winners: [],
-        moveCount: 0,
-        ignoredMoves: []
-      )
-    }
-  }
-
-  private func fold(_ id: ObjectID, _ record: ObjectRecord) throws(GameError) -> GameFold {
-    let start = try GameRegistry.start(record.gameName ?? "", setup: record.setup ?? [], of: id)
-    return GameFold(start, moves: record.moves { member(of: $0) })
-  }
-}
-
-extension ObjectRecord {
-  /// The name of the game, such as `wordle`; nil if the cell is missing or malformed.
-  package var gameName: String? {
-    guard case .text(let name)? = self[.game]?.value,
-      name.utf8.count <= BoardLimits.gameNameBytes
-    else { return nil }
-    return name
-  }
-
-  /// The encoded setup of the game; nil if the cell is missing or malformed.
-  package var setup: [UInt8]? {
-    guard case .bytes(let bytes)? = self[.setup]?.value, bytes.count <= BoardLimits.setupBytes
-    else { return nil }
-    return bytes
-  }
-
-  /// Returns the moves of the game that are read (GAM-3), in no particular order.
-  ///
-  /// Moves of incarnations without a known member are left out.
-  package func moves(by member: (Incarnation) -> MemberID?) -> [PlacedMove] {
-    var result: [PlacedMove] = []
-    var author: (incarnation: Incarnation, member: MemberID?, count: Int)?
-    for entry in entries(of: Property.moveNumber, upTo: BoardLimits.gameMoves) {
-      let cell = entry.cell
-      if author?.incarnation != cell.dot.incarnation {
-        author = (cell.dot.incarnation, member(cell.dot.incarnation), 0)
-      }
-      author?.count += 1
-      guard let author, let member = author.member,
-        author.count <= BoardLimits.gameMovesPerIncarnation
-      else { continue }
-      // A value that is not bytes counts as a malformed move.
-      var bytes: [UInt8] = []
-      if case .bytes(let value) = cell.value { bytes = value }
-      result.append(PlacedMove(dot: cell.dot, time: cell.time, member: member, bytes: bytes))
-    }
-    return result
   }
 }
 

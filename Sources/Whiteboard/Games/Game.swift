@@ -51,6 +51,19 @@ package protocol Game: Sendable {
   func detail(for member: MemberID, isRevealing: Bool) -> GameView.Detail
 }
 
+extension Game {
+  /// Returns the bytes of a move that counts if `member` makes it now with the operation `dot`.
+  /// - Throws: The reason why the move would be ignored.
+  func bytes(of move: GameMove, by member: MemberID, as dot: Dot) throws(GameError) -> [UInt8] {
+    let bytes = try encode(move, by: member, as: dot)
+    // Try the move at the position that it will have: after the move that it follows.
+    var next = self
+    let time = lastTime(before: member) ?? HybridTime(0)
+    try next.apply(PlacedMove(dot: dot, time: time, member: member, bytes: bytes))
+    return bytes
+  }
+}
+
 /// The games that this program supports.
 package enum GameRegistry {
   /// The types of the supported games.
@@ -92,6 +105,23 @@ package struct GameFold: Sendable {
         ignored.append(IgnoredMove(dot: move.dot, member: move.member, reason: error))
       }
     }
+  }
+}
+
+extension GameFold {
+  /// Applies the moves that an object holds.
+  /// - Parameters:
+  ///   - id: The object of the game.
+  ///   - record: The cells of the object.
+  ///   - authors: The member of each incarnation. Moves of other incarnations are left out.
+  /// - Throws: The reason why the game cannot be judged.
+  init(
+    _ id: ObjectID,
+    _ record: ObjectRecord,
+    authors: [Incarnation: MemberID]
+  ) throws(GameError) {
+    let start = try GameRegistry.start(record.gameName ?? "", setup: record.setup ?? [], of: id)
+    self.init(start, moves: record.moves { authors[$0] })
   }
 }
 

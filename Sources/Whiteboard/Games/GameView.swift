@@ -83,3 +83,39 @@ extension MemberID {
   /// The first eight characters of the id, for display only.
   package var shortText: String { String(description.prefix(8)) }
 }
+
+extension GameView {
+  /// Creates the view of a game as `member` sees it; nil if `id` is not a visible game.
+  init?(
+    _ id: ObjectID,
+    on state: BoardState,
+    authors: [Incarnation: MemberID],
+    for member: MemberID,
+    isRevealing: Bool
+  ) {
+    guard state.isVisible(id), let record = state.record(id), record.kind == .game else {
+      return nil
+    }
+    let name = record.gameName ?? ""
+    do throws(GameError) {
+      let fold = try GameFold(id, record, authors: authors)
+      self.init(
+        id: id,
+        name: name,
+        detail: fold.game.detail(for: member, isRevealing: isRevealing),
+        winners: fold.game.winners,
+        moveCount: fold.acceptedCount,
+        ignoredMoves: fold.ignored
+      )
+    } catch {
+      self.init(
+        id: id,
+        name: name,
+        detail: .notJudged(error),
+        winners: [],
+        moveCount: 0,
+        ignoredMoves: []
+      )
+    }
+  }
+}

@@ -28,6 +28,21 @@ public struct Size: Hashable, Sendable {
   }
 }
 
+/// An angle; a positive one rotates clockwise, because the y axis points down.
+public struct Angle: Hashable, Sendable {
+  /// The angle in radians; a full turn is 2π.
+  public let radians: Double
+
+  /// The angle in degrees; a full turn is 360.
+  public var degrees: Double { radians * 180 / .pi }
+
+  /// Returns the angle of this many degrees, which may exceed a full turn.
+  public static func degrees(_ degrees: Double) -> Angle { Angle(radians: degrees * .pi / 180) }
+
+  /// Returns the angle of this many radians, which may exceed a full turn.
+  public static func radians(_ radians: Double) -> Angle { Angle(radians: radians) }
+}
+
 /// Conversions to the fixed-point numbers of the protocol; values are rounded when they are written
 /// (BRD-12).
 package enum FixedPoint {
@@ -81,9 +96,9 @@ package enum FixedPoint {
     return .unsigned(UInt64((scale * Self.scale).rounded()))
   }
 
-  /// Returns the cell value of an angle in radians, which may exceed a full turn.
-  package static func angle(_ radians: Double) throws(BoardError) -> Value {
-    .unsigned(try angleSteps(radians))
+  /// Returns the cell value of an angle, which may exceed a full turn.
+  package static func angle(_ angle: Angle) throws(BoardError) -> Value {
+    .unsigned(try angleSteps(angle.radians))
   }
 
   /// Returns an angle in radians, which may exceed a full turn, in steps of 1/4096 turn.

@@ -87,6 +87,49 @@ public struct ObjectSnapshot: Hashable, Sendable {
   }
 }
 
+extension ObjectSnapshot {
+  /// Creates a snapshot of an object; nil if the object is not shown on the board.
+  /// - Parameters:
+  ///   - id: The object.
+  ///   - state: The board.
+  ///   - holder: The member that has the object selected, if that member is online.
+  ///   - assets: The assets whose bytes are stored locally.
+  init?(
+    _ id: ObjectID,
+    on state: BoardState,
+    selectedBy holder: MemberID?,
+    assets: Set<AssetID>
+  ) {
+    guard state.isShown(id), let record = state.record(id), let kind = record.kind
+    else { return nil }
+    let ink = kind == .drawing ? record.points : nil
+    let frame = record.frame(points: ink)
+    let asset = kind == .photo ? record.asset : nil
+    self.init(
+      id: id,
+      kind: kind,
+      centerPosition: frame.center,
+      size: frame.size,
+      scale: record.scale,
+      angle: record.angle,
+      selectedBy: holder,
+      zIndex: record.zIndex,
+      updatedAt: record.updatedAt,
+      color: record.color,
+      text: kind == .text ? record.text : nil,
+      ink: ink,
+      lineWidth: kind == .drawing ? record.lineWidth : nil,
+      isFinished: kind == .drawing ? record.isFinished : nil,
+      erased: kind == .drawing ? record.erased : nil,
+      groups: state.groups(of: id),
+      isLocked: record.isLocked,
+      game: kind == .game ? record.gameName : nil,
+      asset: asset,
+      isAssetAvailable: asset.map { assets.contains($0.id) }
+    )
+  }
+}
+
 /// One line of the chat.
 public struct ChatLine: Hashable, Sendable {
   /// The id of the line's object.
@@ -105,4 +148,26 @@ public struct ChatLine: Hashable, Sendable {
   ///
   /// Lines are sorted by this time, then by id.
   public let time: HybridTime
+}
+
+extension ChatLine {
+  /// Creates the chat line that an object holds; nil if the object is not a complete chat line.
+  ///
+  /// A line whose author field names a member other than its signer does not count.
+  init?(_ id: ObjectID, on state: BoardState, authors: [Incarnation: MemberID]) {
+    guard state.isVisible(id), let record = state.record(id), record.kind == .chat,
+      let line = record.chatLine, let time = record[.kind]?.time,
+      // A signature proves the incarnation's member; the author field is only a claim (AUT-3).
+      authors[id.dot.incarnation].map({ $0 == line.author }) ?? true
+    else { return nil }
+    self.init(
+      id: id,
+      author: line.author,
+      name: line.name,
+      icon: line.icon,
+      text: line.text,
+      sentAt: line.time,
+      time: time
+    )
+  }
 }

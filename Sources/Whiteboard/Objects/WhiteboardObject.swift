@@ -60,20 +60,20 @@ public class WhiteboardObject {
     try board.write(id, .selection, .none)
   }
 
-  /// Sets the scale of the object.
-  public func changeScale(to scale: Double) throws(BoardError) {
-    try board.requireTransformable(id)
-    try board.write(id, .scale, try FixedPoint.scale(scale))
-  }
-
   /// Moves the center of the object to `position`.
-  public func changePosition(to position: Point) throws(BoardError) {
+  public func move(to position: Point) throws(BoardError) {
     try board.requireTransformable(id)
     try board.write(id, .position, try FixedPoint.position(position))
   }
 
-  /// Rotates the object to `angle`, in radians clockwise.
-  public func changeAngle(to angle: Double) throws(BoardError) {
+  /// Sets the scale of the object; 1 shows the object at its `size`.
+  public func scale(to scale: Double) throws(BoardError) {
+    try board.requireTransformable(id)
+    try board.write(id, .scale, try FixedPoint.scale(scale))
+  }
+
+  /// Rotates the object to `angle`, rounded to the nearest 1/4096 turn.
+  public func rotate(to angle: Angle) throws(BoardError) {
     try board.requireTransformable(id)
     try board.write(id, .angle, try FixedPoint.angle(angle))
   }

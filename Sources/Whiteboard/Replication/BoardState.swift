@@ -5,16 +5,10 @@
 public struct BoardState: Sendable {
   /// The context: a record of all operations that this replica has seen.
   public private(set) var context = Context()
-  /// The objects that have cells, but whose create operation has not arrived yet.
-  package private(set) var orphans: Set<ObjectID> = []
-  /// An index of the objects by the group that their `group` cell names.
-  private(set) var groups = GroupIndex()
-  /// An index of the visible settings objects and their settings.
-  private(set) var settings = SettingsIndex()
-  /// The number of cells on the board.
-  public private(set) var cellCount = 0
-  /// The number of bytes in the values of all cells.
-  public private(set) var valueBytes = 0
+  /// The stored objects.
+  ///
+  /// Only a gesture in progress writes to them directly; its edits are not in the context yet.
+  var objects = ObjectStore()
   /// A number that increases whenever a batch or an answer adds something new.
   public private(set) var revision: UInt64 = 0
 
@@ -22,47 +16,45 @@ public struct BoardState: Sendable {
   /// (AUT-14).
   package private(set) var limits: [Incarnation: UInt64] = [:]
 
-  // Parallel arrays: for each object its id, its cells, and its mark in the latest change log.
-  // Their order has no meaning. When an object is removed, the last one takes its index.
-  private var ids: [ObjectID] = []
-  private var cells: [ObjectRecord] = []
-  private var marks: [UInt32] = []
-  private var table = ObjectTable()
-
   /// Creates an empty board.
   public init() {}
 
   /// The number of stored objects, including deleted ones and orphans.
-  public var objectCount: Int { ids.count }
+  public var objectCount: Int { objects.ids.count }
+  /// The number of cells on the board.
+  public var cellCount: Int { objects.cellCount }
+  /// The number of bytes in the values of all cells.
+  public var valueBytes: Int { objects.valueBytes }
 
   /// All objects and their cells, in no particular order.
-  package var records: ObjectRecords { ObjectRecords(keys: ids, values: cells) }
+  package var records: ObjectRecords { ObjectRecords(keys: objects.ids, values: objects.records) }
+
+  /// The objects that have cells, but whose create operation has not arrived yet.
+  package var orphans: Set<ObjectID> { objects.orphans }
 
   /// Returns the cells of an object; nil if the object is unknown or was purged.
-  package func record(_ id: ObjectID) -> ObjectRecord? {
-    guard let place = table.find(id, in: ids) else { return nil }
-    return cells[place]
-  }
+  package func record(_ id: ObjectID) -> ObjectRecord? { objects.record(id) }
 
   /// Returns whether users can see the object: it was created, is not deleted and, if it is a chat
   /// line, is complete.
   public func isVisible(_ id: ObjectID) -> Bool {
-    guard let place = table.find(id, in: ids) else { return false }
-    return cells[place].isVisible
+    guard let index = objects.index(of: id) else { return false }
+    return objects.records[index].isVisible
   }
 
   /// Returns whether changes of the object are reported: those of objects on the board and of chat
   /// lines.
-  func isTold(_ id: ObjectID) -> Bool {
-    guard let place = table.find(id, in: ids) else { return false }
-    return cells[place].isTold
+  func isReported(_ id: ObjectID) -> Bool {
+    guard let index = objects.index(of: id) else { return false }
+    return objects.records[index].isReported
   }
 
   /// Returns whether changes of the object are reported.
   ///
-  /// `place` is the index at which the object probably still is.
-  func isTold(_ id: ObjectID, near place: Int) -> Bool {
-    place < ids.count && ids[place] == id ? cells[place].isTold : isTold(id)
+  /// `index` is the index at which the object probably still is.
+  func isReported(_ id: ObjectID, near index: Int) -> Bool {
+    index < objects.ids.count && objects.ids[index] == id
+      ? objects.records[index].isReported : isReported(id)
   }
 
   /// Applies all operations of a batch, except those that were seen before (SYN-3).
@@ -102,7 +94,7 @@ public struct BoardState: Sendable {
       if operation.property.isPurge {
         // An id beyond the limit of its incarnation must not enter the context.
         guard counts(operation.object.dot), operation.object.dot.isWithin(last) else { continue }
-        remove(operation.object, changes: &changes)
+        objects.remove(operation.object, changes: &changes)
         purged.insert(operation.object.dot)
       } else if purged.isEmpty || !purged.contains(operation.object.dot) {
         write(
@@ -122,12 +114,12 @@ public struct BoardState: Sendable {
       revision += 1
     }
     if !purged.isEmpty { context.formUnion(purged) }
-    guard !orphans.isEmpty else { return }
+    guard !objects.orphans.isEmpty else { return }
     // An object whose dot is in the context without a create operation will never be created, so
     // every replica drops its cells. Only the dots of this batch are new.
     for index in batch.operations.indices {
       let id = ObjectID(batch.dot(at: index))
-      if orphans.contains(id) { remove(id, changes: &changes) }
+      if objects.orphans.contains(id) { objects.remove(id, changes: &changes) }
     }
   }
 
@@ -138,14 +130,15 @@ public struct BoardState: Sendable {
   /// - Complexity: O(cells), and O(*n* log *n*) in the objects.
   public func difference(since: Context, buckets: UInt16 = 0) -> Difference {
     var difference = Difference(context: context)
+    let ids = objects.ids
     let order = ids.indices.sorted { ids[$0] < ids[$1] }
     difference.living = DotSet(
-      ascending: order.lazy.map { ids[$0] }.filter { !orphans.contains($0) }.map(\.dot)
+      ascending: order.lazy.map { ids[$0] }.filter { !objects.orphans.contains($0) }.map(\.dot)
     )
-    for place in order {
-      let id = ids[place]
+    for index in order {
+      let id = ids[index]
       let isWhole = buckets != 0 && buckets & (1 << id.bucket) != 0
-      let entries = cells[place].entries
+      let entries = objects.records[index].entries
       let lacking =
         isWhole || since.isEmpty ? entries : entries.filter { !since.contains($0.cell.dot) }
       if !lacking.isEmpty {
@@ -174,22 +167,22 @@ public struct BoardState: Sendable {
   ) throws(BoardError) {
     let difference = counted(of: difference)
     // An id in the sender's context, but not among its living objects, was purged, which is final.
-    let purged = ids.filter {
+    let purged = objects.ids.filter {
       difference.context.contains($0.dot) && !difference.living.contains($0.dot)
     }
     guard hasRoom(for: difference, without: purged, comparingAll: comparingAll) else {
       throw .boardFull
     }
-    for id in purged { remove(id, changes: &changes) }
+    for id in purged { objects.remove(id, changes: &changes) }
     let isReplaced =
       replacing != 0
-      && drop(&changes) { id, entry in
+      && objects.removeCells(changes: &changes) { id, entry in
         replacing & (1 << id.bucket) != 0 && difference.context.contains(entry.cell.dot)
       }
-    if ids.isEmpty { reserve(difference.entries.count) }
+    if objectCount == 0 { objects.reserve(difference.entries.count) }
     var isNews = !context.isSuperset(of: difference.context)
     for entry in difference.entries {
-      guard table.find(entry.object, in: ids) != nil else {
+      guard objects.index(of: entry.object) != nil else {
         let isReplacing = replacing & (1 << entry.object.bucket) != 0
         if add(entry, comparingAll: comparingAll, isReplacing: isReplacing, changes: &changes) {
           isNews = true
@@ -202,12 +195,14 @@ public struct BoardState: Sendable {
         }
       }
     }
-    if isReplaced { removeEmpty(&changes) }
+    if isReplaced { objects.removeEmpty(changes: &changes) }
     if isNews || isReplaced || !purged.isEmpty {
       context.formUnion(difference.context)
       revision += 1
     }
-    for id in orphans where context.contains(id.dot) { remove(id, changes: &changes) }
+    for id in objects.orphans where context.contains(id.dot) {
+      objects.remove(id, changes: &changes)
+    }
   }
 
   // MARK: - Revoked rights
@@ -222,9 +217,10 @@ public struct BoardState: Sendable {
       isNews = true
     }
     guard isNews else { return }
-    if drop(&changes, where: { _, entry in !entry.cell.dot.isWithin(limits) }) {
-      removeEmpty(&changes)
+    let isAny = objects.removeCells(changes: &changes) { _, entry in
+      !entry.cell.dot.isWithin(limits)
     }
+    if isAny { objects.removeEmpty(changes: &changes) }
     revision += 1
   }
 
@@ -240,9 +236,9 @@ public struct BoardState: Sendable {
     let unknown = Set(context.incarnations.filter { !isKnown($0) })
     guard !unknown.isEmpty else { return (0, 0) }
     var empty = unknown
-    for place in ids.indices {
-      empty.remove(ids[place].dot.incarnation)
-      for entry in cells[place].entries { empty.remove(entry.cell.dot.incarnation) }
+    for (id, record) in records {
+      empty.remove(id.dot.incarnation)
+      for entry in record.entries { empty.remove(entry.cell.dot.incarnation) }
     }
     if !empty.isEmpty {
       context.removeAll(of: empty)
@@ -271,45 +267,6 @@ public struct BoardState: Sendable {
     limits.isEmpty ? difference : difference.limited(to: limits)
   }
 
-  /// Removes the cells for which `isDropped` returns true.
-  ///
-  /// Objects stay, even if they have no cells left.
-  /// - Returns: Whether any cell was removed.
-  private mutating func drop(
-    _ changes: inout ChangeLog,
-    where isDropped: (ObjectID, PropertyCell) -> Bool
-  ) -> Bool {
-    var isAny = false
-    for place in ids.indices {
-      let id = ids[place]
-      let entries = cells[place].entries
-      guard entries.contains(where: { isDropped(id, $0) }) else { continue }
-      isAny = true
-      let (kind, bytes) = (cells[place].kind, cells[place].valueBytes)
-      let logged = changes.place(of: id, at: place, &marks[place])
-      changes.visibilityWillChange(at: logged, cells[place].isTold)
-      let kept = entries.filter { !isDropped(id, $0) }
-      for entry in entries where isDropped(id, entry) {
-        changes.didChange(at: logged, entry.property)
-        if entry.property.isKind {
-          changes.didRemove(at: logged, kind)
-          orphans.insert(id)
-        }
-      }
-      unlist(id, cells[place])
-      cells[place] = ObjectRecord(ascending: kept)
-      list(id, cells[place])
-      cellCount -= entries.count - kept.count
-      valueBytes -= bytes - cells[place].valueBytes
-    }
-    return isAny
-  }
-
-  /// Removes the objects that have no cells left.
-  private mutating func removeEmpty(_ changes: inout ChangeLog) {
-    for id in ids.filter({ record($0)?.count == 0 }) { remove(id, changes: &changes) }
-  }
-
   /// Writes a cell that was not seen before, and returns whether the board changed.
   @discardableResult
   private mutating func write(
@@ -318,27 +275,10 @@ public struct BoardState: Sendable {
     of id: ObjectID,
     changes: inout ChangeLog
   ) -> Bool {
-    let known = table.find(id, in: ids)
+    let known = objects.index(of: id)
     // An id in the context without an object was purged, which beats every later write (SYN-8).
     if known == nil, context.contains(id.dot) { return false }
-    let place = known ?? append(id)
-    let entry = changes.place(of: id, at: place, &marks[place])
-    if known == nil {
-      changes.visibilityWillChange(at: entry, false)
-      if !property.isKind { orphans.insert(id) }
-    } else if property.decidesVisibility {
-      changes.visibilityWillChange(at: entry, cells[place].isTold)
-      if property.isKind { orphans.remove(id) }
-    }
-    let before = cells[place].valueBytes
-    if property.concernsIndexes { unlist(id, cells[place]) }
-    let outcome = cells[place].write(cell, at: property)
-    if property.concernsIndexes { list(id, cells[place]) }
-    guard outcome != .beaten else { return false }
-    valueBytes += cells[place].valueBytes - before
-    if outcome == .added { cellCount += 1 }
-    changes.didChange(at: entry, property)
-    return true
+    return objects.write(cell, at: property, of: id, at: known, changes: &changes)
   }
 
   /// Adds an unknown object with those of its cells that were not seen before.
@@ -358,140 +298,7 @@ public struct BoardState: Sendable {
       entry.cells.contains { seen.contains($0.cell.dot) }
       ? entry.cells.filter { !seen.contains($0.cell.dot) } : entry.cells
     guard !unseen.isEmpty else { return false }
-    let place = append(entry.object, ObjectRecord(ascending: unseen))
-    let logged = changes.place(of: entry.object, at: place, &marks[place])
-    changes.visibilityWillChange(at: logged, false)
-    for known in unseen {
-      changes.didChange(at: logged, known.property)
-    }
-    list(entry.object, cells[place])
-    if !unseen.contains(where: { $0.property.isKind }) { orphans.insert(entry.object) }
-    cellCount += unseen.count
-    valueBytes += cells[place].valueBytes
+    objects.add(entry.object, ObjectRecord(ascending: unseen), changes: &changes)
     return true
-  }
-
-  /// Adds an object with these cells to the indexes of groups and settings.
-  private mutating func list(_ id: ObjectID, _ record: ObjectRecord) {
-    settings.insert(id, record)
-    groups.insert(id, record)
-  }
-
-  /// Removes an object with these cells from the indexes of groups and settings.
-  private mutating func unlist(_ id: ObjectID, _ record: ObjectRecord) {
-    settings.remove(id, record)
-    groups.remove(id, record)
-  }
-
-  private mutating func reserve(_ count: Int) {
-    ids.reserveCapacity(count)
-    cells.reserveCapacity(count)
-    marks.reserveCapacity(count)
-    table.reserve(count)
-  }
-
-  private mutating func append(_ id: ObjectID, _ record: ObjectRecord = ObjectRecord()) -> Int {
-    ids.append(id)
-    cells.append(record)
-    marks.append(0)
-    table.appended(to: ids)
-    return ids.count - 1
-  }
-
-  private mutating func remove(_ id: ObjectID, changes: inout ChangeLog) {
-    guard let place = table.find(id, in: ids) else { return }
-    let entry = changes.place(of: id, at: place, &marks[place])
-    changes.visibilityWillChange(at: entry, cells[place].isTold)
-    changes.didRemove(at: entry, cells[place].kind)
-    cellCount -= cells[place].count
-    valueBytes -= cells[place].valueBytes
-    orphans.remove(id)
-    unlist(id, cells[place])
-    removePlace(place)
-  }
-
-  private mutating func removePlace(_ place: Int) {
-    table.willSwapRemove(place, of: ids)
-    ids.swapAt(place, ids.count - 1)
-    ids.removeLast()
-    cells.swapAt(place, cells.count - 1)
-    cells.removeLast()
-    marks.swapAt(place, marks.count - 1)
-    marks.removeLast()
-  }
-
-  // MARK: - Showing a gesture
-
-  /// A stored object with its mark in the latest change log.
-  struct StoredObject: Sendable {
-    let record: ObjectRecord
-    fileprivate let mark: UInt32
-  }
-
-  /// Returns an object as it is stored now; nil if it is not stored.
-  func stored(_ id: ObjectID) -> StoredObject? {
-    table.find(id, in: ids).map { StoredObject(record: cells[$0], mark: marks[$0]) }
-  }
-
-  /// Restores an object to an earlier state, or removes it, without recording a change.
-  mutating func store(_ object: StoredObject?, as id: ObjectID) {
-    let known = table.find(id, in: ids)
-    if let known {
-      cellCount -= cells[known].count
-      valueBytes -= cells[known].valueBytes
-      unlist(id, cells[known])
-    }
-    guard let object else {
-      if let known { removePlace(known) }
-      orphans.remove(id)
-      return
-    }
-    let place = known ?? append(id)
-    cells[place] = object.record
-    marks[place] = object.mark
-    cellCount += object.record.count
-    valueBytes += object.record.valueBytes
-    list(id, object.record)
-    setOrphan(id, object.record)
-  }
-
-  /// Overwrites a cell unconditionally, without adding to the context or recording a change.
-  mutating func overwrite(_ property: Property, of id: ObjectID, with cell: Cell) {
-    let place = table.find(id, in: ids) ?? append(id)
-    let (count, bytes) = (cells[place].count, cells[place].valueBytes)
-    if property.concernsIndexes { unlist(id, cells[place]) }
-    cells[place].overwrite(property, with: cell)
-    if property.concernsIndexes { list(id, cells[place]) }
-    cellCount += cells[place].count - count
-    valueBytes += cells[place].valueBytes - bytes
-    if property.isKind || cells[place].count == 1 { setOrphan(id, cells[place]) }
-  }
-
-  private mutating func setOrphan(_ id: ObjectID, _ record: ObjectRecord) {
-    if record[.kind] == nil { orphans.insert(id) } else { orphans.remove(id) }
-  }
-}
-
-/// The objects of a board with their cells, in no particular order.
-package struct ObjectRecords: Sequence {
-  /// The ids of the objects.
-  package let keys: [ObjectID]
-  /// The cells of each object, at the same index as its id.
-  package let values: [ObjectRecord]
-
-  /// Whether there are no objects.
-  package var isEmpty: Bool { keys.isEmpty }
-
-  /// The number of objects.
-  package var count: Int { keys.count }
-
-  /// Returns an iterator over the objects and their cells.
-  package func makeIterator() -> AnyIterator<(key: ObjectID, value: ObjectRecord)> {
-    var next = 0
-    return AnyIterator {
-      guard next < keys.count else { return nil }
-      defer { next += 1 }
-      return (keys[next], values[next])
-    }
   }
 }

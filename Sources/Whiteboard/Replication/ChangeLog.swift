@@ -87,7 +87,7 @@ public struct ChangeLog: Sendable {
   func touchesSettings(in state: BoardState) -> Bool {
     entries.contains {
       $0.wasSettings
-        || (!state.isTold($0.object) && state.record($0.object)?.kind == .settings)
+        || (!state.isReported($0.object) && state.record($0.object)?.kind == .settings)
     }
   }
 
@@ -102,7 +102,7 @@ public struct ChangeLog: Sendable {
     var groups: Set<ObjectID> = []
     for entry in entries {
       let id = entry.object
-      let isVisible = state.isTold(id, near: Int(entry.place))
+      let isVisible = state.isReported(id, near: Int(entry.place))
       let wasVisible = entry.wasVisible ?? isVisible
       if !isVisible {
         if wasVisible { result.append(.removed(id)) }
@@ -121,7 +121,7 @@ public struct ChangeLog: Sendable {
     }
     guard !groups.isEmpty else { return result }
     let told = Set(result)
-    for id in state.objects(below: groups) where state.isTold(id) {
+    for id in state.objects(below: groups) where state.isReported(id) {
       guard !told.contains(.added(id)), !told.contains(.changed(id)) else { continue }
       result.append(.changed(id))
     }

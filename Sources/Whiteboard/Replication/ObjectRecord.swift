@@ -18,7 +18,7 @@ package struct ObjectRecord: Sendable {
   /// Whether the object is created, not deleted and, if it is a chat line, complete.
   package private(set) var isVisible = false
   /// Whether changes of the object are reported: those of objects on the board and of chat lines.
-  package private(set) var isTold = false
+  package private(set) var isReported = false
 
   /// Creates an object without cells.
   package init() {}
@@ -98,7 +98,7 @@ package struct ObjectRecord: Sendable {
 
   private mutating func decideVisibility() {
     isVisible = cellsAreVisible
-    isTold = isVisible && (kind.map { $0.isShown || $0 == .chat } ?? false)
+    isReported = isVisible && (kind.map { $0.isShown || $0 == .chat } ?? false)
   }
 
   /// Returns the first cells, at most `limit`, whose property has this number, in ascending order.

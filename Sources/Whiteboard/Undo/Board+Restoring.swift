@@ -42,11 +42,9 @@ extension Board {
     var replaced: [ObjectID: ObjectID] = [:]
     var changed: Set<ObjectID> = []
     var deleted: Set<ObjectID> = []
-    var rest = plan.changes[...]
-    while !rest.isEmpty {
-      let count = Self.prefix(of: rest.map(\.change.length))
+    for run in plan.changes.batches(length: \.change.length) {
       try gesture { () throws(BoardError) in
-        for (place, change) in rest.prefix(count) {
+        for (place, change) in run {
           switch (place, change) {
           case (.anew(let old), .create(let kind)): replaced[old] = try create(kind)
           case (.anew(let old), _):
@@ -61,7 +59,6 @@ extension Board {
           }
         }
       }
-      rest = rest.dropFirst(count)
     }
     return RestoreOutcome(
       changed: changed.sorted(),

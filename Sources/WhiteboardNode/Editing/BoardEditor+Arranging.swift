@@ -28,7 +28,7 @@ extension BoardEditor {
       }
     case .to(let point):
       try transform(references) { (object) throws(BoardError) in
-        try object.changePosition(to: Point(point))
+        try object.move(to: Point(point))
       } all: { (board, ids, center) throws(BoardError) in
         try board.move(ids, by: Point(x: point.x - center.x, y: point.y - center.y))
       }
@@ -45,7 +45,7 @@ extension BoardEditor {
     keepsLineWidth: Bool
   ) throws(CommandError) -> CommandOutcome {
     try transform(references) { (object) throws(BoardError) in
-      guard pivot != nil || keepsLineWidth else { return try object.changeScale(to: factor) }
+      guard pivot != nil || keepsLineWidth else { return try object.scale(to: factor) }
       try object.board.scale(
         [object.id],
         by: factor / object.scale,
@@ -67,11 +67,11 @@ extension BoardEditor {
     _ references: [ObjectReference],
     degrees: Double
   ) throws(CommandError) -> CommandOutcome {
-    let radians = degrees.truncatingRemainder(dividingBy: 360) * .pi / 180
+    let angle = Angle.degrees(degrees.truncatingRemainder(dividingBy: 360))
     return try transform(references) { (object) throws(BoardError) in
-      try object.changeAngle(to: radians)
+      try object.rotate(to: angle)
     } all: { (board, ids, center) throws(BoardError) in
-      try board.rotate(ids, by: radians, about: center)
+      try board.rotate(ids, by: angle, about: center)
     }
   }
 

@@ -99,15 +99,15 @@ struct RandomEdit {
   private mutating func transform(_ id: ObjectID, _ ids: [ObjectID]) throws(BoardError) {
     let place = point()
     switch random.below(6) {
-    case 0: try board.object(id)?.changeScale(to: Double(1 + random.below(50)) / 10)
-    case 1: try board.object(id)?.changeAngle(to: Double(random.below(700)) / 100)
+    case 0: try board.object(id)?.scale(to: Double(1 + random.below(50)) / 10)
+    case 1: try board.object(id)?.rotate(to: .radians(Double(random.below(700)) / 100))
     case 2:
       // Several objects move in one gesture.
       try board.gesture { () throws(BoardError) in
-        for id in ids.prefix(5) { try board.object(id)?.changePosition(to: place) }
+        for id in ids.prefix(5) { try board.object(id)?.move(to: place) }
       }
     case 3: try board.move([id], by: Point(x: 10, y: -10))
-    default: try board.object(id)?.changePosition(to: place)
+    default: try board.object(id)?.move(to: place)
     }
   }
 

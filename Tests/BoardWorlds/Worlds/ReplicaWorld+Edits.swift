@@ -77,7 +77,7 @@ extension ReplicaWorld {
       }
     case (13, _):
       try replica.change(now: now) { (board) throws(BoardError) in
-        for id in ids.prefix(20) { try board.object(id)?.changePosition(to: place) }
+        for id in ids.prefix(20) { try board.object(id)?.move(to: place) }
       }
     case (14, let id?):
       try replica.change(now: now) { (board) throws(BoardError) in
@@ -85,7 +85,7 @@ extension ReplicaWorld {
       }
     case (_, let id?):
       try replica.change(now: now) { (board) throws(BoardError) in
-        try board.object(id)?.changeAngle(to: place.x)
+        try board.object(id)?.rotate(to: .radians(place.x))
       }
     case (_, nil): break
     }

@@ -26,7 +26,7 @@ struct BoardPictureTests {
     let region = try Self.region(board)
     #expect(region == Rectangle(Point(x: -100, y: -40), Point(x: 100, y: 40)))
     try board.scale([id], by: 2, about: Point(x: 0, y: 0))
-    try board.rotate([id], by: .pi / 2, about: Point(x: 0, y: 0))
+    try board.rotate([id], by: .degrees(90), about: Point(x: 0, y: 0))
     let turned = try Self.region(board)
     #expect(abs(turned.least.x + 80) < 0.01 && abs(turned.greatest.y - 200) < 0.01)
   }
@@ -36,7 +36,7 @@ struct BoardPictureTests {
     let board = try Self.board()
     var random = SeededGenerator(seed: 1)
     let id = try board.createWordle(at: Point(x: 0, y: 0), using: &random)
-    try board.object(id)?.changeScale(to: 0.5)
+    try board.object(id)?.scale(to: 0.5)
     #expect(try Self.region(board).greatest.y == 32, "the box is as high as eight rows")
     // A player who has finished sees the answer, too.
     for word in ["speed", "eerie", "level", "llama", "abbey", "crane"] {

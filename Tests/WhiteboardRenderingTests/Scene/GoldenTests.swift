@@ -59,11 +59,11 @@ struct GoldenTests {
       at: Point(x: -60, y: -20)
     )
     let large = try board.createText("large", at: Point(x: 100, y: -20))
-    try board.object(large)?.changeScale(to: 2)
+    try board.object(large)?.scale(to: 2)
     let small = try board.createText("small", at: Point(x: 100, y: 12))
-    try board.object(small)?.changeScale(to: 0.5)
+    try board.object(small)?.scale(to: 0.5)
     let turned = try board.createText("turned", at: Point(x: -100, y: 60), color: 0x56B4_E9FF)
-    try board.object(turned)?.changeAngle(to: .pi / 6)
+    try board.object(turned)?.rotate(to: .degrees(30))
     try board.createText("שלום abc", at: Point(x: 60, y: 60))
     let foreign = try board.createText("", at: Point(x: 100, y: 84))
     try board.gesture { () throws(BoardError) in
@@ -111,9 +111,9 @@ struct GoldenTests {
       (Point(x: 104, y: -40), .pi / 4, 0.5),
     ] {
       let id = try board.createDrawing(box)
-      try board.object(id)?.changePosition(to: place)
-      try board.object(id)?.changeAngle(to: angle)
-      try board.object(id)?.changeScale(to: scale)
+      try board.object(id)?.move(to: place)
+      try board.object(id)?.rotate(to: .radians(angle))
+      try board.object(id)?.scale(to: scale)
     }
     try board.createDrawing(try Scenes.ink([(-150, 56), (150, 56)]), lineWidth: 8)
     _ = try board.erase(along: [Point(x: -60, y: 30), Point(x: -20, y: 80)], radius: 10)
@@ -152,7 +152,7 @@ struct GoldenTests {
         at: Point(x: Double(index) * 84 - 124, y: 0),
         size: index == 0 ? Size(width: 80, height: 96) : size
       )
-      if index == 3 { try board.object(id)?.changeAngle(to: 0.6) }
+      if index == 3 { try board.object(id)?.rotate(to: .radians(0.6)) }
     }
     try board.createDrawing(try Scenes.ink([(-156, 60), (156, -20)]), color: 0xFFFF_FFFF)
     var canvas = Scenes.canvas(board)

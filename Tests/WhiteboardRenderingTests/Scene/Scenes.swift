@@ -101,9 +101,9 @@ enum Scenes {
       switch (random.below(13), id) {
       case (0, _), (1, nil):
         try board.createText(["hello", "漢字\nx", "👩‍👩‍👧 é"][random.below(3)], at: place)
-      case (1, let id?): try board.object(id)?.changePosition(to: place)
-      case (2, let id?): try board.object(id)?.changeAngle(to: Double(random.below(7)))
-      case (3, let id?): try board.object(id)?.changeScale(to: Double(1 + random.below(30)) / 10)
+      case (1, let id?): try board.object(id)?.move(to: place)
+      case (2, let id?): try board.object(id)?.rotate(to: .radians(Double(random.below(7))))
+      case (3, let id?): try board.object(id)?.scale(to: Double(1 + random.below(30)) / 10)
       case (4, let id?): try board.delete(id)
       case (5, let id?): try board.reorder([id], random.chance(50) ? .front : .back)
       case (6, _): try board.createConnectFour(at: place)

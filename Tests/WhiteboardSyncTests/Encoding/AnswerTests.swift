@@ -36,7 +36,7 @@ import Testing
   private func difference() throws -> Difference {
     let board = Board(incarnation: bo.incarnation, member: bo.member, wallClock: start.wall)
     let id = try board.createText("hello", at: Point(x: 1, y: 2))
-    try board.object(id)?.changeAngle(to: 1)
+    try board.object(id)?.rotate(to: .radians(1))
     return board.state.difference(since: Context(), buckets: 0)
   }
 

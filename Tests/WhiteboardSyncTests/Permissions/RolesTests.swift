@@ -299,7 +299,7 @@ import Testing
     world.disconnect(2, 0)
     world.disconnect(2, 1)
     try anna.replica.change(now: world.now(1)) { (board) throws(BoardError) in
-      try board.object(id)?.changePosition(to: Point(x: 500, y: 500))
+      try board.object(id)?.move(to: Point(x: 500, y: 500))
     }
     world.carryOut(1)
     pass()

@@ -46,7 +46,7 @@ struct SelectionFrameTests {
         Point(x: center.x + half.x, y: center.y + half.y)
       )
       let id = try desk.board.createDrawing(ink, lineWidth: Double(1 + random.below(20)))
-      try desk.board.object(id)?.changeAngle(to: Double(random.below(628)) / 100)
+      try desk.board.object(id)?.rotate(to: .radians(Double(random.below(628)) / 100))
       try desk.board.select([id])
       desk.sync()
       let before = try #require(desk.board.snapshot(id))
@@ -117,7 +117,7 @@ struct SelectionFrameTests {
           Point(x: center.x + half.x, y: center.y + half.y)
         )
       )
-      if seed % 2 == 0 { try desk.board.object(id)?.changeAngle(to: .pi / 2) }
+      if seed % 2 == 0 { try desk.board.object(id)?.rotate(to: .degrees(90)) }
       try desk.board.select([id])
       desk.sync()
       let frame = try #require(desk.client.scene.selectionFrame)
@@ -152,7 +152,7 @@ struct SelectionFrameTests {
               Point(x: center.x + half, y: center.y + half)
             )
           )
-          try board.object(id)?.changeAngle(to: angle)
+          try board.object(id)?.rotate(to: .radians(angle))
           let frame = try frame([try #require(board.snapshot(id))])
           let cell = viewport.cell(of: frame.knob)
           #expect((0..<80).contains(cell.x) && (0..<24).contains(cell.y), "\(x),\(y) \(half)")
@@ -189,7 +189,7 @@ struct SelectionFrameTests {
         ]
         try desk.board.play(games[0], .guess("crane"))
         for id in games {
-          try desk.board.object(id)?.changeScale(to: scale)
+          try desk.board.object(id)?.scale(to: scale)
           try desk.board.deselectAll()
           try desk.board.select([id])
           desk.sync()

@@ -17,8 +17,8 @@ import Testing
     let before = board.state
     #expect(BoardDiff.between(before, board.state).isEmpty)
     try board.object(id)?.select()
-    try board.object(id)?.changePosition(to: Point(x: 9, y: 9))
-    try board.object(id)?.changePosition(to: Point(x: 1, y: 2))
+    try board.object(id)?.move(to: Point(x: 9, y: 9))
+    try board.object(id)?.move(to: Point(x: 1, y: 2))
     try board.write(id, .lock, .unsigned(0))
     #expect(BoardDiff.between(before, board.state).isEmpty)
   }
@@ -31,7 +31,7 @@ import Testing
     let gone = try board.createText("gone", at: Point(x: 0, y: 0))
     let before = board.state
     try board.replaceText(kept, with: "new")
-    try board.object(kept)?.changeScale(to: 2)
+    try board.object(kept)?.scale(to: 2)
     try board.delete(gone)
     let line = try board.say("hi\u{202E}", as: "Anna")
     let diff = BoardDiff.between(before, board.state)

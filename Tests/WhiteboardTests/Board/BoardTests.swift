@@ -24,9 +24,9 @@ import Testing
     #expect(object.centerPosition == Point(x: 10, y: -20))
     #expect(object.size == Size(width: 200, height: 50))
     try object.select()
-    try object.changePosition(to: Point(x: 1.5, y: 2))
-    try object.changeScale(to: 2)
-    try object.changeAngle(to: .pi / 2)
+    try object.move(to: Point(x: 1.5, y: 2))
+    try object.scale(to: 2)
+    try object.rotate(to: .degrees(90))
     try object.deselect()
     let batches = board.takeBatches()
     #expect(batches.map(\.operations.count) == [1, 1, 1, 1, 1])
@@ -44,7 +44,7 @@ import Testing
     let ids = try (0..<50).map { try board.createText("\($0)", at: Point(x: Double($0), y: 0)) }
     _ = board.takeBatches()
     try board.gesture {
-      for id in ids { try board.object(id)?.changePosition(to: Point(x: 7, y: 7)) }
+      for id in ids { try board.object(id)?.move(to: Point(x: 7, y: 7)) }
     }
     let batches = board.takeBatches()
     #expect(batches.map(\.operations.count) == [50])
@@ -55,7 +55,7 @@ import Testing
     let before = board.state.dump
     #expect(throws: BoardError.held(ids[49], by: other)) {
       try board.gesture {
-        for id in ids { try board.object(id)?.changePosition(to: Point(x: 9, y: 9)) }
+        for id in ids { try board.object(id)?.move(to: Point(x: 9, y: 9)) }
       }
     }
     #expect(board.state.dump == before)
@@ -92,7 +92,7 @@ import Testing
     #expect(bob.holder(of: id) == holder)
     let loser = holder == anna.member ? bob : anna
     #expect(throws: BoardError.held(id, by: holder ?? loser.member)) {
-      try loser.object(id)?.changePosition(to: Point(x: 1, y: 1))
+      try loser.object(id)?.move(to: Point(x: 1, y: 1))
     }
   }
 
@@ -153,7 +153,7 @@ import Testing
   func photo() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createPhoto(RandomEditing.asset(3), at: Point(x: 0, y: 0))
-    try anna.object(id)?.changePosition(to: Point(x: 50, y: 60))
+    try anna.object(id)?.move(to: Point(x: 50, y: 60))
     try share(anna, bob)
     let photo = try #require(bob.object(id) as? PhotoObject)
     #expect(photo.asset == RandomEditing.asset(3))
@@ -180,9 +180,9 @@ import Testing
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("x", at: Point(x: 0, y: 0))
     try share(anna, bob)
-    try anna.object(id)?.changePosition(to: Point(x: 1, y: 1))
+    try anna.object(id)?.move(to: Point(x: 1, y: 1))
     let older = anna.takeBatches()
-    try anna.object(id)?.changePosition(to: Point(x: 2, y: 2))
+    try anna.object(id)?.move(to: Point(x: 2, y: 2))
     try share(anna, bob)
     for batch in older { try bob.receive(batch) }
     #expect(bob.object(id)?.centerPosition == Point(x: 2, y: 2))
@@ -193,7 +193,7 @@ import Testing
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("x", at: Point(x: 0, y: 0))
     try share(anna, bob)
-    try bob.object(id)?.changePosition(to: Point(x: 5, y: 5))
+    try bob.object(id)?.move(to: Point(x: 5, y: 5))
     try anna.delete(id)
     try share(anna, bob)
     try share(bob, anna)
@@ -252,9 +252,9 @@ import Testing
     let (anna, bob) = (board(1), board(2))
     bob.wallClock += 31_536_000_000
     let id = try bob.createText("x", at: Point(x: 0, y: 0))
-    try bob.object(id)?.changePosition(to: Point(x: 1, y: 1))
+    try bob.object(id)?.move(to: Point(x: 1, y: 1))
     try share(bob, anna)
-    try anna.object(id)?.changePosition(to: Point(x: 2, y: 2))
+    try anna.object(id)?.move(to: Point(x: 2, y: 2))
     try share(anna, bob)
     #expect(bob.object(id)?.centerPosition == Point(x: 2, y: 2))
     // The times of her unrelated writes do not change.
@@ -274,8 +274,8 @@ import Testing
         operations: [Operation(id, .scale, .unsigned(65_536))]
       )
     )
-    #expect(throws: BoardError.clockExhausted) { try board.object(id)?.changeScale(to: 2) }
-    try board.object(id)?.changePosition(to: Point(x: 1, y: 1))
+    #expect(throws: BoardError.clockExhausted) { try board.object(id)?.scale(to: 2) }
+    try board.object(id)?.move(to: Point(x: 1, y: 1))
   }
 
   @Test(
@@ -289,12 +289,12 @@ import Testing
     let id = try board.createText("x", at: Point(x: -33_554_432, y: 33_554_431.9))
     let object = try #require(board.object(id))
     #expect(throws: BoardError.outOfRange("position")) {
-      try object.changePosition(to: Point(x: number, y: 0))
+      try object.move(to: Point(x: number, y: 0))
     }
-    #expect(throws: BoardError.outOfRange("scale")) { try object.changeScale(to: number) }
+    #expect(throws: BoardError.outOfRange("scale")) { try object.scale(to: number) }
     #expect(throws: BoardError.outOfRange("point")) { try InkPoint(Point(x: 0, y: number)) }
     if !number.isFinite || number == 1e300 {
-      #expect(throws: BoardError.outOfRange("angle")) { try object.changeAngle(to: number) }
+      #expect(throws: BoardError.outOfRange("angle")) { try object.rotate(to: .radians(number)) }
     }
     #expect(object.centerPosition == Point(x: -33_554_432, y: 33_554_431.90625))
   }
@@ -307,13 +307,13 @@ import Testing
     try share(anna, bob)
     bob.presentIncarnations = [anna.incarnation]
     #expect(throws: BoardError.unfinished(id)) {
-      try bob.object(id)?.changePosition(to: Point(x: 1, y: 1))
+      try bob.object(id)?.move(to: Point(x: 1, y: 1))
     }
     #expect(throws: BoardError.wrongKind(id)) {
       try bob.appendInk([InkPoint(x: 0, y: 0)], to: id, first: 1)
     }
     bob.presentIncarnations = []
-    try bob.object(id)?.changePosition(to: Point(x: 1, y: 1))
+    try bob.object(id)?.move(to: Point(x: 1, y: 1))
   }
 
   @Test func `a drawing's frame is its points' and its line's, until it is moved`() throws {
@@ -325,7 +325,7 @@ import Testing
     let object = try #require(board.object(id) as? DrawingObject)
     #expect(object.centerPosition == Point(x: 50, y: 25))
     #expect(object.size == Size(width: 104, height: 54))
-    try object.changePosition(to: Point(x: 0, y: 0))
+    try object.move(to: Point(x: 0, y: 0))
     let snapshot = try #require(object.snapshot)
     #expect(snapshot.centerPosition == Point(x: 0, y: 0))
     #expect(snapshot.points == [Point(x: -50, y: -25), Point(x: 50, y: 25)])
@@ -350,7 +350,7 @@ import Testing
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("x", at: Point(x: 0, y: 0))
     #expect(anna.takeChanges() == [.added(id)])
-    try anna.object(id)?.changeScale(to: 2)
+    try anna.object(id)?.scale(to: 2)
     try anna.object(id)?.select()
     #expect(anna.takeChanges() == [.changed(id), .selected(id)])
     try share(anna, bob)

@@ -24,8 +24,8 @@ import Testing
     }
     let originals = [text, drawing, photo, game]
     for id in originals {
-      try board.object(id)?.changeAngle(to: 1)
-      try board.object(id)?.changeScale(to: 2)
+      try board.object(id)?.rotate(to: .radians(1))
+      try board.object(id)?.scale(to: 2)
     }
     try board.setLocked(photo, true)
     _ = board.takeBatches()

@@ -57,9 +57,9 @@ import Testing
     let board = boards.anna
     let id = try stroke(5)
     let object = try #require(board.object(id))
-    try object.changeScale(to: 2)
-    try object.changeAngle(to: .pi / 2)
-    try object.changePosition(to: Point(x: 100, y: 100))
+    try object.scale(to: 2)
+    try object.rotate(to: .degrees(90))
+    try object.move(to: Point(x: 100, y: 100))
     // Now from (100, 60) down to (100, 140).
     #expect(try board.erase(along: [Point(x: 20, y: 0)], radius: 5) == [])
     #expect(try board.erase(along: [Point(x: 100, y: 140)], radius: 20) == [id])

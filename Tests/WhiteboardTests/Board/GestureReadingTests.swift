@@ -78,10 +78,10 @@ import Testing
     let id = try board.createText("x", at: origin)
     let before = board.state.dump
     try? board.gesture {
-      try board.object(id)?.changeScale(to: 2)
+      try board.object(id)?.scale(to: 2)
       #expect(throws: BoardError.empty) {
         try board.gesture { () throws(BoardError) in
-          try board.object(id)?.changeScale(to: 3)
+          try board.object(id)?.scale(to: 3)
           try board.createText("gone", at: origin)
           #expect(board.objectIDs.count == 2)
           throw .empty
@@ -101,7 +101,7 @@ import Testing
     let id = try anna.createText("x", at: origin)
     for batch in anna.takeBatches() { try bob.receive(batch) }
     _ = anna.takeChanges()
-    try bob.object(id)?.changeAngle(to: 1)
+    try bob.object(id)?.rotate(to: .radians(1))
     let angle = try #require(bob.object(id)).angle
     let batches = bob.takeBatches()
     try anna.gesture {
@@ -156,7 +156,7 @@ import Testing
       case (1, let id?): try board.object(id)?.deselect()
       case (2, _): try board.deselectAll()
       case (3, let id?): try board.scale([id], by: number / 4, about: origin)
-      case (4, let id?): try board.rotate([id], by: number, about: Point(x: number, y: 0))
+      case (4, let id?): try board.rotate([id], by: .radians(number), about: Point(x: number, y: 0))
       case (5, let id?): try board.move([id], by: Point(x: number, y: -number))
       case (6, let id?): try board.setColor(UInt32(number), of: id)
       case (7, let id?): try board.setLineWidth(number, of: id)

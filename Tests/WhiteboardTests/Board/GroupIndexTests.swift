@@ -15,7 +15,7 @@ import Testing
       guard state.isShown(id) || state.isGroup(id) else { continue }
       for group in state.groups(of: id) { contents[group, default: []].append(id) }
     }
-    for id in ids { #expect(state.groups.members(of: id) == members[id] ?? []) }
+    for id in ids { #expect(state.objects.groups.members(of: id) == members[id] ?? []) }
     let groups = Set(ids.filter(state.isGroup))
     #expect(state.contents(of: groups) == contents)
     if let one = groups.first { #expect(state.contents(of: [one])[one] == contents[one]) }
@@ -48,7 +48,7 @@ import Testing
       let index = try history.step()
       let (old, new) = (before[index], history.states[index])
       let told = Set(history.changes.changes(in: new))
-      for id in new.storedIDs where old.isTold(id) && new.isTold(id) {
+      for id in new.storedIDs where old.isReported(id) && new.isReported(id) {
         guard old.groups(of: id) != new.groups(of: id) else { continue }
         #expect(told.contains(.changed(id)), "\(id), seed \(seed)")
         count += 1

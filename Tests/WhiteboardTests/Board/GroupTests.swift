@@ -23,7 +23,7 @@ import Testing
     try board.scale([outer], by: 2, about: Point(x: 1, y: 2))
     #expect(board.object(ids[1])?.centerPosition == Point(x: 21, y: 2))
     #expect(board.object(ids[1])?.scale == 2)
-    try board.rotate([inner], by: .pi / 2, about: Point(x: 1, y: 2))
+    try board.rotate([inner], by: .degrees(90), about: Point(x: 1, y: 2))
     #expect(board.object(ids[1])?.centerPosition == Point(x: 1, y: 22))
     #expect(board.object(ids[1])?.angle == .pi / 2)
     #expect(board.object(ids[2])?.angle == 0)
@@ -66,7 +66,7 @@ import Testing
     try boards.share()
     bob.presentMembers = [anna.member]
     #expect(throws: BoardError.held(ids[2], by: anna.member)) {
-      try bob.rotate([group], by: 1, about: Point(x: 0, y: 0))
+      try bob.rotate([group], by: .radians(1), about: Point(x: 0, y: 0))
     }
     #expect(throws: BoardError.held(ids[2], by: anna.member)) { try bob.select([group]) }
     #expect(bob.selectedIDs.isEmpty)
@@ -170,9 +170,9 @@ import Testing
     let object = try #require(board.object(id) as? TextObject)
     try object.setLocked(true)
     let refused = BoardError.locked(id)
-    #expect(throws: refused) { try object.changePosition(to: Point(x: 1, y: 1)) }
-    #expect(throws: refused) { try object.changeScale(to: 2) }
-    #expect(throws: refused) { try object.changeAngle(to: 2) }
+    #expect(throws: refused) { try object.move(to: Point(x: 1, y: 1)) }
+    #expect(throws: refused) { try object.scale(to: 2) }
+    #expect(throws: refused) { try object.rotate(to: .radians(2)) }
     #expect(throws: refused) { try object.setColor(1) }
     #expect(throws: refused) { try object.update(text: "y") }
     #expect(throws: refused) { try object.reorder(.back) }

@@ -12,10 +12,10 @@ import Testing
     #expect(board.objects(at: Point(x: 99, y: 24)) == [front, back])
     #expect(board.objects(at: Point(x: 101, y: 0)) == [])
     #expect(board.objects(at: Point(x: 101, y: 0), tolerance: 1) == [front, back])
-    try board.object(front)?.changeAngle(to: .pi / 2)
+    try board.object(front)?.rotate(to: .degrees(90))
     #expect(board.objects(at: Point(x: 24, y: 99)) == [front])
     #expect(board.objects(at: Point(x: 99, y: 24)) == [back])
-    try board.object(back)?.changeScale(to: 2)
+    try board.object(back)?.scale(to: 2)
     #expect(board.objects(at: Point(x: 199, y: 49)) == [back])
     try board.reorder([back], .front)
     #expect(board.objects(at: Point(x: 0, y: 0)) == [back, front])
@@ -59,11 +59,11 @@ import Testing
     let object = try #require(board.object(id))
     var outcomes: Set<Bool> = []
     for _ in 0..<40 {
-      try object.changePosition(
+      try object.move(
         to: Point(x: Double(random.below(400)) - 200, y: Double(random.below(400)) - 200)
       )
-      try object.changeAngle(to: Double(random.below(628)) / 100)
-      try object.changeScale(to: 0.3 + Double(random.below(10)) / 10)
+      try object.rotate(to: .radians(Double(random.below(628)) / 100))
+      try object.scale(to: 0.3 + Double(random.below(10)) / 10)
       let corner = Point(x: Double(random.below(300)) - 150, y: Double(random.below(300)) - 150)
       let size = (Double(random.below(150)), Double(random.below(150)))
       let rectangle = Rectangle(corner, Point(x: corner.x + size.0, y: corner.y + size.1))
@@ -118,7 +118,7 @@ import Testing
   @Test func `the bounds of objects hold all of them`() throws {
     let first = try board.createText("a", at: Point(x: 0, y: 0))
     let second = try board.createText("b", at: Point(x: 300, y: 0))
-    try board.object(second)?.changeAngle(to: .pi / 2)
+    try board.object(second)?.rotate(to: .degrees(90))
     let group = try board.group([first, second])
     #expect(
       board.bounds(of: [group]) == Rectangle(Point(x: -100, y: -100), Point(x: 325, y: 100))

@@ -53,8 +53,8 @@ enum RandomEditing {
     case (4, _): try board.createPhoto(asset(UInt8(random.below(5))), at: place)
     case (5, let id?): try board.delete(id)
     case (6, let id?): try board.purge(id)
-    case (7, let id?): try board.object(id)?.changeScale(to: Double(1 + random.below(50)) / 10)
-    case (8, let id?): try board.object(id)?.changeAngle(to: Double(random.below(700)) / 100)
+    case (7, let id?): try board.object(id)?.scale(to: Double(1 + random.below(50)) / 10)
+    case (8, let id?): try board.object(id)?.rotate(to: .radians(Double(random.below(700)) / 100))
     case (9, let id?): try board.object(id)?.select()
     case (10, let id?): try board.object(id)?.deselect()
     case (11, let id?):
@@ -65,7 +65,7 @@ enum RandomEditing {
     case (12, _):
       // Several objects move in one gesture.
       try board.gesture { () throws(BoardError) in
-        for id in ids.prefix(5) { try board.object(id)?.changePosition(to: place) }
+        for id in ids.prefix(5) { try board.object(id)?.move(to: place) }
       }
     case (13, let id?):
       // An undelete, and a property of a later version.
@@ -86,7 +86,7 @@ enum RandomEditing {
     case (19, let id?): try board.setLocked(id, random.below(3) == 0)
     case (20, let id?):
       if random.below(2) == 0 { try board.undelete(id) } else { try board.setGrid(place.y + 1) }
-    case (_, let id?): try board.object(id)?.changePosition(to: place)
+    case (_, let id?): try board.object(id)?.move(to: place)
     case (_, nil): break
     }
   }

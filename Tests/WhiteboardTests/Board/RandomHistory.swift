@@ -45,9 +45,9 @@ struct RandomHistory {
     let author = random.below(3)
     let operation = operation(Dot(Incarnation(UInt64(author + 1)), written[author] + 1))
     guard !operation.property.isPurge else { return }
-    let before = states[index].stored(operation.object)
+    let before = states[index].objects.stored(operation.object)
     let time = HybridTime(UInt64(random.below(1000)))
-    states[index].overwrite(
+    states[index].objects.overwrite(
       operation.property,
       of: operation.object,
       with: Cell(
@@ -57,7 +57,7 @@ struct RandomHistory {
       )
     )
     body(states[index])
-    states[index].store(before, as: operation.object)
+    states[index].objects.restore(before, as: operation.object)
   }
 
   private mutating func batch() -> Batch {

@@ -11,15 +11,15 @@ import Testing
       .filter { $0.value.kind == .settings && $0.value.isVisible }
       .map(\.key).sorted()
     #expect(state.settingsIDs == ids)
-    #expect(state.settings.objects.least == ids.first)
+    #expect(state.objects.settings.objects.least == ids.first)
     for property in Self.properties {
       let isText = property == .title || property == .language
       let cells = ids.compactMap { state.record($0)?[property] }
       let legal = cells.filter {
         $0.value.shape == (isText ? Value.text("") : Value.unsigned(0)).shape
       }
-      #expect(state.settings.winner(property) == legal.max { $1.beats($0) })
-      #expect(state.settings.latest(property) == cells.max { $1.beats($0) })
+      #expect(state.objects.settings.winner(property) == legal.max { $1.beats($0) })
+      #expect(state.objects.settings.latest(property) == cells.max { $1.beats($0) })
     }
   }
 

@@ -15,7 +15,7 @@ import Testing
     try board.gesture { () throws(BoardError) in
       try board.stageText("say \"hi\"\n\u{1B}[31m\u{202E}", of: id)
     }
-    try board.object(id)?.changeAngle(to: .pi / 2)
+    try board.object(id)?.rotate(to: .degrees(90))
     let json = board.snapshot(id)?.json
     #expect(
       json == """

@@ -124,7 +124,7 @@ private struct Room {
     try author.delete(id)
     try author.purge(id)
     let purge = author.takeBatches()
-    try other.object(id)?.changePosition(to: Point(x: 5, y: 5))
+    try other.object(id)?.move(to: Point(x: 5, y: 5))
     let late = other.takeBatches()
     for order in [create + purge + late, late + purge + create, purge + late + create] {
       let state = BoardState().applying(order)
@@ -148,7 +148,7 @@ private struct Room {
     )
     let id = try author.createText("early", at: Point(x: 0, y: 0))
     let create = author.takeBatches()
-    try author.object(id)?.changeScale(to: 2)
+    try author.object(id)?.scale(to: 2)
     let scale = author.takeBatches()
     let early = BoardState().applying(scale)
     #expect(!early.isVisible(id))

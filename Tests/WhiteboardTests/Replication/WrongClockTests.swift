@@ -102,12 +102,12 @@ import Testing
     let (anna, bob) = (boards.anna, boards.bob)
     let ids = try boards.texts(3)
     bob.wallClock = now + 20 * year
-    try bob.object(ids[1])?.changePosition(to: Point(x: 1, y: 1))
+    try bob.object(ids[1])?.move(to: Point(x: 1, y: 1))
     try boards.share()
     let place = Point(x: 5, y: 5)
     try anna.gesture {
-      for id in ids { try anna.object(id)?.changePosition(to: place) }
-      try anna.object(ids[1])?.changeScale(to: 2)
+      for id in ids { try anna.object(id)?.move(to: place) }
+      try anna.object(ids[1])?.scale(to: 2)
     }
     try boards.share()
     for board in [anna, bob] {
@@ -124,11 +124,11 @@ import Testing
     let (anna, bob) = (boards.anna, boards.bob)
     let ids = try boards.texts(3)
     bob.wallClock = now + 20 * year
-    try bob.object(ids[1])?.changePosition(to: Point(x: 1, y: 1))
+    try bob.object(ids[1])?.move(to: Point(x: 1, y: 1))
     try boards.share()
     let before = ids.map { anna.object($0)?.centerPosition }
     try anna.gesture {
-      for id in ids { try anna.object(id)?.changePosition(to: Point(x: 5, y: 5)) }
+      for id in ids { try anna.object(id)?.move(to: Point(x: 5, y: 5)) }
     }
     #expect(anna.takeBatches().map(\.operations.count) == [1, 1, 1])
     #expect(try anna.undo().changed == 3)
@@ -167,12 +167,12 @@ import Testing
     let ids = try boards.texts(2)
     bob.wallClock = 0
     try bob.gesture {
-      for id in ids { try bob.object(id)?.changePosition(to: Point(x: 3, y: 3)) }
+      for id in ids { try bob.object(id)?.move(to: Point(x: 3, y: 3)) }
       try bob.setTitle("title")
     }
     try boards.share()
     #expect(ids.allSatisfy { anna.object($0)?.centerPosition == Point(x: 3, y: 3) })
-    try anna.object(ids[0])?.changePosition(to: Point(x: 4, y: 4))
+    try anna.object(ids[0])?.move(to: Point(x: 4, y: 4))
     try boards.share()
     #expect(bob.object(ids[0])?.centerPosition == Point(x: 4, y: 4))
   }

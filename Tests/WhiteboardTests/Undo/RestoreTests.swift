@@ -30,8 +30,8 @@ import Testing
     let deleted = try board.createText("deleted", at: origin)
     let typed = try board.createText("one two three", at: origin)
     let checkpoint = board.state
-    try board.object(moved)?.changePosition(to: Point(x: 5, y: 5))
-    try board.object(moved)?.changeScale(to: 3)
+    try board.object(moved)?.move(to: Point(x: 5, y: 5))
+    try board.object(moved)?.scale(to: 3)
     try board.delete(deleted)
     try board.replaceText(typed, with: "one 2 three")
     let new = try board.createText("new", at: origin)
@@ -82,7 +82,7 @@ import Testing
     let newGroup = try #require(outcome.replaced[group])
     #expect(board.state.record(stand)?[.group]?.value == .dot(newGroup.dot))
     // A second restore finds the objects that the first one created.
-    try board.object(stand)?.changeScale(to: 4)
+    try board.object(stand)?.scale(to: 4)
     try board.replaceText(stand, with: "other")
     let again = try board.restore(checkpoint)
     #expect(again.replaced.isEmpty)
@@ -125,7 +125,7 @@ import Testing
     let first = try board.createText("x", at: origin)
     let second = try board.createText("y", at: origin)
     let checkpoint = board.state
-    for id in [first, second] { try board.object(id)?.changePosition(to: Point(x: 5, y: 5)) }
+    for id in [first, second] { try board.object(id)?.move(to: Point(x: 5, y: 5)) }
     let bob = self.board(2)
     try bob.receive(board.state.difference(since: Context(), buckets: 0))
     try bob.object(second)?.select()

@@ -45,7 +45,7 @@ import Testing
     board.beginStep()
     for step in 1...20 {
       try board.gesture {
-        for id in ids { try board.object(id)?.changePosition(to: Point(x: Double(step), y: 9)) }
+        for id in ids { try board.object(id)?.move(to: Point(x: Double(step), y: 9)) }
       }
     }
     board.endStep()
@@ -153,7 +153,7 @@ import Testing
       ("a clock that was set back", { board.wallClock -= 1 }),
       ("another text", { try type("o", 1) }),
       ("an edit that nobody types", { try board.editText(ids[0], replacing: 0..<0, with: "e") }),
-      ("a move", { try board.object(ids[1])?.changePosition(to: Point(x: 1, y: 1)) }),
+      ("a move", { try board.object(ids[1])?.move(to: Point(x: 1, y: 1)) }),
       ("a step of its own", { try board.step { try type("s") } }),
     ]
     for (name, body) in breaks {
@@ -218,11 +218,11 @@ import Testing
   func overwritten() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("x", at: origin)
-    try anna.object(id)?.changePosition(to: Point(x: 1, y: 1))
+    try anna.object(id)?.move(to: Point(x: 1, y: 1))
     try share(anna, bob)
-    try bob.object(id)?.changePosition(to: Point(x: 2, y: 2))
+    try bob.object(id)?.move(to: Point(x: 2, y: 2))
     try share(bob, anna)
-    try anna.object(id)?.changePosition(to: Point(x: 3, y: 3))
+    try anna.object(id)?.move(to: Point(x: 3, y: 3))
     try anna.undo()
     #expect(anna.object(id)?.centerPosition == Point(x: 2, y: 2))
     // The value counts as Bob's again, although Anna's undo restored it. So a further undo, which
@@ -239,10 +239,10 @@ import Testing
     let (anna, bob) = (board(1), board(2))
     let ids = try (0..<3).map { try anna.createText("\($0)", at: origin) }
     let away = Point(x: 9, y: 9)
-    try anna.object(ids[0])?.changeScale(to: 2)
-    for id in ids[1...] { try anna.object(id)?.changePosition(to: Point(x: 1, y: 1)) }
+    try anna.object(ids[0])?.scale(to: 2)
+    for id in ids[1...] { try anna.object(id)?.move(to: Point(x: 1, y: 1)) }
     try share(anna, bob)
-    for id in ids[1...] { try bob.object(id)?.changePosition(to: away) }
+    for id in ids[1...] { try bob.object(id)?.move(to: away) }
     try share(bob, anna)
     let moves = Array(repeating: SkippedStep(label: "move", reason: .overwritten), count: 2)
     #expect(try anna.undo() == UndoOutcome(label: "scale", changed: 1, skipped: moves))
@@ -262,10 +262,10 @@ import Testing
     try share(bob, anna)
     // A step that changes nothing in the end, and another one after it.
     try anna.step {
-      try anna.object(id)?.changePosition(to: Point(x: 1, y: 1))
-      try anna.object(id)?.changePosition(to: origin)
+      try anna.object(id)?.move(to: Point(x: 1, y: 1))
+      try anna.object(id)?.move(to: origin)
     }
-    try anna.object(id)?.changePosition(to: Point(x: 2, y: 2))
+    try anna.object(id)?.move(to: Point(x: 2, y: 2))
     try anna.undo()
     let unchanged = [SkippedStep(label: "move", reason: .unchanged)]
     for _ in 0..<2 {
@@ -280,9 +280,9 @@ import Testing
     let (anna, bob) = (board(1), board(2))
     let id = try bob.createText("x", at: origin)
     try share(bob, anna)
-    try anna.object(id)?.changePosition(to: Point(x: 1, y: 1))
+    try anna.object(id)?.move(to: Point(x: 1, y: 1))
     try share(anna, bob)
-    try bob.object(id)?.changePosition(to: Point(x: 2, y: 2))
+    try bob.object(id)?.move(to: Point(x: 2, y: 2))
     try share(bob, anna)
     let skipped = [SkippedStep(label: "move", reason: .overwritten)]
     for _ in 0..<2 {
@@ -296,12 +296,12 @@ import Testing
   func newEdit() throws {
     let board = board(1)
     let id = try board.createText("x", at: origin)
-    try board.object(id)?.changeScale(to: 2)
+    try board.object(id)?.scale(to: 2)
     try board.undo()
     try board.object(id)?.select()
     try board.say("hello")
     #expect(board.canRedo)
-    try board.object(id)?.changeAngle(to: 1)
+    try board.object(id)?.rotate(to: .radians(1))
     #expect(!board.canRedo)
     #expect(board.undoLabel == "rotate")
   }
@@ -313,8 +313,8 @@ import Testing
     let before = board.content
     let snapshot = board.snapshot(id)
     try board.gesture { () throws(BoardError) in
-      try board.object(id)?.changeScale(to: 2)
-      try board.object(id)?.changeAngle(to: 2)
+      try board.object(id)?.scale(to: 2)
+      try board.object(id)?.rotate(to: .radians(2))
       for property: Property in [.color, .lineWidth, .lock, .title, .grid] {
         try board.stage(id, property, .unsigned(1))
       }
@@ -389,7 +389,7 @@ import Testing
     let other = RandomEditing.member(2)
     let ids = try (0..<3).map { _ in try board.createText("x", at: origin) }
     try board.gesture {
-      for id in ids { try board.object(id)?.changePosition(to: Point(x: 7, y: 7)) }
+      for id in ids { try board.object(id)?.move(to: Point(x: 7, y: 7)) }
     }
     let bob = self.board(2)
     try bob.receive(board.state.difference(since: Context(), buckets: 0))
@@ -408,7 +408,7 @@ import Testing
   func locked() throws {
     let board = board(1)
     let id = try board.createText("x", at: origin)
-    try board.object(id)?.changePosition(to: Point(x: 7, y: 7))
+    try board.object(id)?.move(to: Point(x: 7, y: 7))
     try board.write(id, .lock, .unsigned(1))
     #expect(board.undoLabel == "lock")
     try board.undo()
@@ -427,7 +427,7 @@ import Testing
     let id = try board.createText("x", at: origin)
     let kept = try board.createText("y", at: origin)
     try board.gesture {
-      for id in [id, kept] { try board.object(id)?.changePosition(to: Point(x: 7, y: 7)) }
+      for id in [id, kept] { try board.object(id)?.move(to: Point(x: 7, y: 7)) }
     }
     let other = self.board(2)
     try share(board, other)
@@ -445,15 +445,15 @@ import Testing
   func bounded() throws {
     let board = board(1)
     let id = try board.createText("x", at: origin)
-    for step in 0..<(UndoStack.steps + 10) {
-      try board.object(id)?.changePosition(to: Point(x: Double(step + 1), y: 0))
+    for step in 0..<(UndoHistory.steps + 10) {
+      try board.object(id)?.move(to: Point(x: Double(step + 1), y: 0))
     }
     var count = 0
     while board.canUndo {
       try board.undo()
       count += 1
     }
-    #expect(count == UndoStack.steps)
+    #expect(count == UndoHistory.steps)
     #expect(board.object(id)?.centerPosition == Point(x: 10, y: 0))
   }
 
@@ -471,7 +471,7 @@ import Testing
       count += 1
     }
     #expect(count > 100)
-    #expect(count * 2 * large <= UndoStack.bytes)
+    #expect(count * 2 * large <= UndoHistory.bytes)
   }
 
   @Test("[BRD-25] a new incarnation undoes the steps of an earlier one if it may")
@@ -480,7 +480,7 @@ import Testing
     let id = try board.createText("abc", at: origin)
     try board.editText(id, replacing: 3..<3, with: "def")
     try board.editText(id, replacing: 0..<1, with: "")
-    try board.object(id)?.changePosition(to: Point(x: 7, y: 7))
+    try board.object(id)?.move(to: Point(x: 7, y: 7))
     let old = board.incarnation
     var claim = Difference(context: Context())
     claim.context.insert(1000...1000, of: old)

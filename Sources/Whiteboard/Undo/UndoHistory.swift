@@ -1,7 +1,7 @@
 /// The local steps on one board that can be undone and redone.
 ///
 /// The stack is neither shared nor stored. An undo is an ordinary write.
-struct UndoStack {
+struct UndoHistory {
   /// The maximum number of steps.
   ///
   /// The oldest step is removed first.
@@ -44,7 +44,7 @@ struct UndoStack {
     ///
     /// It does not if the clock was set back.
     func continues(_ earlier: Typing) -> Bool {
-      text == earlier.text && time >= earlier.time && time - earlier.time <= UndoStack.typingPause
+      text == earlier.text && time >= earlier.time && time - earlier.time <= UndoHistory.typingPause
     }
   }
 
@@ -62,11 +62,11 @@ struct UndoStack {
     standings[key] = (winner, standing)
   }
 
-  /// Keeps the notes of the undo in progress.
-  mutating func keepNotes() { replaced = [] }
+  /// Makes the notes of the undo in progress permanent.
+  mutating func commitNotes() { replaced = [] }
 
   /// Discards the notes of the undo in progress, because no step was restored.
-  mutating func takeBackNotes() {
+  mutating func discardNotes() {
     for (key, known) in replaced.reversed() { standings[key] = known }
     replaced = []
   }

@@ -1,0 +1,143 @@
+/// Reading the board.
+extension BoardReplica {
+  // MARK: - Objects
+
+  /// The ids of the objects that are shown on the board, from back to front.
+  ///
+  /// Chat lines, groups and settings are not included.
+  /// - Complexity: O(*n* log *n*).
+  public var objectIDs: [ObjectID] {
+    state.storedIDs.lazy.filter(state.isShown)
+      .map { (id: $0, zIndex: self.state.record($0)?.zIndex ?? []) }
+      .sorted {
+        $0.zIndex == $1.zIndex ? $0.id < $1.id : ZIndex.isBehind($0.zIndex, $1.zIndex)
+      }
+      .map(\.id)
+  }
+
+  /// The objects that the local member holds, from back to front.
+  public var selectedIDs: [ObjectID] { objectIDs.filter { holder(of: $0) == member } }
+
+  /// Snapshots of the objects that are shown on the board, from back to front.
+  public var snapshots: [ObjectSnapshot] { objectIDs.compactMap { snapshot($0) } }
+
+  /// Returns a snapshot of the object; nil if the object is not shown on the board.
+  public func snapshot(_ id: ObjectID) -> ObjectSnapshot? {
+    let holder = self.holder(of: id)
+    return ObjectSnapshot(id, on: state, selectedBy: holder, assets: assets)
+  }
+
+  // MARK: - Places
+
+  /// Returns the objects at a place or at most `tolerance` away from it, from front to back.
+  ///
+  /// Groups and locks are ignored.
+  /// - Complexity: O(*n* log *n*) in the objects of the board, plus the points of nearby strokes.
+  public func objects(at place: Point, tolerance: Double = 0) -> [ObjectID] {
+    guard place.isFinite, tolerance >= 0 else { return [] }
+    return objectIDs.reversed().filter {
+      state.record($0)?.covers(place, within: tolerance) ?? false
+    }
+  }
+
+  /// Returns the objects that touch a rectangle or lie inside it, from front to back.
+  ///
+  /// Groups and locks are ignored.
+  /// - Complexity: The same as `objects(at:tolerance:)`.
+  public func objects(in rectangle: Rectangle, mode: RectangleMode) -> [ObjectID] {
+    guard rectangle.isFinite else { return [] }
+    return objectIDs.reversed().filter {
+      state.record($0)?.isSelected(by: rectangle, mode: mode) ?? false
+    }
+  }
+
+  /// Returns the rectangle around objects and around all objects of groups; nil if none of them is
+  /// shown.
+  public func bounds(of ids: [ObjectID]) -> Rectangle? {
+    let known = ids.filter { state.isShown($0) || state.isGroup($0) }
+    return (try? state.targets(known))?.reduce(nil) { (whole: Rectangle?, id) in
+      guard let bounds = state.record(id)?.bounds else { return whole }
+      return whole?.union(bounds) ?? bounds
+    }
+  }
+
+  // MARK: - Groups
+
+  /// Returns the groups that contain an object, innermost first.
+  public func groups(of id: ObjectID) -> [ObjectID] { state.groups(of: id) }
+
+  /// Returns the objects in a group and in the groups inside it, from back to front.
+  /// - Complexity: O(*n* log *n*) in the objects of the board; O(1) if the group is empty.
+  public func members(ofGroup group: ObjectID) -> [ObjectID] {
+    let members = Set(state.contents(of: [group])[group] ?? [])
+    guard !members.isEmpty else { return [] }
+    return objectIDs.filter(members.contains)
+  }
+
+  // MARK: - Chat
+
+  /// Returns the chat line with this id, or nil.
+  ///
+  /// A line whose author field names a member other than its signer does not count.
+  public func chatLine(_ id: ObjectID) -> ChatLine? { ChatLine(id, on: state, authors: authors) }
+
+  /// The chat lines in order.
+  ///
+  /// The order is the same on all replicas that have seen the same edits.
+  public var chat: [ChatLine] {
+    state.storedIDs.compactMap { chatLine($0) }
+      .sorted { $0.time == $1.time ? $0.id < $1.id : $0.time < $1.time }
+  }
+
+  // MARK: - Settings
+
+  /// The settings of the board.
+  ///
+  /// A setting is nil if it was never set or is outside its limits.
+  public var settings: BoardSettings { BoardSettings(of: state) }
+
+  /// The board's title.
+  public var title: String? { settings.title }
+  /// The board's background color, `0xRRGGBBAA`.
+  public var background: UInt32? { settings.background }
+  /// The spacing of the board's grid in board units; nil if there is no grid.
+  public var grid: Double? { settings.grid }
+  /// The language of the board's games, as a BCP 47 tag.
+  public var language: String? { settings.language }
+
+  // MARK: - Games
+
+  /// Returns the game as `member` sees it; nil if `id` is not a game.
+  ///
+  /// If `isRevealing` is true, the view includes spoilers about other members' play even before
+  /// `member` has finished.
+  ///
+  /// - Complexity: O(*n* log *n*) in the number of moves.
+  public func gameView(
+    _ id: ObjectID,
+    for member: MemberID,
+    isRevealing: Bool = false
+  ) -> GameView? {
+    GameView(id, on: state, authors: authors, for: member, isRevealing: isRevealing)
+  }
+
+  // MARK: - Steps to undo
+
+  /// Whether there is a step to undo.
+  ///
+  /// `undo` may still have to skip it.
+  public var canUndo: Bool { history.latest != nil }
+  /// Whether there is a step to redo.
+  ///
+  /// `redo` may still have to skip it.
+  public var canRedo: Bool { !history.undone.isEmpty }
+  /// The label of the latest step; nil if there is no step to undo.
+  public var undoLabel: String? { history.latest?.label }
+  /// The label of the next step to redo; nil if there is none.
+  public var redoLabel: String? { history.undone.last?.label }
+  /// The objects that an undo or a redo may need.
+  ///
+  /// If one of them is purged, its steps become incomplete.
+  /// - Complexity: O(*n*) in the cells of all steps.
+  public var objectsInUndo: Set<ObjectID> { history.objects }
+}

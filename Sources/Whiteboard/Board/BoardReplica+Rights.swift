@@ -1,0 +1,107 @@
+/// The holders of objects, and the checks that refuse local edits.
+extension BoardReplica {
+  /// Returns the member to which an incarnation belongs; nil if its author record is unknown.
+  public func member(of incarnation: Incarnation) -> MemberID? { authors[incarnation] }
+
+  /// Returns the member that has an object selected (BRD-22); nil if the object is not selected.
+  ///
+  /// The member may be offline. A selection counts only if the member that it names also wrote it.
+  public func selection(of id: ObjectID) -> MemberID? {
+    guard let record = state.record(id), let member = record.selection,
+      let cell = record[.selection], authors[cell.dot.incarnation] == member
+    else { return nil }
+    return member
+  }
+
+  /// Selects an object for the local member.
+  func writeSelection(of id: ObjectID) throws(BoardError) {
+    guard selection(of: id) != member else { return }
+    // Another member may have written a cell that names the local member; such a cell does not
+    // count, so write it again.
+    try gesture { () throws(BoardError) in
+      try stage(id, .selection, .bytes(member.bytes))
+    }
+  }
+
+  /// Returns the member that holds an object: the one that has it selected, if that member is
+  /// online.
+  ///
+  /// A selection is a lease, which ends when its member leaves.
+  public func holder(of id: ObjectID) -> MemberID? {
+    guard let winner = selection(of: id),
+      winner == member || presentMembers.contains(winner)
+    else { return nil }
+    return winner
+  }
+
+  /// Throws an error if a local edit of the object is refused.
+  func requireWritable(_ id: ObjectID, asKind kind: ObjectKind? = nil) throws(BoardError) {
+    try requireSelectable(id, asKind: kind)
+    if let record = state.record(id), record.isLocked { throw .locked(id) }
+  }
+
+  /// Throws an error if a local change of the object's selection or lock is refused.
+  func requireSelectable(_ id: ObjectID, asKind kind: ObjectKind? = nil) throws(BoardError) {
+    guard state.isShown(id), let record = state.record(id) else { throw .unknownObject(id) }
+    if let kind, record.kind != kind { throw .wrongKind(id) }
+    try requireFree(id)
+  }
+
+  /// Throws `held` if another member holds the object.
+  func requireFree(_ id: ObjectID) throws(BoardError) {
+    if let holder = holder(of: id), holder != member { throw .held(id, by: holder) }
+  }
+
+  /// Throws an error if a local move, scaling or rotation of the object is refused.
+  func requireTransformable(_ id: ObjectID) throws(BoardError) {
+    try requireWritable(id)
+    if let record = state.record(id), record.kind == .drawing, !record.isFinished,
+      id.dot.incarnation != incarnation, presentIncarnations.contains(id.dot.incarnation)
+    {
+      throw .unfinished(id)
+    }
+  }
+
+  // MARK: - Limits of clocks and storage
+
+  /// Returns whether the time of this property's cell is so great that no write can follow it.
+  func isFrozen(_ property: Property, of id: ObjectID) -> Bool {
+    state.record(id)?[property].map { !$0.time.canBeFollowed } ?? false
+  }
+
+  /// Returns whether the object has a frozen cell among the cells that any member may write.
+  func isFrozen(_ id: ObjectID) -> Bool {
+    state.record(id)?.entries.contains {
+      $0.property.right == .anyone && !$0.cell.time.canBeFollowed
+    } ?? false
+  }
+
+  /// Throws an error if a write of this cell would be refused, whether or not the object is
+  /// deleted.
+  func requireChangeable(
+    _ id: ObjectID,
+    _ property: Property,
+    isUnlocked: Bool
+  ) throws(BoardError) {
+    if let holder = holder(of: id), holder != member { throw .held(id, by: holder) }
+    guard let record = state.record(id) else { return }
+    if record.isLocked, !isUnlocked, property != .lock { throw .locked(id) }
+    if let cell = record[property], !cell.time.canBeFollowed { throw .clockExhausted }
+  }
+
+  /// Throws an error if values of these lengths might not fit.
+  ///
+  /// The check is as strict as that of staging.
+  func requireRoom(values lengths: [Int]) throws(BoardError) {
+    let perBatch = min(lengths.count, BoardLimits.operationsPerBatch)
+    guard
+      state.hasRoom(
+        objects: lengths.count,
+        cells: lengths.count,
+        bytes: lengths.reduce(0, +),
+        incarnations: perBatch + 1,
+        ranges: perBatch + 1
+      )
+    else { throw .boardFull }
+  }
+}

@@ -1,0 +1,378 @@
+/// One replica of a board: the state that all replicas agree on, the gesture in progress, and the
+/// output that its owner has not received yet.
+///
+/// `Board` adds the functions that edit the objects.
+///
+/// A replica is not `Sendable`: it and its `WhiteboardObject`s stay in one isolation.
+/// `ObjectSnapshot`s can leave that isolation. Local edits apply immediately; `takeBatches` returns
+/// them for sending.
+public class BoardReplica {
+  /// The cells of the board.
+  ///
+  /// Inside a gesture, they include the edits that the gesture has made so far.
+  ///
+  /// The context does not include these edits until the gesture ends.
+  public var state: BoardState {
+    // A getter would copy the state for each access; this accessor yields it without a copy.
+    _read {
+      showStaged()
+      yield cells
+    }
+  }
+  /// The wall clock, in milliseconds since 1970.
+  ///
+  /// The owner of the board updates it.
+  public var wallClock: UInt64
+  /// The other members that are online and sent data recently.
+  ///
+  /// Only their selections hold objects.
+  public var presentMembers: Set<MemberID> = []
+  /// The incarnations of members that are online and may therefore still finish a stroke.
+  public var presentIncarnations: Set<Incarnation> = []
+  /// The member of each incarnation: the local incarnations, and those whose author records are
+  /// known (AUT-3).
+  public var authors: [Incarnation: MemberID] = [:]
+  /// Whether local edits are refused, because the local member is a viewer and no peer would accept
+  /// them (AUT-4).
+  public var isReadOnly = false
+  /// The assets whose bytes are stored locally.
+  public var assets: Set<AssetID> = []
+
+  /// The local steps that can be undone and redone.
+  var history = UndoHistory()
+  /// The greatest positions, which new objects must follow.
+  private(set) var frontier = Frontier()
+
+  /// The agreed state and, after `showStaged`, the edits of the current gesture.
+  private var cells = BoardState()
+  private var clock = HybridClock()
+  private var output = PendingOutput()
+  private var localAuthor: LocalAuthor
+  private var shares = AuthorShares()
+  /// The operations of the current gesture.
+  private var staged: StagedOperations?
+  /// The operations of the current gesture that are shown in `cells`.
+  private var draft: GestureDraft?
+
+  /// Creates an empty board.
+  ///
+  /// - Parameters:
+  ///   - incarnation: The first author of local edits.
+  ///   - member: The local member.
+  ///   - wallClock: The wall clock, in milliseconds since 1970.
+  ///   - newIncarnation: Creates another incarnation of the same member when one is needed
+  ///     (BRD-25). Other members must not be able to predict the result.
+  public init(
+    incarnation: Incarnation,
+    member: MemberID,
+    wallClock: UInt64,
+    newIncarnation: @escaping () -> Incarnation = {
+      var generator = SystemRandomNumberGenerator()
+      return .random(using: &generator)
+    }
+  ) {
+    localAuthor = LocalAuthor(member, incarnation: incarnation, newIncarnation: newIncarnation)
+    authors = [incarnation: member]
+    self.wallClock = wallClock
+  }
+
+  // MARK: - Local author
+
+  /// The author of local edits.
+  ///
+  /// If a peer claims dots of this incarnation that were never written, a new incarnation begins
+  /// with the next gesture (BRD-25).
+  public var incarnation: Incarnation { localAuthor.incarnation }
+  /// The dots of all local edits, by each incarnation that this board had.
+  package var written: DotSet { localAuthor.written }
+  /// The member that makes the local edits.
+  public var member: MemberID { localAuthor.member }
+
+  /// Returns whether this incarnation is, or was, the author of local edits.
+  package func isOwn(_ incarnation: Incarnation) -> Bool { localAuthor.isOwn(incarnation) }
+
+  /// Begins a new incarnation of the local member for all further edits.
+  package func beginIncarnation() {
+    localAuthor.beginIncarnation(outside: cells.context)
+    authors[incarnation] = member
+  }
+
+  /// Begins a new incarnation if the context holds dots of the current one that this replica never
+  /// wrote (BRD-25).
+  ///
+  /// A peer can claim such a dot by purging an object that never existed, or in the context of an
+  /// answer. The claim counts on every replica: peers would skip an edit written under that dot.
+  func leaveClaimedIncarnation() {
+    if localAuthor.isClaimed(in: cells.context) { beginIncarnation() }
+  }
+
+  // MARK: - Receiving
+
+  /// Applies a batch from a peer, even if it breaks the rules for local edits, so that all replicas
+  /// agree (SYN-3).
+  /// - Throws: `BoardError.boardFull`. If it throws, nothing is applied.
+  public func receive(_ batch: Batch) throws(BoardError) {
+    try receive(batch, purgingWithin: [:])
+  }
+
+  /// Applies a batch, but ignores purges of objects whose sequence number is greater than the one
+  /// given for their incarnation.
+  package func receive(
+    _ batch: Batch,
+    purgingWithin last: [Incarnation: UInt64]
+  ) throws(BoardError) {
+    hideStaged()
+    try cells.apply(batch, purgingWithin: last, changes: &output.changes)
+    frontier.record(batch)
+    clock.observe(
+      HybridTime(batch.time.rawValue + UInt64(batch.operations.count - 1)),
+      wall: wallClock
+    )
+  }
+
+  /// Throws an error if a batch would exceed its author's share of the board (BRD-38).
+  /// - Throws: `shareUsed`.
+  package func requireShare(for batch: Batch, of author: MemberID) throws(BoardError) {
+    guard shares.admit(batch.operations, of: author, to: cells, authors) else { throw .shareUsed }
+  }
+
+  /// Merges a peer's answer to a catch-up request.
+  ///
+  /// - Parameters:
+  ///   - difference: The answer.
+  ///   - comparesAll: Whether to merge every cell of the answer, even if its dot is in the context.
+  ///     This repairs replicas that diverged (SYN-42).
+  ///   - replacing: The buckets in which cells are removed that the sender no longer has (AUT-15).
+  /// - Throws: `BoardError.boardFull`. If it throws, nothing is applied.
+  public func receive(
+    _ difference: Difference,
+    comparesAll: Bool = false,
+    replacing: UInt16 = 0
+  ) throws(BoardError) {
+    hideStaged()
+    try cells.merge(
+      difference,
+      comparingAll: comparesAll,
+      replacing: replacing,
+      changes: &output.changes
+    )
+    for entry in difference.entries {
+      for new in entry.cells {
+        frontier.record(new.property, new.cell.value, at: new.cell.time)
+        clock.observe(new.cell.time, wall: wallClock)
+      }
+    }
+  }
+
+  /// Removes incarnations that have neither an object nor a cell on this board from the context
+  /// (BRD-37).
+  /// - Parameter isKnown: Returns whether to keep an incarnation in any case.
+  /// - Returns: The number of incarnations that were removed, and of unknown ones that stay.
+  package func forgetEmptyIncarnations(
+    unless isKnown: (Incarnation) -> Bool
+  ) -> (forgotten: Int, kept: Int) {
+    hideStaged()
+    return cells.forgetEmpty(unless: isKnown)
+  }
+
+  /// Ignores everything that these incarnations wrote after the given sequence numbers (AUT-14).
+  package func limit(_ limits: [Incarnation: UInt64]) {
+    hideStaged()
+    cells.limit(limits, changes: &output.changes)
+  }
+
+  /// Shows another state, from a recording.
+  ///
+  /// The board becomes read-only, and the changes are not reported.
+  package func show(_ state: BoardState, authors: [Incarnation: MemberID]) {
+    hideStaged()
+    cells = state
+    self.authors = authors
+    isReadOnly = true
+    output.changes = ChangeLog()
+  }
+
+  // MARK: - Output
+
+  /// Returns the local batches made since the last call, in order.
+  ///
+  /// The caller sends each to every peer.
+  public func takeBatches() -> [Batch] { output.removeBatches() }
+
+  /// Returns the changes of objects since the last call, by local edits and by received ones.
+  public func takeChanges() -> [ObjectChange] {
+    guard !output.changes.isEmpty else { return [] }
+    // Hide the edits of the current gesture, which are not applied yet.
+    hideStaged()
+    return output.removeChanges(in: cells)
+  }
+
+  /// Returns whether the settings may have changed since the last call.
+  ///
+  /// Only changes that `takeChanges` has returned count.
+  public func takeSettingsChange() -> Bool { output.removeSettingsChange() }
+
+  // MARK: - Gestures
+
+  /// Runs `body` and makes its edits one batch.
+  ///
+  /// If `body` throws, none of the edits is made.
+  ///
+  /// Inside `body` the board reads as if each edit were applied immediately. Batches and changes
+  /// come out when the outermost gesture ends; an inner gesture is part of the outer one. A gesture
+  /// is one undo step. Its label is `label`, or else the label of the inner gesture that makes the
+  /// first change, or else a word for that change.
+  public func gesture<Result, Failure: Error>(
+    _ label: String? = nil,
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let outer = staged
+    if staged == nil {
+      leaveClaimedIncarnation()
+      staged = StagedOperations(
+        author: incarnation,
+        firstSequence: localAuthor.nextSequence,
+        label: label
+      )
+    } else {
+      staged?.setLabel(label)
+    }
+    do {
+      let result = try body()
+      if outer == nil { commit() }
+      return result
+    } catch {
+      hideStaged()
+      staged = outer
+      throw error
+    }
+  }
+
+  /// Applies the edits of the current gesture to the board's cells.
+  private func showStaged() {
+    guard let staged, (draft?.shownCount ?? 0) < staged.operations.count else { return }
+    var next = draft ?? GestureDraft(clock, wall: wallClock, over: cells)
+    // Clear the property first, so that the draft has one reference and is not copied.
+    draft = nil
+    next.show(staged, in: &cells)
+    draft = next
+  }
+
+  /// Restores the agreed state in the board's cells.
+  private func hideStaged() {
+    draft?.hide(from: &cells)
+    draft = nil
+  }
+
+  /// Applies the operations of the current gesture, and ends it.
+  private func commit() {
+    guard let staged else { return }
+    hideStaged()
+    self.staged = nil
+    guard !staged.operations.isEmpty else { return }
+    let batches = staged.batches(&clock, wall: wallClock)
+    history.record(batches, over: cells, label: staged.label)
+    for batch in batches {
+      guard (try? cells.apply(batch, changes: &output.changes)) != nil else {
+        preconditionFailure("operations are checked when they are staged")
+      }
+      localAuthor.record(batch)
+      frontier.record(batch)
+    }
+    output.send(batches)
+  }
+
+  /// Replays a batch of a recording under its own incarnation, as if it were made on this board
+  /// now.
+  ///
+  /// The batch is not an undo step.
+  ///
+  /// - Throws: `boardFull`. If it throws, nothing is written.
+  package func reenact(_ batch: Batch) throws(BoardError) {
+    try receive(batch)
+    localAuthor.record(batch)
+    authors[batch.author] = member
+    output.send(CollectionOfOne(batch))
+  }
+
+  // MARK: - Operations of the gesture in progress
+
+  /// Whether a gesture is in progress.
+  var isInGesture: Bool { staged != nil }
+
+  /// Returns the dot of the next operation that is staged.
+  func nextDot() -> Dot {
+    guard let dot = staged?.nextDot else {
+      preconditionFailure("operations are staged inside a gesture")
+    }
+    return dot
+  }
+
+  /// Adds an operation to the current gesture.
+  /// - Parameters:
+  ///   - id: The object.
+  ///   - property: The property. An earlier operation of the gesture on the same property is
+  ///     replaced.
+  ///   - value: The value.
+  ///   - earlier: A time that this write must follow, in addition to that of the cell that it
+  ///     overwrites.
+  /// - Throws: `tooManyOperations`, `boardFull`, `clockExhausted`.
+  func stage(
+    _ id: ObjectID,
+    _ property: Property,
+    _ value: Value,
+    after earlier: HybridTime? = nil
+  ) throws(BoardError) {
+    guard !isReadOnly else { throw .viewer }
+    guard staged != nil else { preconditionFailure("operations are staged in a gesture") }
+    let operation = Operation(id, property, value)
+    if let index = staged?.replace(with: operation) {
+      if let shown = draft?.shownCount, index < shown { draft?.rewrite(operation, in: &cells) }
+      return
+    }
+    guard shares.admit(CollectionOfOne(operation), of: member, to: cells, authors) else {
+      throw .shareUsed
+    }
+    try staged?.requireRoom(
+      for: operation,
+      on: cells,
+      alreadyShown: draft?.growth ?? BoardGrowth()
+    )
+    let agreed = draft?.original(of: id) ?? cells.record(id)
+    let floor = [agreed?[property]?.time, earlier].compactMap(\.self).max()
+    if let floor, !floor.canBeFollowed { throw .clockExhausted }
+    staged?.append(operation, after: floor)
+  }
+
+  /// Writes one cell, unless it already holds the value.
+  func write(_ id: ObjectID, _ property: Property, _ value: Value) throws(BoardError) {
+    guard state.record(id)?[property]?.value != value else { return }
+    try gesture { () throws(BoardError) in try stage(id, property, value) }
+  }
+
+  /// Stages the create operation of an object, at a time later than `earlier`.
+  func create(
+    _ kind: ObjectKind,
+    after earlier: HybridTime? = nil
+  ) throws(BoardError) -> ObjectID {
+    let created = (staged?.createdCount ?? 0) - (draft?.growth.objects ?? 0)
+    guard cells.objectCount + created < BoardLimits.objects else { throw .boardFull }
+    let id = ObjectID(nextDot())
+    try stage(id, .kind, .unsigned(kind.rawValue), after: earlier)
+    return id
+  }
+
+  /// Stages a z index that places the object in front of all objects.
+  func stageZIndex(_ id: ObjectID) throws(BoardError) {
+    let jitter = UInt8(truncatingIfNeeded: incarnation.rawValue ^ id.dot.sequence)
+    let zIndex = ZIndex.above(frontier.zIndex, jitter: jitter)
+    try stage(id, .zIndex, .bytes(zIndex))
+    // The next object that the same gesture creates goes in front of this one.
+    frontier.record(zIndex: zIndex)
+  }
+
+  /// Throws an error if the current gesture already has a move of this game (GAM-11).
+  func requireNoMove(of id: ObjectID) throws(BoardError) {
+    if staged?.hasMove(of: id) ?? false { throw .gameRefused(.moveInProgress) }
+  }
+}

@@ -1,0 +1,35 @@
+/// The greatest positions on a board, which new objects must follow.
+struct Frontier {
+  /// The greatest z index seen so far.
+  ///
+  /// New objects go in front of it.
+  private(set) var zIndex: [UInt8]?
+  /// The latest time of any chat line seen so far.
+  ///
+  /// New lines follow it (BRD-31).
+  private(set) var chatTime: HybridTime?
+
+  /// The time that the next chat line must follow; nil if no line can follow the latest one.
+  var floorOfChat: HybridTime? { chatTime.flatMap { $0.canBeFollowed ? $0 : nil } }
+
+  /// Records the writes of a batch.
+  mutating func record(_ batch: Batch) {
+    for (index, operation) in batch.operations.enumerated() {
+      let time = HybridTime(batch.time.rawValue + UInt64(index))
+      record(operation.property, operation.value, at: time)
+    }
+  }
+
+  /// Records the write of one cell.
+  mutating func record(_ property: Property, _ value: Value, at time: HybridTime) {
+    if property == .zIndex, case .bytes(let bytes) = value { record(zIndex: bytes) }
+    guard property.isKind, value == .unsigned(ObjectKind.chat.rawValue) else { return }
+    chatTime = max(chatTime ?? time, time)
+  }
+
+  /// Records a z index.
+  mutating func record(zIndex bytes: [UInt8]) {
+    guard ZIndex.isFollowed(bytes) else { return }
+    if zIndex.map({ ZIndex.isBehind($0, bytes) }) ?? true { zIndex = bytes }
+  }
+}

@@ -1,0 +1,51 @@
+/// The author of local edits: its current incarnation, and the dots of all edits that it made.
+struct LocalAuthor {
+  /// The member to which all incarnations belong.
+  let member: MemberID
+  /// The incarnation that makes the next edits.
+  private(set) var incarnation: Incarnation
+  /// The dots of all local edits, by each incarnation that the author had.
+  private(set) var written = DotSet()
+
+  private var incarnations: Set<Incarnation>
+  private let newIncarnation: () -> Incarnation
+
+  /// Creates an author that has not made any edits.
+  init(
+    _ member: MemberID,
+    incarnation: Incarnation,
+    newIncarnation: @escaping () -> Incarnation
+  ) {
+    self.member = member
+    self.incarnation = incarnation
+    self.newIncarnation = newIncarnation
+    incarnations = [incarnation]
+  }
+
+  /// The sequence number of the next edit.
+  var nextSequence: UInt64 { (written[incarnation].ranges.last?.upperBound ?? 0) + 1 }
+
+  /// Returns whether this incarnation is, or was, the author of local edits.
+  func isOwn(_ incarnation: Incarnation) -> Bool { incarnations.contains(incarnation) }
+
+  /// Returns whether the context holds dots of the current incarnation that this author never wrote
+  /// (BRD-25).
+  func isClaimed(in context: borrowing Context) -> Bool {
+    context[incarnation] != written[incarnation]
+  }
+
+  /// Begins a new incarnation, which has no dots in the context.
+  mutating func beginIncarnation(outside context: borrowing Context) {
+    repeat {
+      incarnation = newIncarnation()
+    } while context.contains(incarnation)
+    incarnations.insert(incarnation)
+  }
+
+  /// Records a batch, and makes its author the current incarnation.
+  mutating func record(_ batch: Batch) {
+    incarnation = batch.author
+    incarnations.insert(batch.author)
+    written.insert(batch.sequences, of: batch.author)
+  }
+}

@@ -1,0 +1,127 @@
+/// The operations of a gesture in progress, in order, before they have times.
+///
+/// A gesture writes each cell once: a later write of the same cell replaces the earlier one.
+struct StagedOperations {
+  private struct Address: Hashable {
+    let object: ObjectID
+    let property: Property
+  }
+
+  /// The incarnation that makes the gesture.
+  let author: Incarnation
+  /// The sequence number of the first operation.
+  let firstSequence: UInt64
+  /// The label of the undo step.
+  private(set) var label: String?
+  /// The operations.
+  private(set) var operations: [Operation] = []
+  /// For each operation, a time that the operation's own time must exceed.
+  private(set) var floors: [HybridTime?] = []
+  /// The number of bytes in the values of the operations.
+  private(set) var valueBytes = 0
+  /// The number of objects that the gesture creates.
+  private(set) var createdCount = 0
+  /// The index in `operations` of the write of each cell.
+  private var indices: [Address: Int] = [:]
+
+  /// Creates the operations of a gesture that begins now.
+  init(author: Incarnation, firstSequence: UInt64, label: String?) {
+    self.author = author
+    self.firstSequence = firstSequence
+    self.label = label
+  }
+
+  /// The dot of the next operation.
+  var nextDot: Dot { dot(at: operations.count) }
+
+  /// Returns the dot of an operation.
+  func dot(at index: Int) -> Dot { Dot(author, firstSequence + UInt64(index)) }
+
+  /// Returns whether an operation makes a move in this game.
+  func hasMove(of game: ObjectID) -> Bool {
+    operations.contains { $0.object == game && $0.property.number == Property.moveNumber }
+  }
+
+  /// Sets the label, if the gesture has none and no operations yet.
+  mutating func setLabel(_ label: String?) {
+    if self.label == nil, operations.isEmpty { self.label = label }
+  }
+
+  /// Replaces the operation that writes the same cell.
+  /// - Returns: The index of the replaced operation; nil if there is none.
+  mutating func replace(with operation: Operation) -> Int? {
+    let address = Address(object: operation.object, property: operation.property)
+    guard let index = indices[address] else { return nil }
+    operations[index] = operation
+    return index
+  }
+
+  /// Throws an error if one more operation might not fit in a batch or on the board.
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - state: The board, which may already show some of the operations.
+  ///   - shown: The amounts by which the operations that it shows increase the size of the board.
+  /// - Throws: `tooManyOperations`, `boardFull`.
+  func requireRoom(
+    for operation: Operation,
+    on state: borrowing BoardState,
+    alreadyShown shown: BoardGrowth
+  ) throws(BoardError) {
+    let bytes = valueBytes + operation.value.length
+    guard operations.count < BoardLimits.operationsPerBatch,
+      bytes <= BoardLimits.batchBytes * 3 / 4
+    else { throw .tooManyOperations }
+    let count = operations.count + 1
+    // A purge frees space, so it is allowed on a full board too.
+    guard
+      operation.property.isPurge
+        || state.hasRoom(
+          objects: count - shown.objects,
+          cells: count - shown.cells,
+          bytes: bytes - shown.bytes,
+          incarnations: count + 1,
+          ranges: count + 1
+        ),
+      firstSequence <= BoardLimits.sequence - UInt64(BoardLimits.operationsPerBatch)
+    else { throw .boardFull }
+  }
+
+  /// Adds an operation that writes a cell which the gesture did not write yet.
+  /// - Parameters:
+  ///   - operation: The operation.
+  ///   - floor: A time that the operation's own time must exceed.
+  mutating func append(_ operation: Operation, after floor: HybridTime?) {
+    let address = Address(object: operation.object, property: operation.property)
+    indices[address] = operations.count
+    operations.append(operation)
+    floors.append(floor)
+    valueBytes += operation.value.length
+    if operation.property.isKind { createdCount += 1 }
+  }
+
+  /// Returns the operations as one batch, or as several if they overwrite times that are far ahead
+  /// of the wall clock (BRD-32).
+  /// - Parameters:
+  ///   - clock: Assigns the times.
+  ///   - wall: The wall clock, in milliseconds since 1970.
+  func batches(_ clock: inout HybridClock, wall: UInt64) -> [Batch] {
+    guard let runs = clock.next(wall: wall, after: floors) else {
+      preconditionFailure("operations are checked when they are staged")
+    }
+    var batches: [Batch] = []
+    var first = 0
+    for run in runs {
+      guard
+        let batch = try? Batch(
+          author: author,
+          firstSequence: firstSequence + UInt64(first),
+          time: run.time,
+          operations: Array(operations[first..<first + run.count])
+        )
+      else { preconditionFailure("operations are checked when they are staged") }
+      batches.append(batch)
+      first += run.count
+    }
+    return batches
+  }
+}

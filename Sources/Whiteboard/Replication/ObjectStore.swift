@@ -1,0 +1,253 @@
+/// The stored objects of a board with their cells.
+///
+/// Each function that changes an object also updates the totals, the set of orphans, and the indexes
+/// of groups and settings. The store does not know the context; `BoardState` decides which cells
+/// count.
+struct ObjectStore: Sendable {
+  /// The objects that have cells, but no `kind` cell, because their create operation has not arrived
+  /// yet.
+  private(set) var orphans: Set<ObjectID> = []
+  /// An index of the objects by the group that their `group` cell names.
+  private(set) var groups = GroupIndex()
+  /// An index of the visible settings objects and their settings.
+  private(set) var settings = SettingsIndex()
+  /// The number of cells of all objects.
+  private(set) var cellCount = 0
+  /// The number of bytes in the values of all cells.
+  private(set) var valueBytes = 0
+
+  // Parallel arrays: for each object its id, its cells, and its mark in the latest change log.
+  // Their order has no meaning. When an object is removed, the last one takes its index.
+  /// The id of each object.
+  private(set) var ids: [ObjectID] = []
+  /// The cells of each object, at the same index as its id.
+  private(set) var records: [ObjectRecord] = []
+  private var marks: [UInt32] = []
+  private var table = ObjectTable()
+
+  /// Returns the index of an object; nil if it is not stored.
+  func index(of id: ObjectID) -> Int? { table.find(id, in: ids) }
+
+  /// Returns the cells of an object; nil if it is not stored.
+  func record(_ id: ObjectID) -> ObjectRecord? {
+    guard let index = table.find(id, in: ids) else { return nil }
+    return records[index]
+  }
+
+  /// Reserves space for `count` objects.
+  mutating func reserve(_ count: Int) {
+    ids.reserveCapacity(count)
+    records.reserveCapacity(count)
+    marks.reserveCapacity(count)
+    table.reserve(count)
+  }
+
+  // MARK: - Recorded changes
+
+  /// Writes a cell, unless the stored cell beats it.
+  /// - Parameters:
+  ///   - cell: The cell.
+  ///   - property: The property that the cell holds.
+  ///   - id: The object.
+  ///   - known: The index of the object; nil if it is not stored.
+  ///   - changes: Records the change.
+  /// - Returns: Whether the object changed.
+  mutating func write(
+    _ cell: Cell,
+    at property: Property,
+    of id: ObjectID,
+    at known: Int?,
+    changes: inout ChangeLog
+  ) -> Bool {
+    let index = known ?? append(id)
+    let entry = changes.place(of: id, at: index, &marks[index])
+    if known == nil {
+      changes.visibilityWillChange(at: entry, false)
+      if !property.isKind { orphans.insert(id) }
+    } else if property.decidesVisibility {
+      changes.visibilityWillChange(at: entry, records[index].isReported)
+      if property.isKind { orphans.remove(id) }
+    }
+    let before = records[index].valueBytes
+    if property.concernsIndexes { unlist(id, records[index]) }
+    let outcome = records[index].write(cell, at: property)
+    if property.concernsIndexes { list(id, records[index]) }
+    guard outcome != .beaten else { return false }
+    valueBytes += records[index].valueBytes - before
+    if outcome == .added { cellCount += 1 }
+    changes.didChange(at: entry, property)
+    return true
+  }
+
+  /// Adds an object that is not stored.
+  mutating func add(_ id: ObjectID, _ record: ObjectRecord, changes: inout ChangeLog) {
+    let index = append(id, record)
+    let entry = changes.place(of: id, at: index, &marks[index])
+    changes.visibilityWillChange(at: entry, false)
+    for cell in record.entries { changes.didChange(at: entry, cell.property) }
+    list(id, record)
+    setOrphan(id, record)
+    cellCount += record.count
+    valueBytes += record.valueBytes
+  }
+
+  /// Removes an object, if it is stored.
+  mutating func remove(_ id: ObjectID, changes: inout ChangeLog) {
+    guard let index = table.find(id, in: ids) else { return }
+    let entry = changes.place(of: id, at: index, &marks[index])
+    changes.visibilityWillChange(at: entry, records[index].isReported)
+    changes.didRemove(at: entry, records[index].kind)
+    cellCount -= records[index].count
+    valueBytes -= records[index].valueBytes
+    orphans.remove(id)
+    unlist(id, records[index])
+    removeIndex(index)
+  }
+
+  /// Removes the cells for which `isRemoved` returns true.
+  ///
+  /// Objects stay, even if they have no cells left.
+  /// - Returns: Whether any cell was removed.
+  /// - Complexity: O(*n*) in all cells.
+  mutating func removeCells(
+    changes: inout ChangeLog,
+    where isRemoved: (ObjectID, PropertyCell) -> Bool
+  ) -> Bool {
+    var isAny = false
+    for index in ids.indices {
+      let id = ids[index]
+      let cells = records[index].entries
+      guard cells.contains(where: { isRemoved(id, $0) }) else { continue }
+      isAny = true
+      let (kind, bytes) = (records[index].kind, records[index].valueBytes)
+      let entry = changes.place(of: id, at: index, &marks[index])
+      changes.visibilityWillChange(at: entry, records[index].isReported)
+      let rest = cells.filter { !isRemoved(id, $0) }
+      for cell in cells where isRemoved(id, cell) {
+        changes.didChange(at: entry, cell.property)
+        if cell.property.isKind {
+          changes.didRemove(at: entry, kind)
+          orphans.insert(id)
+        }
+      }
+      unlist(id, records[index])
+      records[index] = ObjectRecord(ascending: rest)
+      list(id, records[index])
+      cellCount -= cells.count - rest.count
+      valueBytes -= bytes - records[index].valueBytes
+    }
+    return isAny
+  }
+
+  /// Removes the objects that have no cells left.
+  mutating func removeEmpty(changes: inout ChangeLog) {
+    for id in ids.filter({ record($0)?.count == 0 }) { remove(id, changes: &changes) }
+  }
+
+  // MARK: - Unrecorded changes, for the gesture in progress
+
+  /// A stored object with its mark in the latest change log.
+  struct StoredObject: Sendable {
+    let record: ObjectRecord
+    fileprivate let mark: UInt32
+  }
+
+  /// Returns an object as it is stored now; nil if it is not stored.
+  func stored(_ id: ObjectID) -> StoredObject? {
+    table.find(id, in: ids).map { StoredObject(record: records[$0], mark: marks[$0]) }
+  }
+
+  /// Restores an object to an earlier state, or removes it, without recording a change.
+  mutating func restore(_ object: StoredObject?, as id: ObjectID) {
+    let known = table.find(id, in: ids)
+    if let known {
+      cellCount -= records[known].count
+      valueBytes -= records[known].valueBytes
+      unlist(id, records[known])
+    }
+    guard let object else {
+      if let known { removeIndex(known) }
+      orphans.remove(id)
+      return
+    }
+    let index = known ?? append(id)
+    records[index] = object.record
+    marks[index] = object.mark
+    cellCount += object.record.count
+    valueBytes += object.record.valueBytes
+    list(id, object.record)
+    setOrphan(id, object.record)
+  }
+
+  /// Overwrites a cell unconditionally, without recording a change.
+  mutating func overwrite(_ property: Property, of id: ObjectID, with cell: Cell) {
+    let index = table.find(id, in: ids) ?? append(id)
+    let (count, bytes) = (records[index].count, records[index].valueBytes)
+    if property.concernsIndexes { unlist(id, records[index]) }
+    records[index].overwrite(property, with: cell)
+    if property.concernsIndexes { list(id, records[index]) }
+    cellCount += records[index].count - count
+    valueBytes += records[index].valueBytes - bytes
+    if property.isKind || records[index].count == 1 { setOrphan(id, records[index]) }
+  }
+
+  // MARK: - Arrays and indexes
+
+  private mutating func append(_ id: ObjectID, _ record: ObjectRecord = ObjectRecord()) -> Int {
+    ids.append(id)
+    records.append(record)
+    marks.append(0)
+    table.appended(to: ids)
+    return ids.count - 1
+  }
+
+  private mutating func removeIndex(_ index: Int) {
+    table.willSwapRemove(index, of: ids)
+    ids.swapAt(index, ids.count - 1)
+    ids.removeLast()
+    records.swapAt(index, records.count - 1)
+    records.removeLast()
+    marks.swapAt(index, marks.count - 1)
+    marks.removeLast()
+  }
+
+  /// Adds an object with these cells to the indexes of groups and settings.
+  private mutating func list(_ id: ObjectID, _ record: ObjectRecord) {
+    settings.insert(id, record)
+    groups.insert(id, record)
+  }
+
+  /// Removes an object with these cells from the indexes of groups and settings.
+  private mutating func unlist(_ id: ObjectID, _ record: ObjectRecord) {
+    settings.remove(id, record)
+    groups.remove(id, record)
+  }
+
+  private mutating func setOrphan(_ id: ObjectID, _ record: ObjectRecord) {
+    if record[.kind] == nil { orphans.insert(id) } else { orphans.remove(id) }
+  }
+}
+
+/// The objects of a board with their cells, in no particular order.
+package struct ObjectRecords: Sequence {
+  /// The ids of the objects.
+  package let keys: [ObjectID]
+  /// The cells of each object, at the same index as its id.
+  package let values: [ObjectRecord]
+
+  /// Whether there are no objects.
+  package var isEmpty: Bool { keys.isEmpty }
+
+  /// The number of objects.
+  package var count: Int { keys.count }
+
+  /// Returns an iterator over the objects and their cells.
+  package func makeIterator() -> AnyIterator<(key: ObjectID, value: ObjectRecord)> {
+    var next = 0
+    return AnyIterator {
+      guard next < keys.count else { return nil }
+      defer { next += 1 }
+      return (keys[next], values[next])
+    }
+  }
+}

@@ -1,0 +1,52 @@
+/// The result of an undo or a redo.
+public struct UndoOutcome: Hashable, Sendable {
+  /// The label of the step, such as `move`.
+  public let label: String
+  /// The number of cells that were restored.
+  public internal(set) var changed = 0
+  /// The number of cells that another member wrote since, and that were therefore not restored.
+  public internal(set) var overwritten = 0
+  /// The number of cells whose objects were purged since.
+  public internal(set) var purged = 0
+  /// The number of cells that only an earlier incarnation of the local member may write (BRD-25).
+  public internal(set) var unwritable = 0
+  /// The number of games that were not removed because moves were made in them; moves cannot be
+  /// undone.
+  public internal(set) var played = 0
+
+  /// The steps that were skipped because none of their changes could be restored.
+  public internal(set) var skipped: [SkippedStep] = []
+
+  /// Whether the whole step was restored.
+  public var isComplete: Bool { overwritten + purged + unwritable + played == 0 }
+
+  /// The reason why nothing was restored.
+  var obstacle: SkippedStep.Reason {
+    if overwritten > 0 { return .overwritten }
+    if played > 0 { return .played }
+    if purged > 0 { return .purged }
+    return unwritable > 0 ? .unwritable : .unchanged
+  }
+}
+
+/// A step that an undo or a redo skipped.
+public struct SkippedStep: Hashable, Sendable {
+  /// The reason why none of a step's changes could be restored.
+  public enum Reason: String, Hashable, Sendable {
+    /// Other members changed the same cells since.
+    case overwritten
+    /// The objects of the step were purged since.
+    case purged
+    /// Only an earlier incarnation of the local member may write the cells (BRD-25).
+    case unwritable
+    /// The step created a game in which moves were made since.
+    case played
+    /// The board already has the values that the step would restore.
+    case unchanged
+  }
+
+  /// The label of the step, such as `move`.
+  public let label: String
+  /// The reason why none of the step's changes could be restored.
+  public let reason: Reason
+}

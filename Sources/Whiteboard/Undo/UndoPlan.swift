@@ -1,0 +1,161 @@
+/// The writes that undo or redo one step, as far as that is possible now.
+struct UndoPlan {
+  /// Whether the step is undone or redone.
+  enum Direction { case undo, redo }
+
+  /// The write of one cell.
+  struct Write {
+    /// The index of the cell in the items of the step.
+    let item: Int
+    /// The state and the value to restore.
+    let to: UndoItem.Side
+    /// Whether the value is written to a new cell, because this incarnation must not write the old
+    /// one.
+    let isFresh: Bool
+  }
+
+  /// The step.
+  ///
+  /// `didPut` replaces the items whose cells could not be written.
+  private(set) var entry: UndoEntry
+  /// The writes in order.
+  private(set) var writes: [Write] = []
+  /// The result of the undo if all writes are made.
+  private(set) var outcome: UndoOutcome
+
+  private let direction: Direction
+
+  /// Creates the plan that restores a step.
+  ///
+  /// Cells that already hold the right value are noted in the history, but not written.
+  /// - Parameters:
+  ///   - entry: The step.
+  ///   - direction: Whether the step is undone or redone.
+  ///   - state: The board.
+  ///   - incarnation: The author of the writes.
+  ///   - history: The history that contains the step.
+  init(
+    _ entry: UndoEntry,
+    _ direction: Direction,
+    on state: BoardState,
+    as incarnation: Incarnation,
+    _ history: inout UndoHistory
+  ) {
+    self.entry = entry
+    self.direction = direction
+    outcome = UndoOutcome(label: entry.label)
+    let order =
+      direction == .undo ? Array(entry.items.indices.reversed()) : Array(entry.items.indices)
+    for index in order { plan(index, on: state, as: incarnation, &history) }
+    outcome.changed = writes.count
+  }
+
+  private mutating func plan(
+    _ index: Int,
+    on state: BoardState,
+    as incarnation: Incarnation,
+    _ history: inout UndoHistory
+  ) {
+    let item = entry.items[index]
+    let (from, to) = direction == .undo ? (item.after, item.before) : (item.before, item.after)
+    guard let record = state.record(item.object) else {
+      outcome.purged += 1
+      return
+    }
+    let standing = history.standing(of: item.key, in: state)
+    guard standing == from.standing else {
+      // If an undo left this game on the board, its cell is unchanged and does not count as
+      // overwritten.
+      let isThere = from.standing == .uncreated && standing == to.standing
+      if !isThere { outcome.overwritten += 1 }
+      return
+    }
+    if direction == .undo, item.property == .deleted, to.standing == .uncreated,
+      record.kind == .game, !record.entries(of: Property.moveNumber, upTo: 1).isEmpty
+    {
+      outcome.played += 1
+      return
+    }
+    let current = record[item.property]
+    // The setting in effect may come from another settings object.
+    guard !item.property.isSetting || state.isLatestSetting(current, item.property) else {
+      outcome.overwritten += 1
+      return
+    }
+    if item.property.right != .own, current?.value ?? .none == to.value {
+      history.note(to.standing, by: current?.dot, at: item.key)
+      return
+    }
+    let isOwn =
+      item.property.right == .anyone
+      || item.property.right == .writer && item.property.dot?.incarnation == incarnation
+    if !isOwn, to.value == .none {
+      outcome.unwritable += 1
+      return
+    }
+    writes.append(Write(item: index, to: to, isFresh: !isOwn))
+  }
+
+  /// Returns the objects whose lock the step itself set or removed, even temporarily.
+  ///
+  /// Their lock does not refuse the writes.
+  func unlockedObjects(on state: BoardState, _ history: UndoHistory) -> Set<ObjectID> {
+    var unlocked: Set<ObjectID> = []
+    for item in entry.items where item.property == .lock {
+      let standing = history.standing(of: item.key, in: state)
+      if standing == item.before.standing || standing == item.after.standing {
+        unlocked.insert(item.object)
+      }
+    }
+    return unlocked
+  }
+
+  /// Returns whether the write is allowed despite a lock.
+  ///
+  /// It is if it undeletes an object, or if it deletes one that the step created and this member
+  /// locked, such as the copy of a locked object.
+  func isFreeOfLock(
+    _ write: Write,
+    on state: BoardState,
+    isOwn: (Incarnation) -> Bool
+  ) -> Bool {
+    let item = entry.items[write.item]
+    guard item.property == .deleted else { return false }
+    guard write.to.value == .unsigned(1) else { return true }
+    guard write.to.standing == .uncreated, let lock = state.record(item.object)?[.lock] else {
+      return false
+    }
+    return isOwn(lock.dot.incarnation)
+  }
+
+  /// Returns the property that a write with this dot must write.
+  func property(of write: Write, as dot: Dot) -> Property {
+    let property = entry.items[write.item].property
+    return write.isFresh ? property.fresh(dot) : property
+  }
+
+  /// Records in the step and in the history that a write was made.
+  mutating func didPut(_ write: Write, as dot: Dot, _ history: inout UndoHistory) {
+    var item = entry.items[write.item]
+    guard write.isFresh else {
+      history.note(write.to.standing, by: dot, at: item.key)
+      return
+    }
+    item.property = item.property.fresh(dot)
+    let there = UndoItem.Side(standing: .written(dot), value: write.to.value)
+    let gone = UndoItem.Side(standing: .absent, value: .none)
+    item.before = direction == .undo ? there : gone
+    item.after = direction == .undo ? gone : there
+    entry.replaceItem(at: write.item, with: item)
+  }
+}
+
+extension Property {
+  /// Returns the property of a new cell, written by the operation `dot`, that has the effect of
+  /// this one.
+  ///
+  /// For a run of text, that is the deletion of the run.
+  fileprivate func fresh(_ dot: Dot) -> Property {
+    number == Property.erasureNumber ? .erasure(dot) : .deletion(dot)
+  }
+}

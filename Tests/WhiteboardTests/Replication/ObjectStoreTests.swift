@@ -1,0 +1,57 @@
+import PeerTestKit
+import Testing
+
+@testable import Whiteboard
+
+@Suite struct ObjectStoreTests {
+  /// Compares the totals and the orphans with a count of all objects.
+  private func check(_ store: ObjectStore) {
+    #expect(store.cellCount == store.records.reduce(0) { $0 + $1.count })
+    #expect(store.valueBytes == store.records.reduce(0) { $0 + $1.valueBytes })
+    let orphans = zip(store.ids, store.records).filter { $0.1[.kind] == nil }.map(\.0)
+    #expect(store.orphans == Set(orphans))
+    for (index, id) in store.ids.enumerated() { #expect(store.index(of: id) == index) }
+  }
+
+  private func cell(_ random: inout SeededGenerator, _ sequence: UInt64) -> Cell {
+    Cell(
+      value: .unsigned(random.next() % 5),
+      time: HybridTime(random.next() % 50),
+      dot: Dot(Incarnation(1), sequence)
+    )
+  }
+
+  @Test("the totals agree with the cells, and a gesture's edits can be restored", arguments: 1...20)
+  func totals(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var store = ObjectStore()
+    var changes = ChangeLog()
+    let properties: [Property] = [.kind, .color, .scale, .selection, .deleted]
+    for sequence in 1...UInt64(400) {
+      let id = ObjectID(Dot(Incarnation(2), 1 + random.next() % 12))
+      let property = properties[Int(random.next() % 5)]
+      switch random.next() % 8 {
+      case 0: store.remove(id, changes: &changes)
+      case 1:
+        _ = store.removeCells(changes: &changes) { object, entry in
+          object == id && entry.property == property
+        }
+        store.removeEmpty(changes: &changes)
+      case 2:
+        let before = store
+        let stored = store.stored(id)
+        store.overwrite(property, of: id, with: cell(&random, sequence))
+        check(store)
+        store.restore(stored, as: id)
+        #expect(Set(store.ids) == Set(before.ids))
+        #expect(store.record(id)?.entries == before.record(id)?.entries)
+      default:
+        let known = store.index(of: id)
+        let cell = cell(&random, sequence)
+        _ = store.write(cell, at: property, of: id, at: known, changes: &changes)
+      }
+      check(store)
+    }
+    #expect(!store.ids.isEmpty && !changes.isEmpty)
+  }
+}
