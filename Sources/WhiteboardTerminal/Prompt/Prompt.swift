@@ -12,7 +12,7 @@ struct Prompt: Sendable {
     case move(ObjectID, isWordle: Bool)
 
     /// The text before the typed text.
-    var lead: String {
+    var label: String {
       switch self {
       case .chat: "say: "
       case .command: ":"
@@ -34,8 +34,10 @@ struct Prompt: Sendable {
   /// The result of a key.
   enum Outcome: Sendable {
     case none
-    /// The user entered a text, which is not empty.
-    case entered(Purpose, String)
+    /// The user entered a command.
+    case command(PromptCommand)
+    /// The user entered a text that is no command.
+    case failure(PromptCommand.Failure)
     /// Find the files whose paths begin like this.
     case findFiles(String)
     /// Show the possible completions.
@@ -53,7 +55,7 @@ struct Prompt: Sendable {
   private(set) var purpose = Purpose.command
   /// The user's home directory, for which `~` stands in paths.
   var home: String?
-  /// The entered lines, by lead.
+  /// The entered lines, by the label of the prompt.
   private var histories: [String: [String]] = [:]
 
   /// The most completions that are shown.
@@ -67,8 +69,8 @@ struct Prompt: Sendable {
 
   mutating func open(_ purpose: Purpose, text: String = "") {
     self.purpose = purpose
-    let lead = purpose.lead
-    editor = LineEditor(lead: lead, text: text, history: histories[lead] ?? [])
+    let label = purpose.label
+    editor = LineEditor(label: label, text: text, history: histories[label] ?? [])
   }
 
   mutating func close() { editor = nil }
@@ -91,14 +93,41 @@ struct Prompt: Sendable {
     case .entered(let text):
       editor = nil
       guard !text.isEmpty else { return .none }
-      let lead = purpose.lead
-      if histories[lead]?.last != text { histories[lead, default: []].append(text) }
-      return .entered(purpose, text)
+      let label = purpose.label
+      if histories[label]?.last != text { histories[label, default: []].append(text) }
+      return enter(text)
+    }
+  }
+
+  private func enter(_ text: String) -> Outcome {
+    do throws(PromptCommand.Failure) {
+      return try command(text).map { .command($0) } ?? .none
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Returns the command that a text means, by the purpose of the prompt.
+  private func command(_ text: String) throws(PromptCommand.Failure) -> PromptCommand? {
+    switch purpose {
+    case .command: return try PromptCommand(text.trimmed)
+    case .chat: return .node(.say(words: text))
+    case .move(let id, _): return .node(.play(ObjectReference(id), move: text))
+    case .export:
+      let file = expanded(text.trimmed)
+      return .node(.export(file: file, region: nil, scale: 1, isReplacing: false))
+    case .photo(let place):
+      do throws(CommandError) {
+        let point = try BoardPoint(rounding: place)
+        return .node(.photo(at: point, file: expanded(text.trimmed), alias: nil))
+      } catch {
+        throw .parser(error)
+      }
     }
   }
 
   /// Returns a path with the home directory in the place of `~`.
-  func expanded(_ path: String) -> String {
+  private func expanded(_ path: String) -> String {
     guard let home, path.hasPrefix("~/") else { return path }
     return home + path.dropFirst()
   }
@@ -137,7 +166,7 @@ struct Prompt: Sendable {
     return complete(files, after: "", isWhole: editor?.text == beginning)
   }
 
-  /// Completes as far as all fitting names agree, and lists them if there are several.
+  /// Completes the common beginning of all fitting names, and lists the names if there are several.
   private mutating func complete(
     _ names: [String],
     after: String,

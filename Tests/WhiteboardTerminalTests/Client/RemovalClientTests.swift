@@ -19,14 +19,14 @@ struct RemovalClientTests {
     )
   }
 
-  @Test("a box shows who removed the user and why, and one key continues with an own copy")
+  @Test("a box shows the host and the reason, and one key continues with the own copy")
   func box() throws {
     var desk = try Desk()
     _ = desk.client.receive(.removed(try Self.removed()))
     #expect(desk.lines().contains { $0.contains("Bob removed you from this board: too loud.") })
     #expect(desk.lines().contains { $0.contains("c      continue with your own copy") })
-    #expect(desk.client.members.isEmpty)
-    // A key typed before the box appeared decides nothing.
+    #expect(desk.client.session.members.isEmpty)
+    // The box ignores a key that was typed before it appeared.
     #expect(desk.type("c") == [])
     desk.now += .seconds(2)
     #expect(desk.type("c") == ["continue"])
@@ -51,14 +51,16 @@ struct RemovalClientTests {
     desk.now += .seconds(2)
     #expect(!desk.lines().contains { $0.contains("continue with your own copy") })
     #expect(desk.type("c") == [])
-    #expect(desk.client.removal.shownSince != nil)
+    #expect(desk.client.session.removal.shownSince != nil)
   }
 
-  @Test("the removal is hidden when the host returns and has admitted us again")
+  @Test("the removal ends when the host returns, which has admitted the user again")
   func readmitted() throws {
     var desk = try Desk()
     _ = desk.client.receive(.removed(try Self.removed()))
     _ = desk.client.receive(.joined(.init(peer: try Desk.memberID(2).description, name: "Bob")))
-    #expect(desk.client.removal.removal == nil && desk.client.removal.shownSince == nil)
+    #expect(
+      desk.client.session.removal.removal == nil && desk.client.session.removal.shownSince == nil
+    )
   }
 }

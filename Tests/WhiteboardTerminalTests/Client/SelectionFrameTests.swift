@@ -50,7 +50,7 @@ struct SelectionFrameTests {
       try desk.board.select([id])
       desk.sync()
       let before = try #require(desk.board.snapshot(id))
-      let frame = try #require(desk.client.scene.selectionFrame)
+      let frame = try #require(desk.client.workspace.scene.selectionFrame)
       let grips = frame.grips.map(\.value)
       let grip = grips[random.below(grips.count)]
       let isCentered = random.chance(30)
@@ -65,10 +65,10 @@ struct SelectionFrameTests {
       )
       try desk.board.scale([id], by: resize.factor, about: resize.pivot, keepingLineWidth: true)
       let after = try #require(desk.board.snapshot(id))
-      let kept =
+      let fixed =
         isCentered ? SelectionFrame.Grip(x: 0, y: 0) : SelectionFrame.Grip(x: -grip.x, y: -grip.y)
-      let (old, new) = (inkPlace(before, kept), inkPlace(after, kept))
-      // As exact as the stored positions, sizes and widths.
+      let (old, new) = (inkPlace(before, fixed), inkPlace(after, fixed))
+      // The limit is the precision of the stored positions, sizes and widths.
       let distance = max((old.x - new.x).magnitude, (old.y - new.y).magnitude)
       #expect(distance < 0.1, "seed \(seed), \(grip), \(distance)")
       let widths = [before, after].map { ($0.lineWidth ?? 0) * $0.scale }
@@ -100,7 +100,7 @@ struct SelectionFrameTests {
     #expect(desk.type(wider) == ["scale \(id) 1.487805 about=-82,0"])
     // 1.1 times the scale of the mouse.
     #expect(desk.type("S") == ["scale \(id) 1.64 line=keep"])
-    // A drag inside of the frame moves the object, also directly beside the handles.
+    // A drag inside the frame moves the object, even directly beside the handles.
     #expect(desk.type("^[<0;47;12M^[<32;48;12M^[<0;48;12m").first?.hasPrefix("move") == true)
   }
 
@@ -120,9 +120,9 @@ struct SelectionFrameTests {
       if seed % 2 == 0 { try desk.board.object(id)?.rotate(to: .degrees(90)) }
       try desk.board.select([id])
       desk.sync()
-      let frame = try #require(desk.client.scene.selectionFrame)
+      let frame = try #require(desk.client.workspace.scene.selectionFrame)
       let bounds = try #require(desk.board.snapshot(id)).bounds
-      let view = desk.client.scene.canvas.viewport
+      let view = desk.client.workspace.scene.canvas.viewport
       let (least, greatest) = (view.cell(of: bounds.least), view.cell(of: bounds.greatest))
       for corner in frame.corners.map(view.cell) {
         #expect(corner.x == least.x - 1 || corner.x == greatest.x + 1, "seed \(seed)")
@@ -164,7 +164,7 @@ struct SelectionFrameTests {
     }
   }
 
-  @Test("a long side has a handle in its middle, a short one has not")
+  @Test("a long side has a handle in its middle, and a short one does not")
   func sides() throws {
     let board = Board(incarnation: Incarnation(1), member: try Desk.memberID(1), wallClock: 1)
     let dot = try board.createDrawing([InkPoint(x: 0, y: 0)])
@@ -179,9 +179,9 @@ struct SelectionFrameTests {
     for zoom in [0.1, 0.5, 1, 2, 4] {
       for scale in [0.2, 1, 3] {
         var desk = try Desk()
-        var viewport = desk.client.scene.canvas.viewport
+        var viewport = desk.client.workspace.scene.canvas.viewport
         viewport.zoom = zoom
-        desk.client.scene.canvas.show(viewport)
+        desk.client.workspace.scene.canvas.show(viewport)
         var random = SeededGenerator(seed: 1)
         let games = [
           try desk.board.createWordle(at: Point(x: 0, y: 0), using: &random),
@@ -193,9 +193,9 @@ struct SelectionFrameTests {
           try desk.board.deselectAll()
           try desk.board.select([id])
           desk.sync()
-          let view = desk.client.scene.canvas.viewport
-          let frame = try #require(desk.client.scene.selectionFrame)
-          let words = try #require(desk.client.scene.canvas.words(of: id))
+          let view = desk.client.workspace.scene.canvas.viewport
+          let frame = try #require(desk.client.workspace.scene.selectionFrame)
+          let words = try #require(desk.client.workspace.scene.canvas.words(of: id))
           let (first, last) = (view.cell(of: words.least), view.cell(of: words.greatest))
           let corners = frame.corners.map(view.cell)
           #expect(corners[0].x < first.x && corners[0].y < first.y, "\(zoom) \(scale)")
