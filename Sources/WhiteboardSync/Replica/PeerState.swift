@@ -21,6 +21,8 @@ final class PeerState {
   /// The author and the chains of the member on this link.
   let link = LinkChainVerifier()
   var reader = LinkBatchReader()
+  /// The messages and answers that wait until signatures are verified.
+  var inbox = MemberInbox()
   /// The messages that wait for another member's batches (BRD-39).
   var held: HeldMessages?
   /// Whether the member broke a rule; then further messages on this link are ignored.
@@ -84,11 +86,13 @@ final class PeerState {
   /// When the member has been silent for so long that its selections no longer hold.
   var silenceDeadline: UInt64 { lastHeard + Self.silenceTimeout }
 
-  /// When a report or an answer is due, a request is given up, or a held batch has waited for too long.
-  var nextDeadline: UInt64? {
+  /// Returns when a report or an answer is due, a request is given up, or a held batch has waited too long.
+  /// - Parameter mayAnswer: Whether requests can be answered now.
+  /// - Returns: The earliest of these times; nil if there is none.
+  func nextDeadline(mayAnswer: Bool) -> UInt64? {
     var earliest = Earliest()
     earliest.include(reportDue)
-    earliest.include(answerDue)
+    if mayAnswer { earliest.include(answerDue) }
     earliest.include(giveUpDeadline)
     earliest.include(held?.deadline)
     return earliest.time
@@ -97,6 +101,7 @@ final class PeerState {
   /// Closes the link: drops everything that waits, and ignores further messages.
   func close() {
     isClosed = true
+    inbox = MemberInbox()
     held = nil
     endRequest()
     pendingRequest = nil
@@ -164,7 +169,9 @@ final class PeerState {
 
   /// When the request in flight is given up, because its answer makes no progress.
   var giveUpDeadline: UInt64? {
-    requestInFlight.map { _ in requestActiveAt + Self.requestTimeout }
+    // An answer that is being verified has arrived.
+    guard requestInFlight != nil, !inbox.containsAnswer else { return nil }
+    return requestActiveAt + Self.requestTimeout
   }
 
   /// Whether it may be asked to repair now: once in each interval (SYN-42).

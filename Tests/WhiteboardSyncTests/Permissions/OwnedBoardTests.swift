@@ -15,13 +15,14 @@ import Testing
     by issuer: UInt8 = 1,
     serial: UInt64 = 1_700_000_000_000
   ) throws -> Certificate {
-    Certificate(
+    var signer = Signer(RealKey(issuer))
+    return Certificate.make(
       for: RealKey(holder).publicKey,
       try #require(rights),
       serial: serial,
       on: owner.board,
-      by: RealKey(issuer)
-    )
+      &signer
+    ).value
   }
 
   private func record(
@@ -185,13 +186,14 @@ import Testing
       grant: Grant(owner, [try certificate(3, Rights(.editor))])
     )
     #expect(editor.revoke(author.member, through: 5, counting: [:]) == nil)
-    let forged = Revocation(
+    var signer = Signer(RealKey(3))
+    let forged = Revocation.make(
       of: MemberID(publicKey: RealKey(4).publicKey),
       through: 5,
       counting: [:],
-      by: RealKey(3),
-      Grant(owner, [try certificate(3, Rights(.editor))])
-    )
+      Grant(owner, [try certificate(3, Rights(.editor))]),
+      &signer
+    ).value
     #expect(throws: ReplicaError.notGranted) {
       try forged.verify(board: owner.board, with: verifier)
     }
