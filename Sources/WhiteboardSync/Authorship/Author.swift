@@ -114,8 +114,14 @@ public final class Author {
     return record
   }
 
-  /// Returns the request for the signature of a record; nil if it is not missing.
-  func request(forRecordOf incarnation: Incarnation) -> SigningID? { unsigned[incarnation] }
+  /// Returns the place of the signature in the bytes of a record, if it is missing.
+  /// - Parameters:
+  ///   - record: The record, local or not.
+  ///   - trailing: The number of other bytes behind the record.
+  /// - Returns: The place, or nothing.
+  func gaps(in record: AuthorRecord, trailing: Int = 0) -> [SignatureGap] {
+    unsigned[record.incarnation].map { [SignatureGap($0, trailing: trailing)] } ?? []
+  }
 
   /// Whether a record lacks its signature.
   var hasUnsignedRecord: Bool { !unsigned.isEmpty }
@@ -145,11 +151,7 @@ public final class Author {
   }
 
   /// Signs the head of a local chain with the local key (AUT-7).
-  package func sign(_ chain: BatchChain) -> SignedHead {
-    let head = signHead(of: chain)
-    precondition(head.request == nil, "the author has a local key")
-    return head.value
-  }
+  package func sign(_ chain: BatchChain) -> SignedHead { signHead(of: chain).complete }
 
   /// Whether a requested signature is missing.
   var isAwaitingSignature: Bool { signer.isPending }
@@ -180,7 +182,7 @@ public final class Author {
   /// The rights that a grant gives the author, if any.
   func rights(in grant: Grant) -> Rights? { grant.rights(of: publicKey) }
 
-  /// Grants rights to the owner of a key; the signature at the end of the grant may be missing yet.
+  /// Grants rights to the owner of a key; the signature at its end may be missing.
   func makeGrant(_ rights: Rights, to holder: [UInt8], serial: UInt64) -> Signed<Grant>? {
     guard let grant, mayGrant else { return nil }
     let certificate = Certificate.make(for: holder, rights, serial: serial, on: board, &signer)
@@ -190,7 +192,12 @@ public final class Author {
     )
   }
 
-  /// Revokes the rights of a member; the signature at the end of the revocation may be missing yet.
+  /// Grants rights to the owner of a key, signed with the local key.
+  package func grant(_ rights: Rights, to holder: [UInt8], serial: UInt64) -> Grant? {
+    makeGrant(rights, to: holder, serial: serial)?.complete
+  }
+
+  /// Revokes the rights of a member; the signature at its end may be missing.
   func makeRevocation(
     of member: MemberID,
     through serial: UInt64,
@@ -200,21 +207,4 @@ public final class Author {
     return Revocation.make(of: member, through: serial, counting: counted, grant, &signer)
   }
 
-  /// Revokes the rights of a member, signed with the local key.
-  func revoke(
-    _ member: MemberID,
-    through serial: UInt64,
-    counting counted: [Incarnation: UInt64]
-  ) -> Revocation? {
-    let revocation = makeRevocation(of: member, through: serial, counting: counted)
-    precondition(revocation?.request == nil, "the author has a local key")
-    return revocation?.value
-  }
-
-  /// Grants rights to the owner of a key, signed with the local key.
-  package func grant(_ rights: Rights, to holder: [UInt8], serial: UInt64) -> Grant? {
-    let grant = makeGrant(rights, to: holder, serial: serial)
-    precondition(grant?.request == nil, "the author has a local key")
-    return grant?.value
-  }
 }

@@ -69,13 +69,7 @@ final class AuthorRegistry {
 
   /// Stores a record in the document.
   func store(_ record: AuthorRecord) {
-    outbox.record(.author(record.bytes, record.incarnation), lacking: gaps(in: record))
-  }
-
-  /// The missing signatures in the bytes of a record, before `trailing` other bytes.
-  func gaps(in record: AuthorRecord, trailing: Int = 0) -> [SignatureGap] {
-    author.request(forRecordOf: record.incarnation)
-      .map { [SignatureGap($0, trailing: trailing)] } ?? []
+    outbox.record(.author(record.bytes, record.incarnation), lacking: author.gaps(in: record))
   }
 
   /// Removes restored records whose batches were lost.

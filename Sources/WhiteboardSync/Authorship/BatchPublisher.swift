@@ -69,7 +69,7 @@ final class BatchPublisher {
         let record = registry[incarnation]
       else { continue }
       sentAhead.insert(incarnation)
-      outbox.send(.record(record.bytes), to: peers.members, lacking: registry.gaps(in: record))
+      outbox.send(.record(record.bytes), to: peers.members, lacking: author.gaps(in: record))
     }
   }
 
@@ -138,7 +138,7 @@ final class BatchPublisher {
     outbox.send(
       .author(AuthorMessage(record: record.bytes, head: head.value)),
       to: members,
-      lacking: registry.gaps(in: record, trailing: head.value.byteCount) + head.gaps
+      lacking: author.gaps(in: record, trailing: head.value.byteCount) + head.gaps
     )
   }
 

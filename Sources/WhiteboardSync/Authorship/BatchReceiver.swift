@@ -73,7 +73,7 @@ final class BatchReceiver {
     // The batch is part of the chain even if the board has no room for it.
     peer.link.append(encoded.bytes, through: encoded.batch.sequences.upperBound)
     if claims.isEarly(encoded.batch, now) {
-      peer.held = HeldMessages(batch: encoded, since: now.uptime)
+      peer.inbox.wait(encoded, since: now.uptime)
     } else {
       try apply(encoded, from: member, now)
     }

@@ -37,7 +37,7 @@ final class AnswerReceiver {
   /// Whether a resource that a member offers is the answer to the request to it (SYN-13).
   func expectsAnswer(_ name: ResourceDTO, from member: MemberID) -> Bool {
     guard let peer = peers[member], let request = peer.requestInFlight,
-      !peer.inbox.containsAnswer
+      peer.unverifiedAnswer == nil
     else { return false }
     return name.type == .whiteboard && !name.isDeleted && name.request == request
       && name.id == author.board.description

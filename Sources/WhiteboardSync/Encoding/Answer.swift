@@ -25,12 +25,10 @@ package struct Answer {
     by author: Author,
     as incarnation: Incarnation
   ) -> [UInt8] {
-    let answer = make(records, difference, by: author, as: incarnation)
-    precondition(answer.request == nil, "the author has a local key")
-    return answer.value
+    make(records, difference, by: author, as: incarnation).complete
   }
 
-  /// Returns the bytes of an answer, whose signature at the end may be missing yet.
+  /// Returns the bytes of an answer, whose signature at the end may be missing.
   static func make(
     _ records: some Collection<AuthorRecord>,
     _ difference: Difference,

@@ -39,8 +39,6 @@ final class Permissions {
   private var admissions: [MemberID: Admission] = [:]
   /// The last grant that a document contained, whichever member it is for.
   private var restoredGrant: Grant?
-  /// The restored grants that the owner of the replica must verify, in order.
-  private var unverifiedGrants: [Grant] = []
   /// The local revocations whose signatures are missing.
   private var unsignedRevocations: [SigningID: Revocation] = [:]
   /// The numbers of refused changes.
@@ -341,30 +339,21 @@ final class Permissions {
 
   /// Restores a grant from a document, if it is valid and for the local author.
   func restore(_ grant: Grant) {
-    restoredGrant = grant
-    if verifier is OwnerVerifier {
-      unverifiedGrants.append(grant)
-      return
-    }
-    guard (try? grant.verify(board: author.board, with: verifier)) != nil, isBetter(grant) else {
-      return
-    }
-    author.adopt(grant)
+    noteRestored(grant)
+    if isValid(grant), isBetter(grant) { author.adopt(grant) }
   }
 
-  /// Whether restored grants must be verified.
-  var hasUnverifiedGrants: Bool { !unverifiedGrants.isEmpty }
+  /// Notes a grant from a document that is verified later, if it is for the local author.
+  func noteRestored(_ grant: Grant) { restoredGrant = grant }
 
-  /// Checks whether the first of the restored grants that must be verified is valid.
-  func isFirstUnverifiedGrantValid() -> Bool {
-    guard let grant = unverifiedGrants.first else { return false }
-    return (try? grant.verify(board: author.board, with: verifier)) != nil
+  /// Returns whether a grant is for this board, and its certificates are valid.
+  func isValid(_ grant: Grant) -> Bool {
+    (try? grant.verify(board: author.board, with: verifier)) != nil
   }
 
-  /// Continues with the first of the restored grants that must be verified, if it is valid.
-  func adoptFirstUnverifiedGrant(isValid: Bool, _ now: Moment) {
-    let grant = unverifiedGrants.removeFirst()
-    if isValid, isBetter(grant) { adopt(grant, now) }
+  /// Adopts a grant from a document that was verified after the board was restored.
+  func adoptRestored(_ grant: Grant, _ now: Moment) {
+    if isBetter(grant) { adopt(grant, now) }
   }
 
   /// Derives the local role from the restored grant and revocations.

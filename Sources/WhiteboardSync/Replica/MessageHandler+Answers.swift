@@ -23,10 +23,10 @@ extension MessageHandler {
     core.finish(from: member, now)
   }
 
-  /// Handles an answer behind which no earlier message of the member waits.
+  /// Handles the answer to the request in flight; it waits if signatures in it are not verified yet.
   func handleAnswer(
     _ bytes: [UInt8],
-    request: UInt64,
+    to request: UInt64,
     from member: MemberID,
     _ verification: VerificationState,
     _ now: Moment
@@ -34,10 +34,14 @@ extension MessageHandler {
     guard let peer = core.peers[member], peer.requestInFlight == request else { return }
     core.begin(now)
     do {
-      let checked = try checking(.answer(bytes, request: request), of: member, verification) {
+      var verification = verification
+      let checked = try core.checking(&verification, for: member) {
         () throws -> CheckedAnswer in try core.answerReceiver.check(bytes, from: member)
       }
-      guard let checked else { return core.finish(now) }
+      guard let checked else {
+        peer.unverifiedAnswer = UnverifiedAnswer(bytes: bytes, verification: verification)
+        return core.finish(from: member, now)
+      }
       let buckets = peer.requestBuckets
       peer.endRequest()
       if try core.answerReceiver.merge(checked, repairing: buckets, from: member, now) {

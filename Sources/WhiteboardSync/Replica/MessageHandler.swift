@@ -1,42 +1,41 @@
 import Whiteboard
 
-/// Handles what members send, and refuses what is invalid.
+/// Handles the messages, datagrams and answers of members, and rejects those that break a rule.
 ///
-/// If signatures take time to verify, messages of the same member wait in its inbox. If a batch is early, it is
-/// held, and messages of the same member wait behind it (BRD-39).
+/// A message whose signatures are being verified, or a batch that is early, waits in the inbox of its member, and
+/// later messages of that member wait behind it.
 final class MessageHandler {
   let core: ReplicaCore
-  /// The checks for a restored grant.
+  /// The grants from a document that are not verified yet, in order.
+  var restoredGrants: [Grant] = []
+  /// The results for the first of them.
   var grantVerification = VerificationState()
 
   init(_ core: ReplicaCore) { self.core = core }
 
-  /// Handles a message or an answer, or lets it wait behind earlier ones of the member.
-  func receive(_ item: MemberInbox.Item, from member: MemberID, _ now: Moment) {
+  /// Handles a message, or lets it wait behind earlier ones of the member.
+  func receive(_ message: [UInt8], from member: MemberID, _ now: Moment) {
     guard let peer = core.peers[member] else { return }
-    if peer.inbox.isEmpty {
-      handle(item, from: member, VerificationState(), now)
-    } else if !peer.inbox.append(item) {
-      core.begin(now)
+    guard peer.inbox.isWaiting else {
+      return handle(message, from: member, VerificationState(), now)
+    }
+    core.begin(now)
+    if !peer.inbox.append(message) {
       close(member, for: .malformed(.overLimit("unverified messages")))
-      core.finish(from: member, now)
+    }
+    core.finish(from: member, now)
+    releaseEarlyBatches(now)
+  }
+
+  /// Handles the messages in the inbox of a member, up to the next one that must wait.
+  func handleInbox(of member: MemberID, _ now: Moment) {
+    while let message = core.peers[member]?.inbox.removeNext() {
+      handle(message, from: member, VerificationState(), now)
     }
   }
 
+  /// Handles a message behind no other; it waits if signatures in it are not verified yet.
   func handle(
-    _ item: MemberInbox.Item,
-    from member: MemberID,
-    _ verification: VerificationState,
-    _ now: Moment
-  ) {
-    switch item {
-    case .message(let bytes): handleMessage(bytes, from: member, verification, now)
-    case .answer(let bytes, let request):
-      handleAnswer(bytes, request: request, from: member, verification, now)
-    }
-  }
-
-  private func handleMessage(
     _ bytes: [UInt8],
     from member: MemberID,
     _ verification: VerificationState,
@@ -44,25 +43,27 @@ final class MessageHandler {
   ) {
     core.begin(now)
     handling(of: member, now) {
-      if let peer = core.peers[member], peer.held != nil {
-        peer.held?.append(bytes)
-      } else if bytes.first == SyncMessage.batchKind {
+      if bytes.first == SyncMessage.batchKind {
         // Most messages are batches; they are decoded in place.
         try core.receiver.receiveBatch(bytes, at: 1, from: member, now)
       } else if bytes.first == SyncMessage.applicationKind {
         // The message can be large, and is not copied.
         core.outbox.append(.data(bytes.dropFirst(), from: member, isReliable: true))
       } else if let message = try SyncMessage.decode(bytes) {
-        let checked = try checking(.message(bytes), of: member, verification) {
+        var verification = verification
+        let checked = try core.checking(&verification, for: member) {
           () throws(ReplicaError) -> CheckedMessage in try check(message, from: member)
         }
-        guard let checked else { return }
+        guard let checked else {
+          core.peers[member]?.inbox.wait(bytes, for: verification)
+          return
+        }
         try handle(checked, from: member, now)
         core.requests.sendNext(now)
       }
     }
     core.finish(from: member, now)
-    releaseHeldMessages(now)
+    releaseEarlyBatches(now)
   }
 
   /// Runs `body`, and handles its error as that of a message of a member.
@@ -90,7 +91,6 @@ final class MessageHandler {
   /// Requests that the session close the link of a member, and ignores further messages on it.
   func close(_ member: MemberID, for error: ReplicaError) {
     core.peers[member]?.close()
-    core.ownerVerifier?.removeRequests(for: member)
     core.requests.remove(member)
     core.outbox.append(.protocolViolation(member, error))
   }
@@ -161,30 +161,28 @@ final class MessageHandler {
     core.requests.insert(member)
   }
 
-  // MARK: - Held messages
+  // MARK: - Early batches
 
-  /// Handles the held batches that are no longer early, or have waited for too long, and the messages
-  /// behind them.
+  /// Handles the batches that are no longer early, or have waited for too long, and the messages behind them.
   ///
   /// If a batch has waited for too long, its early purges are left out. If the objects are created after
   /// all, the boards differ, and the repair (SYN-42) removes them.
-  func releaseHeldMessages(_ now: Moment) {
-    var isProgress = core.peers.states.contains { $0.held != nil }
+  func releaseEarlyBatches(_ now: Moment) {
+    var isProgress = core.peers.states.contains { $0.inbox.earlyBatch != nil }
     while isProgress {
       isProgress = false
       for member in core.peers.members {
-        guard let peer = core.peers[member], let held = peer.held else { continue }
-        let isOverdue = held.isFull || now.uptime >= held.deadline
-        guard isOverdue || !core.claims.isEarly(held.batch.batch, now) else { continue }
+        guard let peer = core.peers[member], let early = peer.inbox.earlyBatch else { continue }
+        let isOverdue = peer.inbox.isOverdue(now.uptime)
+        guard isOverdue || !core.claims.isEarly(early.batch, now) else { continue }
         isProgress = true
         let last = isOverdue ? core.claims.lastWritten(now) : [:]
-        peer.held = nil
+        peer.inbox.removeEarlyBatch()
         core.begin(now)
         handling(of: member, now) {
-          try core.receiver.apply(held.batch, purgingWithin: last, from: member, now)
+          try core.receiver.apply(early, purgingWithin: last, from: member, now)
         }
         core.finish(from: member, now)
-        for message in held.messages { receive(.message(message), from: member, now) }
         handleInbox(of: member, now)
       }
     }

@@ -21,10 +21,8 @@ final class PeerState {
   /// The author and the chains of the member on this link.
   let link = LinkChainVerifier()
   var reader = LinkBatchReader()
-  /// The messages and answers that wait until signatures are verified.
+  /// The messages that wait.
   var inbox = MemberInbox()
-  /// The messages that wait for another member's batches (BRD-39).
-  var held: HeldMessages?
   /// Whether the member broke a rule; then further messages on this link are ignored.
   private(set) var isClosed = false
   /// When a message or datagram last arrived.
@@ -46,6 +44,8 @@ final class PeerState {
   private(set) var requestInFlight: UInt64?
   /// The buckets of the request in flight, if it is a repair.
   private(set) var requestBuckets: UInt16 = 0
+  /// The answer to the request in flight, while its signatures are being verified.
+  var unverifiedAnswer: UnverifiedAnswer?
   private var requestActiveAt: UInt64 = 0
   private var requestBegunAt: UInt64 = 0
   /// The buckets that the next request asks for.
@@ -86,7 +86,7 @@ final class PeerState {
   /// When the member has been silent for so long that its selections no longer hold.
   var silenceDeadline: UInt64 { lastHeard + Self.silenceTimeout }
 
-  /// Returns when a report or an answer is due, a request is given up, or a held batch has waited too long.
+  /// Returns when a report or an answer is due, a request is given up, or an early batch has waited for too long.
   /// - Parameter mayAnswer: Whether requests can be answered now.
   /// - Returns: The earliest of these times; nil if there is none.
   func nextDeadline(mayAnswer: Bool) -> UInt64? {
@@ -94,7 +94,7 @@ final class PeerState {
     earliest.include(reportDue)
     if mayAnswer { earliest.include(answerDue) }
     earliest.include(giveUpDeadline)
-    earliest.include(held?.deadline)
+    earliest.include(inbox.deadline)
     return earliest.time
   }
 
@@ -102,7 +102,6 @@ final class PeerState {
   func close() {
     isClosed = true
     inbox = MemberInbox()
-    held = nil
     endRequest()
     pendingRequest = nil
     reportDue = nil
@@ -153,6 +152,7 @@ final class PeerState {
   func endRequest() {
     requestInFlight = nil
     requestBuckets = 0
+    unverifiedAnswer = nil
   }
 
   /// The answer to a request was applied.
@@ -170,7 +170,7 @@ final class PeerState {
   /// When the request in flight is given up, because its answer makes no progress.
   var giveUpDeadline: UInt64? {
     // An answer that is being verified has arrived.
-    guard requestInFlight != nil, !inbox.containsAnswer else { return nil }
+    guard requestInFlight != nil, unverifiedAnswer == nil else { return nil }
     return requestActiveAt + Self.requestTimeout
   }
 

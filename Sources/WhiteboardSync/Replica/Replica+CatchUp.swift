@@ -33,9 +33,11 @@ extension Replica {
     from member: MemberID,
     now: Moment
   ) {
-    guard let peer = core.peers[member], peer.requestInFlight == request else { return }
+    guard let peer = core.peers[member], peer.requestInFlight == request,
+      peer.unverifiedAnswer == nil
+    else { return }
     core.presence.heard(member, now)
-    messages.receive(.answer(bytes, request: request), from: member, now)
+    messages.handleAnswer(bytes, to: request, from: member, VerificationState(), now)
   }
 
   // MARK: - Answers to members
@@ -94,7 +96,8 @@ extension Replica {
   /// equal; then it is enough that catch-up is complete in both directions, since later changes are on
   /// their way.
   public func isSynced(with member: MemberID, now: Moment) -> Bool {
-    guard !isAwaitingSignature, let peer = core.peers[member], peer.inbox.isEmpty, peer.isCaughtUp,
+    guard !isAwaitingSignature, let peer = core.peers[member], !peer.inbox.isVerifying,
+      peer.isCaughtUp,
       peer.hasCaughtUp || !core.author.role.mayWrite
     else { return false }
     return peer.contextHash == core.reports.currentContextHash || core.reports.isBusy(now)

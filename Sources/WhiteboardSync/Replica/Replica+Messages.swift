@@ -8,7 +8,7 @@ extension Replica {
   public func received(_ bytes: [UInt8], from member: MemberID, now: Moment) {
     guard core.peers[member]?.isClosed == false else { return }
     core.presence.heard(member, now)
-    messages.receive(.message(bytes), from: member, now)
+    messages.receive(bytes, from: member, now)
   }
 
   /// A datagram arrived.

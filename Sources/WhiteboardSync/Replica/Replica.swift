@@ -39,7 +39,9 @@ public final class Replica {
 
   /// Returns the actions since the last call, in order.
   public func takeActions() -> [ReplicaAction] {
-    core.outbox.removeReady() + core.author.removeSigningRequests().map { .sign($0) }
+    var actions = core.outbox.removeReady()
+    actions += core.author.removeSigningRequests().map { .sign($0) }
+    return actions
   }
 
   /// The digest of the board.
@@ -144,7 +146,7 @@ public final class Replica {
     core.photos.tick(now)
     core.presence.sendIfDue(now)
     core.finish(now)
-    messages.releaseHeldMessages(now)
+    messages.releaseEarlyBatches(now)
     core.publisher.sendHeadIfDue(now)
     core.reports.sendReports(now)
   }
@@ -199,7 +201,6 @@ extension Replica {
   public func peerLeft(_ member: MemberID, now: Moment) {
     guard core.peers.remove(member) else { return }
     core.outbox.memberLeft(member)
-    core.ownerVerifier?.removeRequests(for: member)
     core.presence.membersChanged()
     core.begin(now)
     core.requests.remove(member)
@@ -209,7 +210,7 @@ extension Replica {
     core.requests.sendNext(now)
     core.finish(now)
     // Messages that wait for its batches wait no longer.
-    messages.releaseHeldMessages(now)
+    messages.releaseEarlyBatches(now)
   }
 
   /// Sets the display name and the icon that present and later members receive.

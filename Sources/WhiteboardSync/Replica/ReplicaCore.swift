@@ -33,8 +33,9 @@ struct ReplicaCore {
 
   init(author: Author, now: Moment, verifier: (any SignatureVerifier)?) {
     self.author = author
-    ownerVerifier = verifier == nil ? OwnerVerifier() : nil
-    let verifier = verifier ?? ownerVerifier ?? OwnerVerifier()
+    let ownerVerifier = OwnerVerifier(outbox)
+    self.ownerVerifier = verifier == nil ? ownerVerifier : nil
+    let verifier = verifier ?? ownerVerifier
     board = Board(
       incarnation: author.makeIncarnation(),
       member: author.member,
@@ -85,6 +86,31 @@ struct ReplicaCore {
       permissions,
       outbox
     )
+  }
+
+  /// Runs a check of signatures, for a message of a member.
+  ///
+  /// - Parameters:
+  ///   - verification: The results so far. If others are missing, this requests them.
+  ///   - member: The member.
+  ///   - check: The check, which must have no effect.
+  /// - Returns: The result of the check; nil if it must run again, when the requested results have arrived.
+  /// - Throws: The error of the check.
+  func checking<Checked, Failure: Error>(
+    _ verification: inout VerificationState,
+    for member: MemberID,
+    _ check: () throws(Failure) -> Checked
+  ) throws(Failure) -> Checked? {
+    guard let ownerVerifier else { return try check() }
+    return try ownerVerifier.check(&verification, for: member) {
+      () -> Result<Checked, Failure> in
+      do throws(Failure) {
+        return .success(try check())
+      } catch {
+        return .failure(error)
+      }
+    }?
+    .get()
   }
 
   // MARK: - Before and after each input

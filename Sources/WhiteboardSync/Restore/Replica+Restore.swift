@@ -59,7 +59,7 @@ extension Replica {
         for record in state.records { try restore(record) }
         for revocation in state.revocations { try restore(revocation) }
         try core.board.receive(state.difference)
-        if let grant = state.grant { core.permissions.restore(grant) }
+        if let grant = state.grant { restore(grant) }
       case .head: break
       }
     } catch let error as CodecError {
@@ -74,8 +74,7 @@ extension Replica {
   private func restoreAnswer(_ bytes: [UInt8]) throws {
     let content = Array(bytes.dropFirst())
     switch bytes.first {
-    case AnswerMerging.grant:
-      core.permissions.restore(try Grant(for: core.author.publicKey, content))
+    case AnswerMerging.grant: restore(try Grant(for: core.author.publicKey, content))
     case AnswerMerging.revocation: try restore(try Revocation(content))
     default:
       var reader = ByteReader(bytes)
@@ -102,6 +101,15 @@ extension Replica {
   private func restore(_ revocation: Revocation) throws(RestoreError) {
     guard revocation.board == core.author.board else { throw .wrongBoard }
     core.permissions.restore(revocation)
+  }
+
+  private func restore(_ grant: Grant) {
+    if core.ownerVerifier == nil {
+      core.permissions.restore(grant)
+    } else {
+      core.permissions.noteRestored(grant)
+      messages.restoredGrants.append(grant)
+    }
   }
 
   private func finishRestore(_ now: Moment) {

@@ -1,73 +1,40 @@
 import Whiteboard
 
-/// Verification of the signatures in messages and answers.
+/// Results of the owner for messages, answers and restored grants that wait for them.
 extension MessageHandler {
-  /// Handles what waits in the inbox of a member, up to the next item that must be verified.
-  func handleInbox(of member: MemberID, _ now: Moment) {
-    while let peer = core.peers[member], peer.held == nil, let next = peer.inbox.removeFirst() {
-      handle(next.item, from: member, next.verification, now)
+  /// The owner made a check; handles what waited for it, if this was the last check.
+  func didVerify(_ id: VerificationID, isValid: Bool, _ now: Moment) {
+    if id.member == core.board.member {
+      if grantVerification.didVerify(id, isValid: isValid) { verifyRestoredGrants(now) }
+      return
+    }
+    guard let peer = core.peers[id.member] else { return }
+    if let (message, verification) = peer.inbox.didVerify(id, isValid: isValid) {
+      handle(message, from: id.member, verification, now)
+      handleInbox(of: id.member, now)
+    } else if peer.unverifiedAnswer?.verification.didVerify(id, isValid: isValid) ?? false {
+      handleVerifiedAnswer(of: id.member, now)
     }
   }
 
-  /// Checks an item, if all signatures in it are verified; otherwise lets it wait in the inbox.
-  ///
-  /// - Parameters:
-  ///   - item: The message or answer.
-  ///   - member: The member that sent it.
-  ///   - verification: The results so far.
-  ///   - check: The check, which must have no effect.
-  /// - Returns: The result of the check; nil if the item waits.
-  /// - Throws: The error of the check.
-  func checking<Checked, Failure: Error>(
-    _ item: MemberInbox.Item,
-    of member: MemberID,
-    _ verification: VerificationState,
-    _ check: () throws(Failure) -> Checked
-  ) throws(Failure) -> Checked? {
-    guard let ownerVerifier = core.ownerVerifier else { return try check() }
-    let (result, missing) = ownerVerifier.check(with: verification.results) {
-      () -> Result<Checked, Failure> in
-      do throws(Failure) {
-        return .success(try check())
-      } catch {
-        return .failure(error)
-      }
-    }
-    guard !missing.isEmpty else { return try result.get() }
-    var verification = verification
-    verification.add(requestVerification(of: missing, for: member))
-    core.peers[member]?.inbox.insertFirst(item, verification)
-    return nil
+  private func handleVerifiedAnswer(of member: MemberID, _ now: Moment) {
+    guard let peer = core.peers[member], let request = peer.requestInFlight,
+      let answer = peer.unverifiedAnswer, !answer.verification.isPending
+    else { return }
+    peer.unverifiedAnswer = nil
+    handleAnswer(answer.bytes, to: request, from: member, answer.verification, now)
   }
 
-  /// The owner made a check for a restored grant.
-  func didVerifyRestoredGrant(_ id: VerificationID, isValid: Bool, _ now: Moment) {
-    grantVerification.didVerify(id, isValid: isValid)
-    verifyRestoredGrants(now)
-  }
-
-  /// Verifies the restored grants one after the other, and continues with those that are valid.
+  /// Verifies the restored grants one after the other, and adopts those that are valid.
   func verifyRestoredGrants(_ now: Moment) {
-    guard let ownerVerifier = core.ownerVerifier else { return }
-    while core.permissions.hasUnverifiedGrants, !grantVerification.isPending {
-      let (isValid, missing) = ownerVerifier.check(with: grantVerification.results) {
-        core.permissions.isFirstUnverifiedGrantValid()
+    while let grant = restoredGrants.first, !grantVerification.isPending {
+      let isValid = core.checking(&grantVerification, for: core.board.member) {
+        core.permissions.isValid(grant)
       }
-      if missing.isEmpty {
-        grantVerification = VerificationState()
-        core.permissions.adoptFirstUnverifiedGrant(isValid: isValid, now)
-      } else {
-        grantVerification.add(requestVerification(of: missing, for: core.board.member))
-      }
+      guard let isValid else { return }
+      grantVerification = VerificationState()
+      restoredGrants.removeFirst()
+      if isValid { core.permissions.adoptRestored(grant, now) }
     }
-  }
-
-  private func requestVerification(
-    of subjects: [VerificationRequest.Subject],
-    for member: MemberID
-  ) -> [VerificationRequest] {
-    let requests = core.ownerVerifier?.makeRequests(for: subjects, of: member) ?? []
-    for request in requests { core.outbox.request(.verify(request)) }
-    return requests
   }
 }

@@ -36,21 +36,16 @@ extension Replica {
 
   /// Whether messages, answers or a restored grant wait until signatures are verified.
   public var isAwaitingVerification: Bool {
-    core.permissions.hasUnverifiedGrants || core.peers.states.contains { !$0.inbox.isEmpty }
+    !messages.restoredGrants.isEmpty
+      || core.peers.states.contains { $0.inbox.isVerifying || $0.unverifiedAnswer != nil }
   }
 
   /// The owner made the check that ``ReplicaAction/verify(_:)`` requested.
   ///
   /// An answer to an unknown request is ignored, such as one for a member that has left.
   public func verified(_ id: VerificationID, isValid: Bool, now: Moment) {
-    guard let member = core.ownerVerifier?.didVerify(id) else { return }
-    if member == core.board.member {
-      core.begin(now)
-      messages.didVerifyRestoredGrant(id, isValid: isValid, now)
-      core.finish(now)
-    } else {
-      core.peers[member]?.inbox.didVerify(id, isValid: isValid)
-      messages.handleInbox(of: member, now)
-    }
+    core.begin(now)
+    messages.didVerify(id, isValid: isValid, now)
+    core.finish(now)
   }
 }

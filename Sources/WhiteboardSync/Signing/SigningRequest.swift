@@ -7,7 +7,7 @@ public struct SigningID: Hashable, Sendable {
 
 /// Bytes that the owner of a replica must sign with the key of the author.
 ///
-/// The owner answers each request exactly once with ``Replica/signed(_:signature:now:)``.
+/// The owner answers each request with ``Replica/signed(_:signature:now:)``.
 public struct SigningRequest: Hashable, Sendable {
   /// Identifies the request.
   public let id: SigningID
@@ -15,7 +15,7 @@ public struct SigningRequest: Hashable, Sendable {
   public let bytes: [UInt8]
 }
 
-/// A value with a signature that may be missing yet.
+/// A value with a signature that may be missing.
 ///
 /// While it is missing, the value contains 64 zero bytes in its place.
 struct Signed<Value> {
@@ -23,6 +23,12 @@ struct Signed<Value> {
   let value: Value
   /// The request for the missing signature; nil if the value is complete.
   let request: SigningID?
+
+  /// The value of an author with a local key, which signs at once.
+  var complete: Value {
+    precondition(request == nil, "the author has a local key")
+    return value
+  }
 }
 
 /// Makes the signatures of an author: at once with a local key, or by requests to the owner of the replica.

@@ -91,7 +91,7 @@ extension ReplicaWorld {
     for action in node.replica.takeActions() {
       switch action {
       case .sign, .verify: carryOut(action, number)
-      default: complaints.append("a restore tells something")
+      default: complaints.append("a restore reports something")
       }
     }
     if !node.document.isEmpty { restores += 1 }

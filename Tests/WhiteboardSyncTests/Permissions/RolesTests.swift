@@ -307,11 +307,12 @@ import Testing
     world.disconnect(0, 1)
     // None of Anna's edits count for the owner.
     let revocation = try #require(
-      owner.replica.core.author.revoke(
-        anna.member,
+      owner.replica.core.author.makeRevocation(
+        of: anna.member,
         through: 1_800_000_000_000,
         counting: [:]
-      )
+      )?
+      .complete
     )
     owner.replica.peerJoined(anna.member, now: world.now(0))
     owner.replica.received(

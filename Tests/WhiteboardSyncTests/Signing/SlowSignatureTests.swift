@@ -36,6 +36,16 @@ import Whiteboard
     replica.signed(request.id, signature: key.signature(of: request.bytes), now: now)
   }
 
+  /// Lets Bo join and introduce itself, with all signatures; then it is asked for its changes.
+  private mutating func introduce() throws {
+    replica.peerJoined(bo.member, now: now)
+    for request in signingRequests(actions()) { sign(request) }
+    replica.received(bo.hello(), from: bo.member, now: now)
+    for check in checks(actions()) { replica.verified(check.id, isValid: true, now: now) }
+    _ = actions()
+    try #require(replica.core.peers[bo.member]?.requestInFlight == 1)
+  }
+
   private func writeText() throws {
     try replica.change(now: now) { board in
       _ = try board.createText("hello", at: Point(x: 0, y: 0))
@@ -133,6 +143,89 @@ import Whiteboard
     #expect(!replica.isAwaitingVerification)
   }
 
+  @Test("what a member sends keeps its order while a signature is verified")
+  mutating func keepsOrder() throws {
+    replica.peerJoined(bo.member, now: now)
+    _ = actions()
+    replica.received(bo.hello(), from: bo.member, now: now)
+    let requests = checks(actions())
+    for number in 1...3 as ClosedRange<UInt8> {
+      let data = SyncMessage.application([number]).encode()
+      replica.received(data, from: bo.member, now: now)
+      replica.received(try bo.sendText(), from: bo.member, now: now)
+    }
+    replica.received(bo.head(), from: bo.member, now: now)
+    replica.received(SyncMessage.application([4]).encode(), from: bo.member, now: now)
+    #expect(actions().isEmpty)
+    for check in requests.reversed() { replica.verified(check.id, isValid: true, now: now) }
+    // The head waits for its own check, and the last message behind it.
+    let order = actions().compactMap { action -> String? in
+      switch action {
+      case .data(let bytes, _, _): "data \(bytes.last ?? 0)"
+      case .record(.batch): "batch"
+      case .record(.head): "head"
+      case .verify(let request): if case .key = request.subject { "key" } else { "signature" }
+      default: nil
+      }
+    }
+    #expect(order == ["signature", "data 1", "batch", "data 2", "batch", "data 3", "batch"])
+  }
+
+  @Test("the messages of a member are verified one at a time, and each check is requested once")
+  mutating func oneAtATime() throws {
+    replica.peerJoined(bo.member, now: now)
+    _ = actions()
+    for _ in 0..<100 { replica.received(bo.beginIncarnation(), from: bo.member, now: now) }
+    var counts: [Int] = []
+    var requests = checks(actions())
+    while !requests.isEmpty {
+      counts.append(requests.count)
+      for check in requests { replica.verified(check.id, isValid: true, now: now) }
+      requests = checks(actions())
+    }
+    // The key, and the signatures of the record and the head.
+    #expect(counts == [Int](repeating: 3, count: 100))
+    #expect(!replica.isAwaitingVerification)
+  }
+
+  @Test("an answer with thousands of records requests each check once, and holds up no messages")
+  mutating func largeAnswer() throws {
+    try introduce()
+    let others = (0..<3000 as Range<UInt64>).map { ScriptedReplica(1000 + $0 % 50).record }
+    let answer = bo.answer(Difference(context: Context()), of: others)
+    replica.receivedAnswer(answer, request: 1, from: bo.member, now: now)
+    let requests = checks(actions())
+    // The keys of 51 members, and the signatures of the records and of the answer.
+    #expect(requests.count == 51 + 3001 + 1)
+    #expect(Set(requests.map(\.subject)).count == requests.count)
+    replica.received(SyncMessage.application([1]).encode(), from: bo.member, now: now)
+    #expect(actions() == [.data([1], from: bo.member, isReliable: true)])
+    #expect(replica.isAwaitingVerification)
+    // The request is not given up while its answer is verified.
+    let later = Moment(wall: now.wall + 20_000, uptime: now.uptime + 20_000)
+    replica.tick(now: later)
+    for check in requests.shuffled() { replica.verified(check.id, isValid: true, now: later) }
+    #expect(actions().contains(.caughtUp(bo.member)))
+    #expect(!replica.isAwaitingVerification)
+  }
+
+  @Test("results for an answer are ignored after its member broke a rule, left, or joined again")
+  mutating func answerOfClosedLink() throws {
+    try introduce()
+    let answer = bo.answer(Difference(context: Context()))
+    replica.receivedAnswer(answer, request: 1, from: bo.member, now: now)
+    let requests = checks(actions())
+    #expect(!requests.isEmpty)
+    replica.received([SyncMessage.batchKind, 0xFF], from: bo.member, now: now)
+    #expect(!replica.isAwaitingVerification)
+    replica.verified(requests[0].id, isValid: true, now: now)
+    replica.peerLeft(bo.member, now: now)
+    replica.verified(requests[0].id, isValid: true, now: now)
+    replica.peerJoined(bo.member, now: now)
+    for check in requests { replica.verified(check.id, isValid: true, now: now) }
+    #expect(!actions().contains(.caughtUp(bo.member)))
+  }
+
   @Test("an invalid signature closes the link, and drops what waits behind it")
   mutating func invalid() throws {
     replica.peerJoined(bo.member, now: now)
@@ -176,6 +269,59 @@ import Whiteboard
       }
     )
     #expect(!replica.isAwaitingVerification)
+  }
+
+  @Test("a restart before the record is signed loses the edits, and nothing is stored of them")
+  func restart() throws {
+    replica.peerJoined(bo.member, now: now)
+    try writeText()
+    let requests = signingRequests(actions())
+    let document = actions().compactMap { if case .record(let change) = $0 { change } else { nil } }
+    #expect(document.isEmpty)
+    let again = Replica(
+      author: Author(board: ReplicaWorld.board, publicKey: key.publicKey),
+      now: now,
+      verifier: nil
+    )
+    try again.restore(document, now: now)
+    #expect(again.board.objectIDs.isEmpty)
+    #expect(again.board.incarnation != replica.board.incarnation)
+    // A signature for the replica before the restart is not for this one, which asks again.
+    #expect(signingRequests(again.takeActions()).map(\.bytes) != requests.map(\.bytes))
+  }
+
+  @Test(
+    "[AUT-11] a restored grant counts once the owner has verified it",
+    arguments: [true, false]
+  )
+  func restoredGrant(isValid: Bool) throws {
+    let ownerKey = SimulatedKey(7)
+    let owner = BoardOwner(salt: [UInt8](repeating: 1, count: 8), key: ownerKey.publicKey)
+    let granter = Author(board: owner.board, key: ownerKey, grant: Grant(owner: owner))
+    let grant = try #require(granter.grant(.editor, to: key.publicKey, serial: 1))
+    let member = Replica(
+      author: Author(board: owner.board, publicKey: key.publicKey),
+      now: now,
+      verifier: nil
+    )
+    let stored = StoredChange.answer([AnswerMerging.grant] + grant.bytes)
+    try member.restore([stored, stored], now: now)
+    #expect(member.role == .viewer && member.isAwaitingVerification)
+    func verifyAll() -> [ReplicaAction] {
+      let actions = member.takeActions()
+      for check in checks(actions) {
+        var isSignature = false
+        if case .signature = check.subject { isSignature = true }
+        member.verified(check.id, isValid: isValid || !isSignature, now: now)
+      }
+      return actions
+    }
+    var all: [ReplicaAction] = []
+    while member.isAwaitingVerification { all += verifyAll() }
+    all += member.takeActions()
+    #expect(member.role == (isValid ? .editor : .viewer))
+    #expect(all.contains(.role(.editor)) == isValid)
+    #expect(!all.contains { if case .record = $0 { true } else { false } })
   }
 
   @Test("a replica is not synced while a signature is missing")
