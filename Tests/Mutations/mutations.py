@@ -218,7 +218,7 @@ MUTATIONS = [
     ),
     Mutation(
         "newcomers-hear-of-no-revocation", SYNC + "Replica/Replica.swift",
-        "    permissions.sendRevocations(to: member, now)\n",
+        "    core.permissions.sendRevocations(to: member, now)\n",
         "",
         "owned", 300,
     ),

@@ -41,6 +41,8 @@ extension Node {
 
   private func carryOut(_ action: ReplicaAction) {
     switch action {
+    case .sign, .verify:
+      preconditionFailure("the author has a local key, and the replica a verifier")
     case .send(let bytes, let recipients):
       outbox.send(bytes, to: peers(recipients))
     case .sendDatagram(let bytes, let recipients):

@@ -1,94 +1,114 @@
 import Whiteboard
 
-/// The role of a member on a board, fixed for one incarnation (AUT-4).
+/// The role of a member on a board, which is fixed for one incarnation (AUT-4).
 public enum Role: UInt8, Hashable, Sendable {
-  /// Writes, asks and answers.
+  /// Writes, sends requests and answers them.
   case editor = 1
-  /// Looks on: what it writes counts nowhere, and it vouches for nothing.
+  /// Only views the board: its changes and answers do not count.
   case viewer = 2
-  /// Writes, asks and answers; is always there.
+  /// Does what an editor does, and is always online.
   case relay = 3
 
-  /// Whether operations under this role count.
+  /// Whether operations of this role count.
   public var mayWrite: Bool { self != .viewer }
 }
 
-/// Whose an incarnation is and what it may do, signed by its author; implements AUT-1 to AUT-3 and AUT-12.
+/// The signed statement of an author that an incarnation is its own, and of the role of the incarnation.
+///
+/// Implements AUT-1 to AUT-3 and AUT-12.
 public struct AuthorRecord: Hashable, Sendable {
-  /// Bytes of a public key.
+  /// The number of bytes of a public key.
   static let keyBytes = 65
-  /// Bytes of a signature.
+  /// The number of bytes of a signature.
   static let signatureBytes = 64
-  /// Bytes of the nonce.
+  /// The number of bytes of the nonce.
   static let nonceBytes = 16
-  /// The most bytes of a record.
+  /// The maximum number of bytes of a record.
   package static let byteLimit = 512
 
-  /// The version on boards that are open, and on owned ones.
+  /// The version of records: 1 on open boards, 2 on owned boards.
   private static func version(on board: BoardID) -> UInt8 { board.isOwned ? 2 : 1 }
   private static let domain = Array("whiteboard-record-1\n".utf8)
   private static let grantDomain = Array("whiteboard-grant-1\n".utf8)
   private static let incarnationDomain = Array("whiteboard-incarnation-1\n".utf8)
 
-  /// The board it is for.
+  /// The board that it is for.
   public let board: BoardID
   /// The author's public key.
   public let key: [UInt8]
   /// The role of the incarnation.
   public let role: Role
-  /// The key of who granted the role on an open board, where somebody did.
+  /// The key of the member that granted the role on an open board, if any.
   public let granter: [UInt8]?
-  /// The grant of the role on an owned board; a viewer needs none.
+  /// The grant of the role on an owned board; nil for a viewer.
   public let grant: Grant?
-  /// The certificates of that.
+  /// The certificates of the grant.
   let certificates: [HeldCertificate]
-  /// The incarnation that it makes (AUT-2).
+  /// The incarnation that follows from the content (AUT-2).
   public let incarnation: Incarnation
-  /// Whose it is (AUT-3).
+  /// The member id of the author (AUT-3).
   public let member: MemberID
-  /// The record as it travels.
-  public let bytes: [UInt8]
+  /// The encoded record.
+  public private(set) var bytes: [UInt8]
 
   private let nonce: [UInt8]
-  /// The signature of the author.
-  package let signature: [UInt8]
+  /// The author's signature.
+  package private(set) var signature: [UInt8]
   private let granterSignature: [UInt8]?
 
   /// Makes and signs a record; nil if the incarnation would be 0, and another nonce is needed.
   ///
   /// - Parameters:
-  ///   - board: the board it is for.
-  ///   - nonce: 16 bytes that nobody can foretell.
-  ///   - role: what the incarnation may do.
-  ///   - grant: where that comes from, on an owned board; none for a viewer.
-  ///   - key: the author's.
+  ///   - board: The board it is for.
+  ///   - nonce: 16 unpredictable bytes.
+  ///   - role: The role of the incarnation.
+  ///   - grant: The grant of that role on an owned board; nil for a viewer.
+  ///   - key: The key of the author.
   init?(board: BoardID, nonce: [UInt8], role: Role, grant: Grant? = nil, key: any AuthorKey) {
-    var body = board.bytes + nonce + key.publicKey + [role.rawValue]
+    var signer = Signer(key)
+    guard let record = Self.make(board: board, nonce: nonce, role: role, grant: grant, &signer)
+    else { return nil }
+    self = record.value
+  }
+
+  /// Makes a record, and signs it or requests the signature; nil if the incarnation would be 0.
+  static func make(
+    board: BoardID,
+    nonce: [UInt8],
+    role: Role,
+    grant: Grant?,
+    _ signer: inout Signer
+  ) -> Signed<AuthorRecord>? {
+    precondition(signer.publicKey.count == keyBytes, "a key has 65 bytes")
+    var body = board.bytes + nonce + signer.publicKey + [role.rawValue]
     if board.isOwned {
-      precondition(grant != nil || !role.mayWrite, "who writes on an owned board was granted it")
+      precondition(grant != nil || !role.mayWrite, "a writer on an owned board has a grant")
       if let grant, role.mayWrite { body += grant.bytes }
     } else {
       body.append(0)
     }
-    let version = Self.version(on: board)
-    let signature = key.signature(of: Self.domain + [version] + body)
-    precondition(
-      key.publicKey.count == Self.keyBytes && signature.count == Self.signatureBytes,
-      "a key has 65 bytes and a signature 64"
-    )
-    // Its own form, read back: a record that we could not read would be a broken invariant.
-    guard let record = try? AuthorRecord([version] + body + signature) else { return nil }
-    self = record
+    guard number(of: body[...]) != 0 else { return nil }
+    let signature = signer.sign(domain + [version(on: board)] + body)
+    guard let record = try? AuthorRecord([version(on: board)] + body + signature.value) else {
+      preconditionFailure("a record that was made here can be read")
+    }
+    return Signed(value: record, request: signature.request)
   }
 
-  /// Makes and signs a record of an open board whose incarnation is one of some.
+  /// Fills in the author's signature, which was missing.
+  mutating func fill(_ signature: [UInt8]) {
+    self.signature = signature
+    bytes.replaceSubrange((bytes.count - Self.signatureBytes)..., with: signature)
+  }
+
+  /// Makes and signs a record of an open board whose incarnation is in a range.
   ///
   /// - Parameters:
   ///   - board: The board it is for.
-  ///   - role: What the incarnation may do.
-  ///   - key: The author's.
-  ///   - range: The incarnations; so many of all that there are, so many tries it takes.
-  ///   - random: Where nonces come from.
+  ///   - role: The role of the incarnation.
+  ///   - key: The key of the author.
+  ///   - range: The range; the smaller it is, the more attempts are necessary.
+  ///   - random: Generates nonces.
   /// - Returns: The record.
   package static func make(
     board: BoardID,
@@ -100,7 +120,7 @@ public struct AuthorRecord: Hashable, Sendable {
     precondition(!board.isOwned, "on an owned board a role is granted")
     while true {
       let nonce = (0..<nonceBytes).map { _ in UInt8.random(in: 0...255, using: &random) }
-      // What the signature does not change.
+      // The incarnation does not depend on the signature.
       let body = board.bytes + nonce + key.publicKey + [role.rawValue, 0]
       guard range.contains(number(of: body[...])),
         let record = AuthorRecord(board: board, nonce: nonce, role: role, key: key)
@@ -109,14 +129,14 @@ public struct AuthorRecord: Hashable, Sendable {
     }
   }
 
-  /// The number of the incarnation that the body of a record makes (AUT-2).
+  /// Returns the number of the incarnation that follows from the body of a record (AUT-2).
   private static func number(of body: ArraySlice<UInt8>) -> UInt64 {
     let hash = Bytes32.sha256(incarnationDomain + body).bytes
     return hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Reads a record; what it says is to be checked by ``verify(board:with:)``.
-  /// - Throws: `CodecError` for anything but the form.
+  /// Reads a record; ``verify(board:with:)`` checks its content.
+  /// - Throws: `CodecError` if the bytes are malformed.
   package init(_ bytes: [UInt8]) throws(CodecError) {
     guard bytes.count <= Self.byteLimit else { throw .overLimit("record") }
     var reader = ByteReader(bytes)
@@ -156,7 +176,7 @@ public struct AuthorRecord: Hashable, Sendable {
     }
   }
 
-  /// Throws where the record is another board's, or was not signed by whom it names.
+  /// Throws if the record is for another board, or a signature in it is not valid.
   package func verify(
     board: BoardID,
     with verifier: any SignatureVerifier

@@ -15,12 +15,14 @@ public struct UnrecordedAuthors: Error, Hashable, Sendable {
 /// A context may name only incarnations with a record, and only a limited number of them (BRD-37, SYN-48).
 final class AuthorRegistry {
   private let board: Board
+  private let author: Author
   private let peers: PeerTable
   private let outbox: Outbox
   private var records: [Incarnation: AuthorRecord] = [:]
 
-  init(_ board: Board, _ peers: PeerTable, _ outbox: Outbox) {
+  init(_ board: Board, _ author: Author, _ peers: PeerTable, _ outbox: Outbox) {
     self.board = board
+    self.author = author
     self.peers = peers
     self.outbox = outbox
   }
@@ -42,6 +44,11 @@ final class AuthorRegistry {
   /// Adds the record of a local incarnation, whose author the board knows already.
   func insertOwn(_ record: AuthorRecord) { records[record.incarnation] = record }
 
+  /// Replaces the record of a local incarnation, whose signature was missing.
+  func replaceOwn(_ record: AuthorRecord) {
+    if records[record.incarnation] != nil { records[record.incarnation] = record }
+  }
+
   /// Removes the record of a local incarnation if it is not in the context.
   func removeUnusedOwn(_ incarnation: Incarnation) {
     if !board.state.context.contains(incarnation) { records[incarnation] = nil }
@@ -62,7 +69,7 @@ final class AuthorRegistry {
 
   /// Stores a record in the document.
   func store(_ record: AuthorRecord) {
-    outbox.record(.author(record.bytes, record.incarnation))
+    outbox.record(.author(record.bytes, record.incarnation), lacking: author.gaps(in: record))
   }
 
   /// Removes restored records whose batches were lost.

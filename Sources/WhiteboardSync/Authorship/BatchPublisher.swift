@@ -69,7 +69,7 @@ final class BatchPublisher {
         let record = registry[incarnation]
       else { continue }
       sentAhead.insert(incarnation)
-      outbox.send(.record(record.bytes), to: peers.members)
+      outbox.send(.record(record.bytes), to: peers.members, lacking: author.gaps(in: record))
     }
   }
 
@@ -120,7 +120,7 @@ final class BatchPublisher {
   private func introduceIncarnation() {
     writer.beginAuthor()
     hasNewcomer = false
-    outbox.send(.author(introduction()), to: peers.members)
+    sendIntroduction(to: peers.members)
   }
 
   /// Sends a newcomer the record of the current incarnation and the head of its chain.
@@ -128,13 +128,17 @@ final class BatchPublisher {
     sentAhead = []
     if peers.count == 1 { writer.beginAuthor() }
     hasNewcomer = !writer.isFresh
-    outbox.send(.author(introduction()), to: member)
+    sendIntroduction(to: [member])
   }
 
-  private func introduction() -> AuthorMessage {
-    AuthorMessage(
-      record: author.record(of: chain.incarnation).bytes,
-      head: heads.head(of: chain, by: author)
+  private func sendIntroduction(to members: [MemberID]) {
+    guard !members.isEmpty else { return }
+    let record = author.record(of: chain.incarnation)
+    let head = heads.head(of: chain, by: author)
+    outbox.send(
+      .author(AuthorMessage(record: record.bytes, head: head.value)),
+      to: members,
+      lacking: author.gaps(in: record, trailing: head.value.byteCount) + head.gaps
     )
   }
 
@@ -156,9 +160,12 @@ final class BatchPublisher {
   func sendHead(_ now: Moment) {
     guard heads.isNew(chain) else { return }
     let head = heads.nextHead(of: chain, by: author, now: now.uptime)
-    outbox.record(StoredChange(head, of: chain.incarnation))
-    outbox.send(.head(head), to: peers.members)
+    outbox.record(StoredChange(head.value, of: chain.incarnation), lacking: head.gaps)
+    outbox.send(.head(head.value), to: peers.members, lacking: head.gaps)
   }
+
+  /// A missing signature was made.
+  func didSign(_ id: SigningID, _ signature: [UInt8]) { heads.didSign(id, signature) }
 }
 
 extension StoredChange {
@@ -172,7 +179,7 @@ extension StoredChange {
 
 /// The signed heads of the local chain, and the time of the last one sent.
 struct OwnHeads {
-  private var last: (chain: BatchChain, head: SignedHead)?
+  private var last: (chain: BatchChain, head: Signed<SignedHead>)?
   private var sent: BatchChain?
   private var sentAt: UInt64
   /// The fraction of an interval that the first head waits, in 256ths.
@@ -195,16 +202,28 @@ struct OwnHeads {
   /// Whether something was written since the last head.
   func isNew(_ chain: BatchChain) -> Bool { chain.sequence > 0 && sent != chain }
 
+  /// A missing signature was made.
+  mutating func didSign(_ id: SigningID, _ signature: [UInt8]) {
+    guard let last, last.head.request == id else { return }
+    let head = last.head.value
+    let signed = SignedHead(sequence: head.sequence, hash: head.hash, signature: signature)
+    self.last = (last.chain, Signed(value: signed, request: nil))
+  }
+
   /// Returns the signed head of the chain; each head is signed only once.
-  mutating func head(of chain: BatchChain, by author: Author) -> SignedHead {
+  mutating func head(of chain: BatchChain, by author: Author) -> Signed<SignedHead> {
     if let last, last.chain == chain { return last.head }
-    let head = author.sign(chain)
+    let head = author.signHead(of: chain)
     last = (chain, head)
     return head
   }
 
   /// Returns the signed head of the chain, and notes that it is sent now.
-  mutating func nextHead(of chain: BatchChain, by author: Author, now: UInt64) -> SignedHead {
+  mutating func nextHead(
+    of chain: BatchChain,
+    by author: Author,
+    now: UInt64
+  ) -> Signed<SignedHead> {
     sent = chain
     sentAt = now
     isFirst = false

@@ -31,12 +31,11 @@ final class BatchReceiver {
     self.outbox = outbox
   }
 
-  /// A member introduced an incarnation.
-  func receive(
+  /// Checks the introduction of an incarnation, and returns its record.
+  func check(
     _ message: AuthorMessage,
     from member: MemberID
-  ) throws(ReplicaError) {
-    guard let peer = peers[member] else { return }
+  ) throws(ReplicaError) -> AuthorRecord {
     let record = try AuthorRecord.read(message.record)
     // A known record was verified before.
     if registry[record.incarnation]?.bytes != record.bytes {
@@ -44,8 +43,18 @@ final class BatchReceiver {
     }
     guard record.member == member else { throw .forgedAuthor }
     try message.head.verify(by: record, with: verifier)
-    try peer.link.introduce(record, message.head)
-    peer.reader.beginAuthor(record.incarnation, lastSequence: message.head.sequence)
+    return record
+  }
+
+  /// A member introduced an incarnation, with a record and a head that were checked.
+  func receive(
+    _ record: AuthorRecord,
+    _ head: SignedHead,
+    from member: MemberID
+  ) throws(ReplicaError) {
+    guard let peer = peers[member] else { return }
+    try peer.link.introduce(record, head)
+    peer.reader.beginAuthor(record.incarnation, lastSequence: head.sequence)
   }
 
   /// Applies the next batch of a member, which begins in `bytes` at `offset`.
@@ -64,7 +73,7 @@ final class BatchReceiver {
     // The batch is part of the chain even if the board has no room for it.
     peer.link.append(encoded.bytes, through: encoded.batch.sequences.upperBound)
     if claims.isEarly(encoded.batch, now) {
-      peer.held = HeldMessages(batch: encoded, since: now.uptime)
+      peer.inbox.wait(encoded, since: now.uptime)
     } else {
       try apply(encoded, from: member, now)
     }
@@ -98,23 +107,34 @@ final class BatchReceiver {
     peer.report(by: now.uptime + peers.reportDelay)
   }
 
-  /// A member signed the head of its chain.
-  func receive(_ head: SignedHead, from member: MemberID) throws(ReplicaError) {
-    guard let link = peers[member]?.link else { return }
-    try link.check(head, with: verifier)
+  /// Checks that a head is that of a member's chain, signed by the member.
+  func check(_ head: SignedHead, from member: MemberID) throws(ReplicaError) {
+    try peers[member]?.link.check(head, with: verifier)
+  }
+
+  /// A member signed the head of its chain, which was checked.
+  func receive(_ head: SignedHead, from member: MemberID) {
     // Batches that were not stored, because they did not fit, need no proof.
-    guard let incarnation = link.record?.incarnation, registry[incarnation] != nil,
+    guard let incarnation = peers[member]?.link.record?.incarnation, registry[incarnation] != nil,
       board.state.limits[incarnation].map({ head.sequence <= $0 }) ?? true
     else { return }
     outbox.record(StoredChange(head, of: incarnation))
   }
 
-  /// A member sent a record ahead of a purge (SYN-48).
-  func receiveRecord(_ bytes: [UInt8], from member: MemberID) throws(ReplicaError) {
+  /// Checks a record that a member sent ahead of a purge, and returns it.
+  func checkRecord(_ bytes: [UInt8]) throws(ReplicaError) -> AuthorRecord {
     let record = try AuthorRecord.read(bytes)
-    guard registry[record.incarnation] == nil, let link = peers[member]?.link else { return }
-    try record.verify(board: author.board, with: verifier)
-    try link.keepAhead(record)
+    // A known record was verified before, and another one for its incarnation does not matter.
+    if registry[record.incarnation] == nil {
+      try record.verify(board: author.board, with: verifier)
+    }
+    return record
+  }
+
+  /// A member sent a record ahead of a purge, which was checked (SYN-48).
+  func receiveAhead(_ record: AuthorRecord, from member: MemberID) throws(ReplicaError) {
+    guard registry[record.incarnation] == nil else { return }
+    try peers[member]?.link.keepAhead(record)
   }
 }
 

@@ -39,7 +39,8 @@ final class ClaimCheck {
     for peer in peers.states where !peer.isClosed && now.uptime < peer.silenceDeadline {
       guard let head = peer.link.head else { continue }
       // A batch that waits has not been applied.
-      last[head.incarnation] = peer.held.map { $0.batch.batch.firstSequence - 1 } ?? head.sequence
+      last[head.incarnation] =
+        peer.inbox.earlyBatch.map { $0.batch.firstSequence - 1 } ?? head.sequence
     }
     return last
   }

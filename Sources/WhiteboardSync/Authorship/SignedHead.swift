@@ -1,13 +1,12 @@
 import Whiteboard
 
-/// Where a chain stands, signed by its author: with the batches up to there it proves to anybody who
-/// wrote them; implements AUT-7.
+/// The head of a chain, signed by its author; it proves who wrote the batches up to there (AUT-7).
 package struct SignedHead: Hashable, Sendable {
   private static let domain = Array("whiteboard-head-1\n".utf8)
 
-  /// The sequence of the last operation, or 0.
+  /// The sequence of the last operation; 0 if there is none.
   package let sequence: UInt64
-  /// The chain hash after it.
+  /// The chain hash after the last operation.
   package let hash: Bytes32
   /// The author's signature.
   package let signature: [UInt8]
@@ -33,6 +32,13 @@ package struct SignedHead: Hashable, Sendable {
     writer.raw(signature)
   }
 
+  /// The number of bytes that ``write(to:)`` writes.
+  var byteCount: Int {
+    var writer = ByteWriter()
+    write(to: &writer)
+    return writer.bytes.count
+  }
+
   /// Returns the bytes that the signature of a chain head covers.
   static func text(of chain: BatchChain, on board: BoardID) -> [UInt8] {
     var text = ByteWriter()
@@ -44,7 +50,7 @@ package struct SignedHead: Hashable, Sendable {
     return text.bytes
   }
 
-  /// Throws where the author of a record did not sign this.
+  /// Throws if the author of a record did not sign this head.
   func verify(
     by record: AuthorRecord,
     with verifier: any SignatureVerifier

@@ -36,30 +36,32 @@ final class AnswerReceiver {
 
   /// Whether a resource that a member offers is the answer to the request to it (SYN-13).
   func expectsAnswer(_ name: ResourceDTO, from member: MemberID) -> Bool {
-    guard let peer = peers[member], let request = peer.requestInFlight else { return false }
+    guard let peer = peers[member], let request = peer.requestInFlight,
+      peer.unverifiedAnswer == nil
+    else { return false }
     return name.type == .whiteboard && !name.isDeleted && name.request == request
       && name.id == author.board.description
       && name.byteCount.map { $0 <= Answer.byteLimit } ?? false
   }
 
-  /// Checks an answer, and merges all of it or nothing.
+  /// Merges all of an answer or nothing.
   ///
   /// - Parameters:
-  ///   - bytes: The answer.
+  ///   - answer: The answer, which was checked.
   ///   - buckets: The buckets that the request asked for, if it was a repair.
   ///   - member: The member that answered.
   ///   - now: The time.
   /// - Returns: Whether the answer counts; it does not if the rights of its author were revoked.
-  /// - Throws: `CodecError` and `ReplicaError` for a breach, ``UnrecordedAuthors``, and `BoardError` if there is
-  ///   no room for it.
+  /// - Throws: `BoardError` if there is no room for it.
   func merge(
-    _ bytes: [UInt8],
+    _ answer: CheckedAnswer,
     repairing buckets: UInt16,
     from member: MemberID,
     _ now: Moment
   ) throws -> Bool {
+    guard permissions.admitsAnswer(by: answer.author) else { return false }
     let merging = AnswerMerging(repairing: buckets, by: author.role)
-    guard let (records, claimed) = try check(bytes, from: member) else { return false }
+    let (records, claimed) = (answer.records, answer.difference)
     let difference = claims.removingContradictedClaims(from: claimed, by: member, now)
     let (revision, known) = (board.state.revision, registry.count)
     // The records of incarnations of which anything was seen, or claimed.
@@ -77,21 +79,19 @@ final class AnswerReceiver {
     if board.state.revision != revision || registry.count != known {
       // If a part was left out, the document must not contain it either. The local author signs the rest.
       let isWhole = difference.context == claimed.context
-      let answer =
+      let stored =
         isWhole
-        ? bytes
-        : Answer.encode(records, difference, by: author, as: publisher.chain.incarnation)
-      outbox.record(.answer(merging.bytes + answer))
+        ? Signed(value: answer.bytes, request: nil)
+        : Answer.make(records, difference, by: author, as: publisher.chain.incarnation)
+      outbox.record(.answer(merging.bytes + stored.value), lacking: stored.gaps)
     }
     return true
   }
 
   /// Checks everything that an answer must be, before any of it counts.
-  /// - Returns: The records and the difference; nil if the rights of the author were revoked.
-  private func check(
-    _ bytes: [UInt8],
-    from member: MemberID
-  ) throws -> (records: [AuthorRecord], difference: Difference)? {
+  /// - Throws: `CodecError` and `ReplicaError` for a breach, ``UnrecordedAuthors``, and `BoardError` if there is
+  ///   no room for its authors.
+  func check(_ bytes: [UInt8], from member: MemberID) throws -> CheckedAnswer {
     let answer = try Answer(bytes)
     let record =
       answer.records.first { $0.incarnation == answer.incarnation }
@@ -102,7 +102,8 @@ final class AnswerReceiver {
     guard record.member == member else { throw ReplicaError.forgedAuthor }
     guard record.role.mayWrite else { throw ReplicaError.viewer }
     try answer.verify(by: record, with: verifier)
-    guard permissions.admitsAnswer(by: record) else { return nil }
+    let checked = CheckedAnswer(bytes, answer, by: record)
+    guard !permissions.isRevoked(record) else { return checked }
     try registry.requireRecords(in: answer)
     var known = registry.incarnations
     for record in answer.records where registry[record.incarnation]?.bytes != record.bytes {
@@ -116,6 +117,25 @@ final class AnswerReceiver {
         guard known.contains(new.cell.dot.incarnation) else { throw ReplicaError.noAuthor }
       }
     }
-    return (answer.records, answer.difference)
+    return checked
+  }
+}
+
+/// An answer that may be merged, unless the rights of its author were revoked.
+struct CheckedAnswer {
+  /// The bytes of the answer.
+  let bytes: [UInt8]
+  /// The record of the member that answered.
+  let author: AuthorRecord
+  /// The records of authors.
+  let records: [AuthorRecord]
+  /// The changes.
+  let difference: Difference
+
+  fileprivate init(_ bytes: [UInt8], _ answer: Answer, by author: AuthorRecord) {
+    self.bytes = bytes
+    self.author = author
+    records = answer.records
+    difference = answer.difference
   }
 }

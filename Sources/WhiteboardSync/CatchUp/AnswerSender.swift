@@ -34,29 +34,29 @@ final class AnswerSender {
 
   /// Answers the pending request of a member, if that is due.
   func answerIfDue(_ member: MemberID, _ now: Moment) {
-    guard let request = peers[member]?.removeDueRequest(now.uptime) else { return }
+    guard mayAnswer, let request = peers[member]?.removeDueRequest(now.uptime) else { return }
     if request.buckets == 0, request.context.isSuperset(of: board.state.context),
       !containsRevokedChanges(request.context)
     {
       outbox.send(.nothingLacking(request.number), to: member)
       return
     }
-    let answer = Answer.encode(
+    let answer = Answer.make(
       registry.records(lackingIn: request.context, isRepair: request.buckets != 0),
       board.state.difference(since: request.context, buckets: request.buckets),
       by: author,
       as: publisher.chain.incarnation
     )
     // A board within its limits can be too large for one answer. Its batches still reach the member.
-    guard answer.count <= Answer.byteLimit else { return }
+    guard answer.value.count <= Answer.byteLimit else { return }
     peers[member]?.answerInFlight = request.number
     let name = ResourceDTO(
       id: author.board.description,
       type: .whiteboard,
       request: request.number,
-      byteCount: answer.count
+      byteCount: answer.value.count
     )
-    outbox.append(.sendAnswer(answer, name, to: member))
+    outbox.append(.sendAnswer(answer.value, name, to: member), lacking: answer.gaps)
   }
 
   /// The sending of an answer has ended, whether it succeeded or failed.
@@ -69,6 +69,10 @@ final class AnswerSender {
   func setBacklogged(_ member: MemberID, _ isBacklogged: Bool) {
     peers[member]?.isBacklogged = isBacklogged
   }
+
+  /// Whether requests can be answered now: an answer contains the records of the local incarnations, which
+  /// must be signed before the answer is.
+  var mayAnswer: Bool { !author.hasUnsignedRecord }
 
   /// Whether a context contains changes that were revoked here.
   private func containsRevokedChanges(_ context: Context) -> Bool {

@@ -1,11 +1,10 @@
 import Whiteboard
 
-/// The answer to a request: records, cells, and the signature of who vouches for them; implements
-/// SYN-29.
+/// The answer to a request: records and cells, signed by the member that answers; implements SYN-29.
 package struct Answer {
-  /// The most bytes of an answer.
+  /// The maximum number of bytes of an answer.
   static let byteLimit = 256 << 20
-  /// The most records of an answer: of a full context, and of who answers and wrote nothing yet.
+  /// The maximum number of records of an answer: those of a full context, and that of the answering incarnation.
   static let recordLimit = BoardLimits.incarnations + 1
   private static let domain = Array("whiteboard-answer-1\n".utf8)
   private static let endMarker: UInt8 = 0xFF
@@ -14,31 +13,40 @@ package struct Answer {
   let records: [AuthorRecord]
   /// The cells.
   let difference: Difference
-  /// The incarnation that answers.
+  /// The incarnation of the member that answers.
   let incarnation: Incarnation
   private let content: ArraySlice<UInt8>
   private let signature: [UInt8]
 
-  /// The bytes of an answer, signed.
+  /// Returns the bytes of an answer, signed with a local key.
   package static func encode(
     _ records: some Collection<AuthorRecord>,
     _ difference: Difference,
     by author: Author,
     as incarnation: Incarnation
   ) -> [UInt8] {
+    make(records, difference, by: author, as: incarnation).complete
+  }
+
+  /// Returns the bytes of an answer, whose signature at the end may be missing.
+  static func make(
+    _ records: some Collection<AuthorRecord>,
+    _ difference: Difference,
+    by author: Author,
+    as incarnation: Incarnation
+  ) -> Signed<[UInt8]> {
     let content = KeptState.encode(records, difference)
     var writer = ByteWriter()
     writer.raw(content)
     writer.byte(endMarker)
     writer.incarnation(incarnation)
-    writer.raw(
-      author.signature(ofAnswer: text(of: content[...], as: incarnation, on: author.board))
-    )
-    return writer.bytes
+    let signature = author.sign(text(of: content[...], as: incarnation, on: author.board))
+    writer.raw(signature.value)
+    return Signed(value: writer.bytes, request: signature.request)
   }
 
-  /// Reads an answer; nothing of it counts before ``verify(by:with:)``.
-  /// - Throws: `CodecError` for anything but the form.
+  /// Reads an answer; ``verify(by:with:)`` checks its signature.
+  /// - Throws: `CodecError` if the bytes are malformed.
   init(_ bytes: [UInt8]) throws(CodecError) {
     guard bytes.count <= Self.byteLimit else { throw .overLimit("answer") }
     var reader = ByteReader(bytes)
@@ -51,7 +59,7 @@ package struct Answer {
     try reader.finish()
   }
 
-  /// Throws where the author of `record` did not sign this answer.
+  /// Throws if the author of `record` did not sign this answer.
   func verify(
     by record: AuthorRecord,
     with verifier: any SignatureVerifier
@@ -74,10 +82,9 @@ package struct Answer {
   }
 }
 
-/// Records and cells as they stand, signed by nobody: what an answer vouches for, and what a document
-/// keeps so that it need not replay everything.
+/// Records and cells without a signature: the content of an answer, and of a keyframe in a document.
 ///
-/// A document keeps besides what was granted to whom it belongs, and all revocations, where there are any.
+/// A keyframe can also contain the grant of the local author, and revocations.
 struct KeptState {
   let records: [AuthorRecord]
   let difference: Difference

@@ -9,7 +9,7 @@ public struct Rights: Hashable, Sendable {
 
   private static let grantBit: UInt8 = 0x10
 
-  /// Rights, of which a viewer has none.
+  /// Creates the rights of a role; nil for a viewer.
   public init?(_ role: Role, mayGrant: Bool = false) {
     guard role.mayWrite else { return nil }
     self.role = role
@@ -21,9 +21,9 @@ public struct Rights: Hashable, Sendable {
     self.mayGrant = mayGrant
   }
 
-  /// To write.
+  /// The rights of an editor.
   public static let editor = Rights(.editor, false)
-  /// To be a relay that makes others editors.
+  /// The rights of a relay that may make others editors.
   public static let grantingRelay = Rights(.relay, true)
   /// The rights of the owner.
   static let owner = Rights(.relay, true)
@@ -35,7 +35,7 @@ public struct Rights: Hashable, Sendable {
 
   var byte: UInt8 { role.rawValue | (mayGrant ? Self.grantBit : 0) }
 
-  /// Whether the holder may take a role.
+  /// Returns whether the holder may take a role.
   func allow(_ role: Role) -> Bool { !role.mayWrite || role == .editor || role == self.role }
 }
 
@@ -44,29 +44,37 @@ public struct Rights: Hashable, Sendable {
 public struct Certificate: Hashable, Sendable {
   private static let domain = Array("whiteboard-certificate-1\n".utf8)
 
-  /// Whose it is.
+  /// The public key of the holder.
   let holder: [UInt8]
   /// The rights of the holder.
   public let rights: Rights
-  /// Milliseconds since 1970 at the issuer: what a revocation takes back begins with the least.
+  /// Milliseconds since 1970 at the issuer; a revocation covers all certificates up to a serial.
   let serial: UInt64
   private let signature: [UInt8]
 
-  /// Makes and signs one.
-  init(
+  private init(_ holder: [UInt8], _ rights: Rights, _ serial: UInt64, _ signature: [UInt8]) {
+    self.holder = holder
+    self.rights = rights
+    self.serial = serial
+    self.signature = signature
+  }
+
+  /// Makes a certificate, and signs it or requests the signature.
+  static func make(
     for holder: [UInt8],
     _ rights: Rights,
     serial: UInt64,
     on board: BoardID,
-    by key: any AuthorKey
-  ) {
-    self.holder = holder
-    self.rights = rights
-    self.serial = serial
-    signature = key.signature(of: Self.text(holder, rights, serial, board))
+    _ signer: inout Signer
+  ) -> Signed<Certificate> {
+    let signature = signer.sign(text(holder, rights, serial, board))
+    return Signed(
+      value: Certificate(holder, rights, serial, signature.value),
+      request: signature.request
+    )
   }
 
-  /// Reads one whose holder is known.
+  /// Reads a certificate for a known holder.
   init(for holder: [UInt8], _ reader: inout ByteReader) throws(CodecError) {
     self.holder = holder
     guard let rights = Rights(byte: try reader.byte()) else { throw .reserved("rights") }
@@ -76,14 +84,14 @@ public struct Certificate: Hashable, Sendable {
     signature = try reader.take(AuthorRecord.signatureBytes)
   }
 
-  /// Writes it without its holder.
+  /// Writes the certificate without its holder.
   func write(to writer: inout ByteWriter) {
     writer.byte(rights.byte)
     writer.fixed64(serial)
     writer.raw(signature)
   }
 
-  /// Whether the owner of `issuer` signed it.
+  /// Returns whether the owner of the key `issuer` signed it.
   func isSigned(by issuer: [UInt8], on board: BoardID, _ verifier: any SignatureVerifier) -> Bool {
     verifier.isValid(signature, of: Self.text(holder, rights, serial, board), by: issuer)
   }

@@ -39,6 +39,8 @@ final class Permissions {
   private var admissions: [MemberID: Admission] = [:]
   /// The last grant that a document contained, whichever member it is for.
   private var restoredGrant: Grant?
+  /// The local revocations whose signatures are missing.
+  private var unsignedRevocations: [SigningID: Revocation] = [:]
   /// The numbers of refused changes.
   private(set) var refusals = Refusals()
 
@@ -122,13 +124,29 @@ final class Permissions {
       counted = Dictionary(uniqueKeysWithValues: kept.map { ($0.key, $0.value) })
     }
     admissions[member] = Admission(rights: nil, isChosen: true)
-    guard let revocation = author.revoke(member, through: serial, counting: counted) else {
+    guard let revocation = author.makeRevocation(of: member, through: serial, counting: counted)
+    else {
       return false
     }
+    if let request = revocation.request {
+      unsignedRevocations[request] = revocation.value
+      return true
+    }
+    insertOwn(revocation.value, now)
+    return revocations.contains(revocation.value)
+  }
+
+  /// A missing signature was made; if it is that of a revocation, the revocation takes effect.
+  func didSign(_ id: SigningID, _ signature: [UInt8], _ now: Moment) {
+    guard var revocation = unsignedRevocations.removeValue(forKey: id) else { return }
+    revocation.fill(signature)
+    insertOwn(revocation, now)
+  }
+
+  private func insertOwn(_ revocation: Revocation, _ now: Moment) {
     insert(revocation, from: nil, now)
-    peers[member]?.granted = nil
-    sendGrant(to: member, now)
-    return revocations.contains(revocation)
+    peers[revocation.member]?.granted = nil
+    sendGrant(to: revocation.member, now)
   }
 
   /// Sends a member the grant for which it was admitted, once for each of its incarnations.
@@ -136,7 +154,9 @@ final class Permissions {
   /// A viewer receives a grant without rights. A member that already has the rights receives nothing.
   func sendGrant(to member: MemberID, _ now: Moment) {
     guard author.mayGrant, let admission = admissions[member], let peer = peers[member],
-      let record = peer.link.record, peer.granted != record.incarnation, let grant = author.grant
+      let record = peer.link.record, peer.granted != record.incarnation, let grant = author.grant,
+      // A new grant must not be one that the revocation covers.
+      !unsignedRevocations.values.contains(where: { $0.member == member })
     else { return }
     peer.granted = record.incarnation
     guard let rights = admission.rights else {
@@ -147,8 +167,8 @@ final class Permissions {
     }
     if let role = peer.link.role, role.mayWrite, rights.allow(.relay) == (role == .relay) { return }
     let serial = max(now.wall, (revocations.serial(of: member) ?? 0) + 1)
-    if let granted = author.grant(rights, to: record.key, serial: serial) {
-      outbox.send(.grant(granted.bytes), to: member)
+    if let granted = author.makeGrant(rights, to: record.key, serial: serial) {
+      outbox.send(.grant(granted.value.bytes), to: member, lacking: granted.gaps)
     }
   }
 
@@ -164,8 +184,8 @@ final class Permissions {
   /// Makes the local author the owner of the board; the grant is its own and is better.
   func own(_ grant: Grant, _ now: Moment) { storeAndAdopt(grant, now) }
 
-  /// A member sent a grant for the local author.
-  func receiveGrant(_ bytes: [UInt8], _ now: Moment) throws(ReplicaError) {
+  /// Checks a grant for the local author that a member sent, and returns it.
+  func checkGrant(_ bytes: [UInt8]) throws(ReplicaError) -> Grant {
     guard isOwned else { throw .malformed(.reserved("kind")) }
     let grant: Grant
     do {
@@ -174,6 +194,11 @@ final class Permissions {
       throw .malformed(error)
     }
     try grant.verify(board: author.board, with: verifier)
+    return grant
+  }
+
+  /// A member sent a grant for the local author, which was checked.
+  func receive(_ grant: Grant, _ now: Moment) {
     if isBetter(grant) {
       storeAndAdopt(grant, now)
     } else {
@@ -206,12 +231,8 @@ final class Permissions {
 
   // MARK: - Revocations
 
-  /// A member sent a revocation.
-  func receiveRevocation(
-    _ bytes: [UInt8],
-    from member: MemberID,
-    _ now: Moment
-  ) throws(ReplicaError) {
+  /// Checks a revocation that a member sent, and returns it.
+  func checkRevocation(_ bytes: [UInt8]) throws(ReplicaError) -> Revocation {
     guard isOwned else { throw .malformed(.reserved("kind")) }
     let revocation: Revocation
     do {
@@ -219,8 +240,15 @@ final class Permissions {
     } catch {
       throw .malformed(error)
     }
-    guard !revocations.contains(revocation) else { return }
-    try revocation.verify(board: author.board, with: verifier)
+    // A known revocation was verified before.
+    if !revocations.contains(revocation) {
+      try revocation.verify(board: author.board, with: verifier)
+    }
+    return revocation
+  }
+
+  /// A member sent a revocation, which was checked.
+  func receive(_ revocation: Revocation, from member: MemberID, _ now: Moment) {
     insert(revocation, from: member, now)
   }
 
@@ -247,9 +275,12 @@ final class Permissions {
     for revocation in revocations.all { outbox.send(.revocation(revocation.bytes), to: member) }
   }
 
+  /// Returns whether the rights of an author were revoked, so that its answers do not count.
+  func isRevoked(_ record: AuthorRecord) -> Bool { revocations.limit(of: record) != nil }
+
   /// Returns whether an author's answer counts, and counts the refusal if it does not.
   func admitsAnswer(by record: AuthorRecord) -> Bool {
-    guard revocations.limit(of: record) != nil else { return true }
+    guard isRevoked(record) else { return true }
     // The author may not have received the revocation yet.
     refusals.revoked += 1
     return false
@@ -308,11 +339,21 @@ final class Permissions {
 
   /// Restores a grant from a document, if it is valid and for the local author.
   func restore(_ grant: Grant) {
-    restoredGrant = grant
-    guard (try? grant.verify(board: author.board, with: verifier)) != nil, isBetter(grant) else {
-      return
-    }
-    author.adopt(grant)
+    noteRestored(grant)
+    if isValid(grant), isBetter(grant) { author.adopt(grant) }
+  }
+
+  /// Notes a grant from a document that is verified later, if it is for the local author.
+  func noteRestored(_ grant: Grant) { restoredGrant = grant }
+
+  /// Returns whether a grant is for this board, and its certificates are valid.
+  func isValid(_ grant: Grant) -> Bool {
+    (try? grant.verify(board: author.board, with: verifier)) != nil
+  }
+
+  /// Adopts a grant from a document that was verified after the board was restored.
+  func adoptRestored(_ grant: Grant, _ now: Moment) {
+    if isBetter(grant) { adopt(grant, now) }
   }
 
   /// Derives the local role from the restored grant and revocations.

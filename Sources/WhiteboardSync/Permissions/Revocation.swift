@@ -1,41 +1,58 @@
 import Whiteboard
 
-/// What takes a member's rights back, signed by the owner of a board or by whom the owner let grant;
-/// implements AUT-13.
+/// The revocation of a member's rights, signed by the owner of a board or a member that may grant.
+///
+/// Implements AUT-13.
 public struct Revocation: Hashable, Sendable {
-  /// The most incarnations that one names.
+  /// The maximum number of incarnations in a revocation.
   static let incarnationLimit = 4096
-  /// The most bytes of one.
+  /// The maximum number of bytes of a revocation.
   static let byteLimit = 1 << 17
   private static let version: UInt8 = 1
   private static let domain = Array("whiteboard-revocation-1\n".utf8)
 
-  /// The board it is for.
+  /// The board that it is for.
   let board: BoardID
-  /// Whose rights it takes back.
+  /// The member whose rights are revoked.
   public let member: MemberID
-  /// The greatest serial of the certificates that it takes back.
+  /// The greatest serial of the revoked certificates.
   let serial: UInt64
-  /// The last sequences that count; others have none.
+  /// The last sequence of each incarnation that counts; nothing of other incarnations counts.
   let counted: [Incarnation: UInt64]
-  /// The signer.
+  /// The public key of the signer.
   let issuer: [UInt8]
-  /// By what right.
+  /// The grant of the signer.
   let grant: Grant
-  /// The content without the signature; the same if the revocation is made again.
+  /// The content without the signature; equal revocations have equal content.
   let body: [UInt8]
-  private let signature: [UInt8]
+  private var signature: [UInt8]
 
-  /// It as it travels.
+  /// The encoded revocation.
   var bytes: [UInt8] { body + signature }
 
-  /// Makes and signs one.
-  init(
+  /// Makes a revocation, and signs it or requests the signature.
+  static func make(
     of member: MemberID,
     through serial: UInt64,
     counting counted: [Incarnation: UInt64],
-    by key: any AuthorKey,
-    _ grant: Grant
+    _ grant: Grant,
+    _ signer: inout Signer
+  ) -> Signed<Revocation> {
+    var revocation = Revocation(of: member, through: serial, counting: counted, grant, signer)
+    let signature = signer.sign(domain + revocation.body)
+    revocation.fill(signature.value)
+    return Signed(value: revocation, request: signature.request)
+  }
+
+  /// Fills in the signature, which was missing.
+  mutating func fill(_ signature: [UInt8]) { self.signature = signature }
+
+  private init(
+    of member: MemberID,
+    through serial: UInt64,
+    counting counted: [Incarnation: UInt64],
+    _ grant: Grant,
+    _ signer: Signer
   ) {
     var writer = ByteWriter()
     writer.byte(Self.version)
@@ -47,20 +64,20 @@ public struct Revocation: Hashable, Sendable {
       writer.incarnation(incarnation)
       writer.fixed64(sequence)
     }
-    writer.raw(key.publicKey)
+    writer.raw(signer.publicKey)
     grant.write(to: &writer)
     body = writer.bytes
-    signature = key.signature(of: Self.domain + body)
+    signature = []
     board = grant.owner.board
     self.member = member
     self.serial = serial
     self.counted = counted
-    issuer = key.publicKey
+    issuer = signer.publicKey
     self.grant = grant
   }
 
-  /// Reads one; what it says is to be checked by ``verify(board:with:)``.
-  /// - Throws: `CodecError` for anything but the canonical form.
+  /// Reads a revocation; ``verify(board:with:)`` checks its content.
+  /// - Throws: `CodecError` unless the bytes are the canonical encoding.
   init(_ bytes: [UInt8]) throws(CodecError) {
     var reader = ByteReader(bytes)
     guard try reader.byte() == Self.version else { throw .reserved("revocation version") }
@@ -93,7 +110,7 @@ public struct Revocation: Hashable, Sendable {
   /// Whether the owner of the board signed it.
   var isOwners: Bool { grant.certificates.isEmpty }
 
-  /// Throws where it is another board's, or of somebody who may not say so.
+  /// Throws if the revocation is for another board, or its issuer may not revoke these rights.
   func verify(board: BoardID, with verifier: any SignatureVerifier) throws(ReplicaError) {
     guard self.board == board else { throw .wrongBoard }
     guard verifier.isKey(issuer) else { throw .wrongKey }
@@ -106,7 +123,7 @@ public struct Revocation: Hashable, Sendable {
     }
   }
 
-  /// Whether it takes a certificate back: whom the owner let grant is out of others' reach.
+  /// Returns whether a certificate is revoked; only the owner can revoke one that gives the right to grant.
   func takesBack(_ certificate: HeldCertificate) -> Bool {
     certificate.holder == member && certificate.serial <= serial
       && (isOwners || !certificate.mayGrant)

@@ -1,33 +1,144 @@
 import Whiteboard
 
-/// The actions that a replica has not handed to its owner yet, in order.
-final class Outbox {
-  private var actions: [ReplicaAction] = []
+/// A place for a signature that is missing in the bytes of an action.
+struct SignatureGap {
+  /// The request for the signature.
+  let request: SigningID
+  /// The number of bytes from the beginning of the signature to the end of the bytes.
+  let distanceToEnd: Int
 
-  /// Removes and returns all pending actions.
-  func removeAll() -> [ReplicaAction] {
-    defer { actions = [] }
-    return actions
+  /// A missing signature at the end of the bytes, or before that of `trailing` bytes.
+  init(_ request: SigningID, trailing: Int = 0) {
+    self.request = request
+    distanceToEnd = AuthorRecord.signatureBytes + trailing
+  }
+}
+
+extension Signed {
+  /// The missing signature at the end of the bytes of the value.
+  var gaps: [SignatureGap] { request.map { [SignatureGap($0)] } ?? [] }
+}
+
+/// The actions that a replica has not handed to its owner yet, in order.
+///
+/// If the bytes of an action lack a signature, it and all later actions wait for it. The owner therefore gets the
+/// same actions in the same order, however long its signatures take. Only datagrams overtake others, as they
+/// may on the network.
+final class Outbox {
+  private struct Waiting {
+    var action: ReplicaAction
+    var gaps: [SignatureGap]
+  }
+
+  private var ready: [ReplicaAction] = []
+  /// The first action that lacks a signature, and all later ones.
+  private var waiting: [Waiting] = []
+
+  /// Removes and returns all actions that wait for no signature.
+  func removeReady() -> [ReplicaAction] {
+    defer { ready = [] }
+    return ready
   }
 
   /// Adds an action behind the others.
-  func append(_ action: ReplicaAction) { actions.append(action) }
+  func append(_ action: ReplicaAction) {
+    if waiting.isEmpty {
+      ready.append(action)
+    } else {
+      waiting.append(Waiting(action: action, gaps: []))
+    }
+  }
+
+  /// Adds an action whose bytes may lack signatures.
+  func append(_ action: ReplicaAction, lacking gaps: [SignatureGap]) {
+    guard !gaps.isEmpty else { return append(action) }
+    waiting.append(Waiting(action: action, gaps: gaps))
+  }
 
   /// Adds a message to one member.
-  func send(_ message: SyncMessage, to member: MemberID) { send(message, to: [member]) }
+  func send(_ message: SyncMessage, to member: MemberID, lacking gaps: [SignatureGap] = []) {
+    send(message, to: [member], lacking: gaps)
+  }
 
   /// Adds a message with the same bytes for some members; does nothing if there are none.
-  func send(_ message: SyncMessage, to members: [MemberID]) {
+  func send(_ message: SyncMessage, to members: [MemberID], lacking gaps: [SignatureGap] = []) {
     guard !members.isEmpty else { return }
-    append(.send(message.encode(), to: members))
+    append(.send(message.encode(), to: members), lacking: gaps)
   }
 
   /// Adds a datagram with the same bytes for some members; does nothing if there are none.
   func send(_ datagram: SyncDatagram, to members: [MemberID]) {
     guard !members.isEmpty else { return }
-    append(.sendDatagram(datagram.encode(), to: members))
+    ready.append(.sendDatagram(datagram.encode(), to: members))
   }
 
   /// Adds a change that a document must store.
-  func record(_ change: StoredChange) { append(.record(change)) }
+  func record(_ change: StoredChange, lacking gaps: [SignatureGap] = []) {
+    append(.record(change), lacking: gaps)
+  }
+
+  /// Adds a request that the owner gets before the waiting actions.
+  func request(_ action: ReplicaAction) { ready.append(action) }
+
+  /// A signature was made; fills it in, and releases the actions that lack no signature any more.
+  func didSign(_ id: SigningID, _ signature: [UInt8]) {
+    for index in waiting.indices {
+      for gap in waiting[index].gaps where gap.request == id {
+        waiting[index].action.fill(gap, with: signature)
+      }
+      waiting[index].gaps.removeAll { $0.request == id }
+    }
+    release()
+  }
+
+  /// A member has left; drops the waiting actions that would send to it.
+  ///
+  /// If it joins again, it must not get messages that were made for the lost link.
+  func memberLeft(_ member: MemberID) {
+    guard !waiting.isEmpty else { return }
+    waiting = waiting.compactMap { next in
+      guard let action = next.action.removing(member) else { return nil }
+      return Waiting(action: action, gaps: next.gaps)
+    }
+    release()
+  }
+
+  private func release() {
+    let end = waiting.firstIndex { !$0.gaps.isEmpty } ?? waiting.endIndex
+    ready += waiting[..<end].map(\.action)
+    waiting.removeSubrange(..<end)
+  }
+}
+
+extension ReplicaAction {
+  fileprivate mutating func fill(_ gap: SignatureGap, with signature: [UInt8]) {
+    func filled(_ bytes: [UInt8]) -> [UInt8] {
+      var bytes = bytes
+      let start = bytes.count - gap.distanceToEnd
+      bytes.replaceSubrange(start..<start + signature.count, with: signature)
+      return bytes
+    }
+    switch self {
+    case .send(let bytes, let members): self = .send(filled(bytes), to: members)
+    case .sendAnswer(let bytes, let name, let member):
+      self = .sendAnswer(filled(bytes), name, to: member)
+    case .record(.author(let bytes, let incarnation)):
+      self = .record(.author(filled(bytes), incarnation))
+    case .record(.head(let bytes, let incarnation, let sequence)):
+      self = .record(.head(filled(bytes), incarnation, sequence: sequence))
+    case .record(.answer(let bytes)): self = .record(.answer(filled(bytes)))
+    default: preconditionFailure("only these actions contain signatures")
+    }
+  }
+
+  /// Returns the action without a recipient; nil if nothing remains of it.
+  fileprivate func removing(_ member: MemberID) -> ReplicaAction? {
+    switch self {
+    case .send(let bytes, let members) where members.contains(member):
+      let others = members.filter { $0 != member }
+      return others.isEmpty ? nil : .send(bytes, to: others)
+    case .sendAnswer(_, _, member), .sendAsset(_, _, member), .wantAsset(_, member): return nil
+    default: return self
+    }
+  }
 }

@@ -21,8 +21,8 @@ final class PeerState {
   /// The author and the chains of the member on this link.
   let link = LinkChainVerifier()
   var reader = LinkBatchReader()
-  /// The messages that wait for another member's batches (BRD-39).
-  var held: HeldMessages?
+  /// The messages that wait.
+  var inbox = MemberInbox()
   /// Whether the member broke a rule; then further messages on this link are ignored.
   private(set) var isClosed = false
   /// When a message or datagram last arrived.
@@ -44,6 +44,8 @@ final class PeerState {
   private(set) var requestInFlight: UInt64?
   /// The buckets of the request in flight, if it is a repair.
   private(set) var requestBuckets: UInt16 = 0
+  /// The answer to the request in flight, while its signatures are being verified.
+  var unverifiedAnswer: UnverifiedAnswer?
   private var requestActiveAt: UInt64 = 0
   private var requestBegunAt: UInt64 = 0
   /// The buckets that the next request asks for.
@@ -84,20 +86,22 @@ final class PeerState {
   /// When the member has been silent for so long that its selections no longer hold.
   var silenceDeadline: UInt64 { lastHeard + Self.silenceTimeout }
 
-  /// When a report or an answer is due, a request is given up, or a held batch has waited for too long.
-  var nextDeadline: UInt64? {
+  /// Returns when a report or an answer is due, a request is given up, or an early batch has waited for too long.
+  /// - Parameter mayAnswer: Whether requests can be answered now.
+  /// - Returns: The earliest of these times; nil if there is none.
+  func nextDeadline(mayAnswer: Bool) -> UInt64? {
     var earliest = Earliest()
     earliest.include(reportDue)
-    earliest.include(answerDue)
+    if mayAnswer { earliest.include(answerDue) }
     earliest.include(giveUpDeadline)
-    earliest.include(held?.deadline)
+    earliest.include(inbox.deadline)
     return earliest.time
   }
 
   /// Closes the link: drops everything that waits, and ignores further messages.
   func close() {
     isClosed = true
-    held = nil
+    inbox = MemberInbox()
     endRequest()
     pendingRequest = nil
     reportDue = nil
@@ -148,6 +152,7 @@ final class PeerState {
   func endRequest() {
     requestInFlight = nil
     requestBuckets = 0
+    unverifiedAnswer = nil
   }
 
   /// The answer to a request was applied.
@@ -164,7 +169,9 @@ final class PeerState {
 
   /// When the request in flight is given up, because its answer makes no progress.
   var giveUpDeadline: UInt64? {
-    requestInFlight.map { _ in requestActiveAt + Self.requestTimeout }
+    // An answer that is being verified has arrived.
+    guard requestInFlight != nil, unverifiedAnswer == nil else { return nil }
+    return requestActiveAt + Self.requestTimeout
   }
 
   /// Whether it may be asked to repair now: once in each interval (SYN-42).

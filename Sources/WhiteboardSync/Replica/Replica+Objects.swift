@@ -13,7 +13,7 @@ extension Replica {
     let id = try change(now: now) { (board) throws(BoardError) in
       try board.beginDrawing(lineWidth: lineWidth, color: color)
     }
-    strokes.begin(id, now)
+    core.strokes.begin(id, now)
     return id
   }
 
@@ -24,26 +24,26 @@ extension Replica {
     with points: [Point],
     now: Moment
   ) throws(BoardError) {
-    try strokes.extend(id, with: points)
-    begin(now)
-    strokes.advance(id, now)
-    finish(now)
+    try core.strokes.extend(id, with: points)
+    core.begin(now)
+    core.strokes.advance(id, now)
+    core.finish(now)
   }
 
   /// Commits the remaining points of a stroke, and finishes it.
   /// - Throws: `unknownObject` if no such stroke is being drawn here, `empty` if it has no points; then it
   ///   can be continued.
   public func endStroke(_ id: ObjectID, now: Moment) throws(BoardError) {
-    let stroke = try strokes.finishableStroke(id)
+    let stroke = try core.strokes.finishableStroke(id)
     try change(now: now) { (board) throws(BoardError) in
       try board.appendInk(stroke.pending, to: id, first: stroke.committed)
       try board.endDrawing(id, count: stroke.count)
     }
-    strokes.end(id)
+    core.strokes.end(id)
   }
 
   /// Returns the visible points of a stroke: the committed ones, then the previewed ones.
-  public func shownInk(of id: ObjectID) -> [InkPoint] { strokes.visibleInk(of: id) }
+  public func shownInk(of id: ObjectID) -> [InkPoint] { core.strokes.visibleInk(of: id) }
 
   // MARK: - Photos
 
@@ -54,24 +54,24 @@ extension Replica {
   ///   - bytes: Its size; nil for the size that the first object with this asset states.
   ///   - now: The time.
   public func assetStored(_ id: AssetID, bytes: Int? = nil, now: Moment) {
-    begin(now)
-    photos.stored(id, bytes: bytes, now)
-    finish(now)
+    core.begin(now)
+    core.photos.stored(id, bytes: bytes, now)
+    core.finish(now)
   }
 
   /// The stored bytes of an asset are damaged or missing; requests them from members.
   public func assetLost(_ id: AssetID, now: Moment) {
-    begin(now)
-    photos.lost(id, now)
-    finish(now)
+    core.begin(now)
+    core.photos.lost(id, now)
+    core.finish(now)
   }
 
   /// Returns the properties of an asset, as one of its objects states them.
-  public func reference(of id: AssetID) -> AssetReference? { photos.reference(of: id) }
+  public func reference(of id: AssetID) -> AssetReference? { core.photos.reference(of: id) }
 
   /// Returns whether an asset was requested from this member.
   public func isAsking(forAsset id: AssetID, from member: MemberID) -> Bool {
-    photos.isRequesting(id, from: member)
+    core.photos.isRequesting(id, from: member)
   }
 
   /// Returns the properties of an asset as the objects of the board state them; empty if it was not requested
@@ -80,44 +80,44 @@ extension Replica {
   /// An object can state false properties, so that the asset must match one of them only.
   /// - Complexity: O(*n*) in the objects.
   public func expectedAsset(_ id: AssetID, from member: MemberID) -> Set<AssetReference> {
-    guard photos.isRequesting(id, from: member) else { return [] }
-    return Set(board.state.records.compactMap { $0.1.asset }.filter { $0.id == id })
+    guard core.photos.isRequesting(id, from: member) else { return [] }
+    return Set(core.board.state.records.compactMap { $0.1.asset }.filter { $0.id == id })
   }
 
   /// A part of a requested asset arrived; the replica waits longer before it asks another member.
-  public func assetProgressed(_ id: AssetID, now: Moment) { photos.progressed(id, now) }
+  public func assetProgressed(_ id: AssetID, now: Moment) { core.photos.progressed(id, now) }
 
   /// A requested asset did not arrive, or had the wrong properties.
   public func assetFailed(_ id: AssetID, from member: MemberID, now: Moment) {
-    begin(now)
-    photos.unavailable(id, from: member, now)
-    finish(now)
+    core.begin(now)
+    core.photos.unavailable(id, from: member, now)
+    core.finish(now)
   }
 
   /// Informs a member that an asset that it requested cannot be sent.
   public func assetUnavailable(_ id: AssetID, to member: MemberID, now: Moment) {
-    begin(now)
-    if peers[member] != nil { outbox.send(.assetUnavailable(id), to: member) }
-    finish(now)
+    core.begin(now)
+    if core.peers[member] != nil { core.outbox.send(.assetUnavailable(id), to: member) }
+    core.finish(now)
   }
 
   /// A `sendAsset` has ended, whether it succeeded or failed.
   public func assetSent(_ id: AssetID, to member: MemberID, now: Moment) {
-    photos.sent(id, to: member)
+    core.photos.sent(id, to: member)
   }
 
   /// Returns whether a photo of this size is within the budget of its author, and of the board.
   ///
   /// Local photos always are.
   public func hasRoom(forPhoto id: AssetID, bytes: Int) -> Bool {
-    photos.hasRoom(for: id, bytes: bytes)
+    core.photos.hasRoom(for: id, bytes: bytes)
   }
 
   /// A member offered a requested photo that has no room.
   public func leaveOutPhoto(_ id: AssetID, now: Moment) {
-    begin(now)
-    photos.leaveOut(id, now)
-    finish(now)
+    core.begin(now)
+    core.photos.leaveOut(id, now)
+    core.finish(now)
   }
 
   /// Throws if another local photo would exceed the budget of one author (BRD-38).
@@ -127,8 +127,9 @@ extension Replica {
   /// - Complexity: O(*n*) in the objects.
   package func requireRoom(for photo: AssetReference) throws(BoardError) {
     var seen: [AssetID: Int] = [photo.id: photo.byteCount]
-    for (id, record) in board.state.records {
-      guard let asset = record.asset, board.member(of: id.dot.incarnation) == board.member else {
+    for (id, record) in core.board.state.records {
+      guard let asset = record.asset, core.board.member(of: id.dot.incarnation) == core.board.member
+      else {
         continue
       }
       seen[asset.id] = asset.byteCount

@@ -7,36 +7,14 @@ import Whiteboard
 /// has come. A replica is not `Sendable`; one owner drives it. While a member is joined, its messages must
 /// arrive in order and exactly once. If a link is lost for good, its member has left and joins again.
 ///
-/// The work is done by parts, each of which owns its state: see the properties below.
+/// ``ReplicaCore`` has the parts that do the work, and `MessageHandler` handles the messages of members.
 public final class Replica {
   /// The board; edit it inside `change(now:_:)` only.
-  public let board: Board
+  public var board: Board { core.board }
 
-  let author: Author
-  let outbox = Outbox()
-  let peers = PeerTable()
-  /// The records of authors.
-  let registry: AuthorRegistry
-  /// Publishes local batches.
-  let publisher: BatchPublisher
-  /// Applies the batches of members.
-  let receiver: BatchReceiver
-  /// Detects false claims about changes.
-  let claims: ClaimCheck
-  /// Grants and revocations.
-  let permissions: Permissions
-  /// The members that will be asked for missing changes.
-  let requests: RequestQueue
-  /// Reports of contexts, and comparisons.
-  let reports: ContextReports
-  /// Answers requests.
-  let answerSender: AnswerSender
-  /// Merges answers.
-  let answerReceiver: AnswerReceiver
-  let strokes: StrokeSharing
-  let photos: PhotoSharing
-  let changes: ChangeReporter
-  let presence: PresenceTracker
+  let core: ReplicaCore
+  /// Handles what members send.
+  let messages: MessageHandler
   private var profile: MemberProfile?
   /// The incarnations without a record that the restored board named (BRD-37).
   public internal(set) var unrecorded = UnrecordedAuthors()
@@ -44,69 +22,30 @@ public final class Replica {
   /// Creates a replica of an empty board without other members, under a new incarnation of `author`.
   ///
   /// An author belongs to one replica. Use ``restore(_:now:isWhole:)`` to load a stored board.
+  ///
+  /// - Parameters:
+  ///   - author: The local author.
+  ///   - now: The time.
+  ///   - verifier: Verifies signatures at once; nil if the owner verifies them
+  ///     (see ``ReplicaAction/verify(_:)``).
   public init(
     author: Author,
     now: Moment,
-    verifier: any SignatureVerifier = P256SignatureVerifier()
+    verifier: (any SignatureVerifier)? = P256SignatureVerifier()
   ) {
-    self.author = author
-    board = Board(
-      incarnation: author.makeIncarnation(),
-      member: author.member,
-      wallClock: now.wall,
-      newIncarnation: { author.makeIncarnation() }
-    )
-    board.isReadOnly = !author.role.mayWrite
-    registry = AuthorRegistry(board, peers, outbox)
-    publisher = BatchPublisher(board, author, peers, registry, outbox, now: now.uptime)
-    claims = ClaimCheck(board, peers, publisher)
-    requests = RequestQueue(board, peers, outbox)
-    reports = ContextReports(board, peers, outbox, requests, now: now.uptime)
-    strokes = StrokeSharing(board, peers, outbox)
-    photos = PhotoSharing(board, outbox)
-    changes = ChangeReporter(board, strokes, photos, outbox)
-    presence = PresenceTracker(board, peers, changes, outbox)
-    permissions = Permissions(
-      board,
-      author,
-      verifier,
-      peers,
-      registry,
-      publisher,
-      reports,
-      requests,
-      strokes,
-      outbox
-    )
-    receiver = BatchReceiver(
-      board,
-      author,
-      verifier,
-      peers,
-      registry,
-      claims,
-      permissions,
-      outbox
-    )
-    answerSender = AnswerSender(board, author, peers, registry, publisher, outbox)
-    answerReceiver = AnswerReceiver(
-      board,
-      author,
-      verifier,
-      peers,
-      registry,
-      publisher,
-      claims,
-      permissions,
-      outbox
-    )
+    core = ReplicaCore(author: author, now: now, verifier: verifier)
+    messages = MessageHandler(core)
   }
 
   /// Returns the actions since the last call, in order.
-  public func takeActions() -> [ReplicaAction] { outbox.removeAll() }
+  public func takeActions() -> [ReplicaAction] {
+    var actions = core.outbox.removeReady()
+    actions += core.author.removeSigningRequests().map { .sign($0) }
+    return actions
+  }
 
   /// The digest of the board.
-  public var digest: Bytes32 { BoardDigest.digest(of: board.state) }
+  public var digest: Bytes32 { BoardDigest.digest(of: core.board.state) }
 
   // MARK: - Local changes
 
@@ -119,9 +58,9 @@ public final class Replica {
     now: Moment,
     _ body: (Board) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    begin(now)
-    let result = try board.gesture { () throws(Failure) in try body(board) }
-    finish(now)
+    core.begin(now)
+    let result = try core.board.gesture { () throws(Failure) in try body(core.board) }
+    core.finish(now)
     return result
   }
 
@@ -132,9 +71,9 @@ public final class Replica {
     now: Moment,
     _ body: (Board) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    begin(now)
-    defer { finish(now) }
-    return try body(board)
+    core.begin(now)
+    defer { core.finish(now) }
+    return try body(core.board)
   }
 
   /// Sends bytes of the application.
@@ -151,19 +90,19 @@ public final class Replica {
   ) {
     let recipients = members ?? self.members
     if isReliable {
-      outbox.send(SyncMessage.application(bytes), to: recipients)
+      core.outbox.send(SyncMessage.application(bytes), to: recipients)
     } else {
-      outbox.send(SyncDatagram.application(bytes), to: recipients)
+      core.outbox.send(SyncDatagram.application(bytes), to: recipients)
     }
   }
 
   /// Signs and sends the head of the local chain.
   ///
-  /// Perform its actions before leaving the session.
+  /// Before leaving the session, perform its actions, and wait until ``isAwaitingSignature`` is false.
   public func prepareToLeave(now: Moment) {
-    begin(now)
-    finish(now)
-    publisher.sendHead(now)
+    core.begin(now)
+    core.finish(now)
+    core.publisher.sendHead(now)
   }
 
   /// Writes a batch of a recording again, as its author did (REC-10).
@@ -180,14 +119,14 @@ public final class Replica {
     after earlier: BatchChain?,
     now: Moment
   ) throws(BoardError) {
-    begin(now)
-    publisher.continueChain(of: batch, under: record, after: earlier)
-    try board.reenact(batch)
-    finish(now)
+    core.begin(now)
+    core.publisher.continueChain(of: batch, under: record, after: earlier)
+    try core.board.reenact(batch)
+    core.finish(now)
   }
 
   /// The head of the local chain.
-  package var ownChain: BatchChain { publisher.chain }
+  package var ownChain: BatchChain { core.publisher.chain }
 
   // MARK: - Time
 
@@ -195,21 +134,21 @@ public final class Replica {
   ///
   /// Before ``nextDeadline`` it does nothing.
   public func tick(now: Moment) {
-    begin(now)
-    strokes.advanceAll(now)
-    if reports.compareIfDue(now) { photos.retryIfNeeded(now) }
+    core.begin(now)
+    core.strokes.advanceAll(now)
+    if core.reports.compareIfDue(now) { core.photos.retryIfNeeded(now) }
     for member in members {
-      requests.giveUpRequest(to: member, now)
-      answerSender.answerIfDue(member, now)
+      core.requests.giveUpRequest(to: member, now)
+      core.answerSender.answerIfDue(member, now)
     }
-    requests.sendNext(now)
-    changes.reportDeferredChange(now)
-    photos.tick(now)
-    presence.sendIfDue(now)
-    finish(now)
-    releaseHeldMessages(now)
-    publisher.sendHeadIfDue(now)
-    reports.sendReports(now)
+    core.requests.sendNext(now)
+    core.changes.reportDeferredChange(now)
+    core.photos.tick(now)
+    core.presence.sendIfDue(now)
+    core.finish(now)
+    messages.releaseEarlyBatches(now)
+    core.publisher.sendHeadIfDue(now)
+    core.reports.sendReports(now)
   }
 
   /// When ``tick(now:)`` has something to do next, as ``Moment/uptime``; nil if nothing is due before the
@@ -219,31 +158,17 @@ public final class Replica {
   /// - Complexity: O(members).
   public var nextDeadline: UInt64? {
     var earliest = Earliest()
-    earliest.include(changes.nextDeadline)
-    earliest.include(photos.nextDeadline)
-    earliest.include(publisher.nextDeadline)
-    earliest.include(requests.nextDeadline)
-    earliest.include(strokes.nextDeadline)
-    guard !peers.isEmpty else { return earliest.time }
-    earliest.include(reports.nextDeadline)
-    earliest.include(presence.nextDeadline)
-    for peer in peers.states { earliest.include(peer.nextDeadline) }
+    earliest.include(core.changes.nextDeadline)
+    earliest.include(core.photos.nextDeadline)
+    earliest.include(core.publisher.nextDeadline)
+    earliest.include(core.requests.nextDeadline)
+    earliest.include(core.strokes.nextDeadline)
+    guard !core.peers.isEmpty else { return earliest.time }
+    earliest.include(core.reports.nextDeadline)
+    earliest.include(core.presence.nextDeadline)
+    let mayAnswer = core.answerSender.mayAnswer
+    for peer in core.peers.states { earliest.include(peer.nextDeadline(mayAnswer: mayAnswer)) }
     return earliest.time
-  }
-
-  // MARK: - Before and after each input
-
-  func begin(_ now: Moment) {
-    board.wallClock = now.wall
-    presence.refresh(now)
-  }
-
-  /// Publishes the local batches, and reports the changes; `member` is the one whose message was handled.
-  func finish(from member: MemberID? = nil, _ now: Moment) {
-    presence.refresh(now)
-    publisher.publishBatches()
-    changes.reportChanges(from: member, now)
-    reports.boardMayHaveChanged(now)
   }
 }
 
@@ -251,40 +176,41 @@ public final class Replica {
 
 extension Replica {
   /// The joined members, in ascending order.
-  public var members: [MemberID] { peers.members }
+  public var members: [MemberID] { core.peers.members }
 
   /// A member has joined.
   ///
   /// If it was joined already, it has left in between.
   public func peerJoined(_ member: MemberID, now: Moment) {
-    guard member != board.member else { return }
-    if peers[member] != nil { peerLeft(member, now: now) }
-    begin(now)
-    if peers.isEmpty { reports.firstMemberJoined(now) }
-    peers.insert(member, now: now.uptime)
-    presence.membersChanged()
-    peers[member]?.report(by: now.uptime + peers.reportDelay)
-    publisher.introduceIncarnation(to: member)
-    permissions.sendRevocations(to: member, now)
-    if let profile { outbox.send(.profile(profile), to: member) }
-    photos.memberJoined(member, now)
-    presence.send(to: member, now)
-    finish(now)
+    guard member != core.board.member else { return }
+    if core.peers[member] != nil { peerLeft(member, now: now) }
+    core.begin(now)
+    if core.peers.isEmpty { core.reports.firstMemberJoined(now) }
+    core.peers.insert(member, now: now.uptime)
+    core.presence.membersChanged()
+    core.peers[member]?.report(by: now.uptime + core.peers.reportDelay)
+    core.publisher.introduceIncarnation(to: member)
+    core.permissions.sendRevocations(to: member, now)
+    if let profile { core.outbox.send(.profile(profile), to: member) }
+    core.photos.memberJoined(member, now)
+    core.presence.send(to: member, now)
+    core.finish(now)
   }
 
   /// A member has left, or its link is lost for good.
   public func peerLeft(_ member: MemberID, now: Moment) {
-    guard peers.remove(member) else { return }
-    presence.membersChanged()
-    begin(now)
-    requests.remove(member)
-    strokes.memberLeft(member)
-    photos.memberLeft(member, now)
-    reports.memberLeft(now)
-    requests.sendNext(now)
-    finish(now)
+    guard core.peers.remove(member) else { return }
+    core.outbox.memberLeft(member)
+    core.presence.membersChanged()
+    core.begin(now)
+    core.requests.remove(member)
+    core.strokes.memberLeft(member)
+    core.photos.memberLeft(member, now)
+    core.reports.memberLeft(now)
+    core.requests.sendNext(now)
+    core.finish(now)
     // Messages that wait for its batches wait no longer.
-    releaseHeldMessages(now)
+    messages.releaseEarlyBatches(now)
   }
 
   /// Sets the display name and the icon that present and later members receive.
@@ -295,12 +221,12 @@ extension Replica {
     let profile = MemberProfile(name: name, icon: icon)
     guard profile != self.profile else { return }
     self.profile = profile
-    outbox.send(.profile(profile), to: members)
+    core.outbox.send(.profile(profile), to: members)
   }
 
   /// The local presence, as other members see it.
-  public var shownPresence: Presence { presence.shown }
+  public var shownPresence: Presence { core.presence.shown }
 
   /// Changes the local presence.
-  public func show(_ shown: Presence, now: Moment) { presence.show(shown, now) }
+  public func show(_ shown: Presence, now: Moment) { core.presence.show(shown, now) }
 }

@@ -1,54 +1,54 @@
 import Whiteboard
 
-/// Both clocks at one moment; the core has none of its own.
+/// The readings of both clocks at one moment.
 public struct Moment: Hashable, Sendable {
   /// Milliseconds since 1970 by the wall clock, which may jump.
   public let wall: UInt64
-  /// Milliseconds of a clock that never goes back.
+  /// Milliseconds of a monotonic clock.
   public let uptime: UInt64
 
-  /// A moment on both clocks.
+  /// Creates a moment from both readings.
   public init(wall: UInt64, uptime: UInt64) {
     self.wall = wall
     self.uptime = uptime
   }
 }
 
-/// Points of a stroke that is being drawn elsewhere and that are not committed yet.
+/// The points of another member's stroke that are not committed yet.
 public struct StrokePreview: Hashable, Sendable {
   /// The stroke.
   public let stroke: ObjectID
-  /// Who draws it.
+  /// The member that draws it.
   public let member: MemberID
-  /// How many points are committed: the index of the first of `points`.
+  /// The number of committed points, which is the index of the first of `points`.
   public let first: Int
-  /// The points to show after the committed ones; replaces what the last preview showed.
+  /// The points to show after the committed ones; they replace those of the last preview.
   public let points: [InkPoint]
 }
 
-/// What a member did that a member may not; the session decides what becomes of its link.
+/// A breach of the protocol by a member; the session closes its link.
 public enum ReplicaError: Error, Hashable, Sendable {
-  /// A message or a datagram is not of its form.
+  /// A message or a datagram is malformed.
   case malformed(CodecError)
-  /// An answer to nothing that was asked.
+  /// An answer came without a request.
   case unrequestedAnswer
-  /// A batch, or an answer, of nobody who said who it is.
+  /// A batch or an answer came without the record of its author.
   case noAuthor
-  /// What somebody else signed, as if it were the sender's.
+  /// The sender used a record that another author signed.
   case forgedAuthor
-  /// What was written for another board.
+  /// A record is for another board.
   case wrongBoard
-  /// A public key is none.
+  /// A public key is not valid.
   case wrongKey
-  /// A signature does not hold.
+  /// A signature is not valid.
   case wrongSignature
-  /// A head or a new beginning that does not follow from the batches before it.
+  /// A head or an introduction does not follow from the earlier batches.
   case brokenChain
-  /// What one who only looks on may not do.
+  /// A viewer sent a change or an answer.
   case viewer
-  /// Somebody who does not own the board, as if it were theirs.
+  /// A grant names an owner that does not own the board.
   case notOwner
-  /// A role, or a grant, beyond what the one before it in line allows.
+  /// A role or a grant exceeds the rights of its issuer.
   case notGranted
 
   /// The stable word for this error.
@@ -69,15 +69,23 @@ public enum ReplicaError: Error, Hashable, Sendable {
   }
 }
 
-/// What the owner of a `Replica` is to do or to tell, in order.
+/// An action that the owner of a `Replica` carries out, or an event that it reports.
 ///
-/// `from` is the member whose message brought a change; nil where it was made here.
+/// `from` is the member whose message contained a change; nil for a local change.
 public enum ReplicaAction: Hashable, Sendable {
+  /// Sign these bytes with the key of the author; then call ``Replica/signed(_:signature:now:)``.
+  ///
+  /// Only for an author without a local key. Later actions that depend on the signature wait for it.
+  case sign(SigningRequest)
+  /// Check this key or signature; then call ``Replica/verified(_:isValid:now:)``.
+  ///
+  /// Only for a replica without a verifier.
+  case verify(VerificationRequest)
   /// Send a reliable message to these members.
   case send([UInt8], to: [MemberID])
   /// Send a datagram to these members; it may be lost.
   case sendDatagram([UInt8], to: [MemberID])
-  /// Keep this, before anything that follows: it changed what the replica holds.
+  /// Store this change before carrying out later actions.
   case record(StoredChange)
   /// Photos of this author are not requested, because they exceed its budget or that of the board.
   case photosLeftOut(MemberID)
@@ -85,47 +93,47 @@ public enum ReplicaAction: Hashable, Sendable {
   case objectAdded(ObjectSnapshot, from: MemberID?)
   /// An object changed in something other than its selection.
   case objectChanged(ObjectSnapshot, from: MemberID?)
-  /// An object went: deleted or purged.
+  /// An object was deleted or purged.
   case objectRemoved(ObjectID, from: MemberID?)
   /// The holder of an object changed; nil means that no present member holds it.
   case selected(ObjectID, by: MemberID?)
-  /// An object that we had selected went to another in a race.
+  /// Another member won the selection of an object that the local member had selected.
   case selectionLost(ObjectID, to: MemberID)
-  /// A line of the chat appeared.
+  /// A chat line appeared.
   case chat(ChatLine, from: MemberID?)
-  /// What shows of a stroke being drawn elsewhere grew, beyond its committed points.
+  /// The visible points of another member's stroke changed, beyond its committed points.
   case preview(StrokePreview)
-  /// A member points elsewhere, or looks at another part of the board.
+  /// The pointer or the view of a member changed.
   case presence(MemberID, Presence)
-  /// A wall clock is far off, or is right again.
+  /// A wall clock differs from the others, or agrees with them again.
   case clock(ClockReport)
-  /// An asset was asked for from a member: accept one resource of it with this hash.
+  /// An asset was requested from a member: accept one resource with this hash from it.
   case wantAsset(AssetReference, from: MemberID)
   /// Send the bytes of an asset as a resource of this name; then call `assetSent`.
   case sendAsset(AssetID, ResourceDTO, to: MemberID)
-  /// Send an answer as a resource of this name, its bytes these; then call `answerSent`.
+  /// Send an answer with these bytes as a resource of this name; then call `answerSent`.
   case sendAnswer([UInt8], ResourceDTO, to: MemberID)
-  /// What to call a member; the text is the member's own.
+  /// The display name and icon that a member chose.
   case profile(MemberID, name: String, icon: String)
-  /// A member that has seen the same holds something else, in the buckets whose bits are set.
+  /// The board of a member with an equal context differs, in the buckets whose bits are set.
   ///
-  /// A fault of a program or of memory, or a member who wrote two things under one name. It is
-  /// being repaired.
+  /// The cause is a fault in a program or in memory, or an author that wrote two changes with the same dot. The
+  /// replicas repair it.
   case diverged(MemberID, buckets: UInt16)
-  /// What a member made has no room here (BRD-30), so that the boards differ until something is purged.
+  /// The board has no room for the changes of a member (BRD-30), so the boards differ until objects are purged.
   ///
-  /// Told at most once a minute for a member.
+  /// This is reported at most once a minute for a member.
   case full(MemberID)
-  /// An answer of a member names incarnations without a record; nothing of it was applied (BRD-37).
+  /// An answer of a member names incarnations without a record, and was not applied (BRD-37).
   case unrecorded(MemberID)
-  /// What we may do on the board, as who may grant says, or as a revocation has it.
+  /// The local role after a grant or a revocation.
   case role(Role)
-  /// What a member may do there, where that is told for the first time or changed.
+  /// The role of a member on an owned board is known now, or has changed.
   case memberRole(MemberID, Role)
-  /// Bytes of the application's arrived.
+  /// Bytes of the application arrived.
   case data(ArraySlice<UInt8>, from: MemberID, isReliable: Bool)
-  /// All that a member had when we asked is here.
+  /// All changes that a member had when it was asked have arrived.
   case caughtUp(MemberID)
-  /// A member broke the protocol; nothing of the message was applied.
+  /// A member broke the protocol; its message was not applied.
   case protocolViolation(MemberID, ReplicaError)
 }

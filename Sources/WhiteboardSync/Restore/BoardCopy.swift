@@ -14,7 +14,7 @@ struct BoardCopy {
   /// The photos in the content.
   let assets: Set<AssetID>
 
-  /// Copies a board.
+  /// Copies a board, for an author with a local key.
   /// - Throws: `boardFull` if more incarnations wrote on it than one author may have.
   init(of original: BoardState, by author: Author) throws(BoardError) {
     var found = original.difference(since: Context())
@@ -28,6 +28,7 @@ struct BoardCopy {
     let named = found.context.incarnations
     guard named.count < BoardLimits.incarnationsPerAuthor else { throw .boardFull }
     let made = named.map { _ in author.makeIncarnation() }.sorted()
+    precondition(!author.hasUnsignedRecord, "the author has a local key")
     let renamed = Dictionary(uniqueKeysWithValues: zip(named, made))
     let renaming = IncarnationRenaming { renamed[$0] ?? $0 }
     let difference = renaming.difference(found) { property, value, time in

@@ -9,25 +9,28 @@ import SessionReplay
 
 // Runs seeded worlds and prints their outcomes:
 //
-//     board-worlds [FIRST] [COUNT] [--replicas | --owned] [--until-failure] [--record]
+//     board-worlds [FIRST] [COUNT] [--replicas | --owned] [--slow-signatures] [--until-failure] [--record]
 //     board-worlds COUNT --room
 //
 // The worlds consist of boards; with --replicas, of replicas with their protocol; with --owned, of
-// replicas on a board that one of them owns. The exit status is 0 if every world passed, and 1 if
-// one failed. Its seed repeats it. With --record, the file world-SEED.whiteboard has the stored
-// changes of the members of a world of replicas, for `whiteboard-replay verify` and `run`. With
-// --room, it prints how many messages and bytes a room of COUNT replicas costs.
+// replicas on a board that one of them owns. With --slow-signatures, signing and verifying take
+// time. The exit status is 0 if every world passed, and 1 if one failed. Its seed repeats it. With
+// --record, the file world-SEED.whiteboard has the stored changes of the members of a world of
+// replicas, for `whiteboard-replay verify` and `run`. With --room, it prints how many messages and
+// bytes a room of COUNT replicas costs.
 
 let arguments = CommandLine.arguments.dropFirst()
 let words = arguments.filter { !$0.hasPrefix("--") }
 let numbers = words.compactMap { UInt64($0) }
 let isKnown = arguments.allSatisfy {
   !$0.hasPrefix("--")
-    || ["--replicas", "--owned", "--until-failure", "--record", "--room"].contains($0)
+    || ["--replicas", "--owned", "--slow-signatures", "--until-failure", "--record", "--room"]
+      .contains($0)
 }
 guard isKnown, numbers.count == words.count, numbers.count <= 2 else {
   print(
-    "usage: board-worlds [FIRST] [COUNT] [--replicas | --owned] [--until-failure] [--record] | COUNT --room"
+    "usage: board-worlds [FIRST] [COUNT] [--replicas | --owned] [--slow-signatures] [--until-failure] "
+      + "[--record] | COUNT --room"
   )
   exit(64)
 }
@@ -38,7 +41,8 @@ if CommandLine.arguments.contains("--room") {
 let first = numbers.first ?? 0
 let count = numbers.dropFirst().first ?? 10_000
 let isOwned = CommandLine.arguments.contains("--owned")
-let isOfReplicas = isOwned || CommandLine.arguments.contains("--replicas")
+let hasSlowSignatures = CommandLine.arguments.contains("--slow-signatures")
+let isOfReplicas = isOwned || hasSlowSignatures || CommandLine.arguments.contains("--replicas")
 let stopsAtFirst = CommandLine.arguments.contains("--until-failure")
 
 let records = CommandLine.arguments.contains("--record")
@@ -67,7 +71,9 @@ for seed in first..<(first + count) {
   ran += 1
   do throws(BoardWorld.Failure) {
     if isOfReplicas {
-      tally.add(try ReplicaWorld.run(seed: seed, isOwned: isOwned))
+      tally.add(
+        try ReplicaWorld.run(seed: seed, isOwned: isOwned, hasSlowSignatures: hasSlowSignatures)
+      )
     } else {
       let world = BoardWorld(seed: seed)
       try world.run()
@@ -76,7 +82,7 @@ for seed in first..<(first + count) {
   } catch {
     print(error)
     failures += 1
-    if isOfReplicas, !isOwned, records { try await record(seed) }
+    if isOfReplicas, !isOwned, !hasSlowSignatures, records { try await record(seed) }
     if stopsAtFirst {
       print("failed after \(ran) seeds")
       exit(1)

@@ -11,6 +11,8 @@ extension ReplicaWorld {
 
   func carryOut(_ action: ReplicaAction, _ number: Int) {
     switch action {
+    case .sign(let request): begin(.sign(request), number)
+    case .verify(let request): begin(.verify(request), number)
     case .send(let bytes, let members):
       for member in members { post(bytes, number, member, .message) }
     case .sendDatagram(let bytes, let members):
@@ -19,6 +21,7 @@ extension ReplicaWorld {
       post(bytes, number, member, .answer(name))
     case .record(let change):
       nodes[number].document.append(change)
+      checkStored(change, number)
       if case .batch(let encoded) = change { note(encoded) }
     case .diverged(let member, _):
       nodes[number].divergences += 1

@@ -7,11 +7,19 @@ extension ReplicaWorld {
   /// Runs the world of a seed with its own network faults.
   ///
   /// On an owned board, members are also granted the right to edit or to view, and lose it again.
+  ///
+  /// - Parameters:
+  ///   - seed: The seed.
+  ///   - isOwned: Whether the board has an owner.
+  ///   - hasSlowSignatures: Whether signing and verifying take time, up to milliseconds or up to seconds.
+  /// - Returns: The numbers of events.
+  /// - Throws: The invariant that did not hold.
   public static func run(
     seed: UInt64,
-    isOwned: Bool = false
+    isOwned: Bool = false,
+    hasSlowSignatures: Bool = false
   ) throws(BoardWorld.Failure) -> BoardWorld.Tally {
-    let world = ended(seed: seed, isOwned: isOwned)
+    let world = ended(seed: seed, isOwned: isOwned, hasSlowSignatures: hasSlowSignatures)
     if let complaint = world.complaints.first {
       let invariant = complaint.prefix { $0 != ":" }
       throw BoardWorld.Failure(seed: seed, invariant: String(invariant), what: complaint)
@@ -25,8 +33,13 @@ extension ReplicaWorld {
     ended(seed: seed, isOwned: isOwned).nodes.map(\.document)
   }
 
-  private static func ended(seed: UInt64, isOwned: Bool) -> ReplicaWorld {
+  private static func ended(
+    seed: UInt64,
+    isOwned: Bool,
+    hasSlowSignatures: Bool = false
+  ) -> ReplicaWorld {
     var weather = Weather()
+    if hasSlowSignatures { weather.signingTime = [1, 40, 400, 4000][Int(seed / 5 % 4)] }
     weather.isOwned = isOwned
     weather.revocations = isOwned ? 25 : 0
     weather.lies = 8

@@ -43,6 +43,7 @@ extension ReplicaWorld {
     guard let bytes else { return }
     nodes[number].replica.received(bytes, from: scriptedReplica.member, now: now(number))
     carryOut(number)
+    finishAllSignatures(number)
   }
 
   // MARK: - Lies
@@ -64,6 +65,7 @@ extension ReplicaWorld {
     let earlier = caught.count
     let last = tell(lie, &scriptedReplica, number)
     guard let last else { return }
+    finishAllSignatures(number)
     let before = nodes[number].replica.board.state.context
     switch last {
     case .message(let bytes): say(bytes, scriptedReplica, number)
@@ -75,6 +77,7 @@ extension ReplicaWorld {
         now: now(number)
       )
       carryOut(number)
+      finishAllSignatures(number)
     }
     tally[.lies] += 1
     if caught.count == earlier { complaints.append("AUT: nobody notices the lie \(lie)") }

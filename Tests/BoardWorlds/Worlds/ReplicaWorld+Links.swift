@@ -86,7 +86,14 @@ extension ReplicaWorld {
     } catch {
       complaints.append("I11: what was kept is not restored: \(error)")
     }
-    if !node.replica.takeActions().isEmpty { complaints.append("a restore tells something") }
+    node.signatures = []
+    node.storedAuthors = []
+    for action in node.replica.takeActions() {
+      switch action {
+      case .sign, .verify: carryOut(action, number)
+      default: complaints.append("a restore reports something")
+      }
+    }
     if !node.document.isEmpty { restores += 1 }
     tally[.crashes] += 1
     let board = node.replica.board
@@ -101,6 +108,7 @@ extension ReplicaWorld {
 
   /// Compacts a document: all its changes become one keyframe.
   package func compact(_ number: Int) {
+    guard !nodes[number].replica.isAwaitingSignature else { return }
     nodes[number].document = [.keyframe(nodes[number].replica.snapshotForKeeping())]
   }
 

@@ -83,6 +83,7 @@ extension ReplicaWorld {
     if other != number { say(texts[1], scriptedReplica, other) }
     if nodes[number].replica.revoke(scriptedReplica.member, now: now(number)) { noteRevocation() }
     carryOut(number)
+    finishAllSignatures(number)
     let before = nodes[number].replica.board.state.context
     say(other == number ? texts[1] : scriptedReplica.head(), scriptedReplica, number)
     if nodes[number].replica.board.state.context != before {

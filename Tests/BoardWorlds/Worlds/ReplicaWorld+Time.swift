@@ -12,7 +12,10 @@ extension ReplicaWorld {
     for link in packets.keys.sorted(by: { ($0.from, $0.to) < ($1.from, $1.to) }) {
       deliver(on: link)
     }
-    for number in nodes.indices { tick(number) }
+    for number in nodes.indices {
+      finishSignatures(number)
+      tick(number)
+    }
   }
 
   /// Ticks a replica with pending deadlines, and sometimes one without, which must do nothing.

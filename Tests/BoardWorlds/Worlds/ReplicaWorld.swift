@@ -33,6 +33,8 @@ public final class ReplicaWorld {
     package var isOwned = false
     /// The number of steps in a thousand in which a member's rights are revoked, or granted again.
     package var revocations = 0
+    /// The longest time in milliseconds that a node takes to sign or to verify; nil if replicas do it at once.
+    package var signingTime: UInt64?
 
     /// Creates fault probabilities for a test, with defaults without most faults.
     package init(
@@ -79,6 +81,10 @@ public final class ReplicaWorld {
     package var clockReports: [ClockReport] = []
     /// The role in the latest report.
     package var role: Role?
+    /// The signatures that it is making and verifying.
+    var signatures: [SlowSignature] = []
+    /// The incarnations whose records its current program has stored.
+    var storedAuthors: Set<Incarnation> = []
 
     init(key: any AuthorKey, skew: Int64, replica: Replica) {
       self.key = key
@@ -129,6 +135,8 @@ public final class ReplicaWorld {
   var random: SeededGenerator
   /// The generator for clocks; it is separate so that the other events of a seed do not change.
   var clocks: SeededGenerator
+  /// The generator for the time that signatures take.
+  var signing: SeededGenerator
   /// The number of milliseconds since the beginning.
   package var uptime: UInt64 = 1_000_000
   /// The members.
@@ -186,6 +194,7 @@ public final class ReplicaWorld {
   ) {
     random = SeededGenerator(seed: seed)
     clocks = SeededGenerator(seed: ~seed)
+    signing = SeededGenerator(seed: seed ^ 0x5169)
     self.seed = seed
     self.weather = weather
     self.topology = topology
@@ -203,6 +212,8 @@ public final class ReplicaWorld {
     let skew = newSkew(using: &random)
     let now = Moment(wall: wall(skew), uptime: uptime)
     nodes.append(Node(key: key, skew: skew, replica: replica(key, now)))
+    // A new replica may request a signature.
+    carryOut(number)
   }
 
   /// Returns a random clock error: ahead or behind, and none for one clock in four.
@@ -217,17 +228,24 @@ public final class ReplicaWorld {
 
   /// Creates an empty replica with a new incarnation.
   package func replica(_ key: any AuthorKey, _ now: Moment) -> Replica {
-    Replica(
-      author: Author(
-        board: board,
-        key: key,
-        grant: owner.flatMap { $0.key == key.publicKey ? Grant(owner: $0) : nil },
-        random: SeededGenerator(seed: random.next())
-      ),
+    let grant = owner.flatMap { $0.key == key.publicKey ? Grant(owner: $0) : nil }
+    let random = SeededGenerator(seed: random.next())
+    if weather.signingTime != nil {
+      return Replica(
+        author: Author(board: board, publicKey: key.publicKey, grant: grant, random: random),
+        now: now,
+        verifier: nil
+      )
+    }
+    return Replica(
+      author: Author(board: board, key: key, grant: grant, random: random),
       now: now,
-      verifier: isReal ? P256SignatureVerifier() : SimulatedVerifier()
+      verifier: verifier
     )
   }
+
+  /// The verifier of the signatures of this world.
+  var verifier: any SignatureVerifier { isReal ? P256SignatureVerifier() : SimulatedVerifier() }
 
   /// Returns the readings of both clocks of a node.
   package func now(_ number: Int) -> Moment {

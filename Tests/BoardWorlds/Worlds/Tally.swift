@@ -55,6 +55,8 @@ extension BoardWorld {
       case linesInOrder
       /// A difference caused by one author was found and repaired.
       case repairs
+      /// Signatures that took time to make or to verify.
+      case signatures
     }
 
     private var counts: [Event: Int] = [:]

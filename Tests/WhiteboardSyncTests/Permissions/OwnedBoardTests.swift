@@ -15,13 +15,14 @@ import Testing
     by issuer: UInt8 = 1,
     serial: UInt64 = 1_700_000_000_000
   ) throws -> Certificate {
-    Certificate(
+    var signer = Signer(RealKey(issuer))
+    return Certificate.make(
       for: RealKey(holder).publicKey,
       try #require(rights),
       serial: serial,
       on: owner.board,
-      by: RealKey(issuer)
-    )
+      &signer
+    ).value
   }
 
   private func record(
@@ -159,7 +160,9 @@ import Testing
     let author = Author(board: owner.board, key: RealKey(1), grant: Grant(owner: owner))
     let member = MemberID(publicKey: RealKey(3).publicKey)
     let counted = [Incarnation(9): UInt64(7), Incarnation(5): 1]
-    let revocation = try #require(author.revoke(member, through: 5, counting: counted))
+    let revocation = try #require(
+      author.makeRevocation(of: member, through: 5, counting: counted)?.complete
+    )
     let read = try Revocation(revocation.bytes)
     #expect(read == revocation && read.counted == counted && read.member == member)
     try read.verify(board: owner.board, with: verifier)
@@ -175,7 +178,9 @@ import Testing
   @Test("[AUT-13] no member can revoke the owner's rights, and an editor can revoke nothing")
   func rightsToRevoke() throws {
     let author = Author(board: owner.board, key: RealKey(1), grant: Grant(owner: owner))
-    let own = try #require(author.revoke(author.member, through: 5, counting: [:]))
+    let own = try #require(
+      author.makeRevocation(of: author.member, through: 5, counting: [:])?.complete
+    )
     #expect(throws: ReplicaError.notGranted) {
       try own.verify(board: owner.board, with: verifier)
     }
@@ -184,14 +189,15 @@ import Testing
       key: RealKey(3),
       grant: Grant(owner, [try certificate(3, Rights(.editor))])
     )
-    #expect(editor.revoke(author.member, through: 5, counting: [:]) == nil)
-    let forged = Revocation(
+    #expect(editor.makeRevocation(of: author.member, through: 5, counting: [:])?.complete == nil)
+    var signer = Signer(RealKey(3))
+    let forged = Revocation.make(
       of: MemberID(publicKey: RealKey(4).publicKey),
       through: 5,
       counting: [:],
-      by: RealKey(3),
-      Grant(owner, [try certificate(3, Rights(.editor))])
-    )
+      Grant(owner, [try certificate(3, Rights(.editor))]),
+      &signer
+    ).value
     #expect(throws: ReplicaError.notGranted) {
       try forged.verify(board: owner.board, with: verifier)
     }
@@ -214,13 +220,19 @@ import Testing
       grant: Grant(owner, [chain[0]])
     )
     let inc = record.incarnation
-    let byOwner = try #require(first.revoke(member, through: 100, counting: [inc: 9]))
-    let byGranter = try #require(second.revoke(member, through: 200, counting: [inc: 4]))
-    let early = try #require(first.revoke(member, through: 99, counting: [:]))
-    let ofGranter = try #require(
-      first.revoke(granter, through: 1_700_000_000_000, counting: [inc: 20])
+    let byOwner = try #require(
+      first.makeRevocation(of: member, through: 100, counting: [inc: 9])?.complete
     )
-    let ofOther = try #require(second.revoke(granter, through: .max >> 1, counting: [:]))
+    let byGranter = try #require(
+      second.makeRevocation(of: member, through: 200, counting: [inc: 4])?.complete
+    )
+    let early = try #require(first.makeRevocation(of: member, through: 99, counting: [:])?.complete)
+    let ofGranter = try #require(
+      first.makeRevocation(of: granter, through: 1_700_000_000_000, counting: [inc: 20])?.complete
+    )
+    let ofOther = try #require(
+      second.makeRevocation(of: granter, through: .max >> 1, counting: [:])?.complete
+    )
     let all = [byOwner, byGranter, early, ofGranter, ofOther]
     func limit(_ some: [Revocation]) -> UInt64? {
       var revocations = Revocations()

@@ -31,7 +31,7 @@ import Testing
   }
 
   /// The number of the pending request to Bo.
-  private var inFlight: UInt64? { anna.replica.peers[bo.member]?.requestInFlight }
+  private var inFlight: UInt64? { anna.replica.core.peers[bo.member]?.requestInFlight }
 
   private func take() -> [ReplicaAction] {
     let actions = anna.replica.takeActions()
@@ -112,11 +112,11 @@ import Testing
   func author() throws {
     join()
     let first = anna.replica.board.incarnation
-    introduced = [try #require(anna.replica.registry[first])]
+    introduced = [try #require(anna.replica.core.registry[first])]
     #expect(claim([Dot(first, 9)]) == [])
     #expect(!context.contains(first))
     let second = anna.replica.board.incarnation
-    introduced.append(try #require(anna.replica.registry[second]))
+    introduced.append(try #require(anna.replica.core.registry[second]))
     #expect(second != first)
     // Now the claim has no effect, and the boards become equal.
     func claimAgain(_ dot: Dot) -> [String] {
@@ -147,7 +147,7 @@ import Testing
     #expect(context.contains(cleo.incarnation) && !context.contains(bo.incarnation))
     #expect(receive(try cleo.sendText(), from: cleo) == [])
     #expect(!hasText(of: cleo, 3) && hasText(of: cleo, 1) && hasText(of: bo, 2))
-    wait(2 * HeldMessages.timeout)
+    wait(2 * MemberInbox.earlyTimeout)
     #expect(tick() == [])
     let replica = try reopened()
     #expect(replica.digest == anna.replica.digest)
@@ -162,8 +162,8 @@ import Testing
     #expect(receive(SyncMessage.record(cleo.record.bytes).encode(), from: bo) == [])
     #expect(receive(try purge(Dot(cleo.incarnation, 1 << 40)), from: bo) == [])
     #expect(receive(try bo.sendText(), from: bo) == [])
-    #expect(anna.replica.nextDeadline ?? .max <= now.uptime + HeldMessages.timeout)
-    wait(HeldMessages.timeout - 1)
+    #expect(anna.replica.nextDeadline ?? .max <= now.uptime + MemberInbox.earlyTimeout)
+    wait(MemberInbox.earlyTimeout - 1)
     #expect(tick() == [])
     #expect(!hasText(of: bo, 2))
     wait(1)
@@ -178,7 +178,7 @@ import Testing
     join()
     let incarnation = anna.replica.board.incarnation
     #expect(receive(try purge(Dot(incarnation, 1 << 40)), from: bo) == [])
-    wait(HeldMessages.timeout)
+    wait(MemberInbox.earlyTimeout)
     #expect(tick() == [])
     try anna.replica.change(now: now) { board in
       _ = try board.createText("mine", at: Point(x: 0, y: 0))

@@ -1,0 +1,201 @@
+import Whiteboard
+
+/// Handles the messages, datagrams and answers of members, and rejects those that break a rule.
+///
+/// A message whose signatures are being verified, or a batch that is early, waits in the inbox of its member, and
+/// later messages of that member wait behind it.
+final class MessageHandler {
+  let core: ReplicaCore
+  /// The grants from a document that are not verified yet, in order.
+  var restoredGrants: [Grant] = []
+  /// The results for the first of them.
+  var grantVerification = VerificationState()
+
+  init(_ core: ReplicaCore) { self.core = core }
+
+  /// Handles a message, or lets it wait behind earlier ones of the member.
+  func receive(_ message: [UInt8], from member: MemberID, _ now: Moment) {
+    guard let peer = core.peers[member] else { return }
+    guard peer.inbox.isWaiting else {
+      return handle(message, from: member, VerificationState(), now)
+    }
+    core.begin(now)
+    if !peer.inbox.append(message) {
+      close(member, for: .malformed(.overLimit("unverified messages")))
+    }
+    core.finish(from: member, now)
+    releaseEarlyBatches(now)
+  }
+
+  /// Handles the messages in the inbox of a member, up to the next one that must wait.
+  func handleInbox(of member: MemberID, _ now: Moment) {
+    while let message = core.peers[member]?.inbox.removeNext() {
+      handle(message, from: member, VerificationState(), now)
+    }
+  }
+
+  /// Handles a message behind no other; it waits if signatures in it are not verified yet.
+  func handle(
+    _ bytes: [UInt8],
+    from member: MemberID,
+    _ verification: VerificationState,
+    _ now: Moment
+  ) {
+    core.begin(now)
+    handling(of: member, now) {
+      if bytes.first == SyncMessage.batchKind {
+        // Most messages are batches; they are decoded in place.
+        try core.receiver.receiveBatch(bytes, at: 1, from: member, now)
+      } else if bytes.first == SyncMessage.applicationKind {
+        // The message can be large, and is not copied.
+        core.outbox.append(.data(bytes.dropFirst(), from: member, isReliable: true))
+      } else if let message = try SyncMessage.decode(bytes) {
+        var verification = verification
+        let checked = try core.checking(&verification, for: member) {
+          () throws(ReplicaError) -> CheckedMessage in try check(message, from: member)
+        }
+        guard let checked else {
+          core.peers[member]?.inbox.wait(bytes, for: verification)
+          return
+        }
+        try handle(checked, from: member, now)
+        core.requests.sendNext(now)
+      }
+    }
+    core.finish(from: member, now)
+    releaseEarlyBatches(now)
+  }
+
+  /// Runs `body`, and handles its error as that of a message of a member.
+  private func handling(of member: MemberID, _ now: Moment, _ body: () throws -> Void) {
+    do {
+      try body()
+    } catch let error as CodecError {
+      close(member, for: .malformed(error))
+    } catch let error as ReplicaError {
+      if error == .viewer { core.permissions.viewerWasRefused() }
+      close(member, for: error)
+    } catch {
+      reportFull(member, now)
+    }
+  }
+
+  /// Reports that what a member made did not fit.
+  ///
+  /// This is not a breach by the member, because other members may have filled the board.
+  func reportFull(_ member: MemberID, _ now: Moment) {
+    guard core.peers[member]?.beginFullReport(now.uptime) ?? false else { return }
+    core.outbox.append(.full(member))
+  }
+
+  /// Requests that the session close the link of a member, and ignores further messages on it.
+  func close(_ member: MemberID, for error: ReplicaError) {
+    core.peers[member]?.close()
+    core.requests.remove(member)
+    core.outbox.append(.protocolViolation(member, error))
+  }
+
+  /// Checks the signatures in a message, and whether the member may send it, without any effect.
+  private func check(
+    _ message: SyncMessage,
+    from member: MemberID
+  ) throws(ReplicaError) -> CheckedMessage {
+    switch message {
+    case .author(let message):
+      return .author(try core.receiver.check(message, from: member), message.head)
+    case .head(let head):
+      try core.receiver.check(head, from: member)
+      return .head(head)
+    case .grant(let bytes): return .grant(try core.permissions.checkGrant(bytes))
+    case .revocation(let bytes): return .revocation(try core.permissions.checkRevocation(bytes))
+    case .record(let bytes): return .record(try core.receiver.checkRecord(bytes))
+    default: return .unsigned(message)
+    }
+  }
+
+  private func handle(
+    _ message: CheckedMessage,
+    from member: MemberID,
+    _ now: Moment
+  ) throws {
+    switch message {
+    case .author(let record, let head):
+      try core.receiver.receive(record, head, from: member)
+      memberIntroducedItself(member, now)
+    case .head(let head): core.receiver.receive(head, from: member)
+    case .grant(let grant): core.permissions.receive(grant, now)
+    case .revocation(let revocation): core.permissions.receive(revocation, from: member, now)
+    case .record(let record): try core.receiver.receiveAhead(record, from: member)
+    case .unsigned(let message): try handle(message, from: member, now)
+    }
+  }
+
+  private func handle(
+    _ message: SyncMessage,
+    from member: MemberID,
+    _ now: Moment
+  ) throws {
+    switch message {
+    case .batch(let bytes): try core.receiver.receiveBatch(bytes, at: 0, from: member, now)
+    case .request(let request): core.answerSender.receive(request, from: member, now)
+    case .nothingLacking(let number): try receiveNothingLacking(number, from: member, now)
+    case .state(let report): core.reports.receive(report, from: member, now)
+    case .assetRequest(let id): core.photos.serve(id, to: member)
+    case .assetUnavailable(let id): core.photos.unavailable(id, from: member, now)
+    case .profile(let profile):
+      core.outbox.append(.profile(member, name: profile.name, icon: profile.icon))
+    case .application(let bytes):
+      core.outbox.append(.data(bytes[...], from: member, isReliable: true))
+    case .author, .head, .grant, .revocation, .record:
+      preconditionFailure("messages with signatures are checked")
+    }
+  }
+
+  private func memberIntroducedItself(_ member: MemberID, _ now: Moment) {
+    core.presence.membersChanged()
+    core.permissions.updateRole(of: member)
+    core.permissions.sendGrant(to: member, now)
+    // A viewer is not asked, and an editor can become a viewer under another incarnation.
+    guard let peer = core.peers[member], peer.mayBeAsked, !peer.isAsked, now.uptime >= peer.askAgain
+    else { return }
+    core.requests.insert(member)
+  }
+
+  // MARK: - Early batches
+
+  /// Handles the batches that are no longer early, or have waited for too long, and the messages behind them.
+  ///
+  /// If a batch has waited for too long, its early purges are left out. If the objects are created after
+  /// all, the boards differ, and the repair (SYN-42) removes them.
+  func releaseEarlyBatches(_ now: Moment) {
+    var isProgress = core.peers.states.contains { $0.inbox.earlyBatch != nil }
+    while isProgress {
+      isProgress = false
+      for member in core.peers.members {
+        guard let peer = core.peers[member], let early = peer.inbox.earlyBatch else { continue }
+        let isOverdue = peer.inbox.isOverdue(now.uptime)
+        guard isOverdue || !core.claims.isEarly(early.batch, now) else { continue }
+        isProgress = true
+        let last = isOverdue ? core.claims.lastWritten(now) : [:]
+        peer.inbox.removeEarlyBatch()
+        core.begin(now)
+        handling(of: member, now) {
+          try core.receiver.apply(early, purgingWithin: last, from: member, now)
+        }
+        core.finish(from: member, now)
+        handleInbox(of: member, now)
+      }
+    }
+  }
+}
+
+/// A message whose signatures were checked.
+private enum CheckedMessage {
+  case author(AuthorRecord, SignedHead)
+  case head(SignedHead)
+  case grant(Grant)
+  case revocation(Revocation)
+  case record(AuthorRecord)
+  /// A message that contains no signatures.
+  case unsigned(SyncMessage)
+}

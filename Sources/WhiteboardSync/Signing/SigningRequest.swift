@@ -1,0 +1,88 @@
+import Whiteboard
+
+/// Identifies a signature that the owner of a replica must make.
+public struct SigningID: Hashable, Sendable {
+  let number: UInt64
+}
+
+/// Bytes that the owner of a replica must sign with the key of the author.
+///
+/// The owner answers each request with ``Replica/signed(_:signature:now:)``.
+public struct SigningRequest: Hashable, Sendable {
+  /// Identifies the request.
+  public let id: SigningID
+  /// The bytes to sign with ECDSA on P-256 and SHA-256.
+  public let bytes: [UInt8]
+}
+
+/// A value with a signature that may be missing.
+///
+/// While it is missing, the value contains 64 zero bytes in its place.
+struct Signed<Value> {
+  /// The value.
+  let value: Value
+  /// The request for the missing signature; nil if the value is complete.
+  let request: SigningID?
+
+  /// The value of an author with a local key, which signs at once.
+  var complete: Value {
+    precondition(request == nil, "the author has a local key")
+    return value
+  }
+}
+
+/// Makes the signatures of an author: at once with a local key, or by requests to the owner of the replica.
+struct Signer {
+  /// The public key of the author.
+  let publicKey: [UInt8]
+  private let key: (any AuthorKey)?
+  private var lastNumber: UInt64 = 0
+  /// The requests that the owner has not received yet.
+  private var newRequests: [SigningRequest] = []
+  /// The requests that the owner has not answered yet.
+  private var pending: Set<SigningID> = []
+
+  /// Creates a signer that signs at once.
+  init(_ key: any AuthorKey) {
+    self.key = key
+    publicKey = key.publicKey
+  }
+
+  /// Creates a signer whose owner signs.
+  init(publicKey: [UInt8]) {
+    key = nil
+    self.publicKey = publicKey
+  }
+
+  /// Signs some bytes, or requests the signature.
+  /// - Returns: The signature, or a placeholder and the request for it.
+  mutating func sign(_ bytes: [UInt8]) -> Signed<[UInt8]> {
+    if let key {
+      let signature = key.signature(of: bytes)
+      precondition(signature.count == AuthorRecord.signatureBytes, "a signature has 64 bytes")
+      return Signed(value: signature, request: nil)
+    }
+    lastNumber += 1
+    let id = SigningID(number: lastNumber)
+    newRequests.append(SigningRequest(id: id, bytes: bytes))
+    pending.insert(id)
+    return Signed(
+      value: [UInt8](repeating: 0, count: AuthorRecord.signatureBytes),
+      request: id
+    )
+  }
+
+  /// Whether a signature is missing.
+  var isPending: Bool { !pending.isEmpty }
+
+  /// Removes and returns the requests that the owner has not received yet.
+  mutating func removeNewRequests() -> [SigningRequest] {
+    guard !newRequests.isEmpty else { return [] }
+    defer { newRequests = [] }
+    return newRequests
+  }
+
+  /// The owner answered a request.
+  /// - Returns: Whether the request was pending.
+  mutating func didSign(_ id: SigningID) -> Bool { pending.remove(id) != nil }
+}

@@ -1,0 +1,112 @@
+import Whiteboard
+
+/// Identifies a check that the owner of a replica must make.
+public struct VerificationID: Hashable, Sendable {
+  let number: UInt64
+  /// The member whose message the check is for.
+  let member: MemberID
+}
+
+/// A public key or a signature that the owner of a replica must check.
+///
+/// The owner answers each request with ``Replica/verified(_:isValid:now:)``.
+public struct VerificationRequest: Hashable, Sendable {
+  /// The key or the signature.
+  public enum Subject: Hashable, Sendable {
+    /// Whether these bytes are a public key: a point on P-256, uncompressed as in SEC 1.
+    case key([UInt8])
+    /// Whether the owner of the key made this signature of these bytes, with ECDSA and SHA-256.
+    case signature([UInt8], of: [UInt8], by: [UInt8])
+  }
+
+  /// Identifies the request.
+  public let id: VerificationID
+  /// The key or the signature to check.
+  public let subject: Subject
+}
+
+/// The results of the checks for one message, and the checks that are pending.
+struct VerificationState {
+  private(set) var results: [VerificationRequest.Subject: Bool] = [:]
+  private var pending: [VerificationID: VerificationRequest.Subject] = [:]
+
+  /// Whether a result is missing.
+  var isPending: Bool { !pending.isEmpty }
+
+  /// Notes that a check was requested.
+  mutating func add(_ request: VerificationRequest) { pending[request.id] = request.subject }
+
+  /// Notes the result of a check.
+  /// - Returns: Whether the check was pending.
+  mutating func didVerify(_ id: VerificationID, isValid: Bool) -> Bool {
+    guard let subject = pending.removeValue(forKey: id) else { return false }
+    results[subject] = isValid
+    return true
+  }
+}
+
+/// An answer whose signatures are being verified.
+struct UnverifiedAnswer {
+  let bytes: [UInt8]
+  var verification: VerificationState
+}
+
+/// A verifier that requests its results from the owner of the replica, and gets them later.
+///
+/// While a check of a message runs, it collects the keys and signatures without a result, and assumes that they are
+/// valid. If there are any, the result of the check does not count: the message waits for the results, and is
+/// checked again with them. So the check has the same result as with a local verifier.
+final class OwnerVerifier: SignatureVerifier {
+  private let outbox: Outbox
+  /// The results for the running check.
+  private var results: [VerificationRequest.Subject: Bool] = [:]
+  /// The keys and signatures without a result in the running check, in order.
+  private var missing: [VerificationRequest.Subject] = []
+  private var lastNumber: UInt64 = 0
+
+  init(_ outbox: Outbox) { self.outbox = outbox }
+
+  /// Runs a check for a message of a member.
+  ///
+  /// - Parameters:
+  ///   - verification: The results so far. If others are missing, this requests them.
+  ///   - member: The member.
+  ///   - body: The check, which must have no effect.
+  /// - Returns: The result of the check; nil if results are missing.
+  func check<Result>(
+    _ verification: inout VerificationState,
+    for member: MemberID,
+    _ body: () -> Result
+  ) -> Result? {
+    results = verification.results
+    defer { (results, missing) = ([:], []) }
+    let result = body()
+    guard !missing.isEmpty else { return result }
+    for subject in missing {
+      lastNumber += 1
+      let id = VerificationID(number: lastNumber, member: member)
+      let request = VerificationRequest(id: id, subject: subject)
+      verification.add(request)
+      outbox.request(.verify(request))
+    }
+    return nil
+  }
+
+  func isKey(_ bytes: [UInt8]) -> Bool {
+    // Most invalid keys are recognized without the owner.
+    guard bytes.count == AuthorRecord.keyBytes, bytes.first == 4 else { return false }
+    return result(of: .key(bytes))
+  }
+
+  func isValid(_ signature: [UInt8], of bytes: [UInt8], by key: [UInt8]) -> Bool {
+    result(of: .signature(signature, of: bytes, by: key))
+  }
+
+  private func result(of subject: VerificationRequest.Subject) -> Bool {
+    if let result = results[subject] { return result }
+    missing.append(subject)
+    // Each is requested once.
+    results[subject] = true
+    return true
+  }
+}
