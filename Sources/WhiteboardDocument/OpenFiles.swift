@@ -18,19 +18,27 @@ enum OpenFiles {
   }
 
   private struct Connection {
-    let use: Use
     let number: Int
+    let use: Use
+    /// The connected file.
+    ///
+    /// Its inode number stays reserved until the connection is no longer tracked. Otherwise a new
+    /// file that gets the number would count as open, and its index would not be compared with its
+    /// log.
+    var file: ReservedInode
     /// The database connection; nil while it is being opened.
     weak var queue: DatabaseQueue?
     var isOpening = true
+
+    var isOpen: Bool { isOpening || queue != nil }
   }
 
   private struct State {
-    var connections: [FileIdentity: [Connection]] = [:]
+    var connections: [Connection] = []
     var count = 0
 
     func use(of file: FileIdentity) -> Use {
-      (connections[file] ?? []).filter { $0.isOpening || $0.queue != nil }.map(\.use).max() ?? .none
+      connections.filter { $0.isOpen && $0.file.identity == file }.map(\.use).max() ?? .none
     }
   }
 
@@ -42,36 +50,28 @@ enum OpenFiles {
     _ mode: BoardDocument.Mode,
     _ open: () throws -> DatabaseQueue
   ) throws -> DatabaseQueue {
-    guard let file = FileIdentity(path) else { return try open() }
+    guard let file = ReservedInode(path) else { return try open() }
     let number = state.withLock { state in
-      state.connections = state.connections.filter { state.use(of: $0.key) > .none }
+      state.connections.removeAll { !$0.isOpen }
       state.count += 1
       let use = mode == .writing ? Use.writing : .reading
-      state.connections[file, default: []].append(Connection(use: use, number: state.count))
+      state.connections.append(Connection(number: state.count, use: use, file: file))
       return state.count
     }
     let queue = Result { try open() }
     state.withLock { state in
-      guard let index = state.connections[file]?.firstIndex(where: { $0.number == number }),
-        var connection = state.connections[file]?.remove(at: index)
-      else { return }
-      connection.queue = try? queue.get()
-      connection.isOpening = false
-      // The file may have been replaced before SQLite opened it, and the inode number reused since.
-      state.connections[FileIdentity(path) ?? file, default: []].append(connection)
+      guard let index = state.connections.firstIndex(where: { $0.number == number }) else { return }
+      state.connections[index].queue = try? queue.get()
+      state.connections[index].isOpening = false
+      // The file may have been replaced before SQLite opened it.
+      if let opened = ReservedInode(path) { state.connections[index].file = opened }
     }
     return try queue.get()
   }
 
-  /// Closes a connection and stops tracking it, since another file may get its inode number.
+  /// Closes a connection and stops tracking it.
   static func close(_ queue: DatabaseQueue) throws {
-    defer {
-      state.withLock { state in
-        for file in state.connections.keys {
-          state.connections[file]?.removeAll { $0.queue === queue }
-        }
-      }
-    }
+    defer { state.withLock { state in state.connections.removeAll { $0.queue === queue } } }
     try queue.close()
   }
 
