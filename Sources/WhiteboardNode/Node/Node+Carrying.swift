@@ -79,7 +79,7 @@ extension Node {
     at addresses: [PeerAddress],
     _ session: Session
   ) {
-    admit(relay: relay)
+    board?.roles.admit(relay: relay)
     let words = code.map { $0.text.split(separator: "-").map(String.init) } ?? []
     let link = addresses.first.flatMap { HostPort(host: $0.host, port: $0.port) }.map {
       BoardLink(address: $0, board: session.id.text, peer: relay.text, code: words).text

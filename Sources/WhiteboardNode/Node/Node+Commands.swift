@@ -153,7 +153,7 @@ extension Node {
         try await decline(target, reason: reason ?? "")
         done(request)
       case .kick(let target, let reason, let withAdmitted, let keepsCode):
-        let invited = try await kick(
+        let invited = try await servedBoard().admission.kick(
           target,
           reason: reason ?? "",
           withAdmitted: withAdmitted,
@@ -163,18 +163,18 @@ extension Node {
         if let invited { emit(.invited(invited)) }
         done(request)
       case .role(let target, let role):
-        try changeRole(of: target, to: role)
+        try servedBoard().roles.change(target, to: role)
         done(request)
       case .hide(let target, let isHidden):
-        done(request, try await hide(author: target, isHidden))
+        done(request, try await servedBoard().setAuthor(target, isHidden: isHidden))
       case .invite(let terms):
-        emit(.invited(try await invite(terms, request: request.request)))
+        emit(.invited(try await servedBoard().admission.invite(terms, request: request.request)))
         done(request)
       case .profile(let name, let icon):
-        try await changeProfile(name, icon, request)
+        try await servedBoard().profiles.changeOwn(name, icon, request: request.request)
         done(request)
       case .continue:
-        try await continueAlone()
+        try await localRemoval.continueAlone()
         done(request)
       case .leave:
         await leave()
@@ -202,28 +202,28 @@ extension Node {
         done(request)
       // Queries
       case .objects:
-        tellObjects(request)
+        try servedBoard().queries.emitObjects(request: request.request)
         done(request)
       case .show(let reference):
-        try tellObject(reference, request)
+        try servedBoard().queries.emitObject(reference, request: request.request)
         done(request)
       case .find(let area):
-        tellFound(area, request)
+        try servedBoard().queries.emitObjects(in: area, request: request.request)
         done(request)
       case .chat:
-        tellChat(request: request.request)
+        try servedBoard().reports.emitChat(request: request.request)
         done(request)
       case .settings:
-        tellSettings(request)
+        try servedBoard().queries.emitSettings(request: request.request)
         done(request)
       case .peers:
-        await tellPeers(request)
+        try await servedBoard().queries.emitPeers(request: request.request)
         done(request)
       case .digest:
-        tellDigest(request)
+        try servedBoard().queries.emitDigest(request: request.request)
         done(request)
       case .help(let topic):
-        emit(.note(.init(code: "help", message: try help(topic))))
+        emit(.note(.init(code: "help", message: try CommandTable.help(topic))))
         done(request)
       // Files and versions
       case .checkpoint(let name):
@@ -263,12 +263,19 @@ extension Node {
     changed()
   }
 
+  /// Returns the open board.
+  ///
+  /// - Throws: ``CommandError`` if the board is not open.
+  func servedBoard() throws(CommandError) -> ServedBoard {
+    guard let board else { throw CommandError(.ending, "the board is closed") }
+    return board
+  }
+
   /// Returns the editor of the board.
   ///
   /// - Throws: ``CommandError`` if the board is not open.
   func openEditor() throws(CommandError) -> BoardEditor {
-    guard let editor else { throw CommandError(.ending, "the board is closed") }
-    return editor
+    try servedBoard().editor
   }
 
   /// Runs a command that changes the board, and answers whether it did.
@@ -279,7 +286,7 @@ extension Node {
     endsStroke: Bool = true,
     _ body: nonisolated(nonsending) (BoardEditor) async throws(CommandError) -> CommandOutcome
   ) async throws(CommandError) {
-    try checkMayChange()
+    try localRemoval.checkMayChange()
     let editor = try openEditor()
     let before = editor.board.written
     if endsStroke { try editor.endStroke() }

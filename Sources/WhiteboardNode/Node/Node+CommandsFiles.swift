@@ -49,7 +49,7 @@ extension Node {
       name: boardName,
       region: region,
       objects: objects,
-      names: memberNames
+      names: try servedBoard().authors.displayNames
     )
     let ids = Set(export.snapshots.compactMap { $0.asset?.id })
     defer { for id in ids { photos.close(id) } }
@@ -125,17 +125,6 @@ extension Node {
       guard case .exists = error else { throw CommandError(.fileUnwritable, error.message) }
       throw CommandError(.fileUnwritable, "\(error.message); `force` writes over it")
     }
-  }
-
-  /// The known display names of the board's authors.
-  private var memberNames: [MemberID: String] {
-    guard let board = replica?.board else { return [:] }
-    var names: [MemberID: String] = [:]
-    for member in Set(board.authors.values) {
-      let look = PeerID(bytes: member.bytes).flatMap { members.looks[$0] }
-      names[member] = look?.name ?? members.name(of: member)
-    }
-    return names
   }
 
   // MARK: - Taking in

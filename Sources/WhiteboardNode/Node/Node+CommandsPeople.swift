@@ -51,68 +51,11 @@ extension Node {
     (try? invitation(word)) == nil ? transfers.offer(word) : nil
   }
 
-  /// Changes the local user's name or icon, and reports both.
-  func changeProfile(
-    _ name: String?,
-    _ icon: IconChange?,
-    _ request: CommandRequest
-  ) async throws(CommandError) {
-    if let settings = configuration.personalSettings {
-      do throws(DocumentError) {
-        try await settings.keep(name: name, icon: icon)
-      } catch {
-        throw CommandError(error)
-      }
-    }
-    if let name {
-      members.ownName = name
-      persistence.recordName(name, of: configuration.identity.peerID.text)
-    }
-    if let icon { members.ownIcon = icon.icon }
-    do throws(BoardError) {
-      try replica?.setProfile(name: members.ownName, icon: members.ownIcon?.emoji ?? "", now: now)
-    } catch {
-      throw CommandError(error) { members.label(of: $0) }
-    }
-    performActions()
-    emit(
-      .profile(
-        .init(
-          peer: replica?.board.member.description ?? "",
-          name: members.ownName,
-          icon: members.ownIcon?.emoji,
-          request: request.request
-        )
-      )
-    )
-  }
-
-  /// Returns the present or former member that a word of a command names.
-  ///
-  /// - Parameters:
-  ///   - word: The start of an id, or a name.
-  ///   - others: Members that the word may name though they wrote nothing on this board.
-  /// - Returns: The member.
-  /// - Throws: `noSuchPeer` if no member or more than one matches.
-  func author(_ word: String, or others: Set<MemberID> = []) throws(CommandError) -> MemberID {
-    guard let board = replica?.board else { throw CommandError(.ending, "the board is closed") }
-    var book = ReferenceResolver<MemberID>()
-    // Members that wrote nothing count too: the name of one of two must not mean the other.
-    let present = members.ids.compactMap { MemberID($0.bytes) }
-    for member in Set(board.authors.values).union(others).union(present) {
-      let present = members.name(of: member)
-      let name =
-        member == board.member ? members.ownName : present ?? persistence.names[member.description]
-      book.add(id: member.description, names: name.map { [$0] } ?? [], value: member)
-    }
-    return try book.find(word, what: "author", missing: .noSuchPeer)
-  }
-
   /// Permanently removes all objects that an author created, except settings.
   ///
   /// Other commands and changes run in between.
   func purge(author word: String) async throws(CommandError) -> CommandOutcome {
-    let author = try author(word)
+    let author = try servedBoard().authors.find(word)
     var count = 0
     while true {
       let removed = try openEditor().edit { (board) throws(BoardError) in

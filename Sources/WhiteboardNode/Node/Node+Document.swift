@@ -103,11 +103,10 @@ extension Node {
         )
         persistence.use(document)
         try await correctName(in: document, of: session)
-        removal = await storedRemoval(in: document)
-        if removal != nil, session.connectedPeers().contains(session.hostPeer) {
+        await localRemoval.load(from: document)
+        if localRemoval.removal != nil, session.connectedPeers().contains(session.hostPeer) {
           // The host admitted this peer, so it is a member again.
-          removal = nil
-          try await document.setRemoval(nil)
+          try await localRemoval.clear(in: document)
         }
       }
       persistence.begin()
@@ -116,7 +115,13 @@ extension Node {
       }
       let content = try await document.load()
       if content.keyframe == nil, content.entries.isEmpty { await tellUnreadable() }
-      compareClock(with: content, for: replica)
+      if let warning = NodeEvent.Remark(
+        clockBehind: content,
+        of: replica.board.member,
+        now: BoardFile.now
+      ) {
+        emit(.warning(warning))
+      }
       try await restore(content, to: replica, from: document)
     } catch {
       throw NodeError(error)
@@ -157,16 +162,5 @@ extension Node {
       emit(.warning(.init(code: "document-damaged", message: note)))
     }
     await photos.restore(from: document, to: replica)
-    for snapshot in replica.board.snapshots {
-      shown[snapshot.id] = snapshot
-      if isHidden(snapshot.id, on: replica.board) { continue }
-      runtime.sink.show(
-        .shown(snapshot, replica.board.gameView(snapshot.id, for: replica.board.member))
-      )
-    }
-    // What was stored is no news.
-    _ = replica.board.takeSettingsChange()
-    shownSettings = NodeEvent.SettingsDescription(replica.board.settings)
-    await storeTitle()
   }
 }

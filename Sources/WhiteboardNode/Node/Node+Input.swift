@@ -102,7 +102,7 @@ extension Node {
         if let error = await hold(for: request.command.name.requirement) {
           fail(error, answering: request)
         } else {
-          if request.command.name.changesBoard { await untilRoleIsTold() }
+          if request.command.name.changesBoard { await board?.roles.waitForRole() }
           await run(request)
         }
       }

@@ -259,7 +259,7 @@ extension Node {
       if let board = request.session {
         request.membership = await storedMember(of: board)?.membership
       }
-      return await refusedAsRemoved(error, request, hostName)
+      return await localRemoval.explanation(of: error, request, hostName)
     case .wrongCode where request.code == nil:
       // A code that was refused is not offered again by itself (ADM-3).
       if let board = request.session { await forgetCode(of: board) }

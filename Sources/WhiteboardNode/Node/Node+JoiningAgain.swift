@@ -98,7 +98,7 @@ extension Node {
   func storeTitle() async {
     guard let document = persistence.document, let session, configuration.recordingFile == nil
     else { return }
-    let title = shownSettings.title ?? ""
+    let title = board?.reports.settings.title ?? ""
     do throws(DocumentError) {
       if try await document.title() ?? "" != title { try await document.setTitle(title) }
       guard !title.isEmpty, isProvisional(boardName, session) else { return }

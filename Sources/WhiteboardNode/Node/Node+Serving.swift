@@ -58,7 +58,7 @@ extension Node {
     guard let settings = configuration.personalSettings else { return }
     do throws(DocumentError) {
       members.ownIcon = try await settings.icon
-      hiddenAuthors = try await settings.hiddenAuthors
+      try await hiddenAuthors.load()
     } catch {
       throw NodeError(error)
     }
@@ -80,15 +80,15 @@ extension Node {
     }
     guard let session = begun else { return }
     self.session = session
-    guard let board = BoardID(session.id.bytes) else {
+    guard let id = BoardID(session.id.bytes) else {
       throw NodeError(.internal, "the session has no board")
     }
     transfers.removeOldAnswers()
     let replica = Replica(
       author: Author(
-        board: board,
+        board: id,
         key: IdentityKey(identity: configuration.identity),
-        role: board.isOwned && configuration.isRelay ? .relay : .editor
+        role: id.isOwned && configuration.isRelay ? .relay : .editor
       ),
       now: now
     )
@@ -100,23 +100,27 @@ extension Node {
       await persistence.close()
       throw error
     }
+    let board = ServedBoard(
+      runtime,
+      configuration,
+      session,
+      replica,
+      members: members,
+      persistence: persistence,
+      photos: photos,
+      hiddenAuthors: hiddenAuthors
+    )
+    board.reports.showStoredBoard()
     await persistence.loadNames()
     persistence.reportState()
     // A name of a handshake is within the limit of a profile.
-    try? replica.setProfile(name: members.ownName, icon: members.ownIcon?.emoji ?? "", now: now)
-    self.replica = replica
+    try? board.profiles.publish()
+    self.board = board
     // Not before: a board that could not be read must not be written.
     persistence.replica = replica
     transfers.begin(replica, session)
-    editor = BoardEditor(runtime, replica, members: members, photos: photos) {
-      [runtime] in runtime.call { $0.performActions() }
-    }
-    if let grant = ownGrant(of: board) {
-      _ = replica.own(grant, now: now)
-      performActions()
-    }
-    if board.isOwned { roleChanged(replica.role) }
-    isRoleTold = replica.role.mayWrite
+    board.roles.begin(owner: owner)
+    await storeTitle()
     persistence.recordName(members.ownName, of: transport.peerID.text)
     persistence.recordTraffic(of: session, as: members.ownName)
     await tellReady(transport, session)
@@ -135,7 +139,7 @@ extension Node {
   /// Releases all held objects, and leaves.
   private func goodbye(_ session: Session) async {
     openBoard = nil
-    _ = try? editor?.endStroke()
+    _ = try? board?.editor.endStroke()
     _ = try? change { (board) throws(BoardError) in try board.deselectAll() }
     replica?.prepareToLeave(now: now)
     performActions()
@@ -207,7 +211,7 @@ extension Node {
       if let document = persistence.document, !configuration.isOffline {
         membership = await storedMembership(in: document)
       }
-      if let document = persistence.document { removal = await storedRemoval(in: document) }
+      if let document = persistence.document { await localRemoval.load(from: document) }
     }
     if configuration.isOwned, BoardID(id.bytes)?.isOwned != true {
       throw NodeError(
@@ -308,20 +312,27 @@ extension Node {
     ready = told
     emit(.ready(told))
     tellOffline()
-    if let removal { emit(.removed(described(removal))) }
+    if let event = localRemoval.event { emit(.removed(event)) }
     guard configuration.remembersBoards, configuration.isListening else { return }
     showOpenBoard(told)
     if openBoard == nil {
       configuration.logger.debug("other programs cannot see that the board is open")
     } else if admission == .code, !configuration.isRelay {
-      let board = session.id
-      spawn { node in await node.takeInvitations(for: board) }
+      spawn { node in await node.board?.admission.serveInvitationRequests() }
     }
   }
 
   /// The pass of the links to this host; nil if it does not ask a person (HEL-9).
   private func pass(for session: SessionID) -> String? {
     admission == .ask ? configuration.identity.invitationPass(for: session).text : nil
+  }
+
+  /// Publishes a new join code to the other programs of this user.
+  func publish(_ code: JoinCode, link: String) {
+    self.code = code
+    ready?.code = code.text
+    ready?.link = link
+    if openBoard != nil, let ready { showOpenBoard(ready) }
   }
 
   /// Shows the board to the other programs of this user, with its present code.
@@ -349,7 +360,8 @@ extension Node {
   /// Lets the board be found by way of us, where that is wanted.
   func announce(_ transport: PeerTransport, _ session: Session) {
     // A board from which this peer was removed is not its to offer.
-    guard configuration.isAnnounced, removal == nil, let discovery = configuration.discovery,
+    guard configuration.isAnnounced, localRemoval.removal == nil,
+      let discovery = configuration.discovery,
       let peer = AnnouncedPeerID(bytes: transport.peerID.bytes),
       let board = AnnouncedSessionID(bytes: session.id.bytes),
       let port = UInt16(exactly: transport.port)

@@ -18,7 +18,7 @@ extension Node {
     }
     endInvitations()
     if let end = session.endReason, end.code == .kicked {
-      wasRemoved(by: session.hostPeer, reason: end.remark)
+      localRemoval.removed(by: session.hostPeer, reason: end.remark)
     }
     // Nobody can join here any more, so nobody should find the board through us.
     participantSource.finish()
@@ -27,7 +27,7 @@ extension Node {
     // A user may still look at the board, but the remaining commands of a script would reach no
     // member.
     if case .run = configuration.script, let reason = session.endReason, reason.code == .kicked {
-      let message = removal.map { described($0).message } ?? reason.message
+      let message = localRemoval.event?.message ?? reason.message
       end(.failed(NodeError(.notAllowed, message, isRemoval: true)))
     }
   }
@@ -178,8 +178,8 @@ extension Node {
     if let member = MemberID(id.bytes) {
       replica?.peerJoined(member, now: now)
       performActions()
-      if id == session.hostPeer { wasReadmitted() }
-      admit(peer)
+      if id == session.hostPeer { localRemoval.readmitted() }
+      board?.roles.admit(peer)
     }
     if isNew {
       participantSource.yield()
@@ -207,9 +207,9 @@ extension Node {
     switch reason {
     case .kicked(let words) where peer == session.hostPeer:
       isAboutUs = true
-      wasRemoved(by: peer, reason: words.displayed(width: EventText.wordsLimit))
+      localRemoval.removed(by: peer, reason: words.displayed(width: EventText.wordsLimit))
     case .refused(let error) where error.code == .kicked && peer != session.hostPeer:
-      refused(by: peer, because: error)
+      localRemoval.reportRefusal(by: peer, because: error)
     default: break
     }
     if reason == .lost {

@@ -16,6 +16,7 @@ package actor Node {
   let input: (any CommandSource)?
   /// The members of the session, and the names of all.
   let members: Members
+  let hiddenAuthors: HiddenAuthors
   private let sink: any EventSink
   /// Events, conditions, tasks, time, and the end.
   private(set) lazy var runtime = NodeRuntime(self, sink: sink)
@@ -42,25 +43,27 @@ package actor Node {
   var nextPurge: ContinuousClock.Instant
   /// The times since which objects were seen as deleted.
   var deletionAges = DeletionAges()
-  /// The host's decision that this peer is no longer a member; nil while it is one.
-  var removal: Removal?
+  /// The removal of the local peer by the host.
+  private(set) lazy var localRemoval = LocalRemoval(
+    runtime,
+    configuration,
+    members: members,
+    persistence: persistence
+  )
   /// Tells other programs that the board is open.
   var openBoard: OpenBoardFile?
 
   // Who is there.
   var session: Session?
-  var replica: Replica?
+  /// The open board; nil before it is open.
+  var board: ServedBoard?
   var boardName = ""
   var admission: NodeConfiguration.Admission?
   var code: JoinCode?
   /// What was told when we could be reached.
   var ready: NodeEvent.Ready?
-  /// Whose the board is, where it was made here now as ours.
+  /// The owner of the board that this node created; nil if it created none, or one without an owner.
   var owner: BoardOwner?
-  /// What we were told last that we may do on the board, where somebody owns it.
-  var ownRole: Role?
-  /// Whether we were told what we may do, or waited for it long enough.
-  var isRoleTold = false
   var isAnnouncing = false
   var isBegun = false
   /// Whether a member's answer to a catch-up request was applied.
@@ -107,14 +110,6 @@ package actor Node {
   var questionStart: ContinuousClock.Instant?
   /// Why the person here did not say that the words are the same.
   var doubt: NodeError?
-  /// Runs the commands that change the board; nil before it is open.
-  var editor: BoardEditor?
-  var shown: [ObjectID: ObjectSnapshot] = [:]
-  /// The games among what is shown, as we saw them last.
-  var shownGames: [ObjectID: GameView] = [:]
-  var shownSettings = NodeEvent.SettingsDescription()
-  /// The authors that the user does not want to see.
-  var hiddenAuthors: Set<MemberID> = []
   /// The first verb that failed, in a script that keeps going.
   var firstFailure: NodeError?
 
@@ -148,6 +143,7 @@ package actor Node {
       localPeer: configuration.identity.peerID,
       ownName: configuration.displayName
     )
+    hiddenAuthors = HiddenAuthors(configuration.personalSettings)
     self.input = input
     self.sink = sink
     nextPurge = .now + .seconds(60)
@@ -233,6 +229,19 @@ package actor Node {
     readerWaiter?.resume()
     readerWaiter = nil
   }
+
+  // MARK: - The board
+
+  /// Returns the id for a new board: one of the local user, if the configuration says so.
+  func newBoard() -> SessionID {
+    guard configuration.isOwned else { return .ofOpenBoard() }
+    let owner = BoardOwner(identity: configuration.identity, salt: configuration.salt)
+    self.owner = owner
+    return owner.session
+  }
+
+  /// The local copy of the board; nil before it is open.
+  var replica: Replica? { board?.replica }
 
   // MARK: - Services of the runtime
 

@@ -1,0 +1,91 @@
+import PeerSession
+import Whiteboard
+import WhiteboardSync
+
+/// A board that is open in a session, with the parts of the node that work on it.
+///
+/// Confined to the isolation of its node.
+final class ServedBoard {
+  let session: Session
+  let replica: Replica
+  let authors: Authors
+  let reports: BoardReports
+  let profiles: Profiles
+  let roles: Roles
+  let admission: BoardAdmission
+  let queries: Queries
+  /// Runs the commands that change the board.
+  let editor: BoardEditor
+
+  init(
+    _ runtime: NodeRuntime,
+    _ configuration: NodeConfiguration,
+    _ session: Session,
+    _ replica: Replica,
+    members: Members,
+    persistence: Persistence,
+    photos: PhotoFiles,
+    hiddenAuthors: HiddenAuthors
+  ) {
+    self.session = session
+    self.replica = replica
+    authors = Authors(board: replica.board, members: members, persistence: persistence)
+    reports = BoardReports(
+      runtime,
+      replica,
+      members: members,
+      photos: photos,
+      hiddenAuthors: hiddenAuthors
+    )
+    profiles = Profiles(
+      runtime,
+      configuration.personalSettings,
+      replica,
+      members: members,
+      persistence: persistence
+    )
+    editor = BoardEditor(runtime, replica, members: members, photos: photos)
+    roles = Roles(runtime, replica, members: members)
+    admission = BoardAdmission(
+      runtime,
+      configuration,
+      session,
+      replica,
+      members: members,
+      roles: roles,
+      persistence: persistence
+    )
+    queries = Queries(
+      runtime,
+      session,
+      replica,
+      members: members,
+      persistence: persistence,
+      reports: reports,
+      editor: editor,
+      roles: roles
+    )
+  }
+
+  /// Hides an author on all boards, or shows it again.
+  ///
+  /// - Parameters:
+  ///   - word: The name or id prefix of the author.
+  ///   - isHidden: Whether to hide it.
+  /// - Returns: The number of objects of this board that are no longer shown, or are shown again.
+  nonisolated(nonsending) func setAuthor(
+    _ word: String,
+    isHidden: Bool
+  ) async throws(CommandError) -> CommandOutcome {
+    let hidden = reports.hiddenAuthors
+    let author = try authors.find(word, or: hidden.members)
+    guard !isHidden || author != replica.board.member else {
+      throw CommandError(.badArgument, "you cannot hide yourself")
+    }
+    guard hidden.contains(author) != isHidden else {
+      return CommandOutcome(count: isHidden ? reports.objectsOfAuthor(author).count : 0)
+    }
+    try await hidden.set(author, isHidden: isHidden)
+    return CommandOutcome(count: reports.setShown(!isHidden, author: author))
+  }
+}
