@@ -100,6 +100,7 @@ package enum CommandTable {
   /// Returns the output of `help`.
   ///
   /// - Parameter topic: The name of a command; nil or `verbs` for all commands.
+  /// - Returns: The text.
   /// - Throws: ``CommandError`` if there is no such command.
   static func help(_ topic: String?) throws(CommandError) -> String {
     guard let topic, topic != "verbs" else { return text }

@@ -12,6 +12,7 @@ struct Authors {
   /// - Parameters:
   ///   - word: An id prefix, or a name.
   ///   - others: Members that the word may name although they wrote nothing on this board.
+  /// - Returns: The member.
   /// - Throws: ``CommandError`` if no member or more than one matches.
   func find(_ word: String, or others: Set<MemberID> = []) throws(CommandError) -> MemberID {
     var resolver = ReferenceResolver<MemberID>()

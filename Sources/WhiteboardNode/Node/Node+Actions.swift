@@ -50,14 +50,14 @@ extension Node {
         metadata: ["asset": "\(reference.id)", "peer": "\(member.description.prefix(8))"]
       )
     case .data(let bytes, let member, let isReliable):
-      received(bytes, from: member, isReliable: isReliable)
+      board.messages.received(bytes, from: member, isReliable: isReliable)
     // Members
     case .profile(let member, let name, let icon):
       board.profiles.changed(member, name: name, icon: icon)
     case .role(let role): board.roles.localRoleChanged(to: role)
     case .memberRole(let member, let role): board.roles.roleChanged(of: member, to: role)
     case .caughtUp(let member):
-      caughtUp(with: member)
+      board.catchUp.caughtUp(with: member)
       configuration.logger.debug(
         "Caught up with a member.",
         metadata: ["peer": "\(member.description.prefix(8))"]
@@ -83,27 +83,4 @@ extension Node {
       }
     }
   }
-
-  private func received(_ bytes: ArraySlice<UInt8>, from member: MemberID, isReliable: Bool) {
-    guard let peer = PeerID(bytes: member.bytes) else { return }
-    // As text, control characters are six times as long, and nobody wants to read them.
-    let isText =
-      bytes.count <= Self.mostTextBytes
-      && bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || (9...10).contains($0) || $0 == 13 }
-    emit(
-      .data(
-        .init(
-          from: peer.text,
-          name: members.name(of: peer),
-          reliable: isReliable,
-          size: bytes.count,
-          base64: Base64Text(bytes),
-          text: isText ? String(validating: bytes, as: UTF8.self) : nil
-        )
-      )
-    )
-  }
-
-  /// The most bytes of a message that an event also has as text.
-  private static let mostTextBytes = 1 << 20
 }

@@ -47,6 +47,19 @@ extension Node {
     )
   }
 
+  /// Ends the node at the user's request; if that would lose work, the first request only warns.
+  ///
+  /// - Returns: Whether the node ends.
+  package func requestEndUnlessUnsaved() async -> Bool {
+    if ending == nil, !persistence.wasAskedBeforeEnding, await persistence.wouldLoseWork() {
+      persistence.wasAskedBeforeEnding = true
+      emit(.warning(.init(code: "quit-unsaved", message: persistence.unsavedAdvice)))
+      return false
+    }
+    requestEnd()
+    return true
+  }
+
   /// The number of refused changes since the board was opened, by reason.
   package var refusals: Refusals { replica?.refusals ?? Refusals() }
 }

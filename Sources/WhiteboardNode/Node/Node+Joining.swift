@@ -310,12 +310,13 @@ extension Node {
   private func verify(_ verification: Verification, timeout: Duration) async -> Bool {
     guard ending == nil else { return false }
     let mustAnswer = verification.mustBeCompared
-    guard !mustAnswer || !isBeyondAnswer || commands.contains(where: \.answersInvitation) else {
+    guard
+      !mustAnswer || !isBeyondAnswer || commandRunner.buffer.contains(where: \.answersInvitation)
+    else {
       nobodyCompares()
       return false
     }
-    let id = "to-\(nextVerification)"
-    nextVerification += 1
+    let id = invitations.nextComparisonID()
     emit(
       .invitation(
         .init(
@@ -331,34 +332,34 @@ extension Node {
     )
     guard mustAnswer else { return true }
     return await withCheckedContinuation { continuation in
-      invitations[id] = PendingInvitation(
-        kind: .outgoing(continuation),
-        peer: verification.peer,
-        name: verification.name.raw
+      invitations.addComparison(
+        id,
+        with: verification.peer,
+        named: verification.name.raw,
+        continuation
       )
       spawn { node in
-        await node.runDueCommands()
+        await node.commandRunner.runDueCommands()
         node.giveUpComparing()
       }
       spawn { node in
         try? await node.clock.sleep(for: timeout)
-        guard node.invitations[id] != nil else { return }
+        guard node.invitations.isPending(id) else { return }
         node.doubt = NodeError(.timedOut, "Nobody said in time whether the words are the same.")
-        node.answer(id, with: false)
+        node.invitations.answerComparison(id, isSame: false)
       }
     }
   }
 
   /// Whether no line can come any more that answers a question.
-  private var isBeyondAnswer: Bool { input == nil || isInputAtEnd || commands.isFull }
+  private var isBeyondAnswer: Bool { commandRunner.buffer.isAtEndOrFull }
 
   /// Gives up on words that nobody will compare, since no line that says so can come any more.
   func giveUpComparing() {
-    guard isJoining, isBeyondAnswer, !commands.contains(where: isDue) else { return }
-    for (id, invitation) in invitations {
-      guard case .outgoing = invitation.kind else { continue }
+    guard isJoining, isBeyondAnswer, !commandRunner.hasDueCommand else { return }
+    for id in invitations.comparisons {
       nobodyCompares()
-      answer(id, with: false)
+      invitations.answerComparison(id, isSame: false)
     }
   }
 
@@ -368,14 +369,6 @@ extension Node {
       + "board's link."
     doubt = NodeError(.notAllowed, message)
     emit(.warning(.init(code: "nobody-to-ask", message: message)))
-  }
-
-  /// Answers a question of ours, where it still waits.
-  func answer(_ id: String, with answer: Bool) {
-    guard case .outgoing(let continuation)? = invitations.removeValue(forKey: id)?.kind else {
-      return
-    }
-    continuation.resume(returning: answer)
   }
 }
 

@@ -67,7 +67,7 @@ extension Node {
   private func serve(_ transport: PeerTransport) async throws {
     defer { closeQueues() }
     if let input {
-      spawn { node in await node.readCommands(input) }
+      spawn { node in await node.commandRunner.read(input) }
     }
     known = await acquaintances()
     browse(except: transport.peerID)
@@ -108,6 +108,8 @@ extension Node {
       members: members,
       persistence: persistence,
       photos: photos,
+      outbox: outbox,
+      answers: answers,
       hiddenAuthors: hiddenAuthors
     )
     board.reports.showStoredBoard()
@@ -131,7 +133,7 @@ extension Node {
       await node.outbox.sendDatagrams(by: session) { node.members.isReached($0) }
     }
     spawn { node in await node.keepTime() }
-    spawn { node in await node.runCommands() }
+    spawn { node in if let board = node.board { await node.commandRunner.runCommands(on: board) } }
     await runtime.untilEnding()
     await goodbye(session)
   }
@@ -148,9 +150,9 @@ extension Node {
     while clock.now < limit, !reached.allSatisfy({ outbox.isEmpty(to: $0) }) {
       try? await clock.sleep(for: .milliseconds(5))
     }
-    _ = await isConfirmed(by: reached, within: limit - clock.now)
-    await finishDeliveries(before: limit)
-    if case .run = configuration.script, ending == .asked, let firstFailure {
+    _ = await board?.convergence.isConfirmed(by: reached, within: limit - clock.now)
+    await board?.messages.finish(before: limit)
+    if case .run = configuration.script, ending == .asked, let firstFailure = answers.firstFailure {
       runtime.replaceEnding(.failed(firstFailure))
     }
     await session.leave(untilNextStart: comesBack)
@@ -311,7 +313,7 @@ extension Node {
     )
     ready = told
     emit(.ready(told))
-    tellOffline()
+    if configuration.isOffline { emit(.note(.offline(boardName))) }
     if let event = localRemoval.event { emit(.removed(event)) }
     guard configuration.remembersBoards, configuration.isListening else { return }
     showOpenBoard(told)

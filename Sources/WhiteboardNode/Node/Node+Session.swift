@@ -13,10 +13,10 @@ extension Node {
     // Left, or ended from outside: what is on the board stays on it.
     let reason = session.endReason?.code.rawValue ?? "ending"
     for peer in members.ids {
-      endDeliveries(to: peer, reason: reason)
+      board?.messages.endDeliveries(to: peer, reason: reason)
       forget(peer)
     }
-    endInvitations()
+    invitations.endRequests()
     if let end = session.endReason, end.code == .kicked {
       localRemoval.removed(by: session.hostPeer, reason: end.remark)
     }
@@ -113,9 +113,9 @@ extension Node {
   private func handle(_ event: SessionEvent, _ session: Session) {
     switch event {
     case .invitation(let invitation):
-      invited(invitation)
+      invitations.received(invitation)
     case .invitationEnded(let id, let error):
-      invitationEnded(id.description, error)
+      invitations.end(id.description, because: error)
     case .peerJoined(let peer):
       joined(peer, session)
     case .peerStateChanged(let peer, let state):
@@ -162,7 +162,7 @@ extension Node {
   private func joined(_ peer: Peer, _ session: Session) {
     // A process that took another's place is owed nothing of what that one was.
     outbox.leave(peer.id)
-    endDeliveries(to: peer.id, reason: DepartureReason.restarted.word)
+    board?.messages.endDeliveries(to: peer.id, reason: DepartureReason.restarted.word)
     let member = Members.Member(
       name: peer.name.raw,
       state: .connected,
@@ -222,7 +222,7 @@ extension Node {
     case .kicked(let words) where !words.isEmpty: message = words.displayed
     default: break
     }
-    endDeliveries(to: peer, reason: reason.word) { undelivered in
+    board?.messages.endDeliveries(to: peer, reason: reason.word) { undelivered in
       emit(
         .left(
           .init(

@@ -21,7 +21,12 @@ package actor Node {
   /// Events, conditions, tasks, time, and the end.
   private(set) lazy var runtime = NodeRuntime(self, sink: sink)
   /// Messages and datagrams on their way to the members.
-  private(set) lazy var outbox = makeOutbox()
+  private(set) lazy var outbox = Outbox(runtime, logger: configuration.logger) {
+    [runtime] number, receipt in
+    runtime.call { $0.board?.messages.accepted(number, receipt) }
+  } handleSent: { [runtime] in
+    runtime.call { $0.persistence.recordTraffic() }
+  }
   /// The board's file.
   private(set) lazy var persistence = makePersistence()
   /// The files of photos.
@@ -33,13 +38,32 @@ package actor Node {
   )
   /// Resources and streams.
   private(set) lazy var transfers = makeTransfers()
+  /// The requests to join and other questions to the user.
+  private(set) lazy var invitations = Invitations(runtime)
+  /// The answers to commands.
+  private(set) lazy var answers = CommandAnswers(
+    runtime,
+    configuration.script,
+    persistence: persistence
+  )
+  /// Reads and runs commands.
+  private(set) lazy var commandRunner = CommandRunner(
+    runtime,
+    configuration,
+    hasInput: input != nil,
+    members: members,
+    answers: answers,
+    invitations: invitations,
+    localRemoval: localRemoval,
+    persistence: persistence,
+    outbox: outbox,
+    transfers: transfers
+  )
 
   /// What came from the session and waits to be handled.
   var incoming = IncomingEvents()
   /// Whether the program serves the board again when it is next started.
   private(set) var comesBack = false
-  /// Whether `quit` was refused because it would have lost work.
-  var isQuitRefused = false
   var nextPurge: ContinuousClock.Instant
   /// The times since which objects were seen as deleted.
   var deletionAges = DeletionAges()
@@ -66,16 +90,6 @@ package actor Node {
   var owner: BoardOwner?
   var isAnnouncing = false
   var isBegun = false
-  /// Whether a member's answer to a catch-up request was applied.
-  var isCaughtUp = false
-  /// Whether a command waits for the board.
-  var isHolding = false
-  /// The deadline for commands that wait for the board; nil until the first one waits.
-  var catchUpDeadline: ContinuousClock.Instant?
-  /// The number of commands that wait until boards are equal.
-  var syncWaits = 0
-  /// The local changes that a member last had completely.
-  var sharedDots = DotSet()
   var discoveryProblem: DiscoveryProblem?
   var nearby = Nearby()
   /// The name of a board that another program announces with our key.
@@ -83,21 +97,6 @@ package actor Node {
   let participantChanges: AsyncStream<Void>
   let participantSource: AsyncStream<Void>.Continuation
 
-  // Pending work.
-  var commands = CommandQueue()
-  var isInputAtEnd = false
-  var commandWaiter: CheckedContinuation<Void, Never>?
-  var readerWaiter: CheckedContinuation<Void, Never>?
-  /// Application messages that are not confirmed yet.
-  var deliveries = MessageDeliveries()
-  /// The number of running transfers that are not answered yet.
-  var concurrentCommands = 0
-
-  // What is pending.
-  var invitations: [String: PendingInvitation] = [:]
-  /// The latest questions that are over, so that a late answer can be explained.
-  var endedInvitations: [EndedInvitation] = []
-  var nextVerification = 1
   /// The address that accepted the connection and has not answered.
   var silentAddress: String?
   /// Why the host was dialed again the last time.
@@ -110,22 +109,6 @@ package actor Node {
   var questionStart: ContinuousClock.Instant?
   /// Why the person here did not say that the words are the same.
   var doubt: NodeError?
-  /// The first verb that failed, in a script that keeps going.
-  var firstFailure: NodeError?
-
-  /// A question that `accept` or `decline` answers.
-  struct PendingInvitation {
-    enum Kind {
-      /// A peer asks to join.
-      case incoming(InvitationID)
-      /// We compare words before we join.
-      case outgoing(CheckedContinuation<Bool, Never>)
-    }
-
-    let kind: Kind
-    let peer: PeerID
-    let name: String
-  }
 
   /// Makes a node; nothing runs until ``run()``.
   ///
@@ -217,20 +200,15 @@ package actor Node {
 
   /// Resumes everything that waits for an answer that cannot come any more.
   func finishWaiters() {
-    for invitation in invitations.values {
-      if case .outgoing(let continuation) = invitation.kind {
-        continuation.resume(returning: false)
-      }
-    }
-    invitations = [:]
+    invitations.close()
     transfers.endFileOffers()
-    commandWaiter?.resume()
-    commandWaiter = nil
-    readerWaiter?.resume()
-    readerWaiter = nil
+    commandRunner.buffer.close()
   }
 
   // MARK: - The board
+
+  /// Whether the local peer asks, or will ask, to join a board.
+  var isJoining: Bool { configuration.isGuest && session == nil }
 
   /// Returns the id for a new board: one of the local user, if the configuration says so.
   func newBoard() -> SessionID {

@@ -14,6 +14,12 @@ final class ServedBoard {
   let roles: Roles
   let admission: BoardAdmission
   let queries: Queries
+  let messages: ApplicationMessages
+  let catchUp: CatchUp
+  let convergence: Convergence
+  let versions: BoardVersions
+  let files: ImportExport
+  let photos: PhotoFiles
   /// Runs the commands that change the board.
   let editor: BoardEditor
 
@@ -25,10 +31,13 @@ final class ServedBoard {
     members: Members,
     persistence: Persistence,
     photos: PhotoFiles,
+    outbox: Outbox,
+    answers: CommandAnswers,
     hiddenAuthors: HiddenAuthors
   ) {
     self.session = session
     self.replica = replica
+    self.photos = photos
     authors = Authors(board: replica.board, members: members, persistence: persistence)
     reports = BoardReports(
       runtime,
@@ -65,6 +74,33 @@ final class ServedBoard {
       editor: editor,
       roles: roles
     )
+    messages = ApplicationMessages(
+      runtime,
+      session,
+      replica,
+      members: members,
+      outbox: outbox,
+      answers: answers
+    )
+    catchUp = CatchUp(runtime, configuration, session, replica, members: members)
+    convergence = Convergence(
+      runtime,
+      configuration,
+      session,
+      replica,
+      members: members,
+      outbox: outbox,
+      messages: messages
+    )
+    versions = BoardVersions(runtime, persistence: persistence, editor: editor)
+    files = ImportExport(
+      runtime,
+      configuration,
+      session,
+      authors: authors,
+      photos: photos,
+      editor: editor
+    )
   }
 
   /// Hides an author on all boards, or shows it again.
@@ -73,6 +109,7 @@ final class ServedBoard {
   ///   - word: The name or id prefix of the author.
   ///   - isHidden: Whether to hide it.
   /// - Returns: The number of objects of this board that are no longer shown, or are shown again.
+  /// - Throws: ``CommandError`` if no author matches, or the change cannot be stored.
   nonisolated(nonsending) func setAuthor(
     _ word: String,
     isHidden: Bool
