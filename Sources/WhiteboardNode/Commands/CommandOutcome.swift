@@ -24,7 +24,7 @@ struct CommandOutcome: Equatable, Sendable {
   var skippedSteps: [SkippedStep]?
 
   /// The sync report of `wait synced`.
-  var sync: Node.SyncReport?
+  var sync: SyncReport?
 
   /// Returns an outcome about objects, with `id` instead of `ids` if a single object was named.
   static func about(_ ids: [ObjectID], asOne: Bool) -> CommandOutcome {

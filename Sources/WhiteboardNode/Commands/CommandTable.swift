@@ -97,6 +97,19 @@ package enum CommandTable {
     return lines.joined(separator: "\n")
   }
 
+  /// Returns the output of `help`.
+  ///
+  /// - Parameter topic: The name of a command; nil or `verbs` for all commands.
+  /// - Returns: The text.
+  /// - Throws: ``CommandError`` if there is no such command.
+  static func help(_ topic: String?) throws(CommandError) -> String {
+    guard let topic, topic != "verbs" else { return text }
+    guard let name = CommandName(rawValue: topic) else {
+      throw CommandParser.unknownCommand(topic)
+    }
+    return text(for: name)
+  }
+
   /// Returns the output of `help` for a command.
   package static func text(for name: CommandName) -> String {
     let entry = entry(name)

@@ -12,8 +12,6 @@ final class BoardEditor {
   let replica: Replica
   let members: Members
   let photos: PhotoFiles
-  /// Performs the actions of the replica.
-  let performActions: () -> Void
 
   var aliases: [ObjectAlias: ObjectID] = [:]
   private(set) var lastObject: ObjectID?
@@ -26,14 +24,12 @@ final class BoardEditor {
     _ runtime: NodeRuntime,
     _ replica: Replica,
     members: Members,
-    photos: PhotoFiles,
-    performActions: @escaping () -> Void
+    photos: PhotoFiles
   ) {
     self.runtime = runtime
     self.replica = replica
     self.members = members
     self.photos = photos
-    self.performActions = performActions
   }
 
   // MARK: - Transactions
@@ -46,7 +42,7 @@ final class BoardEditor {
   ) throws(CommandError) -> Result {
     do throws(BoardError) {
       let result = try replica.change(now: runtime.now, body)
-      performActions()
+      runtime.performActions()
       return result
     } catch {
       throw refusal(error)
@@ -59,7 +55,7 @@ final class BoardEditor {
   func editInSteps<Result>(
     _ body: (Board) throws(BoardError) -> Result
   ) throws(CommandError) -> Result {
-    defer { performActions() }
+    defer { runtime.performActions() }
     do throws(BoardError) {
       return try replica.step(now: runtime.now, body)
     } catch {

@@ -30,20 +30,19 @@ struct BoardHost {
   ///   - choice: The board to host.
   ///   - new: The id to use if the board is new and the choice has none.
   ///   - transport: The local endpoint.
-  /// - Returns: The board, and the host's decision that this peer is no longer a member of it.
+  /// - Returns: The session of the board; its file is the document of the persistence.
   /// - Throws: ``NodeError`` if the file cannot be opened for writing, and then is unchanged, or does not match
   ///   the configuration; ``SessionError`` if the session cannot be opened.
   nonisolated(nonsending) func host(
     _ choice: Choice,
     orMaking new: SessionID,
     _ transport: PeerTransport
-  ) async throws -> (BoardSession, Removal?) {
+  ) async throws -> BoardSession {
     var name = choice.name
     var id = new
     if case .board(let board, _) = choice { id = board }
     var code: JoinCode?
     var membership: MembershipRecord?
-    var removal: Removal?
     if configuration.remembersBoards {
       let document = try await openDocument(of: choice, orMaking: new)
       persistence.use(document)
@@ -52,7 +51,6 @@ struct BoardHost {
       if !configuration.isOffline {
         membership = await document.membershipRecord(logger: configuration.logger)
       }
-      removal = await document.hostRemoval()
     }
     if configuration.isOwned, BoardID(id.bytes)?.isOwned != true {
       throw NodeError(
@@ -67,7 +65,7 @@ struct BoardHost {
       code: code
     )
     let session = try await open(id, name, policy, membership, transport)
-    return (BoardSession(session, name: name, policy: policy), removal)
+    return BoardSession(session, name: name, policy: policy)
   }
 
   /// Opens the session of a board, or uses the one that a host moved to this relay.

@@ -7,24 +7,24 @@ enum NodePhase {
   /// The node has a session and opens the file of the board.
   case opening(BoardSession)
   /// The board can be used.
-  case serving(Serving)
+  case serving(ServedBoard)
   /// The node leaves the session and closes the file; the board can still be read.
-  case leaving(Serving)
+  case leaving(ServedBoard)
 
-  /// The board with its session; nil before there is a session.
-  var board: BoardSession? {
+  /// The session of the board; nil before there is one.
+  var boardSession: BoardSession? {
     switch self {
     case .starting, .joining: nil
-    case .opening(let board): board
-    case .serving(let serving), .leaving(let serving): serving.board
+    case .opening(let session): session
+    case .serving(let board), .leaving(let board): board.boardSession
     }
   }
 
-  /// The state of the board in use; nil before it is open.
-  var serving: Serving? {
+  /// The board; nil before it is open.
+  var board: ServedBoard? {
     switch self {
     case .starting, .joining, .opening: nil
-    case .serving(let serving), .leaving(let serving): serving
+    case .serving(let board), .leaving(let board): board
     }
   }
 }

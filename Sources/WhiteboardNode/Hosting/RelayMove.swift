@@ -85,7 +85,7 @@ struct RelayMove {
       ).text
     }
     let name = runtime.call { node in
-      node.admit(relay: relay)
+      node.board?.roles.admit(relay: relay)
       return node.members.name(of: relay)
     }
     runtime.emit(.carried(.init(relay: relay.text, name: name, link: link ?? "")))

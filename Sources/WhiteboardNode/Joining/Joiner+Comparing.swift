@@ -19,12 +19,11 @@ extension Joiner {
   ) async -> Bool {
     guard runtime.ending == nil else { return false }
     let mustAnswer = verification.mustBeCompared
-    guard !mustAnswer || runtime.call({ $0.canAnswerQuestions }) else {
+    guard !mustAnswer || runtime.call({ $0.commandRunner.canAnswerQuestions }) else {
       reportNoUser()
       return false
     }
-    let id = "to-\(nextComparison)"
-    nextComparison += 1
+    let id = runtime.call { $0.invitations.nextComparisonID() }
     runtime.emit(
       .invitation(
         .init(
@@ -40,24 +39,26 @@ extension Joiner {
     )
     guard mustAnswer else { return true }
     return await withCheckedContinuation { continuation in
-      let question = Node.PendingInvitation(
-        kind: .outgoing(continuation),
-        peer: verification.peer,
-        name: verification.name.raw
-      )
-      runtime.call { $0.invitations[id] = question }
+      runtime.call {
+        $0.invitations.addComparison(
+          id,
+          with: verification.peer,
+          named: verification.name.raw,
+          continuation
+        )
+      }
       runtime.spawn { node in
-        await node.runDueCommands()
+        await node.commandRunner.runDueCommands()
         node.joiner?.endUnanswerableComparisons()
       }
       runtime.spawn { node in
         try? await node.clock.sleep(for: timeout)
-        guard node.invitations[id] != nil else { return }
+        guard node.invitations.isPending(id) else { return }
         node.joiner?.attempt.problem = NodeError(
           .timedOut,
           "It was not confirmed in time that the words are the same."
         )
-        node.answer(id, with: false)
+        node.invitations.answerComparison(id, isSame: false)
       }
     }
   }
@@ -65,16 +66,13 @@ extension Joiner {
   /// Ends the questions to compare words if no command can answer them any longer.
   func endUnanswerableComparisons() {
     let ids = runtime.call { node -> [String] in
-      guard !node.hasMoreInput, !node.commands.contains(where: { node.isDue($0) }) else {
-        return []
-      }
-      return node.invitations.compactMap { id, invitation in
-        if case .outgoing = invitation.kind { id } else { nil }
-      }
+      let runner = node.commandRunner
+      return runner.buffer.isAtEndOrFull && !runner.hasDueCommand
+        ? node.invitations.comparisons : []
     }
     for id in ids {
       reportNoUser()
-      runtime.call { $0.answer(id, with: false) }
+      runtime.call { $0.invitations.answerComparison(id, isSame: false) }
     }
   }
 
@@ -87,20 +85,9 @@ extension Joiner {
   }
 }
 
-extension Node {
-  /// Whether another command can be read now.
-  var hasMoreInput: Bool { input != nil && !isInputAtEnd && !commands.isFull }
-
+extension CommandRunner {
   /// Whether a command that answers a question is queued or may follow.
-  var canAnswerQuestions: Bool {
-    hasMoreInput || commands.contains(where: \.answersInvitation)
-  }
-
-  /// Answers a question to compare words, if it is still pending.
-  func answer(_ id: String, with answer: Bool) {
-    guard case .outgoing(let continuation)? = invitations.removeValue(forKey: id)?.kind else {
-      return
-    }
-    continuation.resume(returning: answer)
+  fileprivate var canAnswerQuestions: Bool {
+    !buffer.isAtEndOrFull || buffer.contains(where: \.answersInvitation)
   }
 }

@@ -22,7 +22,7 @@ extension Joiner {
       if let board = request.session {
         request.membership = await copies.member(of: board)?.membership
       }
-      return await runtime.node.refusedAsRemoved(error, request, peer.hostName)
+      return await localRemoval.explanation(of: error, request, peer.hostName)
     case .wrongCode where request.code == nil:
       // A stored code that was refused is not used again (ADM-3).
       if let board = request.session { await copies.removeCode(of: board) }

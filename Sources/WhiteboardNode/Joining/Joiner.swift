@@ -26,6 +26,7 @@ final class Joiner {
   let configuration: NodeConfiguration
   let discovery: BoardDiscovery
   let copies: StoredCopies
+  let localRemoval: LocalRemoval
   let transport: PeerTransport
 
   /// The peers and boards that a search asks first.
@@ -36,20 +37,20 @@ final class Joiner {
   var questionStart: ContinuousClock.Instant?
   /// The reason that was reported last for dialing the host again.
   private var retryReason: SessionError.Code?
-  /// The number of the next question to compare words.
-  var nextComparison = 1
 
   init(
     _ runtime: NodeRuntime,
     _ configuration: NodeConfiguration,
     _ discovery: BoardDiscovery,
     _ copies: StoredCopies,
+    _ localRemoval: LocalRemoval,
     _ transport: PeerTransport
   ) {
     self.runtime = runtime
     self.configuration = configuration
     self.discovery = discovery
     self.copies = copies
+    self.localRemoval = localRemoval
     self.transport = transport
   }
 

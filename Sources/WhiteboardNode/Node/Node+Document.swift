@@ -28,7 +28,13 @@ extension Node {
       }
       let content = try await document.load()
       if content.keyframe == nil, content.entries.isEmpty { await warnOfUnreadableFiles() }
-      compareClock(with: content, for: replica)
+      if let warning = NodeEvent.Remark(
+        clockBehind: content,
+        of: replica.board.member,
+        now: BoardFile.now
+      ) {
+        emit(.warning(warning))
+      }
       try await restore(content, to: replica, from: document)
     } catch {
       throw NodeError(error)
@@ -57,11 +63,10 @@ extension Node {
     )
     persistence.use(document)
     try await board.storeName(in: document)
-    removal = await document.hostRemoval()
-    if removal != nil, session.connectedPeers().contains(session.hostPeer) {
+    await localRemoval.load(from: document)
+    if localRemoval.removal != nil, session.connectedPeers().contains(session.hostPeer) {
       // The host admitted this peer, so it is a member again.
-      removal = nil
-      try await document.setRemoval(nil)
+      try await localRemoval.clear(in: document)
     }
     return document
   }
@@ -93,26 +98,14 @@ extension Node {
       emit(.warning(.init(code: "document-damaged", message: note)))
     }
     await photos.restore(from: document, to: replica)
-    for snapshot in replica.board.snapshots {
-      shown[snapshot.id] = snapshot
-      if isHidden(snapshot.id, on: replica.board) { continue }
-      runtime.sink.show(
-        .shown(snapshot, replica.board.gameView(snapshot.id, for: replica.board.member))
-      )
-    }
-    // Stored settings are not reported as a change.
-    _ = replica.board.takeSettingsChange()
-    shownSettings = NodeEvent.SettingsDescription(replica.board.settings)
-    await storeTitle()
   }
 
   /// Stores the title of the board, by which lists and commands also know it.
   func storeTitle() async {
-    guard let document = persistence.document, let board = phase.board,
-      configuration.recordingFile == nil
+    guard let document = persistence.document, let board, configuration.recordingFile == nil
     else { return }
     do throws(DocumentError) {
-      try await board.storeTitle(shownSettings.title ?? "", in: document)
+      try await board.boardSession.storeTitle(board.reports.settings.title ?? "", in: document)
     } catch {
       configuration.logger.warning(
         "The title was not stored.",
@@ -133,7 +126,7 @@ extension Node {
 
   /// Removes objects for good that were deleted long ago (SYN-8); one of the connected members does it for all.
   private func purgeOldDeletions() {
-    guard configuration.recordingFile == nil, let replica else { return }
+    guard configuration.recordingFile == nil, let replica = board?.replica else { return }
     let ids = deletionAges.purgeable(
       on: replica.board,
       at: now.uptime,
@@ -150,7 +143,7 @@ extension Node {
 
   /// The display names of the members that wrote something; an id prefix if no name is known.
   var authorNames: [String] {
-    guard let board = replica?.board else { return [] }
+    guard let board = board?.replica.board else { return [] }
     var names: [MemberID: String] = [:]
     for line in board.chat { names[line.author] = line.name }
     return Set(board.authors.values).sorted().map { member in

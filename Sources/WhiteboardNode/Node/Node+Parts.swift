@@ -18,7 +18,7 @@ extension Node {
 
   /// The join code of the board, if the board is hosted here.
   private var hostedCode: Persistence.HostedCode? {
-    guard let board = phase.board, configuration.isHosting(board.session) else { return nil }
+    guard let board = phase.boardSession, configuration.isHosting(board.session) else { return nil }
     return Persistence.HostedCode(code: board.code)
   }
 

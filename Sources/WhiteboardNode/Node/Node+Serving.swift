@@ -49,7 +49,7 @@ extension Node {
     guard let settings = configuration.personalSettings else { return }
     do throws(DocumentError) {
       members.ownIcon = try await settings.icon
-      hiddenAuthors = try await settings.hiddenAuthors
+      try await hiddenAuthors.load()
     } catch {
       throw NodeError(error)
     }
@@ -58,14 +58,14 @@ extension Node {
   private func serve(_ transport: PeerTransport) async throws {
     defer { closeQueues() }
     try await begin(transport)
-    guard let board = phase.board else { return }
+    guard let session = phase.boardSession else { return }
     startRelayMove()
-    let serving = try await open(board, transport)
-    report(serving)
+    let board = try await open(session, transport)
+    report(board)
     discovery.reportPeers(to: board.session)
-    start(board.session)
+    start(board)
     await runtime.untilEnding()
-    await leave(serving)
+    await leave(board)
   }
 
   private func closeQueues() {
@@ -80,11 +80,11 @@ extension Node {
   /// - Throws: ``NodeError`` or ``SessionError``.
   private func begin(_ transport: PeerTransport) async throws {
     let copies = StoredCopies(configuration)
-    if isGuest {
-      phase = .joining(Joiner(runtime, configuration, discovery, copies, transport))
+    if configuration.isGuest {
+      phase = .joining(Joiner(runtime, configuration, discovery, copies, localRemoval, transport))
     }
     if let input {
-      spawn { node in await node.readCommands(input) }
+      spawn { node in await node.commandRunner.read(input) }
     }
     let known = await copies.acquaintances(includesBoards: configuration.isSearching)
     joiner?.known = known
@@ -103,11 +103,11 @@ extension Node {
 
   private func host(_ choice: BoardHost.Choice, _ transport: PeerTransport) async throws {
     let host = BoardHost(configuration: configuration, persistence: persistence)
-    let (board, removal) = try await host.host(choice, orMaking: newBoard(), transport)
-    self.removal = removal
-    phase = .opening(board)
+    let session = try await host.host(choice, orMaking: newBoard(), transport)
+    if let document = persistence.document { await localRemoval.load(from: document) }
+    phase = .opening(session)
     // A peer that was removed from a board must not invite others to it.
-    if removal == nil { discovery.announce(board, transport) }
+    if localRemoval.removal == nil { discovery.announce(session, transport) }
   }
 
   private func join(
@@ -138,9 +138,9 @@ extension Node {
 
   /// Moves a hosted board to a relay, if the configuration says so.
   private func startRelayMove() {
-    guard !isGuest, let carrier = configuration.carrier else { return }
+    guard !configuration.isGuest, let carrier = configuration.carrier else { return }
     spawn { node in
-      guard let board = node.phase.board else { return }
+      guard let board = node.phase.boardSession else { return }
       let move = RelayMove(
         runtime: node.runtime,
         discovery: node.discovery,
@@ -155,8 +155,11 @@ extension Node {
   // MARK: - Serving
 
   /// Opens the replica and the file of a board.
-  private func open(_ board: BoardSession, _ transport: PeerTransport) async throws -> Serving {
-    let session = board.session
+  private func open(
+    _ boardSession: BoardSession,
+    _ transport: PeerTransport
+  ) async throws -> ServedBoard {
+    let session = boardSession.session
     guard let id = BoardID(session.id.bytes) else {
       throw NodeError(.internal, "the id of the session is not the id of a board")
     }
@@ -171,94 +174,95 @@ extension Node {
     )
     photos.begin(replica, of: session.id)
     do throws(NodeError) {
-      try await openDocument(of: board, replica)
+      try await openDocument(of: boardSession, replica)
     } catch {
       await session.leave()
       await persistence.close()
       throw error
     }
+    let board = ServedBoard(
+      runtime,
+      configuration,
+      boardSession,
+      replica,
+      await boardSession.ready(configuration, transport, isAnnounced: discovery.isAnnouncing),
+      members: members,
+      persistence: persistence,
+      photos: photos,
+      outbox: outbox,
+      answers: answers,
+      hiddenAuthors: hiddenAuthors
+    )
+    board.reports.showStoredBoard()
     await persistence.loadNames()
     persistence.reportState()
     // A name from a handshake is never too long for a profile.
-    try? replica.setProfile(name: members.ownName, icon: members.ownIcon?.emoji ?? "", now: now)
-    let ready = await board.ready(configuration, transport, isAnnounced: discovery.isAnnouncing)
-    let editor = BoardEditor(runtime, replica, members: members, photos: photos) {
-      [runtime] in runtime.call { $0.performActions() }
-    }
-    let serving = Serving(board, replica, editor, ready)
-    phase = .serving(serving)
+    try? board.profiles.publish()
+    phase = .serving(board)
     // Not before the file was read: a board that could not be read must not be written.
     persistence.replica = replica
     transfers.begin(replica, session)
-    if let grant = ownGrant(of: id) {
-      _ = replica.own(grant, now: now)
-      performActions()
-    }
-    if id.isOwned { roleChanged(replica.role) }
-    isRoleTold = replica.role.mayWrite
+    board.roles.begin(owner: owner)
+    await storeTitle()
     persistence.recordName(members.ownName, of: transport.peerID.text)
     persistence.recordTraffic(of: session, as: members.ownName)
-    return serving
+    return board
   }
 
   /// Reports that the board can be used, to the user and to the other programs of this user.
-  private func report(_ serving: Serving) {
-    emit(.ready(serving.ready))
-    tellOffline()
-    if let removal { emit(.removed(described(removal))) }
+  private func report(_ board: ServedBoard) {
+    emit(.ready(board.published.ready))
+    if configuration.isOffline { emit(.note(.offline(boardName))) }
+    if let event = localRemoval.event { emit(.removed(event)) }
     guard configuration.remembersBoards, configuration.isListening else { return }
-    if !serving.showOpenBoard(configuration) {
+    if !board.published.showOpenBoard() {
       configuration.logger.debug("Other programs cannot see that the board is open.")
-    } else if serving.board.admission == .code, !configuration.isRelay {
-      let (board, directory) = (serving.ready.board, configuration.dataDirectory)
-      spawn { node in
-        await InvitationRequest.serve(about: board, inDataDirectory: directory) {
-          terms throws(CommandError) in try await node.invite(terms)
-        }
-      }
+    } else if board.boardSession.admission == .code, !configuration.isRelay {
+      spawn { node in await node.board?.admission.serveInvitationRequests() }
     }
   }
 
   /// Starts the jobs that run until the session or the node ends.
-  private func start(_ session: Session) {
-    spawn { node in await node.followSession(session) }
-    spawn { node in await node.storeMembership(of: session) }
+  private func start(_ board: ServedBoard) {
+    spawn { node in if let board = node.board { await node.follow(board.session) } }
+    spawn { node in if let board = node.board { await node.storeMembership(of: board.session) } }
     spawn { node in
-      await node.outbox.sendDatagrams(by: session) { node.members.isReached($0) }
+      guard let board = node.board else { return }
+      await node.outbox.sendDatagrams(by: board.session) { node.members.isReached($0) }
     }
     spawn { node in await node.keepTime() }
-    spawn { node in await node.runCommands() }
+    spawn { node in if let board = node.board { await node.commandRunner.runCommands(on: board) } }
   }
 
   /// Stores the membership of a session whenever it changes (MEM-7), until the session ends.
   private func storeMembership(of session: Session) async {
     guard !configuration.isOffline else { return }
     for await record in session.membership where configuration.recordingFile == nil {
-      await persistence.storeMembership(record, code: phase.board?.code)
+      await persistence.storeMembership(record, code: phase.boardSession?.code)
     }
   }
 
   // MARK: - Leaving
 
   /// Releases all held objects, waits a moment until members have received pending messages, and leaves.
-  private func leave(_ serving: Serving) async {
-    phase = .leaving(serving)
-    serving.hideOpenBoard()
-    _ = try? serving.editor.endStroke()
+  private func leave(_ board: ServedBoard) async {
+    phase = .leaving(board)
+    board.published.hideOpenBoard()
+    _ = try? board.editor.endStroke()
     _ = try? change { (board) throws(BoardError) in try board.deselectAll() }
-    serving.replica.prepareToLeave(now: now)
+    board.replica.prepareToLeave(now: now)
     performActions()
     let limit = runtime.limitOfGoodbye()
     let reached = members.filter(\.value.isReached).map(\.key)
     while clock.now < limit, !reached.allSatisfy({ outbox.isEmpty(to: $0) }) {
       try? await clock.sleep(for: .milliseconds(5))
     }
-    _ = await isConfirmed(by: reached, within: limit - clock.now)
-    await finishDeliveries(before: limit)
-    if case .run = configuration.script, ending == .asked, let firstFailure {
+    _ = await board.convergence.isConfirmed(by: reached, within: limit - clock.now)
+    await board.messages.finish(before: limit)
+    if case .run = configuration.script, ending == .asked, let firstFailure = answers.firstFailure {
       runtime.replaceEnding(.failed(firstFailure))
     }
-    await serving.board.session.leave(untilNextStart: comesBack)
+    await board.session.leave(untilNextStart: comesBack)
     await persistence.close()
   }
 }

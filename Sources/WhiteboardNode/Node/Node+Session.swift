@@ -8,7 +8,7 @@ import WhiteboardSync
 /// The events of the session.
 extension Node {
   /// Handles the events of the session until it ends, and the departure of all members then.
-  func followSession(_ session: Session) async {
+  func follow(_ session: Session) async {
     await configuration.beforeSessionEvents?(self)
     let reader = SessionReader(runtime, persistence, session)
     sessionReader = reader
@@ -16,18 +16,18 @@ extension Node {
     await reader.handleEvents { handle($0, session) }
     let reason = session.endReason?.code.rawValue ?? "ending"
     for peer in members.ids {
-      endDeliveries(to: peer, reason: reason)
+      board?.messages.endDeliveries(to: peer, reason: reason)
       forget(peer)
     }
-    endInvitations()
+    invitations.endRequests()
     if let end = session.endReason, end.code == .kicked {
-      wasRemoved(by: session.hostPeer, reason: end.remark)
+      localRemoval.removed(by: session.hostPeer, reason: end.remark)
     }
     discovery.stopAnnouncing()
     changed()
     // A user may still look at the board, but the other commands of a script would reach no member.
     if case .run = configuration.script, let reason = session.endReason, reason.code == .kicked {
-      let message = removal.map { described($0).message } ?? reason.message
+      let message = localRemoval.event?.message ?? reason.message
       end(.failed(NodeError(.notAllowed, message, isRemoval: true)))
     }
   }
@@ -35,9 +35,9 @@ extension Node {
   private func handle(_ event: SessionEvent, _ session: Session) {
     switch event {
     case .invitation(let invitation):
-      invited(invitation)
+      invitations.received(invitation)
     case .invitationEnded(let id, let error):
-      invitationEnded(id.description, error)
+      invitations.end(id.description, because: error)
     case .peerJoined(let peer):
       joined(peer, session)
     case .peerStateChanged(let peer, let state):
@@ -83,7 +83,7 @@ extension Node {
   private func joined(_ peer: Peer, _ session: Session) {
     // If the process of the peer restarted, messages to the former process can no longer be confirmed.
     outbox.leave(peer.id)
-    endDeliveries(to: peer.id, reason: DepartureReason.restarted.word)
+    board?.messages.endDeliveries(to: peer.id, reason: DepartureReason.restarted.word)
     let member = Members.Member(
       name: peer.name.raw,
       state: .connected,
@@ -99,8 +99,8 @@ extension Node {
     if let member = MemberID(id.bytes) {
       replica?.peerJoined(member, now: now)
       performActions()
-      if id == session.hostPeer { wasReadmitted() }
-      admit(peer)
+      if id == session.hostPeer { localRemoval.readmitted() }
+      board?.roles.admit(peer)
     }
     if isNew {
       discovery.membersChanged()
@@ -128,9 +128,9 @@ extension Node {
     switch reason {
     case .kicked(let words) where peer == session.hostPeer:
       isAboutUs = true
-      wasRemoved(by: peer, reason: words.displayed(width: EventText.wordsLimit))
+      localRemoval.removed(by: peer, reason: words.displayed(width: EventText.wordsLimit))
     case .refused(let error) where error.code == .kicked && peer != session.hostPeer:
-      refused(by: peer, because: error)
+      localRemoval.reportRefusal(by: peer, because: error)
     default: break
     }
     if reason == .lost {
@@ -143,7 +143,7 @@ extension Node {
     case .kicked(let words) where !words.isEmpty: message = words.displayed
     default: break
     }
-    endDeliveries(to: peer, reason: reason.word) { undelivered in
+    board?.messages.endDeliveries(to: peer, reason: reason.word) { undelivered in
       emit(
         .left(
           .init(

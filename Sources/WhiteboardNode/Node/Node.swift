@@ -16,11 +16,18 @@ package actor Node {
   let input: (any CommandSource)?
   /// The members of the session, and their names.
   let members: Members
+  /// The authors that the user does not want to see.
+  let hiddenAuthors: HiddenAuthors
   private let sink: any EventSink
   /// Events, conditions, tasks, time, and the end.
   private(set) lazy var runtime = NodeRuntime(self, sink: sink)
   /// Messages and datagrams on their way to the members.
-  private(set) lazy var outbox = makeOutbox()
+  private(set) lazy var outbox = Outbox(runtime, logger: configuration.logger) {
+    [runtime] number, receipt in
+    runtime.call { $0.board?.messages.accepted(number, receipt) }
+  } handleSent: { [runtime] in
+    runtime.call { $0.persistence.recordTraffic() }
+  }
   /// The board's file.
   private(set) lazy var persistence = makePersistence()
   /// The files of photos.
@@ -32,6 +39,35 @@ package actor Node {
   )
   /// Resources and streams.
   private(set) lazy var transfers = makeTransfers()
+  /// The requests to join and other questions to the user.
+  private(set) lazy var invitations = Invitations(runtime)
+  /// The answers to commands.
+  private(set) lazy var answers = CommandAnswers(
+    runtime,
+    configuration.script,
+    persistence: persistence
+  )
+  /// Reads and runs commands.
+  private(set) lazy var commandRunner = CommandRunner(
+    runtime,
+    configuration,
+    hasInput: input != nil,
+    members: members,
+    answers: answers,
+    invitations: invitations,
+    localRemoval: localRemoval,
+    persistence: persistence,
+    outbox: outbox,
+    transfers: transfers
+  )
+
+  /// The removal of the local peer by the host.
+  private(set) lazy var localRemoval = LocalRemoval(
+    runtime,
+    configuration,
+    members: members,
+    persistence: persistence
+  )
   /// The boards nearby, and the announcement of the local one.
   private(set) lazy var discovery = BoardDiscovery(runtime, configuration, members: members)
 
@@ -39,73 +75,14 @@ package actor Node {
   var phase = NodePhase.starting
   /// Reads the events of the session; nil before the board is open.
   var sessionReader: SessionReader?
+  /// The owner of the board that this node created; nil if it created none, or one without an owner.
+  private(set) var owner: BoardOwner?
   /// Whether the program will serve the board again when it is next started.
   private(set) var comesBack = false
-  /// Whether `quit` was refused because it would have lost work.
-  var isQuitRefused = false
   /// The time of the next purge of old deletions.
   var nextPurge: ContinuousClock.Instant
   /// The times since which objects were seen as deleted.
   var deletionAges = DeletionAges()
-  /// The host's decision that this peer is no longer a member; nil while it is one.
-  var removal: Removal?
-
-  /// The ownership of a new board that the local user owns; nil for other boards.
-  var owner: BoardOwner?
-  /// The role on an owned board that was reported last.
-  var ownRole: Role?
-  /// Whether the role is known, or was waited for long enough.
-  var isRoleTold = false
-  /// Whether a member's answer to a catch-up request was applied.
-  var isCaughtUp = false
-  /// Whether a command waits for the board.
-  var isHolding = false
-  /// The deadline for commands that wait for the board; nil until the first one waits.
-  var catchUpDeadline: ContinuousClock.Instant?
-  /// The number of commands that wait until boards are equal.
-  var syncWaits = 0
-  /// The local changes that a member last had completely.
-  var sharedDots = DotSet()
-
-  // Pending work.
-  var commands = CommandQueue()
-  var isInputAtEnd = false
-  var commandWaiter: CheckedContinuation<Void, Never>?
-  var readerWaiter: CheckedContinuation<Void, Never>?
-  /// Application messages that are not confirmed yet.
-  var deliveries = MessageDeliveries()
-  /// The number of running transfers that are not answered yet.
-  var concurrentCommands = 0
-
-  /// The pending questions to the user, by id.
-  var invitations: [String: PendingInvitation] = [:]
-  /// The last questions that are over, so that a late answer can be explained.
-  var endedInvitations: [EndedInvitation] = []
-
-  /// The objects as they were reported last.
-  var shown: [ObjectID: ObjectSnapshot] = [:]
-  /// The games among these objects, as the local user sees them.
-  var shownGames: [ObjectID: GameView] = [:]
-  /// The settings of the board as they were reported last.
-  var shownSettings = NodeEvent.SettingsDescription()
-  /// The authors that the user does not want to see.
-  var hiddenAuthors: Set<MemberID> = []
-  /// The failure of the first command that failed, if the script continues.
-  var firstFailure: NodeError?
-
-  /// A question to the user, which `accept` or `decline` answers.
-  struct PendingInvitation {
-    enum Kind {
-      /// Whether to admit a peer.
-      case incoming(InvitationID)
-      /// Whether the words are the same on both screens, before the local peer joins.
-      case outgoing(CheckedContinuation<Bool, Never>)
-    }
-
-    let kind: Kind
-    let peer: PeerID
-    let name: String
-  }
 
   /// Creates a node; nothing runs until ``run()``.
   ///
@@ -123,6 +100,7 @@ package actor Node {
       localPeer: configuration.identity.peerID,
       ownName: configuration.displayName
     )
+    hiddenAuthors = HiddenAuthors(configuration.personalSettings)
     self.input = input
     self.sink = sink
     nextPurge = .now + .seconds(60)
@@ -182,28 +160,6 @@ package actor Node {
     runtime.finishJobs()
   }
 
-  // MARK: - The board
-
-  /// Finds the board and joins it; nil if the node does not join a board, or has joined it.
-  var joiner: Joiner? {
-    if case .joining(let joiner) = phase { joiner } else { nil }
-  }
-
-  /// The state of the board in use; nil before it is open.
-  var serving: Serving? { phase.serving }
-
-  /// The session; nil before the board is hosted or joined.
-  var session: Session? { phase.board?.session }
-
-  /// The replica; nil before the board is open.
-  var replica: Replica? { phase.serving?.replica }
-
-  /// Runs the commands that change the board; nil before it is open.
-  var editor: BoardEditor? { phase.serving?.editor }
-
-  /// The name of the board; empty before it is hosted or joined.
-  var boardName: String { phase.board?.name ?? "" }
-
   // MARK: - Ending
 
   /// The reason why the node ends; nil while it runs.
@@ -214,17 +170,39 @@ package actor Node {
 
   /// Resumes all waits whose answer can no longer come.
   func finishWaiters() {
-    for invitation in invitations.values {
-      if case .outgoing(let continuation) = invitation.kind {
-        continuation.resume(returning: false)
-      }
-    }
-    invitations = [:]
+    invitations.close()
     transfers.endFileOffers()
-    commandWaiter?.resume()
-    commandWaiter = nil
-    readerWaiter?.resume()
-    readerWaiter = nil
+    commandRunner.buffer.close()
+  }
+
+  // MARK: - The board
+
+  /// Finds the board and joins it; nil if the node does not join a board, or has joined it.
+  var joiner: Joiner? {
+    if case .joining(let joiner) = phase { joiner } else { nil }
+  }
+
+  /// Whether the local peer asks, or will ask, to join a board.
+  var isJoining: Bool { configuration.isGuest && session == nil }
+
+  /// The board; nil before it is open.
+  var board: ServedBoard? { phase.board }
+
+  /// The replica; nil before the board is open.
+  var replica: Replica? { phase.board?.replica }
+
+  /// The session; nil before the board is hosted or joined.
+  var session: Session? { phase.boardSession?.session }
+
+  /// The name of the board; empty before it is hosted or joined.
+  var boardName: String { phase.boardSession?.name ?? "" }
+
+  /// Returns the id for a new board: one of the local user, if the configuration says so.
+  func newBoard() -> SessionID {
+    guard configuration.isOwned else { return .ofOpenBoard() }
+    let owner = BoardOwner(identity: configuration.identity, salt: configuration.salt)
+    self.owner = owner
+    return owner.session
   }
 
   // MARK: - Services of the runtime

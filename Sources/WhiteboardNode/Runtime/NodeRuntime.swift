@@ -57,6 +57,9 @@ final class NodeRuntime {
     node.assumeIsolated(body)
   }
 
+  /// Performs the actions of the replica; to be called after every call that may add one.
+  func performActions() { call { $0.performActions() } }
+
   // MARK: - Jobs
 
   /// Runs a job until it returns or the node is over.

@@ -75,7 +75,7 @@ extension Transfers {
             )
           )
         )
-        runtime.spawn { node in await node.runDueCommands() }
+        runtime.spawn { node in await node.commandRunner.runDueCommands() }
       }
     } onCancel: {
       // Resumes the canceled call.

@@ -36,8 +36,12 @@ extension Relay {
         "there are already \(limits.maximumBoards) boards, and max-boards allows no more"
       )
     }
-    let salt = isOwned ? Node.newSalt() : nil
-    let id = Node.board(ofOwner: configuration.identity, salt: salt)
+    let (id, salt): (SessionID, [UInt8]?) =
+      if isOwned {
+        SessionID.ofBoard(ownedBy: configuration.identity)
+      } else {
+        (.ofOpenBoard(), nil)
+      }
     let now = BoardFile.now
     let entry = BoardRegister.Entry(
       board: id.text,

@@ -3,7 +3,7 @@ import Testing
 @testable import WhiteboardNode
 
 @Suite
-struct NameBookTests {
+struct ReferenceResolverTests {
   private func book() -> ReferenceResolver<Int> {
     var book = ReferenceResolver<Int>()
     book.add(id: "abcdefgh", names: ["anna"], value: 1)
@@ -56,29 +56,29 @@ struct CommandQueueTests {
     queue.append(.request(wait))
     queue.append(.request(accept))
     let isAccept: (Command) -> Bool = { $0.name == .accept }
-    #expect(queue.takeFirst(where: isAccept) == nil)
-    #expect(queue.takeFirst() == .request(wait))
-    #expect(queue.takeFirst(where: isAccept) == accept)
+    #expect(queue.popFirst(where: isAccept) == nil)
+    #expect(queue.popFirst() == .request(wait))
+    #expect(queue.popFirst(where: isAccept) == accept)
     #expect(queue.isEmpty)
-    #expect(queue.takeFirst() == nil)
+    #expect(queue.popFirst() == nil)
   }
 
-  @Test("`takeAny` removes a matching command at any position, and the rest keep their order")
+  @Test("`popAny` removes a matching command at any position, and the rest keep their order")
   func anywhere() {
     var queue = CommandQueue()
     for verb in [Command.digest, .accept(target: "to-1"), .quit, .objects] {
       queue.append(.request(CommandRequest(verb)))
     }
     #expect(queue.contains { $0.answersInvitation })
-    #expect(queue.takeAny { verb, _ in verb.answersInvitation }?.command == .accept(target: "to-1"))
+    #expect(queue.popAny { verb, _ in verb.answersInvitation }?.command == .accept(target: "to-1"))
     #expect(!queue.contains { $0.answersInvitation })
-    #expect(queue.takeAny { verb, isFirst in verb == .quit && isFirst } == nil)
-    #expect(queue.takeAny { verb, _ in verb == .objects }?.command == .objects)
-    #expect(queue.takeFirst() == .request(CommandRequest(.digest)))
-    #expect(queue.takeAny { verb, isFirst in verb == .quit && isFirst }?.command == .quit)
+    #expect(queue.popAny { verb, isFirst in verb == .quit && isFirst } == nil)
+    #expect(queue.popAny { verb, _ in verb == .objects }?.command == .objects)
+    #expect(queue.popFirst() == .request(CommandRequest(.digest)))
+    #expect(queue.popAny { verb, isFirst in verb == .quit && isFirst }?.command == .quit)
     #expect(queue.isEmpty)
     queue.append(.request(CommandRequest(.peers)))
-    #expect(queue.takeFirst() == .request(CommandRequest(.peers)))
+    #expect(queue.popFirst() == .request(CommandRequest(.peers)))
   }
 
   @Test("a queue is full at its capacity, and has room again after a line was removed")
@@ -89,7 +89,7 @@ struct CommandQueueTests {
       queue.append(.request(CommandRequest(.digest)))
     }
     #expect(queue.isFull)
-    _ = queue.takeFirst()
+    _ = queue.popFirst()
     #expect(!queue.isFull)
   }
 }

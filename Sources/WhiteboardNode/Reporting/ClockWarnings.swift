@@ -1,47 +1,47 @@
-import PeerSession
 import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Warnings about clocks that are far off (SYN-43).
-extension Node {
-  /// Reports a finding about the clock of a member, or about the local one.
-  func clockCompared(_ report: ClockReport) {
-    guard let peer = PeerID(bytes: report.member.bytes) else { return }
-    let name = report.member == replica?.board.member ? nil : members.label(of: peer)
-    let remark = NodeEvent.Remark(
+/// The warnings about clocks that are far off (SYN-43).
+extension NodeEvent.Remark {
+  /// Describes a finding about the clock of a member, or about the local clock.
+  ///
+  /// - Parameters:
+  ///   - report: The finding.
+  ///   - name: The name of the member, safe to display; nil for the local peer.
+  init(_ report: ClockReport, of name: String?) {
+    self.init(
       code: report.finding == .isRight ? "clock-right" : "clock-off",
       message: ClockText.message(report, of: name),
-      peer: peer.text,
+      peer: report.member.description,
       difference: Double(report.difference) / 1000
     )
-    emit(report.finding == .isRight ? .note(remark) : .warning(remark))
   }
 
-  /// Warns if the document was last written at a time ahead of the local clock.
+  /// Warns if a document was last written at a time ahead of the local clock; nil if it was not.
   ///
   /// The clock was wrong then, or was set back since.
-  func compareClock(with content: DocumentContent, for replica: Replica) {
-    let now = BoardFile.now
+  ///
+  /// - Parameters:
+  ///   - content: The content of the document.
+  ///   - member: The local member.
+  ///   - now: The local time, in milliseconds since 1970.
+  init?(clockBehind content: DocumentContent, of member: MemberID, now: Int64) {
     guard
       let last = content.entries.reversed().lazy.compactMap(\.time).first
         ?? content.keyframe?.time, last > now, last - now > Int64(BoardLimits.clockDifference)
-    else { return }
-    emit(
-      .warning(
-        .init(
-          code: "clock-off",
-          message: ClockText.setBack(now: now, lastSaved: last),
-          peer: PeerID(bytes: replica.board.member.bytes)?.text,
-          difference: Double(now - last) / 1000
-        )
-      )
+    else { return nil }
+    self.init(
+      code: "clock-off",
+      message: ClockText.setBack(now: now, lastSaved: last),
+      peer: member.description,
+      difference: Double(now - last) / 1000
     )
   }
 }
 
 extension DocumentEntry {
-  /// The time at which the entry was applied here; nil if it is not stored.
+  /// The time at which the entry was recorded here; nil if it has none.
   fileprivate var time: Int64? {
     switch self {
     case .batch(_, let time), .answer(_, let time), .marker(_, let time), .end(let time): time

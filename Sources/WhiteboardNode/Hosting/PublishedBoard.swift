@@ -1,23 +1,19 @@
 import PeerSession
-import WhiteboardSync
 
-/// The state of a node that has a board: the board itself, and what tells others how to join it.
+/// The description of how others reach the board, for members, links and other programs of this user.
 ///
 /// Confined to the isolation of its node.
-final class Serving {
-  let board: BoardSession
-  let replica: Replica
-  /// Runs the commands that change the board.
-  let editor: BoardEditor
-  /// The description of how to reach the board, with the current code.
+final class PublishedBoard {
+  private let session: BoardSession
+  private let configuration: NodeConfiguration
+  /// The description, with the current code.
   private(set) var ready: NodeEvent.Ready
   /// The file that shows the open board to other programs of this user; nil if there is none.
   private var openBoard: OpenBoardFile?
 
-  init(_ board: BoardSession, _ replica: Replica, _ editor: BoardEditor, _ ready: NodeEvent.Ready) {
-    self.board = board
-    self.replica = replica
-    self.editor = editor
+  init(_ session: BoardSession, _ configuration: NodeConfiguration, _ ready: NodeEvent.Ready) {
+    self.session = session
+    self.configuration = configuration
     self.ready = ready
   }
 
@@ -29,18 +25,18 @@ final class Serving {
   }
 
   /// Replaces the join code here and for the other programs of this user.
-  func setCode(_ code: JoinCode, _ configuration: NodeConfiguration) {
-    board.setCode(code)
+  func setCode(_ code: JoinCode) {
+    session.setCode(code)
     ready.link = link(code: code)
     ready.code = code.text
-    if openBoard != nil { showOpenBoard(configuration) }
+    if openBoard != nil { showOpenBoard() }
   }
 
   /// Shows the board and its current code to the other programs of this user.
   ///
   /// - Returns: Whether they can see it.
   @discardableResult
-  func showOpenBoard(_ configuration: NodeConfiguration) -> Bool {
+  func showOpenBoard() -> Bool {
     // The former file holds the lock until it is released.
     openBoard = nil
     openBoard = OpenBoardFile(
@@ -53,7 +49,7 @@ final class Serving {
         interface: configuration.interface,
         admit: ready.admit,
         code: ready.code,
-        pass: board.pass(configuration)
+        pass: session.pass(configuration)
       ),
       inDataDirectory: configuration.dataDirectory
     )

@@ -8,13 +8,13 @@ extension PersonalSettings {
     get throws(DocumentError) { try value("name") }
   }
 
-  /// The icon that was chosen last; nil too where it is none that we know.
+  /// The icon that was chosen last; nil if there is none, or this version does not know it.
   var icon: ProfileIcon? {
     get throws(DocumentError) { try value("icon").flatMap { ProfileIcon(rawValue: $0) } }
   }
 
-  /// Keeps what of both is given.
-  func keep(name: String?, icon: IconChange?) throws(DocumentError) {
+  /// Stores the name and the icon; nil leaves the stored value unchanged.
+  func store(name: String?, icon: IconChange?) throws(DocumentError) {
     var changes: [String: String?] = [:]
     if let name { changes["name"] = name }
     if let icon { changes.updateValue(icon.icon?.rawValue, forKey: "icon") }

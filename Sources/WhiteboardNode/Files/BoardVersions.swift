@@ -3,11 +3,23 @@ import WhiteboardDocument
 import WhiteboardRendering
 import WhiteboardSync
 
-/// The verbs about versions of the board, which its document keeps.
-extension Node {
+/// The versions of the board that its document stores: checkpoints, their differences, and going back to them.
+///
+/// Confined to the isolation of its node.
+final class BoardVersions {
+  private let runtime: NodeRuntime
+  private let persistence: Persistence
+  private let editor: BoardEditor
+
+  init(_ runtime: NodeRuntime, persistence: Persistence, editor: BoardEditor) {
+    self.runtime = runtime
+    self.persistence = persistence
+    self.editor = editor
+  }
+
   /// Stores the present board as a named version.
-  func checkpoint(_ name: String) async throws(CommandError) {
-    _ = try openDocument()
+  nonisolated(nonsending) func checkpoint(_ name: String) async throws(CommandError) {
+    _ = try persistence.openDocument
     do throws(DocumentError) {
       try await persistence.checkpoint(name)
     } catch {
@@ -15,46 +27,48 @@ extension Node {
     }
   }
 
-  /// Makes the board what it was at a checkpoint.
-  func restore(_ name: String) async throws(CommandError) -> CommandOutcome {
+  /// Changes the board back to its state at a checkpoint.
+  nonisolated(nonsending) func restore(
+    _ name: String
+  ) async throws(CommandError) -> CommandOutcome {
     let earlier = try await state(at: name)
-    let outcome = try openEditor().editInSteps { (board) throws(BoardError) in
+    let outcome = try editor.editInSteps { (board) throws(BoardError) in
       try board.restore(earlier)
     }
     let touched = outcome.changed + outcome.deleted + outcome.replaced.values
     return CommandOutcome(ids: touched.sorted())
   }
 
-  /// Tells what differs between two checkpoints, or one and what is there now.
-  func tellDifference(
+  /// Emits the differences between two checkpoints.
+  ///
+  /// - Parameters:
+  ///   - from: The earlier checkpoint.
+  ///   - to: The later checkpoint; nil for the present board.
+  ///   - request: The id of the request.
+  /// - Throws: ``CommandError`` if there is no such checkpoint, or it cannot be read.
+  nonisolated(nonsending) func emitDifference(
     from: String,
     to: String?,
-    _ request: CommandRequest
+    request: RequestMark?
   ) async throws(CommandError) {
     let earlier = try await state(at: from)
     let later: BoardState
     if let to {
       later = try await state(at: to)
     } else {
-      guard let replica else { throw CommandError(.ending, "the board is closed") }
-      later = replica.board.state
+      later = editor.board.state
     }
     let changes = BoardDiff.between(earlier, later).changes.compactMap { JSONValue($0.json) }
-    emit(
+    runtime.emit(
       .diff(
-        .init(
-          from: from,
-          to: to,
-          count: changes.count,
-          changes: changes,
-          request: request.request
-        )
+        .init(from: from, to: to, count: changes.count, changes: changes, request: request)
       )
     )
   }
 
-  func tellCheckpoints(_ request: CommandRequest) async throws(CommandError) {
-    let document = try openDocument()
+  /// Emits the names and times of all checkpoints.
+  nonisolated(nonsending) func emitCheckpoints(request: RequestMark?) async throws(CommandError) {
+    let document = try persistence.openDocument
     let versions: [DocumentVersion]
     do throws(DocumentError) {
       versions = try await document.versions()
@@ -67,18 +81,20 @@ extension Node {
         at: Timestamp.text(milliseconds: UInt64(max(0, $0.time)))
       )
     }
-    emit(.checkpoints(.init(count: list.count, checkpoints: list, request: request.request)))
+    runtime.emit(.checkpoints(.init(count: list.count, checkpoints: list, request: request)))
   }
 
-  /// The board as it was at a checkpoint.
-  private func state(at name: String) async throws(CommandError) -> BoardState {
-    let document = try openDocument()
+  /// Returns the state of the board at a checkpoint.
+  private nonisolated(nonsending) func state(
+    at name: String
+  ) async throws(CommandError) -> BoardState {
+    let document = try persistence.openDocument
     do throws(DocumentError) {
       let version = try await document.version(name)
       let (state, notes) = try BoardFile.state(of: version, in: document)
       for note in notes {
         let message = "\(TerminalText.quoted(name)): \(note)"
-        emit(.warning(.init(code: "document-damaged", message: message)))
+        runtime.emit(.warning(.init(code: "document-damaged", message: message)))
       }
       return state
     } catch {
@@ -88,16 +104,6 @@ extension Node {
         "there is no checkpoint \(TerminalText.quoted(name)); `checkpoints` lists them"
       )
     }
-  }
-
-  /// Returns the document of the board.
-  ///
-  /// - Throws: `refused` if the board is not stored.
-  func openDocument() throws(CommandError) -> BoardDocument {
-    guard let document = persistence.document else {
-      throw CommandError(.refused, "this board is not stored on disk")
-    }
-    return document
   }
 }
 

@@ -2,20 +2,20 @@ import FoundationEssentials
 import PeerSession
 import WhiteboardRendering
 
-/// The host's decision that this peer is no longer a member, as it is stored with the copy of the board.
+/// The host's decision that this peer is no longer a member, as the document of the board stores it.
 package struct Removal: Codable, Equatable, Sendable {
   /// The peer that decided: the host of the board.
   package var by: String
-  /// Its display name, which proves nothing; empty if it was never heard.
+  /// Its display name, which proves nothing; empty if it is unknown.
   package var name: String
   /// Its reason, in its own words; may be empty.
   package var reason: String
-  /// When it became known here, milliseconds since 1970.
+  /// The time at which the local peer learned of it, in milliseconds since 1970.
   package var at: UInt64
-  /// Whether the person chose to go on with the copy alone, so that it may be changed.
+  /// Whether the user chose to continue with the copy alone, so that it may be changed.
   package var isContinued = false
 
-  /// The name of the host as sentences have it.
+  /// The name of the host for sentences.
   package var host: String { name.isEmpty ? "The host" : EventText.shortName(name, by) }
 
   /// The decision in one sentence.
@@ -25,13 +25,13 @@ package struct Removal: Codable, Equatable, Sendable {
     return "\(host) removed you from this board: \(words)\(".!?…".contains(last) ? "" : ".")"
   }
 
-  /// Reads what ``json`` wrote; nil if it is something else.
+  /// Parses the output of ``json``; nil if it is malformed.
   init?(json: String) {
     guard let read = try? JSONDecoder().decode(Self.self, from: Data(json.utf8)) else { return nil }
     self = read
   }
 
-  /// Describes a decision that became known now.
+  /// Creates a decision that the local peer learned of now.
   ///
   /// - Parameters:
   ///   - by: The host.
@@ -49,7 +49,7 @@ package struct Removal: Codable, Equatable, Sendable {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     guard let data = try? encoder.encode(self) else {
-      preconditionFailure("a removal consists of texts, a number and a flag")
+      preconditionFailure("texts, numbers and flags can be encoded as JSON")
     }
     return String(decoding: data, as: UTF8.self)
   }
@@ -64,17 +64,17 @@ extension NodeEvent {
     package var name: String
     /// Its reason, in its own words, if it gave one.
     package var reason: String?
-    /// The whole sentence, for people.
+    /// A sentence that describes the removal.
     package var message: String
-    /// Whether the copy of the board here must not be changed, until `continue`.
+    /// Whether the local copy of the board cannot be changed.
     package var readOnly: Bool
-    /// Whether `continue` can make the copy one that may be changed.
+    /// Whether `continue` makes the copy changeable.
     package var canContinue: Bool
   }
 }
 
 extension EventText {
-  /// That the host removed this peer, and what to do, as lines for a person.
+  /// Returns the lines that report the removal and what the user can do.
   static func removedLine(_ removed: NodeEvent.Removed) -> String {
     let advice =
       !removed.readOnly
@@ -82,10 +82,10 @@ extension EventText {
     return "! \(removed.message)\n  \(advice)"
   }
 
-  /// What to do with a copy that is read-only until the person decides.
+  /// The advice about a copy that is read-only until the user decides.
   package static let continueAdvice =
-    "It is read-only until you decide: `continue` goes on with it alone."
-  /// What to do with a copy of a board that another person owns.
+    "It is read-only. To edit it without the other members, use `continue`."
+  /// The advice about a copy of a board that another user owns.
   package static let ownedAdvice =
     "It stays read-only, because the host owns the board: `whiteboard-peer boards duplicate` "
     + "makes a board of your own from it."

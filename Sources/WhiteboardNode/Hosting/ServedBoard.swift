@@ -1,0 +1,134 @@
+import PeerSession
+import Whiteboard
+import WhiteboardSync
+
+/// A board that is open in a session, with the parts of the node that work on it.
+///
+/// Confined to the isolation of its node.
+final class ServedBoard {
+  let boardSession: BoardSession
+  let published: PublishedBoard
+  let replica: Replica
+  let authors: Authors
+  let reports: BoardReports
+  let profiles: Profiles
+  let roles: Roles
+  let admission: BoardAdmission
+  let queries: Queries
+  let messages: ApplicationMessages
+  let catchUp: CatchUp
+  let convergence: Convergence
+  let versions: BoardVersions
+  let files: ImportExport
+  let photos: PhotoFiles
+  /// Runs the commands that change the board.
+  let editor: BoardEditor
+
+  init(
+    _ runtime: NodeRuntime,
+    _ configuration: NodeConfiguration,
+    _ boardSession: BoardSession,
+    _ replica: Replica,
+    _ ready: NodeEvent.Ready,
+    members: Members,
+    persistence: Persistence,
+    photos: PhotoFiles,
+    outbox: Outbox,
+    answers: CommandAnswers,
+    hiddenAuthors: HiddenAuthors
+  ) {
+    self.boardSession = boardSession
+    published = PublishedBoard(boardSession, configuration, ready)
+    let session = boardSession.session
+    self.replica = replica
+    self.photos = photos
+    authors = Authors(board: replica.board, members: members, persistence: persistence)
+    reports = BoardReports(
+      runtime,
+      replica,
+      members: members,
+      photos: photos,
+      hiddenAuthors: hiddenAuthors
+    )
+    profiles = Profiles(
+      runtime,
+      configuration.personalSettings,
+      replica,
+      members: members,
+      persistence: persistence
+    )
+    editor = BoardEditor(runtime, replica, members: members, photos: photos)
+    roles = Roles(runtime, replica, members: members)
+    admission = BoardAdmission(
+      configuration,
+      boardSession,
+      published,
+      replica,
+      members: members,
+      roles: roles,
+      persistence: persistence
+    )
+    queries = Queries(
+      runtime,
+      session,
+      replica,
+      members: members,
+      persistence: persistence,
+      reports: reports,
+      editor: editor,
+      roles: roles
+    )
+    messages = ApplicationMessages(
+      runtime,
+      session,
+      replica,
+      members: members,
+      outbox: outbox,
+      answers: answers
+    )
+    catchUp = CatchUp(runtime, configuration, session, replica, members: members)
+    convergence = Convergence(
+      runtime,
+      configuration,
+      session,
+      replica,
+      members: members,
+      outbox: outbox,
+      messages: messages
+    )
+    versions = BoardVersions(runtime, persistence: persistence, editor: editor)
+    files = ImportExport(
+      runtime,
+      configuration,
+      session,
+      authors: authors,
+      photos: photos,
+      editor: editor
+    )
+  }
+
+  var session: Session { boardSession.session }
+
+  /// Hides an author on all boards, or shows it again.
+  ///
+  /// - Parameters:
+  ///   - word: The name or id prefix of the author.
+  ///   - isHidden: Whether to hide it.
+  /// - Returns: The number of objects of this board that are no longer shown, or are shown again.
+  /// - Throws: ``CommandError`` if no author matches, or the change cannot be stored.
+  nonisolated(nonsending) func setAuthor(
+    _ word: String,
+    isHidden: Bool
+  ) async throws(CommandError) -> CommandOutcome {
+    let hidden = reports.hiddenAuthors
+    let author = try authors.find(word, or: hidden.members)
+    guard !isHidden || author != replica.board.member else {
+      throw CommandError(.badArgument, "you cannot hide yourself")
+    }
+    guard hidden.contains(author) != isHidden else {
+      return CommandOutcome(count: isHidden ? reports.objectsOfAuthor(author).count : 0)
+    }
+    try await hidden.set(author, isHidden: isHidden)
+    return CommandOutcome(count: reports.setShown(!isHidden, author: author))
+  }
+}

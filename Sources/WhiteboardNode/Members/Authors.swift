@@ -1,0 +1,37 @@
+import PeerSession
+import Whiteboard
+
+/// The authors of a board, as commands and exported files name them.
+struct Authors {
+  let board: Board
+  let members: Members
+  let persistence: Persistence
+
+  /// Returns the present or former member that a word of a command names.
+  ///
+  /// - Parameters:
+  ///   - word: An id prefix, or a name.
+  ///   - others: Members that the word may name although they wrote nothing on this board.
+  /// - Returns: The member.
+  /// - Throws: ``CommandError`` if no member or more than one matches.
+  func find(_ word: String, or others: Set<MemberID> = []) throws(CommandError) -> MemberID {
+    var resolver = ReferenceResolver<MemberID>()
+    // Members that wrote nothing count too: if two members have one name, it must be ambiguous.
+    let present = members.ids.compactMap { MemberID($0.bytes) }
+    for member in Set(board.authors.values).union(others).union(present) {
+      let name = members.name(of: member) ?? persistence.names[member.description]
+      resolver.add(id: member.description, names: name.map { [$0] } ?? [], value: member)
+    }
+    return try resolver.find(word, what: "author", missing: .noSuchPeer)
+  }
+
+  /// The known display names of the authors.
+  var displayNames: [MemberID: String] {
+    var names: [MemberID: String] = [:]
+    for member in Set(board.authors.values) {
+      let look = PeerID(bytes: member.bytes).flatMap { members.looks[$0] }
+      names[member] = look?.name ?? members.name(of: member)
+    }
+    return names
+  }
+}

@@ -1,0 +1,68 @@
+import Whiteboard
+import WhiteboardDocument
+
+/// The authors that the local user hid on all boards.
+///
+/// Confined to the isolation of its node.
+final class HiddenAuthors {
+  /// The maximum number of authors that are hidden at the same time.
+  static let limit = 256
+
+  private let settings: PersonalSettings?
+  private(set) var members: Set<MemberID> = []
+
+  /// Creates an empty set.
+  ///
+  /// - Parameter settings: The storage; nil if nothing is stored.
+  init(_ settings: PersonalSettings?) { self.settings = settings }
+
+  /// Loads the authors that were hidden in earlier runs.
+  nonisolated(nonsending) func load() async throws(DocumentError) {
+    if let settings { members = try await settings.hiddenAuthors }
+  }
+
+  var isEmpty: Bool { members.isEmpty }
+
+  func contains(_ member: MemberID) -> Bool { members.contains(member) }
+
+  /// Hides an author, or shows it again, and stores that.
+  ///
+  /// - Throws: ``CommandError`` if too many authors are hidden, or the change cannot be stored.
+  nonisolated(nonsending) func set(
+    _ member: MemberID,
+    isHidden: Bool
+  ) async throws(CommandError) {
+    guard !isHidden || members.count < Self.limit else {
+      throw CommandError(
+        .refused,
+        "you hide \(Self.limit) authors, the most that is possible; `unhide` some of them"
+      )
+    }
+    var changed = members
+    if isHidden { changed.insert(member) } else { changed.remove(member) }
+    if let settings {
+      do throws(DocumentError) {
+        try await settings.store(hiddenAuthors: changed)
+      } catch {
+        throw CommandError(error)
+      }
+    }
+    members = changed
+  }
+}
+
+extension PersonalSettings {
+  /// The stored authors that the user hid; skips words that are not peer ids.
+  fileprivate var hiddenAuthors: Set<MemberID> {
+    get throws(DocumentError) {
+      let words = try value("hidden")?.split(separator: " ") ?? []
+      return Set(words.prefix(HiddenAuthors.limit).compactMap { MemberID(String($0)) })
+    }
+  }
+
+  /// Stores the authors that the user hid.
+  fileprivate func store(hiddenAuthors: Set<MemberID>) throws(DocumentError) {
+    let words = hiddenAuthors.sorted().map(\.description)
+    try set("hidden", to: words.isEmpty ? nil : words.joined(separator: " "))
+  }
+}

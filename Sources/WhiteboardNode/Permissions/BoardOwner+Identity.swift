@@ -1,0 +1,41 @@
+import PeerSession
+import WhiteboardSync
+
+extension BoardOwner {
+  /// Creates the owner of a board.
+  ///
+  /// - Parameters:
+  ///   - identity: The identity of the owner.
+  ///   - salt: The salt of the board; if it is nil or has another length, a random one is used.
+  init(identity: PeerIdentity, salt: [UInt8]?) {
+    let salt = salt.flatMap { $0.count == Self.saltBytes ? $0 : nil }
+    self.init(salt: salt ?? Self.randomSalt(), key: IdentityKey(identity: identity).publicKey)
+  }
+
+  /// The id of the board's session.
+  var session: SessionID {
+    guard let id = SessionID(bytes: board.bytes) else {
+      preconditionFailure("a board id has the 16 bytes of a session id")
+    }
+    return id
+  }
+}
+
+extension SessionID {
+  /// Whether it is the id of a board that has an owner.
+  package var isOfOwnedBoard: Bool { BoardID(bytes).map(\.isOwned) ?? false }
+
+  /// Returns a random id for a board without an owner.
+  package static func ofOpenBoard() -> SessionID {
+    while true {
+      let id = SessionID.random()
+      if !id.isOfOwnedBoard { return id }
+    }
+  }
+
+  /// Returns the id of a new board that an identity owns, and the salt from which the id can be derived again.
+  package static func ofBoard(ownedBy identity: PeerIdentity) -> (id: SessionID, salt: [UInt8]) {
+    let owner = BoardOwner(identity: identity, salt: nil)
+    return (owner.session, owner.salt)
+  }
+}

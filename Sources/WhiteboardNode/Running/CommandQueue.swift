@@ -1,0 +1,69 @@
+/// The commands that were read and have not run yet, in order.
+///
+/// `accept`, `decline` and `cancel` answer something that another peer or command began. If they name something
+/// that is pending, they run at once, even while another command waits. Otherwise they run in their turn, so that
+/// the meaning of a script does not depend on how fast it is read.
+struct CommandQueue: Sendable {
+  private var entries: [CommandInput] = []
+  private var head = 0
+
+  /// The number of commands that are read ahead.
+  static let capacity = 64
+
+  /// Whether no more commands should be read for now.
+  var isFull: Bool { entries.count - head >= CommandQueue.capacity }
+
+  /// Whether the queue has no commands.
+  var isEmpty: Bool { head == entries.count }
+
+  /// Adds a command at the end.
+  mutating func append(_ entry: CommandInput) {
+    entries.append(entry)
+  }
+
+  /// Removes the first command.
+  mutating func popFirst() -> CommandInput? {
+    guard head < entries.count else { return nil }
+    defer {
+      head += 1
+      if head == entries.count {
+        entries.removeAll(keepingCapacity: true)
+        head = 0
+      }
+    }
+    return entries[head]
+  }
+
+  /// Removes the first command if it may run out of order, according to `isDue`.
+  mutating func popFirst(where isDue: (Command) -> Bool) -> CommandRequest? {
+    guard head < entries.count, case .request(let request) = entries[head], isDue(request.command)
+    else { return nil }
+    _ = popFirst()
+    return request
+  }
+
+  /// Removes the first of all commands that may run now, according to `isDue`.
+  ///
+  /// - Parameter isDue: Also receives whether the command is the first in the queue.
+  /// - Returns: The command; nil if none may run.
+  /// - Complexity: O(*n*) in the commands of the queue.
+  mutating func popAny(
+    where isDue: (_ command: Command, _ isFirst: Bool) -> Bool
+  ) -> CommandRequest? {
+    for index in head..<entries.count {
+      guard case .request(let request) = entries[index], isDue(request.command, index == head)
+      else { continue }
+      entries.remove(at: index)
+      return request
+    }
+    return nil
+  }
+
+  /// Whether a condition holds for at least one of the commands.
+  func contains(where holds: (Command) -> Bool) -> Bool {
+    entries[head...].contains { entry in
+      guard case .request(let request) = entry else { return false }
+      return holds(request.command)
+    }
+  }
+}
