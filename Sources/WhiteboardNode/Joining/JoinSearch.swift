@@ -19,21 +19,21 @@ struct JoinSearch: Sendable {
     let boardName: String
     let hostName: String
     let addresses: [PeerAddress]
-    /// How likely it is the peer that the user means; the greatest is asked first.
+    /// How likely it is the peer that the user means; the candidate with the greatest rank is asked first.
     let rank: BrowserPreference.Rank
   }
 
-  /// Which boards may be asked for if several match.
+  /// The boards that may be asked for if several match.
   enum Boards: Sendable {
-    /// One; the user chooses it.
+    /// One board; the user chooses it.
     case one
-    /// The one that is known; if none is or several are, the user chooses.
+    /// The known board; if no board or more than one is known, the user chooses.
     case known
-    /// All of them in turn: the proof of a code shows which one is meant.
+    /// All boards in turn; the proof of the code shows which one is meant.
     case all
   }
 
-  /// What to do next.
+  /// The next thing to do.
   enum Step: Equatable, Sendable {
     /// Ask this peer to be admitted.
     case ask(Candidate)
@@ -51,7 +51,7 @@ struct JoinSearch: Sendable {
     let error: SessionError
   }
 
-  /// How many times a peer that is new, or is at another address by now, is asked at most.
+  /// The maximum number of times that a peer is asked because it is new or has another address.
   static let maximumCandidates = 32
   /// How long a peer may take to admit or refuse, not counting the time of a user.
   static let answerTimeout = Duration.seconds(3)
@@ -76,7 +76,7 @@ struct JoinSearch: Sendable {
   private var deadline: Duration
   /// What discovery shows now, in order of appearance.
   private var shown: [Candidate] = []
-  /// The candidates that were asked, in the order of the first time.
+  /// The candidates that were asked, in the order in which they were first asked.
   private var asked: [Candidate] = []
   private var outcomes: [Candidate.ID: Outcome] = [:]
   private var starts: [Candidate.ID: Duration] = [:]
@@ -128,7 +128,7 @@ struct JoinSearch: Sendable {
     }
     let waits = asked.compactMap { candidate -> (Candidate, due: Duration)? in
       guard case .pending(_, let due, _)? = outcomes[candidate.id] else { return nil }
-      // Discovery may know its present address.
+      // Discovery may know a newer address.
       return (shown.first { $0.id == candidate.id } ?? candidate, due)
     }
     if let next = waits.min(by: { $0.due < $1.due }) {
@@ -144,7 +144,7 @@ struct JoinSearch: Sendable {
   /// - Parameters:
   ///   - id: The candidate that was asked.
   ///   - error: Why it did not admit the local peer.
-  ///   - time: How long a user was asked meanwhile, here or there; it does not count.
+  ///   - time: How long the local or the remote user was asked during the attempt; it does not count.
   ///   - now: The time.
   ///   - jitter: How much of the jitter to add to the wait before it is asked again, from 0 to 1.
   /// - Returns: Whether the candidate is asked again.
@@ -172,9 +172,9 @@ struct JoinSearch: Sendable {
     return true
   }
 
-  /// The candidates that may be asked and were not asked yet where they are announced now.
+  /// The candidates that may be asked and were not asked yet at their present addresses.
   ///
-  /// If a board is known, it is meant, and no other board of this name.
+  /// If one of several boards of a name is known, only this one is meant.
   private var new: [Candidate] {
     guard attempts < Self.maximumCandidates else { return [] }
     let new = shown.filter { starts[$0.id] == nil || hasMoved($0) }

@@ -1,7 +1,7 @@
 import NIOCore
 import PeerSession
 
-/// A queue of the session events that wait to be handled.
+/// A queue of the session events that are not handled yet.
 ///
 /// The events of each member keep their order, and the members take turns.
 /// A member that causes more work than its share delays only its own events. The type does no I/O;
@@ -11,36 +11,36 @@ struct IncomingEvents {
   static let share = 0.25
   /// The most CPU time that a member can save up, in seconds.
   static let burst = 1.0
-  /// The number of waiting events at which the node takes no more from the session.
+  /// The number of queued events at which the node reads no more from the session.
   static let events = 4096
-  /// The number of a member's waiting messages at which the node stops reading its link.
+  /// The number of a member's queued messages at which the node stops reading its link.
   static let messages = 256
-  /// The number of a member's waiting bytes at which the node stops reading its link.
+  /// The number of a member's queued bytes at which the node stops reading its link.
   static let bytes = 1 << 20
-  /// The number of a member's waiting bytes above which the node disconnects it.
+  /// The number of a member's queued bytes above which the node disconnects it.
   ///
-  /// It is larger than what can already have been read from the link when reading stops.
+  /// It is more than can already have been read from the link when reading stops.
   static let mostBytes = 48 << 20
-  /// The cost of a waiting message in addition to its bytes.
+  /// The cost of a queued message in addition to its bytes.
   private static let overhead = 64
 
   /// What the node does about the link of a member.
   enum Verdict: Equatable {
-    /// Go on reading.
+    /// Continue to read.
     case pass
     /// Stop reading the link of this member.
     case stopReading(PeerID)
-    /// Too much of this member waits, although its link should not be read: disconnect it.
+    /// Disconnect this member: too much of it is queued although its link should not be read.
     case disconnect(PeerID)
   }
 
-  /// What there is to do.
+  /// The next thing to do.
   enum Step {
     /// Handle this event, and then ask ``resume(_:)`` about its member.
     case handle(SessionEvent, of: PeerID?)
-    /// The members whose events wait have used up their shares until this time.
+    /// Wait: the members with queued events have used up their shares until this time.
     case wait(until: Duration)
-    /// Nothing waits.
+    /// Nothing is queued.
     case none
   }
 
@@ -49,9 +49,9 @@ struct IncomingEvents {
     var messages = 0
     var bytes = 0
     var isStopped = false
-    /// Whether the member is leaving, so that nothing of it waits for its share.
+    /// Whether the member is leaving, so that its events need not wait for its share.
     var isLeaving = false
-    /// The work that the member may still cause, in seconds; what it owes is less than nothing.
+    /// The work that the member may still cause, in seconds; negative if it caused too much.
     var credit = IncomingEvents.burst
     var filledAt: Duration
 
@@ -65,7 +65,7 @@ struct IncomingEvents {
   /// Events that concern no member or must not wait.
   private var urgent = CircularBuffer<SessionEvent>()
   private var queues: [PeerID: Queue] = [:]
-  /// The members of whom something waits, the next one first.
+  /// The members with queued events, the next one first.
   private var turns = CircularBuffer<PeerID>()
 
   private var count = 0
@@ -73,15 +73,16 @@ struct IncomingEvents {
   /// Whether events are handled although their members have used up their shares.
   var ignoresShares = false
 
-  /// Whether nothing waits.
+  /// Whether nothing is queued.
   var isEmpty: Bool { count == 0 }
 
-  /// Whether more should be taken from the session.
+  /// Whether more should be read from the session.
   var hasRoom: Bool { count < Self.events }
 
   /// Adds an event.
   ///
-  /// A datagram is dropped while its member has used up its share, or while much of it waits.
+  /// A datagram is dropped while its member has used up its share, or has too many queued events.
+  ///
   /// - Returns: What to do about the link of its member.
   mutating func append(_ event: SessionEvent, now: Duration) -> Verdict {
     guard let peer = event.member else {
@@ -113,7 +114,7 @@ struct IncomingEvents {
       }
     default: break
     }
-    // It is in turn already if something of it waits, or waited until it left.
+    // A member with queued events has a turn already.
     if !turns.contains(peer) { turns.append(peer) }
     queue.events.append(event)
     count += 1
@@ -121,7 +122,7 @@ struct IncomingEvents {
     return verdict
   }
 
-  /// Takes the next event: of the first member in turn whose share is not used up.
+  /// Removes and returns the next event: of the first member in turn whose share is not used up.
   mutating func next(now: Duration) -> Step {
     if let event = urgent.popFirst() {
       count -= 1
@@ -153,7 +154,8 @@ struct IncomingEvents {
     return earliest.map { .wait(until: $0) } ?? .none
   }
 
-  /// Handles that an event of a member was handled.
+  /// Continues after an event of a member was handled.
+  ///
   /// - Returns: Whether to resume reading the member's link, because half of its room is free again.
   mutating func resume(_ peer: PeerID) -> Bool {
     guard let queue = queues[peer], queue.isStopped, queue.messages <= Self.messages / 2,
@@ -167,11 +169,11 @@ struct IncomingEvents {
   mutating func charge(_ work: Double, to peer: PeerID, now: Duration) {
     queues[peer]?.fill(now)
     queues[peer]?.credit -= work
-    // What is owed does not grow without end, as by one message that cost very much.
+    // The debt is limited, so that one expensive message does not silence the member for long.
     if let credit = queues[peer]?.credit { queues[peer]?.credit = max(credit, -4 * Self.burst) }
   }
 
-  /// Forgets the members of whom nothing waits and who owe nothing.
+  /// Removes the members without queued events and without debt.
   mutating func trim(now: Duration) {
     for (peer, var queue) in queues where queue.events.isEmpty {
       queue.fill(now)
@@ -181,9 +183,7 @@ struct IncomingEvents {
 }
 
 extension SessionEvent {
-  /// Whether the sender alone decides to send it, and when.
-  ///
-  /// False for answers to requests.
+  /// Whether the sender alone decided to send it; false for answers to requests.
   var isUnasked: Bool {
     switch self {
     case .message, .datagram: true
@@ -191,7 +191,7 @@ extension SessionEvent {
     }
   }
 
-  /// The member whose events it must not overtake.
+  /// The member whose events must stay in order with this one.
   fileprivate var member: PeerID? {
     switch self {
     case .peerJoined(let peer): peer.id
@@ -214,7 +214,7 @@ extension SessionEvent {
 }
 
 extension DepartureReason {
-  /// Whether what the member sent before no longer counts.
+  /// Whether the earlier messages of the member are discarded.
   fileprivate var dropsMessages: Bool {
     switch self {
     case .kicked, .refused: true

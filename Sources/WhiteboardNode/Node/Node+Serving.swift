@@ -115,6 +115,7 @@ extension Node {
     timeout: Duration,
     _ transport: PeerTransport
   ) async throws {
+    // Awaited below; a task of its own, so that it can be canceled.
     let joining = Task {
       guard let joiner else { return }
       let (board, isAnnounced) = try await joiner.join(target, timeout: timeout)
