@@ -100,7 +100,7 @@ extension Node {
       await persistence.close()
       throw error
     }
-    let board = ServedBoard(
+    let board = ActiveBoard(
       runtime,
       configuration,
       session,
@@ -109,6 +109,7 @@ extension Node {
       persistence: persistence,
       photos: photos,
       outbox: outbox,
+      transfers: transfers,
       answers: answers,
       hiddenAuthors: hiddenAuthors
     )

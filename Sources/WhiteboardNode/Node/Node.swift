@@ -16,6 +16,7 @@ package actor Node {
   let input: (any CommandSource)?
   /// The members of the session, and the names of all.
   let members: Members
+  /// The authors that the user does not want to see.
   let hiddenAuthors: HiddenAuthors
   private let sink: any EventSink
   /// Events, conditions, tasks, time, and the end.
@@ -80,7 +81,7 @@ package actor Node {
   // Who is there.
   var session: Session?
   /// The open board; nil before it is open.
-  var board: ServedBoard?
+  var board: ActiveBoard?
   var boardName = ""
   var admission: NodeConfiguration.Admission?
   var code: JoinCode?
@@ -209,6 +210,24 @@ package actor Node {
 
   /// Whether the local peer asks, or will ask, to join a board.
   var isJoining: Bool { configuration.isGuest && session == nil }
+
+  /// Performs the actions of the replica; to be called after every call that may add one.
+  func performActions() {
+    guard let board else { return }
+    board.performActions()
+    planTime()
+    changed()
+  }
+
+  /// Makes edits that are one undo step, and performs the actions that follow from them; nil if no board is open.
+  func change<Result, Failure: Error>(
+    _ body: (Board) throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
+    guard let replica else { return nil }
+    let result = try replica.change(now: now, body)
+    performActions()
+    return result
+  }
 
   /// Returns the id for a new board: one of the local user, if the configuration says so.
   func newBoard() -> SessionID {
