@@ -7,9 +7,9 @@ enum NodePhase {
   /// The node has a session and opens the file of the board.
   case opening(BoardSession)
   /// The board can be used.
-  case serving(ServedBoard)
+  case serving(ActiveBoard)
   /// The node leaves the session and closes the file; the board can still be read.
-  case leaving(ServedBoard)
+  case leaving(ActiveBoard)
 
   /// The session of the board; nil before there is one.
   var boardSession: BoardSession? {
@@ -21,7 +21,7 @@ enum NodePhase {
   }
 
   /// The board; nil before it is open.
-  var board: ServedBoard? {
+  var board: ActiveBoard? {
     switch self {
     case .starting, .joining, .opening: nil
     case .serving(let board), .leaving(let board): board

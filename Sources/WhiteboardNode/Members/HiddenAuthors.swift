@@ -53,7 +53,7 @@ final class HiddenAuthors {
 
 extension PersonalSettings {
   /// The stored authors that the user hid; skips words that are not peer ids.
-  fileprivate var hiddenAuthors: Set<MemberID> {
+  var hiddenAuthors: Set<MemberID> {
     get throws(DocumentError) {
       let words = try value("hidden")?.split(separator: " ") ?? []
       return Set(words.prefix(HiddenAuthors.limit).compactMap { MemberID(String($0)) })

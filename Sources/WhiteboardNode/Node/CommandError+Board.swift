@@ -2,11 +2,11 @@ import Whiteboard
 import WhiteboardRendering
 
 extension CommandError {
-  /// What the board refused, as the answer to a verb.
+  /// Creates the answer to a command that the board refused.
   ///
   /// - Parameters:
-  ///   - error: What the board refused.
-  ///   - name: What to call a member.
+  ///   - error: The reason.
+  ///   - name: Returns the name of a member, safe to display.
   init(_ error: BoardError, name: (MemberID) -> String) {
     switch error {
     case .unknownObject(let id):
@@ -16,23 +16,23 @@ extension CommandError {
     case .nextToItself(let id):
       self.init(.badArgument, "\(id) cannot lie in front of or behind itself")
     case .held(let id, let member):
-      self.init(.held, "\(name(member)) has \(id) in hand; wait until it is free")
+      self.init(.held, "\(name(member)) has selected \(id); wait until it is free")
     case .locked(let id):
       self.init(.locked, "\(id) is locked; `unlock` it first")
     case .unfinished(let id):
       self.init(.held, "\(id) is still being drawn; wait until it is finished")
     case .wrongKind(let id):
-      self.init(.wrongKind, "\(id) is of another kind than the verb is for")
+      self.init(.wrongKind, "the command does not apply to this kind of object: \(id)")
     case .outOfRange(let what):
       self.init(.badArgument, "\(what) is out of range")
     case .tooLong(let what):
       self.init(.tooBig, "\(what) is longer than its limit")
     case .empty:
-      self.init(.badArgument, "there is nothing in it")
+      self.init(.badArgument, "it is empty")
     case .stackFull:
-      self.init(.refused, "there is no room left between these two in the stack")
+      self.init(.refused, "there is no room left between these two objects in the stack")
     case .tooManyOperations:
-      self.init(.tooBig, "this is more than fits in one step")
+      self.init(.tooBig, "this is more than one step can contain")
     case .nothingToUndo(let skipped):
       self.init(.nothingToUndo, "Nothing to undo." + EventText.skipped(skipped))
     case .nothingToRedo(let skipped):
@@ -66,12 +66,12 @@ extension CommandError {
 
   private static func words(_ reason: GameError) -> String {
     switch reason {
-    case .unknownGame: "this game is not known here"
-    case .malformedSetup: "this game makes no sense, and cannot be played"
-    case .foreignList: "this game was begun with another list of words, and cannot be played here"
+    case .unknownGame: "this version does not know the game"
+    case .malformedSetup: "the setup of this game is invalid, so it cannot be played"
+    case .foreignList: "this game was begun with another list of words, so it cannot be played here"
     case .unknownLanguage(let tag):
-      "there are no words of the language \(TerminalText.quoted(tag)) here; `set language en`"
-    case .malformedMove: "that is no move of this game"
+      "there is no list of words for the language \(TerminalText.quoted(tag)); use `set language en`"
+    case .malformedMove: "that is not a move of this game"
     case .unknownWord(let word): "\(TerminalText.quoted(word)) is not in the list of words"
     case .repeatedWord(let word):
       "you have guessed \(TerminalText.quoted(word)) before; try another word"
@@ -79,8 +79,8 @@ extension CommandError {
     case .notYourTurn: "it is the other player's turn"
     case .notAPlayer: "two others play this game"
     case .gameOver: "the game is over for you"
-    case .tooManyMoves: "no more moves of yours count in this game"
-    case .moveInProgress: "one move at a time"
+    case .tooManyMoves: "you have no moves left in this game"
+    case .moveInProgress: "one step can contain only one move of a game"
     }
   }
 }

@@ -159,7 +159,7 @@ extension Node {
   private func open(
     _ boardSession: BoardSession,
     _ transport: PeerTransport
-  ) async throws -> ServedBoard {
+  ) async throws -> ActiveBoard {
     let session = boardSession.session
     guard let id = BoardID(session.id.bytes) else {
       throw NodeError(.internal, "the id of the session is not the id of a board")
@@ -181,7 +181,7 @@ extension Node {
       await persistence.close()
       throw error
     }
-    let board = ServedBoard(
+    let board = ActiveBoard(
       runtime,
       configuration,
       boardSession,
@@ -191,6 +191,7 @@ extension Node {
       persistence: persistence,
       photos: photos,
       outbox: outbox,
+      transfers: transfers,
       answers: answers,
       hiddenAuthors: hiddenAuthors
     )
@@ -211,7 +212,7 @@ extension Node {
   }
 
   /// Reports that the board can be used, to the user and to the other programs of this user.
-  private func report(_ board: ServedBoard) {
+  private func report(_ board: ActiveBoard) {
     emit(.ready(board.published.ready))
     if configuration.isOffline { emit(.note(.offline(boardName))) }
     if let event = localRemoval.event { emit(.removed(event)) }
@@ -224,7 +225,7 @@ extension Node {
   }
 
   /// Starts the jobs that run until the session or the node ends.
-  private func start(_ board: ServedBoard) {
+  private func start(_ board: ActiveBoard) {
     spawn { node in if let board = node.board { await node.follow(board.session) } }
     spawn { node in if let board = node.board { await node.storeMembership(of: board.session) } }
     spawn { node in
@@ -246,7 +247,7 @@ extension Node {
   // MARK: - Leaving
 
   /// Releases all held objects, waits a moment until members have received pending messages, and leaves.
-  private func leave(_ board: ServedBoard) async {
+  private func leave(_ board: ActiveBoard) async {
     phase = .leaving(board)
     board.published.hideOpenBoard()
     _ = try? board.editor.endStroke()

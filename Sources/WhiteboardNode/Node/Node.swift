@@ -186,7 +186,7 @@ package actor Node {
   var isJoining: Bool { configuration.isGuest && session == nil }
 
   /// The board; nil before it is open.
-  var board: ServedBoard? { phase.board }
+  var board: ActiveBoard? { phase.board }
 
   /// The replica; nil before the board is open.
   var replica: Replica? { phase.board?.replica }
@@ -196,6 +196,24 @@ package actor Node {
 
   /// The name of the board; empty before it is hosted or joined.
   var boardName: String { phase.boardSession?.name ?? "" }
+
+  /// Performs the actions of the replica; to be called after every call that may add one.
+  func performActions() {
+    guard let board else { return }
+    board.performActions()
+    planTime()
+    changed()
+  }
+
+  /// Makes edits that are one undo step, and performs the actions that follow from them; nil if no board is open.
+  func change<Result, Failure: Error>(
+    _ body: (Board) throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
+    guard let replica else { return nil }
+    let result = try replica.change(now: now, body)
+    performActions()
+    return result
+  }
 
   /// Returns the id for a new board: one of the local user, if the configuration says so.
   func newBoard() -> SessionID {

@@ -1,6 +1,6 @@
 import WhiteboardRendering
 
-/// Resolves the word of a command to a peer or another known target.
+/// Resolves a word of a command to a peer or another target that it names.
 struct ReferenceResolver<Value: Sendable>: Sendable {
   private struct Entry: Sendable {
     let id: String
@@ -10,24 +10,25 @@ struct ReferenceResolver<Value: Sendable>: Sendable {
 
   private var entries: [Entry] = []
 
-  /// The fewest characters of an id that stand for it.
+  /// The minimum length of an id prefix.
   static var shortestPrefix: Int { 4 }
 
-  /// Adds one that is known by an id and by names, which may be another's as well.
+  /// Adds a target with its id and its names; other targets may have the same names.
   mutating func add(id: String, names: [String], value: Value) {
     entries.append(Entry(id: id, names: names, value: value))
   }
 
-  /// What a word means: a whole id, else the start of just one id, else a name of just one.
+  /// Returns the target that a word means: by its id, else by a unique id prefix, else by a unique name.
   ///
-  /// A name never shadows an id, so that nobody is reached by calling themselves like another's key.
+  /// An id has precedence over names, so that a member cannot choose the id of another member as its name and
+  /// receive what is meant for that one.
   ///
   /// - Parameters:
-  ///   - word: As the verb has it.
-  ///   - what: What is looked for, for the message, such as "peer".
-  ///   - missing: The code when there is none.
-  /// - Returns: What is meant.
-  /// - Throws: `ambiguous` if it is more than one, `missing` if it is none.
+  ///   - word: The word of the command.
+  ///   - what: The kind of target for the error message, such as "peer".
+  ///   - missing: The error code if no target matches.
+  /// - Returns: The target.
+  /// - Throws: ``CommandError`` with the code `ambiguous` if several targets match, or `missing` if none does.
   func find(
     _ word: String,
     what: String,

@@ -18,7 +18,7 @@ final class CommandRunner {
   /// The commands that wait.
   let buffer: CommandBuffer
   /// The open board; nil before it is open.
-  private var openBoard: ServedBoard?
+  private var openBoard: ActiveBoard?
   /// The number of running transfers that are not answered yet.
   private var concurrentCommands = 0
   /// Whether `quit` was refused because it would have lost work.
@@ -51,7 +51,7 @@ final class CommandRunner {
   /// Returns the open board.
   ///
   /// - Throws: ``CommandError`` if the board is not open.
-  var board: ServedBoard {
+  var board: ActiveBoard {
     get throws(CommandError) {
       guard let openBoard else { throw CommandError(.ending, "the board is closed") }
       return openBoard
@@ -131,7 +131,7 @@ final class CommandRunner {
   // MARK: - Running
 
   /// Runs commands in their order on a board, until the input or the node ends.
-  nonisolated(nonsending) func runCommands(on board: ServedBoard) async {
+  nonisolated(nonsending) func runCommands(on board: ActiveBoard) async {
     openBoard = board
     while let input = await buffer.next(), runtime.ending == nil {
       // The next commands may answer something that is pending, and this command may take long.
@@ -211,7 +211,7 @@ final class CommandRunner {
   }
 
   /// Ends the node after the last command, if the input was a script or `quit` was refused.
-  private nonisolated(nonsending) func inputEnded(_ board: ServedBoard) async {
+  private nonisolated(nonsending) func inputEnded(_ board: ActiveBoard) async {
     guard case .run = configuration.script else {
       // No other command can follow, so the node ends as soon as that loses no work.
       if isQuitRefused, await runtime.wait(until: { !self.persistence.state.wouldLoseWork }) {
@@ -229,7 +229,7 @@ final class CommandRunner {
 
   /// Waits until every member has all changes of a script, and returns how the script ends.
   private nonisolated(nonsending) func endOfScript(
-    on board: ServedBoard
+    on board: ActiveBoard
   ) async -> NodeRuntime.Ending {
     // Lost members are removed after `lostAfter`, so this wait ends.
     let report = await board.convergence.wait(

@@ -17,6 +17,8 @@ final class CatchUp {
   private var isCaughtUp = false
   /// The deadline for commands that wait for the board; nil until the first one waits.
   private var deadline: ContinuousClock.Instant?
+  /// Whether a command waits for the board.
+  private(set) var isHolding = false
 
   init(
     _ runtime: NodeRuntime,
@@ -45,8 +47,11 @@ final class CatchUp {
       let clock = runtime.clock
       let deadline = deadline ?? clock.now + configuration.catchUpTimeout
       self.deadline = deadline
-      let timeout = deadline - clock.now
-      guard await runtime.wait(timeout: timeout, until: { self.isMet(requirement) }) else {
+      isHolding = true
+      runtime.changed()
+      let isReady = await runtime.wait(timeout: deadline - clock.now) { self.isMet(requirement) }
+      isHolding = false
+      guard isReady else {
         guard runtime.ending == nil else { return CommandError(.ending, "the program ends") }
         return CommandError(.notSynced, absence)
       }

@@ -289,7 +289,7 @@ package struct KeyMap: Hashable, Sendable {
         // The help omits a few commands, whose names describe them.
         let action =
           binding.help.isEmpty ? binding.name.replacing("-", with: " ") : binding.help
-        lines.append("  \(entry.flatMap(\.keys).map(Self.shown).joined(separator: ", "))")
+        lines.append("  \(entry.flatMap(\.keys).map(Self.label).joined(separator: ", "))")
         lines.append("      \(action)")
         lines.append("      Name: \(entry.map(\.name).joined(separator: ", ")).")
       }

@@ -438,5 +438,5 @@ struct CatchUpTests: NodeSuite {
 
 extension Node {
   /// Waits until a command is held.
-  fileprivate func untilHolding() async { _ = await wait { self.isHolding } }
+  fileprivate func untilHolding() async { _ = await wait { self.board?.catchUp.isHolding == true } }
 }

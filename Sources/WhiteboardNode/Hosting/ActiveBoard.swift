@@ -1,11 +1,20 @@
+import Logging
 import PeerSession
 import Whiteboard
 import WhiteboardSync
 
 /// A board that is open in a session, with the parts of the node that work on it.
 ///
-/// Confined to the isolation of its node.
-final class ServedBoard {
+/// Performs the actions of the replica. Confined to the isolation of its node.
+final class ActiveBoard {
+  let runtime: NodeRuntime
+  let logger: Logger
+  let members: Members
+  let persistence: Persistence
+  let photos: PhotoFiles
+  let outbox: Outbox
+  let transfers: Transfers
+
   let boardSession: BoardSession
   let published: PublishedBoard
   let replica: Replica
@@ -20,7 +29,6 @@ final class ServedBoard {
   let convergence: Convergence
   let versions: BoardVersions
   let files: ImportExport
-  let photos: PhotoFiles
   /// Runs the commands that change the board.
   let editor: BoardEditor
 
@@ -34,14 +42,21 @@ final class ServedBoard {
     persistence: Persistence,
     photos: PhotoFiles,
     outbox: Outbox,
+    transfers: Transfers,
     answers: CommandAnswers,
     hiddenAuthors: HiddenAuthors
   ) {
+    self.runtime = runtime
+    logger = configuration.logger
+    self.members = members
+    self.persistence = persistence
+    self.photos = photos
+    self.outbox = outbox
+    self.transfers = transfers
     self.boardSession = boardSession
     published = PublishedBoard(boardSession, configuration, ready)
     let session = boardSession.session
     self.replica = replica
-    self.photos = photos
     authors = Authors(board: replica.board, members: members, persistence: persistence)
     reports = BoardReports(
       runtime,
