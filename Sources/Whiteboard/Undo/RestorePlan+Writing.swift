@@ -54,6 +54,7 @@ extension RestorePlan {
   ///   - id: The object.
   ///   - board: The board, in a gesture.
   ///   - replaced: The new objects, by the ids of the objects that they replace.
+  /// - Throws: The errors of `BoardReplica.stage`.
   static func stage(
     _ change: Change,
     of id: ObjectID,
