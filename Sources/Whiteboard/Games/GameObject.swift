@@ -7,7 +7,7 @@ public final class GameObject: WhiteboardObject {
   /// The winners of the game, the best first.
   public var winners: [GameWinner] { view(for: board.member)?.winners ?? [] }
 
-  /// Returns the game as `member` sees it; see `Board.gameView(_:for:isRevealing:)`.
+  /// Returns the game as `member` sees it; see `BoardReplica.gameView(_:for:isRevealing:)`.
   public func view(for member: MemberID, isRevealing: Bool = false) -> GameView? {
     board.gameView(id, for: member, isRevealing: isRevealing)
   }
