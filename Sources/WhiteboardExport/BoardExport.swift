@@ -49,7 +49,7 @@ package struct BoardExport: Sendable {
       return hasWords && item.pageBounds.touches(region) ? item : nil
     }
     // A fully transparent background is shown as white paper.
-    let background = board.background.flatMap { $0 & 0xFF == 0 ? nil : $0 >> 8 }
+    let background = board.settings.background.flatMap { $0 & 0xFF == 0 ? nil : $0 >> 8 }
     picture = BoardPicture(
       items: items,
       region: region ?? BoardPicture.region(around: items) ?? Self.empty,

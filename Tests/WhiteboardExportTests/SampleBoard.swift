@@ -75,7 +75,7 @@ struct SampleBoard {
     let group = try board.group([photo, dot])
     try board.group([group, text])
     let game = try board.createConnectFour(at: Point(x: -120, y: 180))
-    try board.play(game, "4")
+    try board.game(game).play("4")
     var random = SystemRandomNumberGenerator()
     _ = try board.createWordle(at: Point(x: 120, y: 190), using: &random)
     try board.setLocked(dot, true)

@@ -30,7 +30,7 @@ struct PageAgreementTests {
     let lost = try world.photo(try Pictures.bytes("plain.png"), at: Point(x: 250, y: 150))
     if let asset = board.snapshot(lost)?.asset?.id { world.files[asset] = nil }
     let game = try board.createConnectFour(at: Point(x: 200, y: -100))
-    try board.play(game, "4")
+    try board.game(game).play("4")
     return world
   }
 

@@ -204,7 +204,7 @@ struct PicturePageTests {
   func games() throws {
     let world = try World()
     let id = try world.board.createConnectFour(at: Point(x: 0, y: 0))
-    try world.board.play(id, "4")
+    try world.board.game(id).play("4")
     let page = try Page(world.picture(), scale: 3)
     #expect(page.count("(e5484d)", -60...60, -60...60) > 20)
   }

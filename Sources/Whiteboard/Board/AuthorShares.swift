@@ -23,7 +23,7 @@ struct AuthorShares {
   /// Nil before the first count.
   private var usage: [MemberID: Usage]?
   /// The number of refusals after which the usage is counted again, because counting is slow.
-  private var patience = 1
+  private var recountThreshold = 1
   private var refusals = 0
 
   /// Returns whether an author may write these operations, and adds them to the author's usage if
@@ -38,15 +38,15 @@ struct AuthorShares {
     guard state.mayHoldWholeShare else { return true }
     let more = Usage(operations)
     if more.isEmpty { return true }
-    if usage == nil { usage = Self.look(at: state, authors) }
+    if usage == nil { usage = Self.count(in: state, authors) }
     if fits(more, of: author) { return true }
     // Count again: cells that were purged or overwritten since the last count no longer count.
     refusals += 1
-    guard refusals >= patience else { return false }
+    guard refusals >= recountThreshold else { return false }
     refusals = 0
-    usage = Self.look(at: state, authors)
+    usage = Self.count(in: state, authors)
     let isAdmitted = fits(more, of: author)
-    patience = isAdmitted ? 1 : min(2 * patience, 1024)
+    recountThreshold = isAdmitted ? 1 : min(2 * recountThreshold, 1024)
     return isAdmitted
   }
 
@@ -62,8 +62,8 @@ struct AuthorShares {
     return true
   }
 
-  private static func look(
-    at state: BoardState,
+  private static func count(
+    in state: BoardState,
     _ authors: [Incarnation: MemberID]
   ) -> [MemberID: Usage] {
     var incarnations: [Incarnation: Usage] = [:]

@@ -2,6 +2,7 @@ extension Array {
   /// Splits writes into runs that each fit in one batch.
   ///
   /// - Parameter length: Returns the maximum number of bytes in the value of a write.
+  /// - Returns: The runs, in order.
   /// - Complexity: O(*n*).
   func batches(length: (Element) -> Int) -> [ArraySlice<Element>] {
     var runs: [ArraySlice<Element>] = []

@@ -56,25 +56,6 @@ extension Board {
     }
   }
 
-  /// Stages points of a stroke, in chunks of at most `BoardLimits.pointsPerChunk`.
-  func stageInk(
-    _ points: some RandomAccessCollection<InkPoint>,
-    to id: ObjectID,
-    first: Int
-  ) throws(BoardError) {
-    guard first >= 0, first + points.count <= BoardLimits.pointsPerStroke else {
-      throw .tooLong("stroke")
-    }
-    var first = first
-    var rest = points[...]
-    while !rest.isEmpty {
-      let piece = rest.prefix(BoardLimits.pointsPerChunk)
-      try stage(id, .ink(first: UInt64(first)), .bytes(InkCoding.encode(piece)))
-      first += piece.count
-      rest = rest.dropFirst(piece.count)
-    }
-  }
-
   /// Finishes a stroke of `count` points that this replica is drawing.
   /// - Throws: `wrongKind`, `unknownObject`, `boardFull`.
   public func endDrawing(_ id: ObjectID, count: Int) throws(BoardError) {

@@ -58,12 +58,7 @@ extension Board {
   /// - Throws: `unknownObject`, `held`, `locked`, `unfinished`, `outOfRange`.
   public func move(_ ids: [ObjectID], by offset: Point) throws(BoardError) {
     try transform(ids) { (id, record) throws(BoardError) in
-      let center = record.center
-      try write(
-        id,
-        .position,
-        try FixedPoint.position(Point(x: center.x + offset.x, y: center.y + offset.y))
-      )
+      try write(id, .position, try FixedPoint.position(record.center + offset))
     }
   }
 
@@ -81,11 +76,7 @@ extension Board {
     keepingLineWidth isLineWidthKept: Bool = false
   ) throws(BoardError) {
     try transform(ids) { (id, record) throws(BoardError) in
-      let center = record.center
-      let moved = Point(
-        x: pivot.x + (center.x - pivot.x) * factor,
-        y: pivot.y + (center.y - pivot.y) * factor
-      )
+      let moved = pivot + (record.center - pivot) * factor
       try write(id, .scale, try FixedPoint.scale(record.scale * factor))
       if isLineWidthKept, record.kind == .drawing {
         // A line is shown at its own width times the scale of the object.
@@ -108,14 +99,9 @@ extension Board {
     let steps = try FixedPoint.angleSteps(angle.radians)
     let rotation = Rotation(steps: steps)
     try transform(ids) { (id, record) throws(BoardError) in
-      let center = record.center
-      let turned = rotation.turned(Point(x: center.x - pivot.x, y: center.y - pivot.y))
+      let turned = pivot + rotation.turned(record.center - pivot)
       try write(id, .angle, .unsigned((record.angleSteps + steps) % 4096))
-      try write(
-        id,
-        .position,
-        try FixedPoint.position(Point(x: pivot.x + turned.x, y: pivot.y + turned.y))
-      )
+      try write(id, .position, try FixedPoint.position(turned))
     }
   }
 

@@ -39,7 +39,7 @@ extension Board {
       guard record.isDeleted, let deletion = record[.deleted] else { throw .notDeleted(id) }
       var ids = [id]
       if kind == .group {
-        ids = deleted(with: deletion)
+        ids = state.objects(deletedWith: deletion, wallClock: wallClock)
       }
       for id in ids {
         try requireFree(id)
@@ -86,93 +86,4 @@ extension Board {
     }
     return removed.count
   }
-
-  /// Returns the objects that were deleted by the same gesture as the cell `deletion`, by ascending
-  /// id.
-  private func deleted(with deletion: Cell) -> [ObjectID] {
-    var cells: [(id: ObjectID, cell: Cell)] = []
-    for id in state.storedIDs {
-      guard let record = state.record(id), record.isDeleted, let cell = record[.deleted],
-        cell.dot.incarnation == deletion.dot.incarnation,
-        record.kind.map({ $0.isShown || $0 == .group }) ?? false
-      else { continue }
-      cells.append((id, cell))
-    }
-    cells.sort { $0.cell.dot < $1.cell.dot }
-    guard let middle = cells.firstIndex(where: { $0.cell.dot == deletion.dot }) else { return [] }
-    // A deletion that overwrites a time far ahead of the wall clock gets another time than the rest
-    // of its gesture (BRD-32). So it is assigned to the gesture that wrote the deletions with
-    // neighboring sequence numbers.
-    let latest = wallClock + BoardLimits.drift
-    let isFar = cells.map { $0.cell.time.milliseconds > latest }
-    let isNext = cells.indices.map {
-      $0 > 0 && cells[$0].cell.dot.sequence == cells[$0 - 1].cell.dot.sequence + 1
-    }
-    var near = middle
-    while isFar[near], isNext[near] { near -= 1 }
-    let offset = cells[near].cell.offset
-    var isDeleted = cells.indices.map {
-      $0 == middle || !isFar[$0] && cells[$0].cell.offset == offset
-    }
-    for index in cells.indices where isFar[index] && isNext[index] && isDeleted[index - 1] {
-      isDeleted[index] = true
-    }
-    for index in cells.indices.reversed() where isNext[index] && isDeleted[index] {
-      if isFar[index - 1] { isDeleted[index - 1] = true }
-    }
-    return cells.indices.filter { isDeleted[$0] }.map { cells[$0].id }.sorted()
-  }
-}
-
-/// The times at which this replica first saw each object as deleted, by a monotonic clock.
-///
-/// The time in the deletion cannot be used, because the wall clock of its author may be wrong. An
-/// object deleted by a clock in 1970 would be purged at once, and one deleted by a clock in 2046
-/// would stay for decades.
-public struct DeletionAges: Sendable {
-  private struct Sighting {
-    let deletion: Dot
-    let since: UInt64
-  }
-
-  private var seen: [ObjectID: Sighting] = [:]
-
-  /// Creates the record of ages for a board that was not inspected yet.
-  public init() {}
-
-  /// Records the objects that are deleted now, and returns those that this replica has seen as
-  /// deleted for at least `BoardLimits.purgeDelay`.
-  ///
-  /// - Parameters:
-  ///   - board: The board.
-  ///   - uptime: The time in milliseconds, by a clock that never goes back.
-  ///   - kept: The objects that a local undo may restore.
-  /// - Returns: The ids of the objects that may be purged, in ascending order.
-  /// - Complexity: O(*n* log *n*) in the stored objects.
-  public mutating func purgeable(
-    on board: Board,
-    at uptime: UInt64,
-    excluding kept: Set<ObjectID> = []
-  ) -> [ObjectID] {
-    var now: [ObjectID: Sighting] = [:]
-    for id in board.state.storedIDs {
-      guard let record = board.state.record(id), record.kind != nil, record.isDeleted,
-        let deletion = record[.deleted]?.dot
-      else { continue }
-      let known = seen[id].flatMap { $0.deletion == deletion ? $0 : nil }
-      now[id] = known ?? Sighting(deletion: deletion, since: uptime)
-    }
-    seen = now
-    return now.filter { uptime - min($0.value.since, uptime) >= BoardLimits.purgeDelay }
-      .keys.filter { !kept.contains($0) }.sorted()
-  }
-}
-
-extension Cell {
-  /// The difference between the time and the sequence number.
-  ///
-  /// Times and sequence numbers increase together within a batch (BRD-11). So the offset is the
-  /// same for all cells of one batch, and for the batches that one author writes within one
-  /// millisecond.
-  fileprivate var offset: UInt64 { time.rawValue &- dot.sequence }
 }

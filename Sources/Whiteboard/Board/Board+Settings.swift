@@ -3,9 +3,7 @@ extension Board {
   /// Sets the board's title; nil removes it.
   /// - Throws: `tooLong`, `boardFull`.
   public func setTitle(_ title: String?) throws(BoardError) {
-    let title = PlainText.line(title ?? "")
-    guard title.utf8.count <= BoardLimits.titleBytes else { throw .tooLong("title") }
-    try set(.title, .text(title))
+    try set(.title, try BoardSettings.value(title: title))
   }
 
   /// Sets the board's background color, `0xRRGGBBAA`.
@@ -17,22 +15,13 @@ extension Board {
   /// Sets the spacing of the board's grid in board units; nil removes the grid.
   /// - Throws: `outOfRange`, `boardFull`.
   public func setGrid(_ spacing: Double?) throws(BoardError) {
-    guard let spacing else { return try set(.grid, .unsigned(0)) }
-    guard spacing > 0, spacing <= BoardLimits.grid else { throw .outOfRange("grid") }
-    try set(.grid, .unsigned(UInt64(max(1, (spacing * FixedPoint.unit).rounded()))))
+    try set(.grid, try BoardSettings.value(grid: spacing))
   }
 
   /// Sets the language of the board's games, as a BCP 47 tag; nil removes it.
   /// - Throws: `tooLong`, `outOfRange` if `tag` has characters that no tag has, `boardFull`.
   public func setLanguage(_ tag: String?) throws(BoardError) {
-    let tag = tag ?? ""
-    guard tag.utf8.count <= BoardLimits.languageBytes else { throw .tooLong("language") }
-    let isTag = tag.unicodeScalars.allSatisfy { scalar in
-      scalar == "-" || ("0"..."9").contains(scalar) || ("A"..."Z").contains(scalar)
-        || ("a"..."z").contains(scalar)
-    }
-    guard isTag else { throw .outOfRange("language") }
-    try set(.language, .text(tag))
+    try set(.language, try BoardSettings.value(language: tag))
   }
 
   private func set(_ property: Property, _ value: Value) throws(BoardError) {

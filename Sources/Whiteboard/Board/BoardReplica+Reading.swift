@@ -96,15 +96,6 @@ extension BoardReplica {
   /// A setting is nil if it was never set or is outside its limits.
   public var settings: BoardSettings { BoardSettings(of: state) }
 
-  /// The board's title.
-  public var title: String? { settings.title }
-  /// The board's background color, `0xRRGGBBAA`.
-  public var background: UInt32? { settings.background }
-  /// The spacing of the board's grid in board units; nil if there is no grid.
-  public var grid: Double? { settings.grid }
-  /// The language of the board's games, as a BCP 47 tag.
-  public var language: String? { settings.language }
-
   // MARK: - Games
 
   /// Returns the game as `member` sees it; nil if `id` is not a game.
@@ -120,24 +111,4 @@ extension BoardReplica {
   ) -> GameView? {
     GameView(id, on: state, authors: authors, for: member, isRevealing: isRevealing)
   }
-
-  // MARK: - Steps to undo
-
-  /// Whether there is a step to undo.
-  ///
-  /// `undo` may still have to skip it.
-  public var canUndo: Bool { history.latest != nil }
-  /// Whether there is a step to redo.
-  ///
-  /// `redo` may still have to skip it.
-  public var canRedo: Bool { !history.undone.isEmpty }
-  /// The label of the latest step; nil if there is no step to undo.
-  public var undoLabel: String? { history.latest?.label }
-  /// The label of the next step to redo; nil if there is none.
-  public var redoLabel: String? { history.undone.last?.label }
-  /// The objects that an undo or a redo may need.
-  ///
-  /// If one of them is purged, its steps become incomplete.
-  /// - Complexity: O(*n*) in the cells of all steps.
-  public var objectsInUndo: Set<ObjectID> { history.objects }
 }

@@ -67,4 +67,33 @@ extension BoardSettings {
       language: text(.language, upTo: BoardLimits.languageBytes)
     )
   }
+
+  /// Returns the cell value of a title; nil removes the title.
+  /// - Throws: `tooLong`.
+  static func value(title: String?) throws(BoardError) -> Value {
+    let title = PlainText.line(title ?? "")
+    guard title.utf8.count <= BoardLimits.titleBytes else { throw .tooLong("title") }
+    return .text(title)
+  }
+
+  /// Returns the cell value of the spacing of a grid; nil removes the grid.
+  /// - Throws: `outOfRange`.
+  static func value(grid spacing: Double?) throws(BoardError) -> Value {
+    guard let spacing else { return .unsigned(0) }
+    guard spacing > 0, spacing <= BoardLimits.grid else { throw .outOfRange("grid") }
+    return .unsigned(UInt64(max(1, (spacing * FixedPoint.unit).rounded())))
+  }
+
+  /// Returns the cell value of a language tag; nil removes the language.
+  /// - Throws: `tooLong`, `outOfRange` if `tag` has characters that no tag has.
+  static func value(language tag: String?) throws(BoardError) -> Value {
+    let tag = tag ?? ""
+    guard tag.utf8.count <= BoardLimits.languageBytes else { throw .tooLong("language") }
+    let isTag = tag.unicodeScalars.allSatisfy { scalar in
+      scalar == "-" || ("0"..."9").contains(scalar) || ("A"..."Z").contains(scalar)
+        || ("a"..."z").contains(scalar)
+    }
+    guard isTag else { throw .outOfRange("language") }
+    return .text(tag)
+  }
 }

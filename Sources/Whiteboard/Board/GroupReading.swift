@@ -95,6 +95,16 @@ extension BoardState {
     return Set(groups + inside).sorted()
   }
 
+  /// Returns the groups of two or more shown objects whose objects are all in `objects`.
+  func wholeGroups(of objects: Set<ObjectID>) -> Set<ObjectID> {
+    let around = Set(objects.flatMap { self.groups(of: $0) })
+    let whole = self.contents(of: around).filter { _, contents in
+      let members = contents.filter(isShown)
+      return members.count > 1 && objects.isSuperset(of: members)
+    }
+    return Set(whole.keys)
+  }
+
   /// The ids of all stored objects, in no particular order.
   package var storedIDs: [ObjectID] { Array(records.keys) }
 }

@@ -104,6 +104,7 @@ struct StagedOperations {
   /// - Parameters:
   ///   - clock: Assigns the times.
   ///   - wall: The wall clock, in milliseconds since 1970.
+  /// - Returns: The batches, in order.
   func batches(_ clock: inout HybridClock, wall: UInt64) -> [Batch] {
     guard let runs = clock.next(wall: wall, after: floors) else {
       preconditionFailure("operations are checked when they are staged")

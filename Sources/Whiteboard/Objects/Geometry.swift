@@ -58,22 +58,22 @@ package enum FixedPoint {
 
   /// Returns a coordinate in steps of 1/64 board unit.
   package static func coordinate(_ value: Double) throws(BoardError) -> Int32 {
-    try quantise(value, unit, "position")
+    try quantized(value, unit, "position")
   }
 
   /// Returns a coordinate in steps of 1/16 board unit.
   package static func inkCoordinate(_ value: Double) throws(BoardError) -> Int32 {
-    try quantise(value, ink, "point")
+    try quantized(value, ink, "point")
   }
 
-  private static func quantise(
+  private static func quantized(
     _ value: Double,
     _ steps: Double,
-    _ what: String
+    _ name: String
   ) throws(BoardError) -> Int32 {
     guard value >= -BoardLimits.coordinate, value < BoardLimits.coordinate,
       let fixed = Int32(exactly: (value * steps).rounded())
-    else { throw .outOfRange(what) }
+    else { throw .outOfRange(name) }
     return fixed
   }
 

@@ -7,7 +7,7 @@ extension ObjectSnapshot {
   package var bounds: Rectangle { placement.bounds }
 
   /// Returns whether the object covers a place or is at most `tolerance` away, as
-  /// `Board.objects(at:tolerance:)` does.
+  /// `BoardReplica.objects(at:tolerance:)` does.
   package func isNear(_ place: Point, within tolerance: Double) -> Bool {
     let placement = placement
     guard placement.distance(to: place) <= tolerance else { return false }

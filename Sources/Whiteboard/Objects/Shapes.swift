@@ -61,6 +61,12 @@ public struct Rectangle: Hashable, Sendable {
 
 extension Point {
   var isFinite: Bool { x.isFinite && y.isFinite }
+
+  static func + (lhs: Point, rhs: Point) -> Point { Point(x: lhs.x + rhs.x, y: lhs.y + rhs.y) }
+  static func - (lhs: Point, rhs: Point) -> Point { Point(x: lhs.x - rhs.x, y: lhs.y - rhs.y) }
+  static func * (lhs: Point, factor: Double) -> Point {
+    Point(x: lhs.x * factor, y: lhs.y * factor)
+  }
 }
 
 /// A rotation clockwise (y points down), in steps of 1/4096 turn.

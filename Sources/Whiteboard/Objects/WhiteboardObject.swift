@@ -101,17 +101,6 @@ public class WhiteboardObject {
   public func undelete() throws(BoardError) { try board.undelete(id) }
 }
 
-/// A text object on the board.
-public final class TextObject: WhiteboardObject {
-  /// The text of the object, which may come from a peer.
-  public var text: String { record.text }
-
-  /// Changes the text of the object; see `Board.replaceText(_:with:)`.
-  public func update(text: String) throws(BoardError) {
-    try board.replaceText(id, with: text)
-  }
-}
-
 /// A drawing on the board: one stroke.
 public final class DrawingObject: WhiteboardObject {
   /// The committed points of the stroke, in the places where they were drawn.
@@ -146,6 +135,3 @@ public final class PhotoObject: WhiteboardObject {
   /// Whether the photo's bytes are stored locally.
   public var isAssetAvailable: Bool { asset.map { board.assets.contains($0.id) } ?? false }
 }
-
-/// A game on the board; see `Board.play(_:_:)`.
-public final class GameObject: WhiteboardObject {}

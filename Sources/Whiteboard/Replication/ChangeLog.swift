@@ -120,9 +120,9 @@ public struct ChangeLog: Sendable {
       if entry.selection { result.append(.selected(id)) }
     }
     guard !groups.isEmpty else { return result }
-    let told = Set(result)
+    let reported = Set(result)
     for id in state.objects(below: groups) where state.isReported(id) {
-      guard !told.contains(.added(id)), !told.contains(.changed(id)) else { continue }
+      guard !reported.contains(.added(id)), !reported.contains(.changed(id)) else { continue }
       result.append(.changed(id))
     }
     return result

@@ -1,11 +1,11 @@
 /// The stored objects of a board with their cells.
 ///
-/// Each function that changes an object also updates the totals, the set of orphans, and the indexes
-/// of groups and settings. The store does not know the context; `BoardState` decides which cells
-/// count.
+/// Each function that changes an object also updates the totals, the set of orphans, and the
+/// indexes of groups and settings. The store does not know the context; `BoardState` decides which
+/// cells count.
 struct ObjectStore: Sendable {
-  /// The objects that have cells, but no `kind` cell, because their create operation has not arrived
-  /// yet.
+  /// The objects that have cells, but no `kind` cell, because their create operation has not
+  /// arrived yet.
   private(set) var orphans: Set<ObjectID> = []
   /// An index of the objects by the group that their `group` cell names.
   private(set) var groups = GroupIndex()

@@ -199,6 +199,20 @@ package struct TextTree {
     TextDifference(from: scalars, to: Array(text.unicodeScalars))
   }
 
+  /// Throws an error if the visible characters in `range` cannot be replaced with `text`.
+  /// - Throws: `outOfRange`, `tooLong`.
+  func requireRoom(replacing range: Range<Int>, with text: String) throws(BoardError) {
+    let scalars = scalars
+    guard range.lowerBound >= 0, range.upperBound <= scalars.count else {
+      throw .outOfRange("range")
+    }
+    let rest = scalars.indices.lazy.filter { !range.contains($0) }
+      .reduce(0) { $0 + UTF8.width(scalars[$1]) }
+    guard rest + text.utf8.count <= BoardLimits.textBytes,
+      elementCount + text.unicodeScalars.count <= BoardLimits.textElements
+    else { throw .tooLong("text") }
+  }
+
   // MARK: - Coding of the cells
 
   package static func encodeRun(_ text: String, at anchor: Anchor) -> Value {

@@ -16,7 +16,7 @@ struct UndoPlan {
 
   /// The step.
   ///
-  /// `didPut` replaces the items whose cells could not be written.
+  /// `write(on:)` replaces the items whose cells could not be written.
   private(set) var entry: UndoEntry
   /// The writes in order.
   private(set) var writes: [Write] = []
@@ -96,46 +96,69 @@ struct UndoPlan {
     writes.append(Write(item: index, to: to, isFresh: !isOwn))
   }
 
-  /// Returns the objects whose lock the step itself set or removed, even temporarily.
+  // MARK: - Writing
+
+  /// Makes the writes, in as few batches as possible.
   ///
-  /// Their lock does not refuse the writes.
-  func unlockedObjects(on state: BoardState, _ history: UndoHistory) -> Set<ObjectID> {
+  /// - Throws: `held`, `locked`, `clockExhausted`, `boardFull`. If it throws, nothing is written.
+  mutating func write(on board: BoardReplica) throws(BoardError) {
+    try requireWritable(on: board)
+    board.history.isReplaying = true
+    defer { board.history.isReplaying = false }
+    for run in writes.batches(length: \.to.value.length) {
+      let dots = try board.gesture { () throws(BoardError) in
+        var dots: [Dot] = []
+        for write in run {
+          let item = entry.items[write.item]
+          let dot = board.nextDot()
+          let property = write.isFresh ? item.property.fresh(dot) : item.property
+          try board.stage(item.object, property, write.to.value)
+          dots.append(dot)
+        }
+        return dots
+      }
+      for (write, dot) in zip(run, dots) { didPut(write, as: dot, &board.history) }
+    }
+  }
+
+  /// Throws an error if any of the writes would be refused.
+  ///
+  /// This is checked before the first write, so that no step is restored in part.
+  private func requireWritable(on board: BoardReplica) throws(BoardError) {
+    // Ignore a lock that the step itself set or removed, even temporarily.
     var unlocked: Set<ObjectID> = []
     for item in entry.items where item.property == .lock {
-      let standing = history.standing(of: item.key, in: state)
+      let standing = board.history.standing(of: item.key, in: board.state)
       if standing == item.before.standing || standing == item.after.standing {
         unlocked.insert(item.object)
       }
     }
-    return unlocked
+    for write in writes {
+      let item = entry.items[write.item]
+      try board.requireChangeable(
+        item.object,
+        item.property,
+        isUnlocked: unlocked.contains(item.object) || isFreeOfLock(write, on: board)
+      )
+    }
+    try board.requireRoom(values: writes.map(\.to.value.length))
   }
 
   /// Returns whether the write is allowed despite a lock.
   ///
   /// It is if it undeletes an object, or if it deletes one that the step created and this member
   /// locked, such as the copy of a locked object.
-  func isFreeOfLock(
-    _ write: Write,
-    on state: BoardState,
-    isOwn: (Incarnation) -> Bool
-  ) -> Bool {
+  private func isFreeOfLock(_ write: Write, on board: BoardReplica) -> Bool {
     let item = entry.items[write.item]
     guard item.property == .deleted else { return false }
     guard write.to.value == .unsigned(1) else { return true }
-    guard write.to.standing == .uncreated, let lock = state.record(item.object)?[.lock] else {
-      return false
-    }
-    return isOwn(lock.dot.incarnation)
-  }
-
-  /// Returns the property that a write with this dot must write.
-  func property(of write: Write, as dot: Dot) -> Property {
-    let property = entry.items[write.item].property
-    return write.isFresh ? property.fresh(dot) : property
+    guard write.to.standing == .uncreated, let lock = board.state.record(item.object)?[.lock]
+    else { return false }
+    return board.isOwn(lock.dot.incarnation)
   }
 
   /// Records in the step and in the history that a write was made.
-  mutating func didPut(_ write: Write, as dot: Dot, _ history: inout UndoHistory) {
+  private mutating func didPut(_ write: Write, as dot: Dot, _ history: inout UndoHistory) {
     var item = entry.items[write.item]
     guard write.isFresh else {
       history.note(write.to.standing, by: dot, at: item.key)

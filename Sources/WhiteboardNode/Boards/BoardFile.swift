@@ -104,7 +104,7 @@ package enum BoardFile {
     guard let board = try? await replica(of: summary.path, version: nil).replica.board else {
       return nil
     }
-    return Thumbnail.svg(of: board.snapshots, background: board.background)
+    return Thumbnail.svg(of: board.snapshots, background: board.settings.background)
   }
 
   /// Reads all data of a file, and returns the reasons why it is not whole (REC-18).
@@ -154,7 +154,7 @@ package enum BoardFile {
       try await document.setSummary(
         objects: snapshots.count,
         people: known.isEmpty ? authors.sorted().map(\.shortText) : known,
-        thumbnail: Thumbnail.svg(of: snapshots, background: board.background),
+        thumbnail: Thumbnail.svg(of: snapshots, background: board.settings.background),
         changed: min(snapshots.map { Int64(clamping: $0.updatedAt) }.max() ?? now, now)
       )
       try await document.close()

@@ -133,7 +133,7 @@ final class BoardEditor {
         var random = SystemRandomNumberGenerator()
         return try board.createWordle(
           at: center,
-          language: board.language ?? "en",
+          language: board.settings.language ?? "en",
           using: &random
         )
       }
@@ -149,7 +149,7 @@ final class BoardEditor {
 
   func play(_ reference: ObjectReference, _ move: String) throws(CommandError) -> CommandOutcome {
     let id = try resolve(reference)
-    try edit { (board) throws(BoardError) in try board.play(id, move) }
+    try edit { (board) throws(BoardError) in try board.game(id).play(move) }
     return CommandOutcome(id: id)
   }
 
@@ -158,7 +158,7 @@ final class BoardEditor {
     with words: String
   ) throws(CommandError) -> CommandOutcome {
     let id = try resolve(reference)
-    try edit { (board) throws(BoardError) in try board.replaceText(id, with: words) }
+    try edit { (board) throws(BoardError) in try board.text(id).update(text: words) }
     return CommandOutcome(id: id)
   }
 
@@ -176,7 +176,7 @@ final class BoardEditor {
     let id = try resolve(reference)
     let range = try range(offset, count, in: base, of: id)
     try editInSteps { (board) throws(BoardError) in
-      try board.typeText(id, replacing: range, with: words)
+      try board.text(id).type(replacing: range, with: words)
     }
     return CommandOutcome(id: id)
   }

@@ -126,7 +126,7 @@ extension Persistence {
     let lostSince = queue.behindSince
     let snapshots = replica.board.snapshots
     let people = environment.authorNames()
-    let background = replica.board.background
+    let background = replica.board.settings.background
     let time = BoardFile.now
     let state = replica.snapshotForKeeping()
     let digest = replica.digest.bytes

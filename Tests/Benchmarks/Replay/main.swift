@@ -70,7 +70,7 @@ struct Person {
     case 6..<8 where !texts.isEmpty:
       let text = texts[random.below(texts.count)]
       if (board.snapshot(text)?.text?.count ?? 0) < 500 {
-        for letter in "hello " { try board.typeText(text, replacing: 0..<0, with: String(letter)) }
+        for letter in "hello " { try board.text(text).type(replacing: 0..<0, with: String(letter)) }
       }
     case 8:
       let chosen = (0..<10).map { _ in objects[random.below(objects.count)] }

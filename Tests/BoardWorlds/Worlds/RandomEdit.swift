@@ -116,7 +116,7 @@ struct RandomEdit {
     let count = text.unicodeScalars.count
     let start = random.below(count + 1)
     let end = start + random.below(min(3, count - start) + 1)
-    try board.editText(id, replacing: start..<end, with: ["", "q", "rst"][random.below(3)])
+    try board.text(id).edit(replacing: start..<end, with: ["", "q", "rst"][random.below(3)])
   }
 
   private mutating func erase(_ id: ObjectID) throws(BoardError) {
@@ -188,9 +188,9 @@ struct RandomEdit {
     guard let id = games.randomElement(using: &random) else { return }
     let words = ["speed", "eerie", "level", "llama", "abbey", "crane", "sleet", "geese"]
     if case .connectFour? = board.gameView(id, for: board.member)?.detail {
-      try board.play(id, random.chance(3) ? .resign : .drop(column: 1 + random.below(7)))
+      try board.game(id).play(random.chance(3) ? .resign : .drop(column: 1 + random.below(7)))
     } else {
-      try board.play(id, .guess(words[random.below(words.count)]))
+      try board.game(id).play(.guess(words[random.below(words.count)]))
     }
   }
 }

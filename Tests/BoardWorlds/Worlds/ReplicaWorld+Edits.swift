@@ -73,7 +73,7 @@ extension ReplicaWorld {
     case (12, let id?):
       let word = ["one", "two two", "texts"][random.below(3)]
       try replica.change(now: now) { (board) throws(BoardError) in
-        try board.replaceText(id, with: word)
+        try board.text(id).update(text: word)
       }
     case (13, _):
       try replica.change(now: now) { (board) throws(BoardError) in

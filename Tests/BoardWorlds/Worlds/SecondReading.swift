@@ -82,7 +82,8 @@ struct SecondReading {
     let latest = cells.max { ($0.time, $0.dot) < ($1.time, $1.dot) }
     var title: String?
     if case .text(let text)? = latest?.value, !text.isEmpty { title = text }
-    return board.title == title ? nil : "the title is \(board.title ?? "") and not \(title ?? "")"
+    return board.settings.title == title
+      ? nil : "the title is \(board.settings.title ?? "") and not \(title ?? "")"
   }
 
   // MARK: - Games

@@ -40,7 +40,7 @@ struct BoardPictureTests {
     #expect(try Self.region(board).greatest.y == 32, "the box is as high as eight rows")
     // A player who has finished sees the answer, too.
     for word in ["speed", "eerie", "level", "llama", "abbey", "crane"] {
-      try? board.play(id, .guess(word))
+      try? board.game(id).play(.guess(word))
     }
     let region = try Self.region(board)
     // Half of eight rows of 16 and the margin.

@@ -168,7 +168,7 @@ struct BoardCanvasTests {
   func restyled() throws {
     let board = try Scenes.board()
     let game = try board.createConnectFour(at: Point(x: 0, y: 0))
-    try board.play(game, .drop(column: 2))
+    try board.game(game).play(.drop(column: 2))
     try board.createDrawing(try Scenes.ink([(-100, 80), (100, 80)]), color: 0xFFFF_00FF)
     var canvas = Scenes.canvas(board)
     let before = canvas.screen

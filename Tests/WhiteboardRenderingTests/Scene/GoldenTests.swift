@@ -130,10 +130,10 @@ struct GoldenTests {
     guard style != .half else { return }
     let board = try Scenes.board()
     let game = try board.createConnectFour(at: Point(x: -80, y: 0))
-    try board.play(game, .drop(column: 3))
+    try board.game(game).play(.drop(column: 3))
     var random = SeededGenerator(seed: 3)
     let word = try board.createWordle(at: Point(x: 80, y: 0), using: &random)
-    for guess in ["crane", "moist"] { try board.play(word, .guess(guess)) }
+    for guess in ["crane", "moist"] { try board.game(word).play(.guess(guess)) }
     var canvas = Scenes.canvas(board, Scenes.viewport, style)
     canvas.names = [board.member: "anna"]
     canvas.paint()

@@ -93,7 +93,7 @@ import Testing
       try board.createConnectFour(at: Point(x: 0, y: 0))
     }
     try node.replica.change(now: now) { board in
-      try board.play(id, "3")
+      try board.game(id).play("3")
     }
     let author = Author(board: World.board, key: node.key)
     let copy = try node.replica.snapshotForAnotherBoard(by: author)

@@ -235,7 +235,7 @@ struct GameVectors: Decodable {
       return
     }
     let words = ["house", answer]
-    for word in words { try board.play(id, word) }
+    for word in words { try board.game(id).play(word) }
     let bytes = board.takeBatches().flatMap { BatchCoding.encode($0) }
     let all = DifferenceCoding.encode(board.state.difference(since: Context()))
     for word in words {

@@ -110,10 +110,10 @@ struct AroundBoardTests {
     }
     let id = try desk.board.createConnectFour(at: Point(x: 0, y: 0))
     try share()
-    try desk.board.play(id, .drop(column: 1))
+    try desk.board.game(id).play(.drop(column: 1))
     try share()
     #expect(!desk.lines().contains { $0.contains("Your turn") })
-    try other.play(id, .drop(column: 2))
+    try other.game(id).play(.drop(column: 2))
     try share()
     #expect(desk.client.messages.notice?.text == "Your turn in Connect Four: W plays")
     desk.client.messages.notice = nil
@@ -124,7 +124,7 @@ struct AroundBoardTests {
     try desk.board.createConnectFour(at: Point(x: 900, y: 0))
     desk.sync()
     #expect(desk.type("W3\r") == [#"play \#(id) "3""#])
-    try desk.board.play(id, .drop(column: 3))
+    try desk.board.game(id).play(.drop(column: 3))
     try share()
     #expect(!desk.lines()[0].contains("Your turn"))
   }

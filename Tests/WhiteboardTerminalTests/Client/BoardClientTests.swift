@@ -150,7 +150,7 @@ struct BoardClientTests {
       )
     }
     #expect(desk.client.frame().cursor?.y == 12, "the caret is in the text")
-    try desk.board.editText(id, replacing: 0..<0, with: "oh ")
+    try desk.board.text(id).edit(replacing: 0..<0, with: "oh ")
     desk.sync()
     #expect(desk.type("\u{7F}") == [#"insert typed-1 4 "" replacing=1 was="oh hi""#])
     #expect(desk.type("\r") == [])

@@ -187,7 +187,7 @@ struct SelectionFrameTests {
           try desk.board.createWordle(at: Point(x: 0, y: 0), using: &random),
           try desk.board.createConnectFour(at: Point(x: 0, y: 0)),
         ]
-        try desk.board.play(games[0], .guess("crane"))
+        try desk.board.game(games[0]).play(.guess("crane"))
         for id in games {
           try desk.board.object(id)?.scale(to: scale)
           try desk.board.deselectAll()

@@ -30,7 +30,7 @@ import Testing
     let kept = try board.createText("old", at: Point(x: 1, y: 2))
     let gone = try board.createText("gone", at: Point(x: 0, y: 0))
     let before = board.state
-    try board.replaceText(kept, with: "new")
+    try board.text(kept).update(text: "new")
     try board.object(kept)?.scale(to: 2)
     try board.delete(gone)
     let line = try board.say("hi\u{202E}", as: "Anna")

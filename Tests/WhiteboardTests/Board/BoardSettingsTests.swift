@@ -16,14 +16,14 @@ import Testing
     try bob.setLanguage("pt-BR")
     try boards.share()
     for board in [anna, bob] {
-      #expect(board.title == "Trip" && board.background == 0xFFFF_FFFF)
-      #expect(board.grid == 12.5 && board.language == "pt-BR")
+      #expect(board.settings.title == "Trip" && board.settings.background == 0xFFFF_FFFF)
+      #expect(board.settings.grid == 12.5 && board.settings.language == "pt-BR")
       #expect(board.state.settingsIDs.count == 1)
       #expect(board.objectIDs.isEmpty && board.chat.isEmpty && board.takeChanges().isEmpty)
     }
     try bob.setGrid(nil)
     try bob.setTitle(nil)
-    #expect(bob.grid == nil && bob.title == nil)
+    #expect(bob.settings.grid == nil && bob.settings.title == nil)
     _ = bob.takeBatches()
     try bob.setTitle(nil)
     #expect(bob.takeBatches().isEmpty)
@@ -45,7 +45,7 @@ import Testing
     #expect(!mayHaveChanged(anna) && !mayHaveChanged(bob))
     try anna.restore(BoardState())
     try boards.share()
-    #expect(mayHaveChanged(bob) && bob.title == nil)
+    #expect(mayHaveChanged(bob) && bob.settings.title == nil)
   }
 
   @Test("[BRD-28] of two concurrent settings objects, the later write of each setting counts")
@@ -60,12 +60,12 @@ import Testing
     try bob.setTitle("Bob's")
     try boards.share()
     #expect(anna.settings == bob.settings)
-    #expect(anna.title == "Bob's" && anna.grid == 1)
+    #expect(anna.settings.title == "Bob's" && anna.settings.grid == 1)
     // Anna writes to the object with the smallest id, although the overwritten cell is on the other
     // one.
     try anna.setTitle("Ours")
     try boards.share()
-    #expect(anna.title == "Ours" && bob.title == "Ours")
+    #expect(anna.settings.title == "Ours" && bob.settings.title == "Ours")
     #expect(anna.state.settingsIDs.count == 2)
   }
 
@@ -85,7 +85,7 @@ import Testing
     )
     #expect(throws: BoardError.nothingToUndo(skipped: skipped)) { try anna.undo() }
     try boards.share()
-    #expect(anna.title == "three" && bob.title == "three")
+    #expect(anna.settings.title == "three" && bob.settings.title == "three")
   }
 
   @Test("[I9] an undo of the first setting keeps the others on the same object")

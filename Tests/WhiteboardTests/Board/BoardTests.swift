@@ -389,7 +389,7 @@ import Testing
     #expect(other.snapshot(second)?.text == "after")
     #expect(other.snapshot(third)?.text == "more")
     // Earlier objects can still be edited.
-    try board.replaceText(first, with: "changed")
+    try board.text(first).update(text: "changed")
     try share(board, other)
     #expect(other.snapshot(first)?.text == "changed")
   }

@@ -9,8 +9,8 @@ import Testing
   func copies() throws {
     let board = boards.anna
     let text = try board.createText("x", at: Point(x: 1, y: 2), color: 0xFF)
-    try board.editText(text, replacing: 0..<0, with: "ab")
-    try board.editText(text, replacing: 1..<2, with: "")
+    try board.text(text).edit(replacing: 0..<0, with: "ab")
+    try board.text(text).edit(replacing: 1..<2, with: "")
     let ink = (0..<300).map { InkPoint(x: Int32($0), y: 0, pressure: 7) }
     let drawing = try board.createDrawing(ink, lineWidth: 3)
     try board.erase(drawing, spans: [16...40])

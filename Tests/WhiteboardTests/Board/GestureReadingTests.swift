@@ -162,7 +162,7 @@ import Testing
       case (7, let id?): try board.setLineWidth(number, of: id)
       case (8, _): try board.setTitle("title \(number)")
       case (9, let id?): try board.undelete(id)
-      case (10, let id?): try board.replaceText(id, with: "text \(number)")
+      case (10, let id?): try board.text(id).update(text: "text \(number)")
       case (11, _): try board.createConnectFour(at: Point(x: number, y: 0))
       default: RandomEditing.edit(board, &random)
       }

@@ -61,7 +61,7 @@ enum RandomEditing {
       let count = board.state.record(id).map { TextTree($0).scalars.count } ?? 0
       let start = random.below(count + 1)
       let end = start + random.below(min(3, count - start) + 1)
-      try board.editText(id, replacing: start..<end, with: ["", "q", "rst"][random.below(3)])
+      try board.text(id).edit(replacing: start..<end, with: ["", "q", "rst"][random.below(3)])
     case (12, _):
       // Several objects move in one gesture.
       try board.gesture { () throws(BoardError) in

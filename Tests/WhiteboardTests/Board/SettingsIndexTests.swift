@@ -56,13 +56,13 @@ import Testing
     try board.setTitle("first")
     try board.gesture {
       try board.setTitle("second")
-      #expect(board.title == "second")
+      #expect(board.settings.title == "second")
     }
-    #expect(board.title == "second")
+    #expect(board.settings.title == "second")
     check(board.state)
     #expect(board.state.record(ObjectID(Dot(author, 1)))?[.title]?.value == .text("second"))
     try board.undo()
-    #expect(board.title == "first")
+    #expect(board.settings.title == "first")
     check(board.state)
   }
 }

@@ -95,7 +95,7 @@ import Testing
     try freeze([
       Operation(id, .title, .text("frozen")), Operation(id, .background, .unsigned(7)),
     ])
-    #expect(anna.title == "frozen")
+    #expect(anna.settings.title == "frozen")
     try anna.setTitle("second")
     try expectEqual()
     #expect(
@@ -104,7 +104,7 @@ import Testing
     )
     try bob.setBackground(9)
     try expectEqual()
-    #expect(anna.background == 9 && anna.title == "second")
+    #expect(anna.settings.background == 9 && anna.settings.title == "second")
   }
 
   @Test("[BRD-36] replicas that replace the same objects at once agree afterwards")
@@ -120,7 +120,7 @@ import Testing
       try board.setTitle(title)
     }
     try expectEqual()
-    #expect(anna.title == "Bob's")
+    #expect(anna.settings.title == "Bob's")
     #expect(anna.snapshots.map(\.text) == ["words", "words"])
   }
 }

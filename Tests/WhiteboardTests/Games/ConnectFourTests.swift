@@ -7,7 +7,7 @@ import Testing
   /// Plays the columns in turn with the first two members.
   private func play(_ columns: [Int], _ world: GameWorld, _ id: ObjectID) throws {
     for (index, column) in columns.enumerated() {
-      try world.boards[index % 2].play(id, .drop(column: column))
+      try world.boards[index % 2].game(id).play(.drop(column: column))
       try world.share()
     }
   }
@@ -25,7 +25,7 @@ import Testing
     try play(columns.dropLast(), world, id)
     #expect(try world.fourView(id, on: world.boards[2]).outcome == .playing)
     let winner = world.boards[(columns.count - 1) % 2]
-    try winner.play(id, .drop(column: columns[columns.count - 1]))
+    try winner.game(id).play(.drop(column: columns[columns.count - 1]))
     try world.share()
     for board in world.boards {
       let view = try world.fourView(id, on: board)
@@ -33,7 +33,7 @@ import Testing
       #expect(view.line.count == 4 && view.turn == nil)
       #expect(board.gameView(id, for: board.member)?.winners.map(\.member) == [winner.member])
       #expect(throws: BoardError.gameRefused(.gameOver)) {
-        try board.play(id, .drop(column: 7))
+        try board.game(id).play(.drop(column: 7))
       }
     }
   }
@@ -43,22 +43,24 @@ import Testing
     let world = GameWorld(3)
     let (anna, bob, carl) = (world.boards[0], world.boards[1], world.boards[2])
     let id = try world.connectFour()
-    #expect(throws: BoardError.gameRefused(.notAPlayer)) { try anna.play(id, .resign) }
-    try anna.play(id, .drop(column: 1))
-    #expect(throws: BoardError.gameRefused(.notYourTurn)) { try anna.play(id, "2") }
+    #expect(throws: BoardError.gameRefused(.notAPlayer)) { try anna.game(id).play(.resign) }
+    try anna.game(id).play(.drop(column: 1))
+    #expect(throws: BoardError.gameRefused(.notYourTurn)) { try anna.game(id).play("2") }
     try world.share()
     try play([], world, id)
     for index in 0..<5 {
-      try world.boards[(index + 1) % 2].play(id, .drop(column: 1))
+      try world.boards[(index + 1) % 2].game(id).play(.drop(column: 1))
       try world.share()
     }
-    #expect(throws: BoardError.gameRefused(.columnFull)) { try anna.play(id, "1") }
-    #expect(throws: BoardError.gameRefused(.notYourTurn)) { try bob.play(id, "2") }
-    #expect(throws: BoardError.gameRefused(.notAPlayer)) { try carl.play(id, "2") }
+    #expect(throws: BoardError.gameRefused(.columnFull)) { try anna.game(id).play("1") }
+    #expect(throws: BoardError.gameRefused(.notYourTurn)) { try bob.game(id).play("2") }
+    #expect(throws: BoardError.gameRefused(.notAPlayer)) { try carl.game(id).play("2") }
     for text in ["0", "8", "-1", "x", "", "9223372036854775808"] {
-      #expect(throws: BoardError.gameRefused(.malformedMove)) { try anna.play(id, text) }
+      #expect(throws: BoardError.gameRefused(.malformedMove)) { try anna.game(id).play(text) }
     }
-    #expect(throws: BoardError.gameRefused(.malformedMove)) { try anna.play(id, .guess("crane")) }
+    #expect(throws: BoardError.gameRefused(.malformedMove)) {
+      try anna.game(id).play(.guess("crane"))
+    }
     #expect(world.boards.allSatisfy { $0.takeBatches().isEmpty })
   }
 
@@ -85,7 +87,7 @@ import Testing
       #expect(reasons.filter { $0 == .notAPlayer }.count == 2)
       #expect(reasons.filter { $0 == .malformedMove }.count == 3)
     }
-    try anna.play(id, "1")
+    try anna.game(id).play("1")
   }
 
   @Test("[GAM-9] only the named members may play")
@@ -96,12 +98,12 @@ import Testing
       try anna.createConnectFour(at: Point(x: 0, y: 0), opponent: anna.member)
     }
     let id = try world.connectFour(opponent: bob.member)
-    #expect(throws: BoardError.gameRefused(.notAPlayer)) { try carl.play(id, "1") }
+    #expect(throws: BoardError.gameRefused(.notAPlayer)) { try carl.game(id).play("1") }
     try world.force([0], in: id, by: carl)
     try world.share()
-    try bob.play(id, "3")
+    try bob.game(id).play("3")
     try world.share()
-    try anna.play(id, "3")
+    try anna.game(id).play("3")
     #expect(try world.fourView(id, on: anna).players == [bob.member, anna.member])
     #expect(try world.fourView(id, on: anna).invited == [anna.member, bob.member])
   }
@@ -112,11 +114,11 @@ import Testing
     let (anna, bob) = (world.boards[0], world.boards[1])
     let id = try world.connectFour()
     try play([1, 2], world, id)
-    try bob.play(id, "resign")
+    try bob.game(id).play("resign")
     try world.share()
     #expect(try world.fourView(id, on: anna).outcome == .resigned(by: bob.member))
     #expect(anna.gameView(id, for: anna.member)?.winners.map(\.member) == [anna.member])
-    #expect(throws: BoardError.gameRefused(.gameOver)) { try anna.play(id, "1") }
+    #expect(throws: BoardError.gameRefused(.gameOver)) { try anna.game(id).play("1") }
   }
 
   @Test("[GAM-8] the JSON and the lines of a Connect Four")

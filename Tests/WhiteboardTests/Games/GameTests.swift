@@ -21,8 +21,8 @@ import Testing
       #expect(view.detail == .notJudged(.unknownGame))
       #expect(view.name == "chess" && view.winners.isEmpty)
       #expect(view.json.contains("\"notJudged\":\"unknown-game\""))
-      #expect(throws: BoardError.gameRefused(.unknownGame)) { try board.play(id, "e2e4") }
-      #expect(throws: BoardError.gameRefused(.unknownGame)) { try board.play(id, .resign) }
+      #expect(throws: BoardError.gameRefused(.unknownGame)) { try board.game(id).play("e2e4") }
+      #expect(throws: BoardError.gameRefused(.unknownGame)) { try board.game(id).play(.resign) }
     }
     #expect(world.boards[0].state.dump == world.boards[1].state.dump)
   }
@@ -64,9 +64,9 @@ import Testing
     let world = GameWorld(3)
     let (anna, bob, again) = (world.boards[0], world.boards[1], world.boards[2])
     let id = try world.connectFour()
-    try anna.play(id, .drop(column: 1))
+    try anna.game(id).play(.drop(column: 1))
     try world.share()
-    try bob.play(id, .drop(column: 2))
+    try bob.game(id).play(.drop(column: 2))
     try world.share()
     // The third incarnation is Anna's as well.
     try world.force([0], in: id, by: again)
@@ -93,9 +93,9 @@ import Testing
       board.wallClock += UInt64(random.below(50))
       // Some moves come from a program that checks nothing.
       switch random.below(6) {
-      case 0, 1: try? board.play(wordle, words[random.below(5)])
+      case 0, 1: try? board.game(wordle).play(words[random.below(5)])
       case 2: try world.forceGuess(words[random.below(5)], in: wordle, by: board)
-      case 3: try? board.play(four, .drop(column: 1 + random.below(7)))
+      case 3: try? board.game(four).play(.drop(column: 1 + random.below(7)))
       case 4: try world.force([UInt8(random.below(9))], in: four, by: board)
       default: if random.chance(30) { try world.share() }
       }
@@ -120,13 +120,13 @@ import Testing
     let (anna, bob, carl) = (world.boards[0], world.boards[1], world.boards[2])
     let id = try world.connectFour()
     // Carl was first, but his move was not delivered.
-    try carl.play(id, .drop(column: 7))
+    try carl.game(id).play(.drop(column: 7))
     let late = carl.takeBatches()
     anna.wallClock += 1000
     bob.wallClock += 2000
-    try anna.play(id, .drop(column: 1))
+    try anna.game(id).play(.drop(column: 1))
     for batch in anna.takeBatches() { try bob.receive(batch) }
-    try bob.play(id, .drop(column: 2))
+    try bob.game(id).play(.drop(column: 2))
     for batch in bob.takeBatches() { try anna.receive(batch) }
     #expect(try world.fourView(id, on: anna).players == [anna.member, bob.member])
     for batch in late { try anna.receive(batch) }
@@ -142,10 +142,10 @@ import Testing
     let id = try world.wordle()
     let (flooder, victim) = (world.boards[0], world.boards[1])
     for _ in 0..<300 { try world.force([0], in: id, by: flooder) }
-    #expect(throws: BoardError.gameRefused(.tooManyMoves)) { try flooder.play(id, "crane") }
+    #expect(throws: BoardError.gameRefused(.tooManyMoves)) { try flooder.game(id).play("crane") }
     try world.forceGuess("crane", in: id, by: flooder)
     try world.share()
-    try victim.play(id, "house")
+    try victim.game(id).play("house")
     let view = try #require(victim.gameView(id, for: victim.member))
     #expect(view.moveCount == 1)
     #expect(view.ignoredMoves.count == BoardLimits.gameMovesPerIncarnation)
@@ -157,9 +157,9 @@ import Testing
     let (anna, bob) = (world.boards[0], world.boards[1])
     let id = try world.connectFour()
     anna.wallClock += 86_400_000
-    try anna.play(id, .drop(column: 4))
+    try anna.game(id).play(.drop(column: 4))
     try world.share()
-    try bob.play(id, .drop(column: 4))
+    try bob.game(id).play(.drop(column: 4))
     try world.share()
     #expect(try world.fourView(id, on: anna).stacks[3] == [0, 1])
   }
@@ -170,26 +170,26 @@ import Testing
     let (anna, bob) = (world.boards[0], world.boards[1])
     let id = try world.connectFour()
     let text = try anna.createText("no game", at: Point(x: 0, y: 0))
-    #expect(throws: BoardError.wrongKind(text)) { try anna.play(text, "1") }
+    #expect(throws: BoardError.wrongKind(text)) { try anna.game(text).play("1") }
     #expect(anna.gameView(text, for: anna.member) == nil)
     try bob.object(id)?.select()
     try world.share()
     anna.presentMembers = [bob.member]
-    try anna.play(id, "1")
+    try anna.game(id).play("1")
     try anna.gesture { () throws(BoardError) in try anna.stage(id, .lock, .unsigned(1)) }
     try world.share()
-    #expect(throws: BoardError.locked(id)) { try bob.play(id, "1") }
+    #expect(throws: BoardError.locked(id)) { try bob.game(id).play("1") }
     try anna.gesture { () throws(BoardError) in try anna.stage(id, .lock, .unsigned(0)) }
     try world.share()
     #expect(throws: BoardError.gameRefused(.moveInProgress)) {
       try bob.gesture { () throws(BoardError) in
-        try bob.play(id, "1")
-        try bob.play(id, "2")
+        try bob.game(id).play("1")
+        try bob.game(id).play("2")
       }
     }
     #expect(bob.takeBatches().isEmpty)
     try bob.delete(id)
-    #expect(throws: BoardError.unknownObject(id)) { try bob.play(id, "1") }
+    #expect(throws: BoardError.unknownObject(id)) { try bob.game(id).play("1") }
     #expect(bob.gameView(id, for: bob.member) == nil)
   }
 }

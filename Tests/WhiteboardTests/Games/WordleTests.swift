@@ -62,7 +62,7 @@ import Testing
     let view = try #require(other.gameView(id, for: other.member))
     #expect(view.detail == .notJudged(.foreignList))
     #expect(view.winners.isEmpty)
-    #expect(throws: BoardError.gameRefused(.foreignList)) { try other.play(id, "crane") }
+    #expect(throws: BoardError.gameRefused(.foreignList)) { try other.game(id).play("crane") }
   }
 
   @Test("[GAM-7] a guess that is not a word is refused, and uses no try")
@@ -71,14 +71,14 @@ import Testing
     let board = world.boards[0]
     let id = try world.wordle()
     for word in ["", "cran", "cranes", "qqqqq", "cräne", "cr ne", "🙂", "12345"] {
-      #expect(throws: BoardError.gameRefused(.unknownWord(word))) { try board.play(id, word) }
+      #expect(throws: BoardError.gameRefused(.unknownWord(word))) { try board.game(id).play(word) }
     }
-    #expect(throws: BoardError.gameRefused(.malformedMove)) { try board.play(id, .resign) }
+    #expect(throws: BoardError.gameRefused(.malformedMove)) { try board.game(id).play(.resign) }
     #expect(board.takeBatches().isEmpty)
     try world.forceGuess("qqqqq", in: id, by: board)
     try world.force(Array("crane".utf8), in: id, by: board)
     try world.force([UInt8](repeating: 0, count: 8), in: id, by: board)
-    try board.play(id, "HOUSE")
+    try board.game(id).play("HOUSE")
     let view = try #require(board.gameView(id, for: board.member))
     #expect(view.moveCount == 1)
     #expect(
@@ -96,21 +96,21 @@ import Testing
     let (anna, bob, carl, dora) = (
       world.boards[0], world.boards[1], world.boards[2], world.boards[3]
     )
-    try anna.play(id, other)
+    try anna.game(id).play(other)
     // The guess would count, and waste a try.
-    #expect(throws: BoardError.gameRefused(.repeatedWord(other))) { try anna.play(id, other) }
+    #expect(throws: BoardError.gameRefused(.repeatedWord(other))) { try anna.game(id).play(other) }
     for _ in 0..<5 { try world.forceGuess(other, in: id, by: anna) }
     #expect(try world.wordleView(id, on: anna).rows.count == 6)
-    #expect(throws: BoardError.gameRefused(.gameOver)) { try anna.play(id, answer) }
-    #expect(throws: BoardError.gameRefused(.gameOver)) { try anna.play(id, "nonsense") }
-    try bob.play(id, other)
-    try carl.play(id, other)
-    try dora.play(id, answer)
+    #expect(throws: BoardError.gameRefused(.gameOver)) { try anna.game(id).play(answer) }
+    #expect(throws: BoardError.gameRefused(.gameOver)) { try anna.game(id).play("nonsense") }
+    try bob.game(id).play(other)
+    try carl.game(id).play(other)
+    try dora.game(id).play(answer)
     carl.wallClock += 10
     bob.wallClock += 20
-    try carl.play(id, answer)
-    try bob.play(id, answer)
-    #expect(throws: BoardError.gameRefused(.gameOver)) { try bob.play(id, other) }
+    try carl.game(id).play(answer)
+    try bob.game(id).play(answer)
+    #expect(throws: BoardError.gameRefused(.gameOver)) { try bob.game(id).play(other) }
     try world.share()
     for board in world.boards {
       let winners = try #require(board.object(id) as? GameObject).winners
@@ -128,8 +128,8 @@ import Testing
     let answer = try world.answer(id)
     let other = answer == "house" ? "mouse" : "house"
     let (anna, bob) = (world.boards[0], world.boards[1])
-    try bob.play(id, other)
-    try bob.play(id, answer)
+    try bob.game(id).play(other)
+    try bob.game(id).play(answer)
     try world.share()
     let before = try world.wordleView(id, on: anna)
     #expect(before.answer == nil && before.rows.isEmpty && before.keyboard.isEmpty)
@@ -141,7 +141,7 @@ import Testing
     #expect(!text.contains(answer) && !text.contains(other))
     let revealed = try #require(anna.gameView(id, for: anna.member, isRevealing: true))
     #expect(revealed.json.contains(answer))
-    try anna.play(id, answer)
+    try anna.game(id).play(answer)
     let after = try world.wordleView(id, on: anna)
     #expect(after.answer == answer)
     #expect(after.players[0].rows.map(\.word) == [other, answer])
@@ -179,7 +179,7 @@ import Testing
       try board.stage(created, .game, .text(Wordle.name))
       try board.stage(created, .setup, .bytes(setup))
     }
-    try board.play(id, "eerie")
+    try board.game(id).play("eerie")
     let view = try #require(board.gameView(id, for: board.member))
     let member = board.member.description
     #expect(
@@ -192,8 +192,10 @@ import Testing
         """
     )
     #expect(view.text == ["eerie --~-="])
-    #expect(throws: BoardError.gameRefused(.repeatedWord("eerie"))) { try board.play(id, "EERIE") }
-    try board.play(id, "crane")
+    #expect(throws: BoardError.gameRefused(.repeatedWord("eerie"))) {
+      try board.game(id).play("EERIE")
+    }
+    try board.game(id).play("crane")
     let won = try #require(board.gameView(id, for: board.member))
     #expect(
       won.text == [

@@ -21,10 +21,10 @@ import Testing
     for batch in anna.takeBatches() { try bob.receive(batch) }
     // Anna types forward, Bob backward, at the same position, letter by letter.
     for (index, letter) in "hello".enumerated() {
-      try anna.editText(id, replacing: (1 + index)..<(1 + index), with: String(letter))
+      try anna.text(id).edit(replacing: (1 + index)..<(1 + index), with: String(letter))
     }
     for letter in "world".reversed() {
-      try bob.editText(id, replacing: 1..<1, with: String(letter))
+      try bob.text(id).edit(replacing: 1..<1, with: String(letter))
     }
     #expect(text(anna, id) == "ahellob")
     #expect(text(bob, id) == "aworldb")
@@ -47,7 +47,7 @@ import Testing
       let word = Array(["", "k", "läng", "🙂"][random.below(4)].unicodeScalars)
       var inserted = String.UnicodeScalarView()
       inserted.append(contentsOf: word)
-      try board.editText(id, replacing: start..<end, with: String(inserted))
+      try board.text(id).edit(replacing: start..<end, with: String(inserted))
       model.replaceSubrange(start..<end, with: word)
       var expected = String.UnicodeScalarView()
       expected.append(contentsOf: model)
@@ -71,7 +71,7 @@ import Testing
       words.append(word)
       for (offset, letter) in word.enumerated() {
         let place = random.chance(50) ? 1 + offset : 1
-        try board.editText(id, replacing: place..<place, with: String(letter))
+        try board.text(id).edit(replacing: place..<place, with: String(letter))
       }
       batches += board.takeBatches()
     }
@@ -88,8 +88,8 @@ import Testing
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("the quick fox", at: Point(x: 0, y: 0))
     for batch in anna.takeBatches() { try bob.receive(batch) }
-    try anna.replaceText(id, with: "the slow fox")
-    try bob.editText(id, replacing: 13..<13, with: " jumps")
+    try anna.text(id).update(text: "the slow fox")
+    try bob.text(id).edit(replacing: 13..<13, with: " jumps")
     for batch in anna.takeBatches() { try bob.receive(batch) }
     #expect(text(bob, id) == "the slow fox jumps")
   }
@@ -102,7 +102,7 @@ import Testing
     )
     _ = board.takeBatches()
     #expect(throws: BoardError.tooLong("text")) {
-      try board.editText(id, replacing: 0..<0, with: "y")
+      try board.text(id).edit(replacing: 0..<0, with: "y")
     }
     #expect(throws: BoardError.tooLong("text")) {
       try board.createText(
@@ -111,7 +111,7 @@ import Testing
       )
     }
     #expect(board.takeBatches().isEmpty)
-    try board.editText(id, replacing: 0..<1, with: "y")
+    try board.text(id).edit(replacing: 0..<1, with: "y")
     #expect(text(board, id)?.utf8.count == BoardLimits.textBytes)
   }
 
@@ -180,7 +180,7 @@ import Testing
     let board = board(2)
     for batch in [create] + batches { try board.receive(batch) }
     #expect(throws: BoardError.tooLong("text")) {
-      try board.editText(id, replacing: 0..<0, with: "y")
+      try board.text(id).edit(replacing: 0..<0, with: "y")
     }
   }
 

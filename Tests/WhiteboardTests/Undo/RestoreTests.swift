@@ -33,7 +33,7 @@ import Testing
     try board.object(moved)?.move(to: Point(x: 5, y: 5))
     try board.object(moved)?.scale(to: 3)
     try board.delete(deleted)
-    try board.replaceText(typed, with: "one 2 three")
+    try board.text(typed).update(text: "one 2 three")
     let new = try board.createText("new", at: origin)
     try board.say("stays")
     let later = board.state
@@ -83,7 +83,7 @@ import Testing
     #expect(board.state.record(stand)?[.group]?.value == .dot(newGroup.dot))
     // A second restore finds the objects that the first one created.
     try board.object(stand)?.scale(to: 4)
-    try board.replaceText(stand, with: "other")
+    try board.text(stand).update(text: "other")
     let again = try board.restore(checkpoint)
     #expect(again.replaced.isEmpty)
     #expect(again.changed == [stand])

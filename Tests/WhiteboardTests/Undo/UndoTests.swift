@@ -67,9 +67,9 @@ import Testing
     let idle = try anna.createConnectFour(at: origin)
     let played = try anna.createConnectFour(at: origin)
     try world.share()
-    try bob.play(played, "1")
+    try bob.game(played).play("1")
     try world.share()
-    try anna.play(played, "2")
+    try anna.game(played).play("2")
     let skipped = [SkippedStep(label: "game", reason: .played)]
     #expect(try anna.undo() == UndoOutcome(label: "game", changed: 1, skipped: skipped))
     #expect(anna.object(played)?.kind == .game)
@@ -118,21 +118,21 @@ import Testing
     let id = try board.createText("ab", at: origin)
     for (index, letter) in "hello".enumerated() {
       board.wallClock += 1000
-      try board.typeText(id, replacing: (1 + index)..<(1 + index), with: String(letter))
+      try board.text(id).type(replacing: (1 + index)..<(1 + index), with: String(letter))
     }
-    try board.typeText(id, replacing: 5..<6, with: "")
+    try board.text(id).type(replacing: 5..<6, with: "")
     // Edits without an effect are no steps, and neither are selections and chat lines.
-    try board.typeText(id, replacing: 0..<0, with: "")
+    try board.text(id).type(replacing: 0..<0, with: "")
     try board.say("hi", as: "Anna")
     try board.select([id])
-    try board.typeText(id, replacing: 5..<5, with: "p")
+    try board.text(id).type(replacing: 5..<5, with: "p")
     #expect(text(id, on: board) == "ahellpb")
     #expect(try board.undo().label == "text")
     #expect(text(id, on: board) == "ab")
     try board.redo()
     #expect(text(id, on: board) == "ahellpb")
     // After an undo or a redo, typing begins another step.
-    try board.typeText(id, replacing: 0..<0, with: "x")
+    try board.text(id).type(replacing: 0..<0, with: "x")
     try board.undo()
     #expect(text(id, on: board) == "ahellpb")
     try board.undo()
@@ -146,13 +146,13 @@ import Testing
     let board = board(1)
     let ids = try ["ab", "cd"].map { try board.createText($0, at: origin) }
     func type(_ letter: String, _ number: Int = 0) throws {
-      try board.typeText(ids[number], replacing: 0..<0, with: letter)
+      try board.text(ids[number]).type(replacing: 0..<0, with: letter)
     }
     let breaks: [(String, () throws -> Void)] = [
       ("a pause", { board.wallClock += 1001 }),
       ("a clock that was set back", { board.wallClock -= 1 }),
       ("another text", { try type("o", 1) }),
-      ("an edit that nobody types", { try board.editText(ids[0], replacing: 0..<0, with: "e") }),
+      ("an edit that nobody types", { try board.text(ids[0]).edit(replacing: 0..<0, with: "e") }),
       ("a move", { try board.object(ids[1])?.move(to: Point(x: 1, y: 1)) }),
       ("a step of its own", { try board.step { try type("s") } }),
     ]
@@ -177,10 +177,10 @@ import Testing
     let id = try anna.createText("", at: origin)
     try share(anna, bob)
     for (index, letter) in "hi".enumerated() {
-      try anna.typeText(id, replacing: (2 * index)..<(2 * index), with: String(letter))
+      try anna.text(id).type(replacing: (2 * index)..<(2 * index), with: String(letter))
       try share(anna, bob)
       let end = try #require(text(id, on: bob)).count
-      try bob.typeText(id, replacing: end..<end, with: String(letter).uppercased())
+      try bob.text(id).type(replacing: end..<end, with: String(letter).uppercased())
       try share(bob, anna)
     }
     #expect(text(id, on: anna) == "hHiI")
@@ -333,9 +333,9 @@ import Testing
   func typing() throws {
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("", at: origin)
-    try anna.editText(id, replacing: 0..<0, with: "hello")
+    try anna.text(id).edit(replacing: 0..<0, with: "hello")
     try share(anna, bob)
-    try bob.editText(id, replacing: 2..<2, with: "XY")
+    try bob.text(id).edit(replacing: 2..<2, with: "XY")
     try share(bob, anna)
     #expect(text(id, on: anna) == "heXYllo")
     try anna.undo()
@@ -354,8 +354,8 @@ import Testing
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("abcdef", at: origin)
     try share(anna, bob)
-    try anna.editText(id, replacing: 1..<4, with: "")
-    try bob.editText(id, replacing: 3..<5, with: "")
+    try anna.text(id).edit(replacing: 1..<4, with: "")
+    try bob.text(id).edit(replacing: 3..<5, with: "")
     try share(bob, anna)
     #expect(text(id, on: anna) == "af")
     try anna.undo()
@@ -478,8 +478,8 @@ import Testing
   func newIncarnation() throws {
     let board = board(1)
     let id = try board.createText("abc", at: origin)
-    try board.editText(id, replacing: 3..<3, with: "def")
-    try board.editText(id, replacing: 0..<1, with: "")
+    try board.text(id).edit(replacing: 3..<3, with: "def")
+    try board.text(id).edit(replacing: 0..<1, with: "")
     try board.object(id)?.move(to: Point(x: 7, y: 7))
     let old = board.incarnation
     var claim = Difference(context: Context())

@@ -1,11 +1,29 @@
 /// Undo and redo of the local member's edits, step by step.
 ///
 /// A step is one gesture, or the gestures between `beginStep` and `endStep`, or text that is typed
-/// without a pause (`typeText`). Undo restores a cell only if the step's write is still the last
-/// one, so it never overwrites what another member wrote. Selections, chat lines, moves of games
-/// and purges are not steps. An undo does not remove a game in which moves were made. If nothing of
-/// a step can be restored, the step is skipped.
-extension Board {
+/// without a pause (`TextObject.type(replacing:with:)`). Undo restores a cell only if the step's
+/// write is still the last one, so it never overwrites what another member wrote. Selections, chat
+/// lines, moves of games and purges are not steps. An undo does not remove a game in which moves
+/// were made. If nothing of a step can be restored, the step is skipped.
+extension BoardReplica {
+  /// Whether there is a step to undo.
+  ///
+  /// `undo` may still have to skip it.
+  public var canUndo: Bool { history.latest != nil }
+  /// Whether there is a step to redo.
+  ///
+  /// `redo` may still have to skip it.
+  public var canRedo: Bool { !history.undone.isEmpty }
+  /// The label of the latest step; nil if there is no step to undo.
+  public var undoLabel: String? { history.latest?.label }
+  /// The label of the next step to redo; nil if there is none.
+  public var redoLabel: String? { history.undone.last?.label }
+  /// The objects that an undo or a redo may need.
+  ///
+  /// If one of them is purged, its steps become incomplete.
+  /// - Complexity: O(*n*) in the cells of all steps.
+  public var objectsInUndo: Set<ObjectID> { history.objects }
+
   /// Begins a step of several gestures, such as a drag that is shown while it is in progress.
   ///
   /// A step inside a step is part of the outer one. Without a `label`, the first change determines
@@ -71,8 +89,7 @@ extension Board {
       }
       leaveClaimedIncarnation()
       var plan = UndoPlan(entry, direction, on: state, as: incarnation, &history)
-      try requireWritable(plan)
-      try put(&plan)
+      try plan.write(on: self)
       passed.append(plan.entry)
       var outcome = plan.outcome
       guard outcome.changed > 0 else {
@@ -88,41 +105,5 @@ extension Board {
       return outcome
     }
     throw direction == .undo ? .nothingToUndo(skipped: skipped) : .nothingToRedo(skipped: skipped)
-  }
-
-  /// Throws an error if any of the writes would be refused.
-  ///
-  /// This is checked before the first write, so that no step is restored in part.
-  private func requireWritable(_ plan: UndoPlan) throws(BoardError) {
-    let unlocked = plan.unlockedObjects(on: state, history)
-    for write in plan.writes {
-      let item = plan.entry.items[write.item]
-      let isUnlocked =
-        unlocked.contains(item.object) || plan.isFreeOfLock(write, on: state, isOwn: isOwn)
-      try requireChangeable(item.object, item.property, isUnlocked: isUnlocked)
-    }
-    try requireRoom(values: plan.writes.map(\.to.value.length))
-  }
-
-  /// Makes the writes, in as few batches as possible.
-  private func put(_ plan: inout UndoPlan) throws(BoardError) {
-    history.isReplaying = true
-    defer { history.isReplaying = false }
-    for run in plan.writes.batches(length: \.to.value.length) {
-      let dots = try gesture { () throws(BoardError) in
-        var dots: [Dot] = []
-        for write in run {
-          let dot = nextDot()
-          try stage(
-            plan.entry.items[write.item].object,
-            plan.property(of: write, as: dot),
-            write.to.value
-          )
-          dots.append(dot)
-        }
-        return dots
-      }
-      for (write, dot) in zip(run, dots) { plan.didPut(write, as: dot, &history) }
-    }
   }
 }

@@ -1,0 +1,43 @@
+/// The times at which this replica first saw each object as deleted, by a monotonic clock.
+///
+/// The time in the deletion cannot be used, because the wall clock of its author may be wrong. An
+/// object deleted by a clock in 1970 would be purged at once, and one deleted by a clock in 2046
+/// would stay for decades.
+public struct DeletionAges: Sendable {
+  private struct Sighting {
+    let deletion: Dot
+    let since: UInt64
+  }
+
+  private var seen: [ObjectID: Sighting] = [:]
+
+  /// Creates the record of ages for a board that was not inspected yet.
+  public init() {}
+
+  /// Records the objects that are deleted now, and returns those that this replica has seen as
+  /// deleted for at least `BoardLimits.purgeDelay`.
+  ///
+  /// - Parameters:
+  ///   - board: The board.
+  ///   - uptime: The time in milliseconds, by a clock that never goes back.
+  ///   - kept: The objects that a local undo may restore.
+  /// - Returns: The ids of the objects that may be purged, in ascending order.
+  /// - Complexity: O(*n* log *n*) in the stored objects.
+  public mutating func purgeable(
+    on board: Board,
+    at uptime: UInt64,
+    excluding kept: Set<ObjectID> = []
+  ) -> [ObjectID] {
+    var now: [ObjectID: Sighting] = [:]
+    for id in board.state.storedIDs {
+      guard let record = board.state.record(id), record.kind != nil, record.isDeleted,
+        let deletion = record[.deleted]?.dot
+      else { continue }
+      let known = seen[id].flatMap { $0.deletion == deletion ? $0 : nil }
+      now[id] = known ?? Sighting(deletion: deletion, since: uptime)
+    }
+    seen = now
+    return now.filter { uptime - min($0.value.since, uptime) >= BoardLimits.purgeDelay }
+      .keys.filter { !kept.contains($0) }.sorted()
+  }
+}

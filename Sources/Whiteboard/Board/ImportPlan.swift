@@ -1,0 +1,130 @@
+/// A plan of the writes that add the objects of a file to the board.
+///
+/// Every value was checked.
+struct ImportPlan {
+  /// One write of the plan.
+  enum Change {
+    case create(ObjectKind)
+    case raise
+    case write(Property, Value)
+    case join(Int)
+    case run(Value)
+    case erasure(Value)
+
+    /// An upper bound on the number of bytes that the change writes.
+    var length: Int {
+      switch self {
+      case .create, .raise, .join: BoardLimits.zIndexBytes
+      case .write(_, let value), .run(let value), .erasure(let value): value.length
+      }
+    }
+  }
+
+  /// The changes in order, each with the index of its object.
+  ///
+  /// Groups come first, then objects.
+  private(set) var changes: [(index: Int, change: Change)] = []
+  /// The number of groups and objects that the plan creates.
+  private(set) var objectCount = 0
+
+  init(_ groups: [Int?]) {
+    for parent in groups {
+      changes.append((objectCount, .create(.group)))
+      if let parent, parent < objectCount { changes.append((objectCount, .join(parent))) }
+      objectCount += 1
+    }
+    groupCount = objectCount
+  }
+
+  private let groupCount: Int
+
+  mutating func add(_ draft: ObjectDraft) throws(BoardError) {
+    append(.create(draft.kind))
+    append(.raise)
+    if let center = draft.center { write(.position, try FixedPoint.position(center)) }
+    if draft.scale != 1 { write(.scale, try FixedPoint.scale(draft.scale)) }
+    let steps = try FixedPoint.angleSteps(draft.angle)
+    if steps != 0 { write(.angle, .unsigned(steps)) }
+    if let color = draft.color { write(.color, .unsigned(UInt64(color))) }
+    switch draft.content {
+    case .text(let text, let size):
+      if let size { write(.size, try FixedPoint.size(size)) }
+      try add(text: text)
+    case .drawing(let ink, let width, let erased): try add(ink, width, erased)
+    case .photo(let asset, let size):
+      write(.size, try FixedPoint.size(size))
+      write(.asset, asset.value)
+    case .game(let name, let setup, let size):
+      guard name.utf8.count <= BoardLimits.gameNameBytes, setup.count <= BoardLimits.setupBytes
+      else { throw .tooLong("game") }
+      write(.size, try FixedPoint.size(size))
+      write(.game, .text(name))
+      write(.setup, .bytes(setup))
+    }
+    if let group = draft.group, group < groupCount { append(.join(group)) }
+    if draft.isLocked { write(.lock, .unsigned(1)) }
+    objectCount += 1
+  }
+
+  private mutating func append(_ change: Change) { changes.append((objectCount, change)) }
+
+  private mutating func write(_ property: Property, _ value: Value) {
+    append(.write(property, value))
+  }
+
+  private mutating func add(text: String) throws(BoardError) {
+    let text = PlainText.lines(text)
+    guard text.utf8.count <= BoardLimits.textBytes else { throw .tooLong("text") }
+    if !text.isEmpty { append(.run(TextTree.encodeRun(text, at: .root))) }
+  }
+
+  private mutating func add(
+    _ ink: [InkPoint],
+    _ width: Double,
+    _ erased: StrokeSpans
+  ) throws(BoardError) {
+    guard !ink.isEmpty else { throw .empty }
+    guard ink.count <= BoardLimits.pointsPerStroke else { throw .tooLong("stroke") }
+    write(.lineWidth, try FixedPoint.lineWidth(width))
+    for first in stride(from: 0, to: ink.count, by: BoardLimits.pointsPerChunk) {
+      let piece = ink[first..<min(ink.count, first + BoardLimits.pointsPerChunk)]
+      write(.ink(first: UInt64(first)), .bytes(InkCoding.encode(piece)))
+    }
+    write(.end, .unsigned(UInt64(ink.count)))
+    let end = max(1, (ink.count - 1) * StrokeSpans.steps)
+    guard erased.ranges.allSatisfy({ $0.lowerBound >= 0 && $0.upperBound <= end }) else {
+      throw .outOfRange("erased")
+    }
+    for value in erased.values { append(.erasure(value)) }
+  }
+
+  // MARK: - Writing
+
+  /// Makes the changes, in as few batches as possible.
+  /// - Returns: The new groups and objects, in their order.
+  func write(on board: BoardReplica) throws(BoardError) -> [ObjectID] {
+    var made: [ObjectID] = []
+    for run in changes.batches(length: \.change.length) {
+      try board.gesture { () throws(BoardError) in
+        for (index, change) in run { try Self.stage(change, at: index, of: &made, on: board) }
+      }
+    }
+    return made
+  }
+
+  private static func stage(
+    _ change: Change,
+    at index: Int,
+    of made: inout [ObjectID],
+    on board: BoardReplica
+  ) throws(BoardError) {
+    switch change {
+    case .create(let kind): made.append(try board.create(kind))
+    case .raise: try board.stageZIndex(made[index])
+    case .write(let property, let value): try board.stage(made[index], property, value)
+    case .join(let group): try board.stage(made[index], .group, .dot(made[group].dot))
+    case .run(let value): try board.stage(made[index], .run(board.nextDot()), value)
+    case .erasure(let value): try board.stage(made[index], .erasure(board.nextDot()), value)
+    }
+  }
+}

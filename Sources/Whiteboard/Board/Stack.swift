@@ -1,0 +1,164 @@
+/// A new position for objects in the stack.
+public enum StackMove: Hashable, Sendable {
+  /// In front of all other objects.
+  case front
+  /// Behind all other objects.
+  case back
+  /// One position toward the front.
+  case forward
+  /// One position toward the back.
+  case backward
+  /// Directly in front of this object, or of all objects in this group.
+  case above(ObjectID)
+  /// Directly behind this object, or behind all objects in this group.
+  case below(ObjectID)
+}
+
+/// A stack of objects, and the z indexes that must be written to reorder it.
+struct Stack {
+  /// The objects from back to front.
+  private(set) var order: [ObjectID]
+  /// The z indexes before the move.
+  private let original: [ObjectID: [UInt8]]
+  /// The new z indexes.
+  private var changed: [ObjectID: [UInt8]] = [:]
+
+  /// Creates a stack of objects with their z indexes, from back to front.
+  init(_ objects: [(id: ObjectID, zIndex: [UInt8])]) {
+    order = objects.map(\.id)
+    original = Dictionary(uniqueKeysWithValues: objects.map { ($0.id, $0.zIndex) })
+  }
+
+  /// The new z indexes, from back to front.
+  var written: [(id: ObjectID, zIndex: [UInt8])] {
+    order.compactMap { id in changed[id].map { (id, $0) } }
+  }
+
+  /// Moves objects, which keep their order relative to each other.
+  /// - Parameters:
+  ///   - moving: The objects to move.
+  ///   - move: Their new position.
+  ///   - objects: Returns the objects that an id names; the id of a group names the objects in it.
+  /// - Throws: `unknownObject`, `nextToItself`.
+  mutating func move(
+    _ moving: Set<ObjectID>,
+    _ move: StackMove,
+    _ objects: (ObjectID) throws(BoardError) -> Set<ObjectID>
+  ) throws(BoardError) {
+    let rest = order.filter { !moving.contains($0) }
+    let moved = order.filter(moving.contains)
+    switch move {
+    case .front: order = rest + moved
+    case .back: order = moved + rest
+    case .forward: order = Self.stepped(order.reversed(), moving).reversed()
+    case .backward: order = Self.stepped(order, moving)
+    case .above(let id):
+      let named = try Self.neighbors(id, objects(id), moving)
+      guard let index = rest.lastIndex(where: named.contains) else { throw .unknownObject(id) }
+      order = rest[...index] + moved + rest[(index + 1)...]
+    case .below(let id):
+      let named = try Self.neighbors(id, objects(id), moving)
+      guard let index = rest.firstIndex(where: named.contains) else { throw .unknownObject(id) }
+      order = rest[..<index] + moved + rest[index...]
+    }
+  }
+
+  /// Returns the objects that `id` names as the new neighbors, without the objects that are being
+  /// moved.
+  private static func neighbors(
+    _ id: ObjectID,
+    _ named: Set<ObjectID>,
+    _ moving: Set<ObjectID>
+  ) throws(BoardError) -> Set<ObjectID> {
+    let staying = named.subtracting(moving)
+    guard !staying.isEmpty || named.isEmpty else { throw .nextToItself(id) }
+    return staying
+  }
+
+  /// Returns the order after each moving object has changed places with the object before it,
+  /// unless that object is moving too.
+  private static func stepped(
+    _ order: some Sequence<ObjectID>,
+    _ moving: Set<ObjectID>
+  ) -> [ObjectID] {
+    var order = Array(order)
+    for index in order.indices.dropFirst()
+    where moving.contains(order[index]) && !moving.contains(order[index - 1]) {
+      order.swapAt(index, index - 1)
+    }
+    return order
+  }
+
+  /// Assigns z indexes to the moved objects if their current ones are not in order.
+  /// - Parameters:
+  ///   - moving: The moved objects.
+  ///   - jitter: A byte that makes equal z indexes of two members unlikely.
+  ///   - isMovable: Whether a neighbor may be changed.
+  /// - Returns: Whether there was room for all of them.
+  mutating func assign(
+    to moving: Set<ObjectID>,
+    jitter: UInt8,
+    isMovable: (ObjectID) -> Bool
+  ) -> Bool {
+    var start = 0
+    while start < order.count {
+      guard moving.contains(order[start]) else {
+        start += 1
+        continue
+      }
+      let end = order[start...].firstIndex { !moving.contains($0) } ?? order.count
+      guard place(start..<end, jitter: jitter, isMovable: isMovable) else { return false }
+      start = end
+    }
+    return true
+  }
+
+  /// Assigns z indexes to adjacent objects if their current ones are not in order.
+  ///
+  /// If no z index is left between the neighbors, neighbors get new z indexes too: twice as many in
+  /// each step, until there is room (BRD-34).
+  ///
+  /// - Parameters:
+  ///   - row: The positions of the objects in ``order``.
+  ///   - jitter: A byte that makes equal z indexes of two members unlikely.
+  ///   - isMovable: Whether a neighbor may be changed.
+  /// - Returns: Whether there was room for all of them.
+  private mutating func place(
+    _ row: Range<Int>,
+    jitter: UInt8,
+    isMovable: (ObjectID) -> Bool
+  ) -> Bool {
+    let stack = max(0, row.lowerBound - 1)..<min(order.count, row.upperBound + 1)
+    guard zip(stack, stack.dropFirst()).contains(where: { !isBehind($0, $1) }) else { return true }
+    var (first, end) = (row.lowerBound, row.upperBound)
+    var step = 1
+    while true {
+      let zIndexes = ZIndex.spread(
+        end - first,
+        between: first > 0 ? zIndex(first - 1) : nil,
+        and: end < order.count ? zIndex(end) : nil,
+        jitter: jitter
+      )
+      if let zIndexes {
+        for (id, zIndex) in zip(order[first..<end], zIndexes) { changed[id] = zIndex }
+        return true
+      }
+      let (oldFirst, oldEnd) = (first, end)
+      for _ in 0..<step {
+        if first > 0, isMovable(order[first - 1]) { first -= 1 }
+        if end < order.count, isMovable(order[end]) { end += 1 }
+      }
+      guard (first, end) != (oldFirst, oldEnd) else { return false }
+      step *= 2
+    }
+  }
+
+  private func zIndex(_ index: Int) -> [UInt8] {
+    changed[order[index]] ?? original[order[index]] ?? []
+  }
+
+  private func isBehind(_ lhs: Int, _ rhs: Int) -> Bool {
+    let (left, right) = (zIndex(lhs), zIndex(rhs))
+    return left == right ? order[lhs] < order[rhs] : ZIndex.isBehind(left, right)
+  }
+}

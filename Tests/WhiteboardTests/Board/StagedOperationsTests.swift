@@ -1,0 +1,66 @@
+import Testing
+
+@testable import Whiteboard
+
+@Suite struct StagedOperationsTests {
+  private let author = Incarnation(4)
+
+  private func staged(_ count: Int = 0) -> StagedOperations {
+    var staged = StagedOperations(author: author, firstSequence: 10, label: nil)
+    for index in 0..<count {
+      let id = ObjectID(staged.dot(at: index))
+      staged.append(Operation(id, .kind, .unsigned(1)), after: nil)
+    }
+    return staged
+  }
+
+  @Test("[BRD-11] operations get consecutive dots, and a later write of a cell replaces the first")
+  func dots() throws {
+    var staged = staged(2)
+    #expect(staged.nextDot == Dot(author, 12) && staged.createdCount == 2)
+    let id = ObjectID(staged.dot(at: 0))
+    staged.append(Operation(id, .color, .unsigned(1)), after: HybridTime(5))
+    #expect(staged.replace(with: Operation(id, .color, .unsigned(2))) == 2)
+    #expect(staged.replace(with: Operation(id, .scale, .unsigned(2))) == nil)
+    var clock = HybridClock()
+    let batches = staged.batches(&clock, wall: 1_700_000_000_000)
+    #expect(batches.count == 1 && batches[0].firstSequence == 10)
+    #expect(batches[0].operations.last?.value == .unsigned(2))
+  }
+
+  @Test("[BRD-32] operations after a time far ahead of the wall clock are batches of their own")
+  func farTimes() {
+    var staged = staged(1)
+    let id = ObjectID(staged.dot(at: 0))
+    let far = HybridTime(2_000_000_000_000 << 16)
+    staged.append(Operation(id, .color, .unsigned(1)), after: far)
+    staged.append(Operation(id, .scale, .unsigned(1)), after: nil)
+    var clock = HybridClock()
+    let batches = staged.batches(&clock, wall: 1_700_000_000_000)
+    #expect(batches.map(\.firstSequence) == [10, 11, 12])
+    #expect(batches[1].time > far && batches[2].time < far)
+  }
+
+  @Test("a gesture has a limited number of operations")
+  func limits() throws {
+    let state = BoardState()
+    let next = Operation(ObjectID(Dot(author, 1)), .color, .unsigned(1))
+    var staged = staged(BoardLimits.operationsPerBatch - 1)
+    try staged.requireRoom(for: next, on: state, alreadyShown: BoardGrowth())
+    staged.append(next, after: nil)
+    #expect(throws: BoardError.tooManyOperations) {
+      try staged.requireRoom(for: next, on: state, alreadyShown: BoardGrowth())
+    }
+  }
+
+  @Test("the first label counts, unless the gesture already has operations")
+  func labels() {
+    var named = staged()
+    named.setLabel("move")
+    named.setLabel("scale")
+    #expect(named.label == "move")
+    var unnamed = staged(1)
+    unnamed.setLabel("move")
+    #expect(unnamed.label == nil)
+  }
+}
