@@ -159,8 +159,8 @@ public final class Author {
   /// Removes and returns the requests that the owner has not received yet.
   func removeSigningRequests() -> [SigningRequest] { signer.removeNewRequests() }
 
-  /// The owner made a requested signature.
-  /// - Returns: Whether it was requested, and the record that is complete now, if it is one.
+  /// Notes that the owner made a requested signature, and fills it in if it is that of a record.
+  /// - Returns: Whether it was requested, and the record that is complete now, if any.
   func didSign(_ id: SigningID, _ signature: [UInt8]) -> (wasPending: Bool, AuthorRecord?) {
     guard signer.didSign(id) else { return (false, nil) }
     guard let incarnation = unsigned.first(where: { $0.value == id })?.key else {

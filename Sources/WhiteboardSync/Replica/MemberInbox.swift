@@ -18,9 +18,7 @@ struct MemberInbox {
   static let earlyTimeout: UInt64 = 5000
   /// The bytes behind an early batch at which it waits no longer.
   static let earlyByteLimit = 4 << 20
-  /// The maximum number of bytes behind a message that is being verified.
-  ///
-  /// It is larger than the other limit, because a link is closed that exceeds it.
+  /// The bytes behind a message that is being verified at which no more messages have room.
   static let byteLimit = 16 << 20
   /// The number of bytes that each message counts beyond its own.
   private static let overhead = 64
@@ -61,11 +59,11 @@ struct MemberInbox {
   /// Makes a batch wait for another author; it is the first.
   mutating func wait(_ batch: EncodedBatch, since: UInt64) { first = .early(batch, since: since) }
 
-  /// Adds a message behind the others.
+  /// Adds a message behind the others; below the limit, one message of any size has room.
   /// - Returns: Whether there was room for it.
   mutating func append(_ message: [UInt8]) -> Bool {
+    guard byteCount < Self.byteLimit || !isVerifying else { return false }
     byteCount += message.count + Self.overhead
-    guard byteCount <= Self.byteLimit else { return false }
     others.append(message)
     return true
   }

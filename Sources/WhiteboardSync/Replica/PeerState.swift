@@ -98,6 +98,9 @@ final class PeerState {
     return earliest.time
   }
 
+  /// Whether messages or an answer wait until signatures are verified.
+  var isAwaitingVerification: Bool { inbox.isVerifying || unverifiedAnswer != nil }
+
   /// Closes the link: drops everything that waits, and ignores further messages.
   func close() {
     isClosed = true

@@ -75,11 +75,13 @@ public enum ReplicaError: Error, Hashable, Sendable {
 public enum ReplicaAction: Hashable, Sendable {
   /// Sign these bytes with the key of the author; then call ``Replica/signed(_:signature:now:)``.
   ///
-  /// Only for an author without a local key. Later actions that depend on the signature wait for it.
+  /// Only an author without a local key requests signatures. The action that lacks the signature and all later
+  /// ones wait for it. If the owner cannot sign, it restarts the replica from its document.
   case sign(SigningRequest)
   /// Check this key or signature; then call ``Replica/verified(_:isValid:now:)``.
   ///
-  /// Only for a replica without a verifier.
+  /// Only a replica without a verifier requests checks. Later messages of the member wait for them (see
+  /// ``Replica/isAwaitingVerification(from:)``).
   case verify(VerificationRequest)
   /// Send a reliable message to these members.
   case send([UInt8], to: [MemberID])

@@ -2,8 +2,8 @@ import Whiteboard
 
 /// Signatures that the owner makes and verifies, which may take any time.
 ///
-/// What a member sends waits behind a message of that member that is being verified, and actions wait behind
-/// one that is being signed. So the result is the same as with immediate signatures, on slower links.
+/// The messages of a member wait behind the first one that is being verified, and actions wait behind the first
+/// one that lacks a signature. So the effect is the same as with a local key, on slower links.
 extension Replica {
   // MARK: - Signing
 
@@ -12,7 +12,7 @@ extension Replica {
 
   /// The owner made the signature that ``ReplicaAction/sign(_:)`` requested.
   ///
-  /// An answer to an unknown request is ignored.
+  /// The result of an unknown request is ignored.
   /// - Parameters:
   ///   - id: The request.
   ///   - signature: *r* and *s*, 32 bytes each.
@@ -36,13 +36,20 @@ extension Replica {
 
   /// Whether messages, answers or a restored grant wait until signatures are verified.
   public var isAwaitingVerification: Bool {
-    !messages.restoredGrants.isEmpty
-      || core.peers.states.contains { $0.inbox.isVerifying || $0.unverifiedAnswer != nil }
+    !messages.restoredGrants.isEmpty || core.peers.states.contains { $0.isAwaitingVerification }
+  }
+
+  /// Whether messages or an answer of a member wait until signatures are verified.
+  ///
+  /// Meanwhile the owner should not read from the member: if 16 MiB of messages wait, the link is closed.
+  public func isAwaitingVerification(from member: MemberID) -> Bool {
+    core.peers[member]?.isAwaitingVerification ?? false
   }
 
   /// The owner made the check that ``ReplicaAction/verify(_:)`` requested.
   ///
-  /// An answer to an unknown request is ignored, such as one for a member that has left.
+  /// The result of an unknown request is ignored, such as one for a member that has left. If a member leaves,
+  /// its messages that were not verified are lost, as with a lost link.
   public func verified(_ id: VerificationID, isValid: Bool, now: Moment) {
     core.begin(now)
     messages.didVerify(id, isValid: isValid, now)

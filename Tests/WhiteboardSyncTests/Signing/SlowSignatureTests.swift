@@ -36,10 +36,18 @@ import Whiteboard
     replica.signed(request.id, signature: key.signature(of: request.bytes), now: now)
   }
 
+  /// Lets Bo join, and makes the signatures of the introduction to it.
+  private func join() throws {
+    replica.peerJoined(bo.member, now: now)
+    let requests = signingRequests(actions())
+    try #require(requests.count == 2)
+    for request in requests { sign(request) }
+    _ = actions()
+  }
+
   /// Lets Bo join and introduce itself, with all signatures; then it is asked for its changes.
   private mutating func introduce() throws {
-    replica.peerJoined(bo.member, now: now)
-    for request in signingRequests(actions()) { sign(request) }
+    try join()
     replica.received(bo.hello(), from: bo.member, now: now)
     for check in checks(actions()) { replica.verified(check.id, isValid: true, now: now) }
     _ = actions()
@@ -132,10 +140,13 @@ import Whiteboard
     replica.received(cleo.hello(), from: cleo.member, now: now)
     let ofCleo = checks(actions())
     replica.received(try cleo.sendText(), from: cleo.member, now: now)
-    #expect(replica.isAwaitingVerification)
+    for member in [bo.member, cleo.member] {
+      #expect(replica.isAwaitingVerification(from: member))
+    }
     #expect(replica.board.objectIDs.isEmpty)
     for check in ofCleo.reversed() { replica.verified(check.id, isValid: true, now: now) }
     #expect(replica.board.objectIDs.count == 1)
+    #expect(!replica.isAwaitingVerification(from: cleo.member))
     for check in ofBo.dropLast() { replica.verified(check.id, isValid: true, now: now) }
     #expect(replica.board.objectIDs.count == 1)
     for check in ofBo.suffix(1) { replica.verified(check.id, isValid: true, now: now) }
@@ -143,10 +154,21 @@ import Whiteboard
     #expect(!replica.isAwaitingVerification)
   }
 
+  /// The data, batches and heads in some actions, in order.
+  private func order(of actions: [ReplicaAction]) -> [String] {
+    actions.compactMap { action in
+      switch action {
+      case .data(let bytes, _, _): "data \(bytes.last ?? 0)"
+      case .record(.batch): "batch"
+      case .record(.head): "head"
+      default: nil
+      }
+    }
+  }
+
   @Test("what a member sends keeps its order while a signature is verified")
   mutating func keepsOrder() throws {
-    replica.peerJoined(bo.member, now: now)
-    _ = actions()
+    try join()
     replica.received(bo.hello(), from: bo.member, now: now)
     let requests = checks(actions())
     for number in 1...3 as ClosedRange<UInt8> {
@@ -158,17 +180,11 @@ import Whiteboard
     replica.received(SyncMessage.application([4]).encode(), from: bo.member, now: now)
     #expect(actions().isEmpty)
     for check in requests.reversed() { replica.verified(check.id, isValid: true, now: now) }
+    let first = actions()
+    #expect(order(of: first) == ["data 1", "batch", "data 2", "batch", "data 3", "batch"])
     // The head waits for its own check, and the last message behind it.
-    let order = actions().compactMap { action -> String? in
-      switch action {
-      case .data(let bytes, _, _): "data \(bytes.last ?? 0)"
-      case .record(.batch): "batch"
-      case .record(.head): "head"
-      case .verify(let request): if case .key = request.subject { "key" } else { "signature" }
-      default: nil
-      }
-    }
-    #expect(order == ["signature", "data 1", "batch", "data 2", "batch", "data 3", "batch"])
+    for check in checks(first) { replica.verified(check.id, isValid: true, now: now) }
+    #expect(order(of: actions()) == ["head", "data 4"])
   }
 
   @Test("the messages of a member are verified one at a time, and each check is requested once")
@@ -258,11 +274,10 @@ import Whiteboard
 
   @Test("a member whose unverified messages exceed the limit is closed")
   mutating func floods() throws {
-    replica.peerJoined(bo.member, now: now)
-    _ = actions()
+    try join()
     replica.received(bo.hello(), from: bo.member, now: now)
     let data = SyncMessage.application([UInt8](repeating: 0, count: 1 << 20)).encode()
-    for _ in 0..<16 { replica.received(data, from: bo.member, now: now) }
+    for _ in 0..<17 { replica.received(data, from: bo.member, now: now) }
     #expect(
       replica.takeActions().contains {
         if case .protocolViolation(_, .malformed(.overLimit)) = $0 { true } else { false }
