@@ -81,7 +81,7 @@ extension BoardDocument {
 
   private static func write(_ source: String, into temporary: String) throws {
     do {
-      let database = try Opened.connect(source, .reading)
+      let database = try Connector.connect(source, .reading)
       defer { try? OpenFiles.close(database) }
       try database.writeWithoutTransaction { db in
         try db.execute(sql: "VACUUM INTO ?", arguments: [temporary])

@@ -17,7 +17,10 @@ extension BoardDocument {
       return try await open(at: path, mode: .writing)
     } catch {
       guard [.full, .quota, .readOnly, .inputOutput].contains(error.code),
-        let opened = try? await Blocking.run(path, { try Opened(path, .reading, expecting: nil) })
+        let opened = try? await Blocking.run(
+          path,
+          { try OpenedDocument(path, .reading, expecting: nil) }
+        )
       else { throw error }
       return BoardDocument(opened, obstacle: error)
     }

@@ -56,7 +56,7 @@ public actor BoardDocument {
   var injectedFailure: DocumentError?
 
   init(
-    _ opened: Opened,
+    _ opened: OpenedDocument,
     obstacle: DocumentError? = nil,
     groupInterval: Duration = .milliseconds(5),
     clock: any Clock<Duration> = ContinuousClock()
@@ -110,7 +110,7 @@ public actor BoardDocument {
     groupInterval: Duration = .milliseconds(5),
     clock: any Clock<Duration> = ContinuousClock()
   ) async throws(DocumentError) -> BoardDocument {
-    let opened = try await Blocking.run(path) { try Opened(path, mode, expecting: board) }
+    let opened = try await Blocking.run(path) { try OpenedDocument(path, mode, expecting: board) }
     return BoardDocument(opened, groupInterval: groupInterval, clock: clock)
   }
 

@@ -202,8 +202,8 @@ extension BoardLibrary {
 
   /// Whether opening the file shows damage, or a copy shows that it was damaged before.
   static func isKnownDamaged(_ path: String) -> Bool {
-    guard KeptAside.copies(of: path).isEmpty else { return true }
-    guard let opened = try? Opened(path, .reading, expecting: nil) else { return true }
+    guard DamagedCopies.all(of: path).isEmpty else { return true }
+    guard let opened = try? OpenedDocument(path, .reading, expecting: nil) else { return true }
     defer { try? OpenFiles.close(opened.database) }
     return !opened.damages.isEmpty
   }
@@ -232,8 +232,8 @@ private struct Identity {
   let isHosted: Bool
 
   init(_ path: String) throws {
-    try Opened.checkFile(path, .reading)
-    let database = try Opened.connect(path, .reading)
+    try DocumentFile.checkAccess(path, .reading)
+    let database = try Connector.connect(path, .reading)
     defer { try? OpenFiles.close(database) }
     let found = try database.read { db in
       try Schema.check(db, at: path)

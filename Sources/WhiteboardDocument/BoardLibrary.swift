@@ -189,7 +189,7 @@ public struct BoardLibrary: Sendable {
     var log = stat()
     if stat(path + "-wal", &log) == 0 { size += Int64(log.st_size) }
     do {
-      let opened = try Opened(path, .reading, expecting: nil)
+      let opened = try OpenedDocument(path, .reading, expecting: nil)
       defer { try? OpenFiles.close(opened.database) }
       return try opened.database.writeWithoutTransaction { db in
         let people = try Meta.get(db, .people, at: path) ?? "[]"
@@ -232,14 +232,14 @@ public struct BoardLibrary: Sendable {
     isUnreadable: Bool = false
   ) -> String? {
     let recovered = recoveredPath(of: path)
-    let isDamaged = isUnreadable || !found.isEmpty || !KeptAside.copies(of: path).isEmpty
+    let isDamaged = isUnreadable || !found.isEmpty || !DamagedCopies.all(of: path).isEmpty
     if isDamaged, access(recovered, F_OK) == 0 {
       return "The file was damaged. Its recovered data is in \(recovered). Move the damaged file "
         + "and its copies away."
     }
     let recover = "Run 'whiteboard-peer boards recover \(path)' to save what can still be read of"
     if let first = found.first { return "\(first) \(recover) the file." }
-    return KeptAside.copies(of: path).last.map { copy in
+    return DamagedCopies.all(of: path).last.map { copy in
       "The file was damaged, and some changes may be missing. A copy is saved as \(copy). "
         + "\(recover) both, then move the copy away."
     }

@@ -25,7 +25,7 @@ struct Inventory: Sendable {
   /// Reads the lists of the file at `path`; blocks the thread.
   init(_ path: String) {
     do {
-      let database = try Opened.connect(path, .reading)
+      let database = try Connector.connect(path, .reading)
       defer { try? OpenFiles.close(database) }
       try database.read { db in read(db, path) }
     } catch {

@@ -21,7 +21,7 @@ final class PageScanner {
   private let usable: Int
   private let pageCount: Int
   /// The frames of the log beside the file, including frames that SQLite would not use.
-  private let frames: [WriteAheadLog.Frame]
+  private let frames: [WALFrame]
   private let framePageSize: Int
   /// The number of the newest log frame of each page.
   private let newest: [Int: Int]
@@ -63,10 +63,9 @@ final class PageScanner {
     file = descriptor
     log = readsLog ? open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1
     let found = readsLog ? WriteAheadLog(path) : nil
-    let header = Self.read(file, at: 0, 100)
-    var size = header.count >= 18 ? Int(header[16]) << 8 | Int(header[17]) : 0
-    if size == 1 { size = 65536 }
-    pageSize = WriteAheadLog.isPageSize(size) ? size : found?.pageSize ?? 4096
+    let header = RawFile.read(file, at: 0, 100)
+    let size = SQLiteFormat.pageSize(of: Array(header.dropFirst(16).prefix(2)))
+    pageSize = size ?? found?.pageSize ?? 4096
     framePageSize = found?.pageSize ?? 4096
     // Files of this program reserve no bytes at the end of a page.
     usable = pageSize
@@ -86,10 +85,10 @@ final class PageScanner {
         ? nil : "the contents of damaged parts of the log beside the file"
     }
     guard !frames.isEmpty else { return }
-    var (own, logged) = (Identity(), Identity())
-    for page in 1...max(1, pageCount) { scan(nil, page) { own.take($2) } }
+    var (own, logged) = (DocumentIdentity(), DocumentIdentity())
+    for page in 1...max(1, pageCount) { scan(nil, page) { own.add($2) } }
     for (number, frame) in frames.enumerated() {
-      scan(number, frame.page) { logged.take($2) }
+      scan(number, frame.page) { logged.add($2) }
     }
     known = []
     if found?.isForeign ?? false || !logged.isPart(of: own) {
@@ -98,42 +97,14 @@ final class PageScanner {
     }
   }
 
-  /// The values in a document that never change: the board's id and the creation time.
-  struct Identity: Sendable {
-    private var values: [String: Set<String>] = [:]
-
-    /// Adds the value in a row of `meta`, if the row has the board's id or the creation time.
-    mutating func take(_ columns: [StoredValue]) {
-      guard columns.count == 3, let key = columns[0].text, let value = columns[1].text,
-        [MetaKey.board.rawValue, MetaKey.created.rawValue].contains(key),
-        columns[2].integer == Int64(Meta.checksum(key, value))
-      else { return }
-      values[key, default: []].insert(value)
-    }
-
-    /// Adds the board's id and the creation time that a database contains.
-    mutating func take(_ db: Database, at path: String) throws {
-      for key in [MetaKey.board, .created] {
-        if let value = try Meta.get(db, key, at: path) { values[key.rawValue] = [value] }
-      }
-    }
-
-    /// Whether each value that `other` has equals the value here.
-    func isPart(of other: Identity) -> Bool {
-      values.allSatisfy { key, found in other.values[key]?.isSuperset(of: found) ?? true }
-    }
-
-    fileprivate var isEmpty: Bool { values.isEmpty }
-  }
-
   /// Whether the log is ignored because it belongs to another file.
   private var leavesOutLog = false
 
   /// The identity on the first page of the file that contains one; nil if no page does.
-  var firstIdentity: Identity? {
+  var firstIdentity: DocumentIdentity? {
     for page in 1...max(1, pageCount) {
-      var identity = Identity()
-      scan(nil, page) { identity.take($2) }
+      var identity = DocumentIdentity()
+      scan(nil, page) { identity.add($2) }
       if !identity.isEmpty { return identity }
     }
     return nil
@@ -184,14 +155,13 @@ final class PageScanner {
 
   private func content(_ frame: Int?, _ page: Int) -> [UInt8] {
     if let frame {
-      let head = WriteAheadLog.frameHeaderSize
-      let offset = WriteAheadLog.headerSize + frame * (head + framePageSize) + head
-      var content = Self.read(log, at: offset, framePageSize)
+      let offset = WALFrame.offset(frame, pageSize: framePageSize) + WALFrame.headerSize
+      var content = RawFile.read(log, at: offset, framePageSize)
       frames[frame].repair(&content)
       return content
     }
     guard page >= 1 else { return [] }
-    return Self.read(file, at: (page - 1) * pageSize, pageSize)
+    return RawFile.read(file, at: (page - 1) * pageSize, pageSize)
   }
 
   private func row(
@@ -238,13 +208,13 @@ final class PageScanner {
       else { return nil }
       budget -= length
     }
-    var next = Self.number(content, offset + local)
+    var next = SQLiteFormat.number(content, offset + local)
     while result.count < length {
       // Each round adds bytes or returns, so a cycle of pages also ends.
       let page = self.content(leavesOutLog ? nil : newest[next], next)
       guard page.count >= usable else { return nil }
       result += page[4..<(4 + min(usable - 4, length - result.count))]
-      next = Self.number(page, 0)
+      next = SQLiteFormat.number(page, 0)
     }
     return result
   }
@@ -298,18 +268,5 @@ final class PageScanner {
       if byte < 0x80 { return Int64(bitPattern: result) }
     }
     return nil
-  }
-
-  private static func number(_ bytes: [UInt8], _ offset: Int) -> Int {
-    bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }
-  }
-
-  /// Returns up to `count` bytes; fewer if the file ends or cannot be read.
-  private static func read(_ descriptor: CInt, at offset: Int, _ count: Int) -> [UInt8] {
-    guard descriptor >= 0 else { return [] }
-    return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-      // The buffer has `count` bytes, and pread writes and returns at most that many.
-      filled = max(0, pread(descriptor, buffer.baseAddress, count, off_t(offset)))
-    }
   }
 }

@@ -49,7 +49,7 @@ extension BoardDocument {
     locking: Bool = true,
     playing played: (any PlayedBoard.Type)? = nil
   ) async throws(DocumentError) -> RecoveryReport {
-    let source = Opened.resolved(source)
+    let source = DocumentFile.resolved(source)
     // Prevent other programs from writing the damaged file while it is read.
     let lock = try await Blocking.run(source) { () throws -> WriterLock? in
       // If the directory is not writable, no program can write the file, so it needs no lock.
@@ -137,7 +137,7 @@ private struct Salvage: Sendable {
   static func merging(_ source: String) throws(DocumentError) -> Salvage {
     let own: Result<Salvage, DocumentError>
     do throws(DocumentError) { own = .success(try Salvage(source)) } catch { own = .failure(error) }
-    let kept = KeptAside.copies(of: source).compactMap { try? Salvage($0) }
+    let kept = DamagedCopies.all(of: source).compactMap { try? Salvage($0) }
     guard var all = (try? own.get()) ?? kept.first else { return try own.get() }
     for copy in kept where copy.board == nil || all.board == nil || copy.board == all.board {
       all.merge(copy)

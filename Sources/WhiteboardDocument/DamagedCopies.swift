@@ -5,14 +5,14 @@ import Foundation
 /// The first copy of `NAME.whiteboard` is `NAME.whiteboard.damaged-1`; copies of the files beside
 /// it append `-wal`, `-shm` and `-journal` to this name. A library does not list these names as
 /// boards.
-enum KeptAside {
+enum DamagedCopies {
   /// The greatest number of copies of one file.
   static let limit = 8
 
   private static let companions = ["-wal", "-shm", "-journal"]
 
   /// Returns the paths of the copies of the file at `path`, the oldest first.
-  static func copies(of path: String) -> [String] {
+  static func all(of path: String) -> [String] {
     (1...limit).map { "\(path).damaged-\($0)" }.filter { access($0, F_OK) == 0 }
   }
 
@@ -22,9 +22,9 @@ enum KeptAside {
   /// - Returns: The path of the copy.
   /// - Throws: `full`, `readOnly`, `inputOutput`; `exists` if there are ``limit`` copies already.
   ///   Then the file must not be changed.
-  static func keep(_ path: String) throws(DocumentError) -> String {
-    let kept = copies(of: path)
-    if let last = kept.last, isSame(last, as: path) { return last }
+  static func make(of path: String) throws(DocumentError) -> String {
+    let copies = all(of: path)
+    if let last = copies.last, isSame(last, as: path) { return last }
     let names = (1...limit).map { "\(path).damaged-\($0)" }
     guard let copy = names.first(where: isFree) else {
       throw DocumentError(
