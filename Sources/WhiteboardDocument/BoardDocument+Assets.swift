@@ -1,13 +1,4 @@
-import Crypto
 import Foundation
-import GRDB
-
-/// The SHA-256 hashes that identify assets.
-enum AssetHash {
-  static let length = 32
-
-  static func of(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }
-}
 
 extension BoardDocument {
   /// The greatest size of an asset, in bytes.
@@ -24,16 +15,7 @@ extension BoardDocument {
       )
     }
     try await write { [path] db in
-      guard AssetHash.of(bytes) == sha256 else {
-        throw DocumentError(.damaged, "\(path): the asset does not match its hash; get it again")
-      }
-      try db.execute(
-        sql: """
-          INSERT INTO asset (sha256, body) VALUES (?, ?)
-          ON CONFLICT (sha256) DO UPDATE SET body = excluded.body WHERE body IS NOT excluded.body
-          """,
-        arguments: [Data(sha256), Data(bytes)]
-      )
+      try StoredAssets.store(bytes, sha256: sha256, db, at: path)
     }
   }
 
@@ -61,33 +43,16 @@ extension BoardDocument {
   /// - Throws: `notFound`; `damaged` if the asset no longer matches its hash. Then get it from a
   ///   peer, and store it after ``removeAsset(_:)``.
   public func asset(_ sha256: [UInt8]) async throws(DocumentError) -> [UInt8] {
-    try await read { [path] db in
-      guard
-        let data = try Data.fetchOne(
-          db,
-          sql: "SELECT body FROM asset WHERE sha256 = ?",
-          arguments: [Data(sha256)]
-        )
-      else { throw DocumentError(.notFound, "\(path): the document has no such asset") }
-      let bytes = Array(data)
-      guard AssetHash.of(bytes) == sha256 else {
-        throw DocumentError.damagedRow("an asset", at: path)
-      }
-      return bytes
-    }
+    try await read { [path] db in try StoredAssets.find(sha256, db, at: path) }
   }
 
   /// Returns the hashes of all assets.
   public func assetIDs() async throws(DocumentError) -> Set<[UInt8]> {
-    try await read { db in
-      Set(try Data.fetchAll(db, sql: "SELECT sha256 FROM asset").map { Array($0) })
-    }
+    try await read { db in try StoredAssets.hashes(db) }
   }
 
   /// Removes an asset that is damaged, or that no object shows any more.
   public func removeAsset(_ sha256: [UInt8]) async throws(DocumentError) {
-    try await write { db in
-      try db.execute(sql: "DELETE FROM asset WHERE sha256 = ?", arguments: [Data(sha256)])
-    }
+    try await write { db in try StoredAssets.remove(sha256, db) }
   }
 }

@@ -33,15 +33,9 @@ extension BoardDocument {
   /// - Throws: The error of opening it for writing; `inUse` if another program changed the file
   ///   since this document was opened. Then this document is unchanged.
   public func reopen() async throws(DocumentError) -> BoardDocument {
-    guard !isClosed else { throw Self.closed(path) }
+    try checkOpen()
     guard mode == .reading else { return self }
-    let document = try await Self.open(
-      at: path,
-      mode: .writing,
-      expecting: board,
-      groupInterval: groupInterval,
-      clock: clock
-    )
+    let document = try await openAgain()
     // The board in memory lacks the other program's changes, so saving it would hide them.
     guard await document.tail.text == tail.text else {
       try? await document.close()

@@ -166,3 +166,15 @@ package struct LogRow: Hashable, Sendable {
     return PackedBatches.zigzag(step) << 1 | (isAnswer ? 1 : 0)
   }
 }
+
+extension DocumentEntry {
+  /// The time of the entry, in milliseconds since 1970; nil if its kind has no time.
+  package var time: Int64? {
+    switch self {
+    case .batch(_, let time), .answer(_, let time), .marker(_, let time), .end(let time): time
+    case .gap(let from, _): from
+    case .traffic(let entry): entry.time
+    case .author, .head, .name: nil
+    }
+  }
+}

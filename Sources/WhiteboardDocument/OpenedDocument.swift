@@ -33,7 +33,7 @@ struct OpenedDocument: Sendable {
     do {
       try database.writeWithoutTransaction { db in
         do { try Self.beginWriting(db, at: path) } catch {
-          let number = BoardDocument.systemError(of: db)
+          let number = DocumentConnection.systemError(of: db)
           throw DocumentError.from(error, at: path, systemError: number)
         }
       }

@@ -143,6 +143,16 @@ struct StoredKeyframe: Hashable, Sendable {
 }
 
 extension StoredKeyframe {
+  /// The state that the keyframe contains.
+  var state: Keyframe { Keyframe(bytes: body, digest: digest, time: time) }
+
+  /// Returns a copy of the keyframe with another name, or without one.
+  func renamed(_ name: String?) -> StoredKeyframe {
+    var copy = self
+    copy.name = name
+    return copy
+  }
+
   /// Returns a copy of the keyframe with another state at the same position.
   func replaced(digest: [UInt8], body: [UInt8]) -> StoredKeyframe {
     var copy = self
