@@ -1,5 +1,4 @@
 import GRDB
-import Whiteboard
 
 /// The part of a board's history that its document has: the changes in order, and the digests
 /// that the board must have after them.
@@ -92,21 +91,21 @@ public struct DocumentHistory: Sendable {
   /// The board's name.
   public let name: String
   /// The changes of the board, in the order in which they were applied.
-  public fileprivate(set) var steps: [Step] = []
+  public internal(set) var steps: [Step] = []
   /// The digests that the board must have, in order of their positions.
-  public fileprivate(set) var checks: [Check] = []
+  public internal(set) var checks: [Check] = []
   /// Markers and gaps, in order of their positions.
-  public fileprivate(set) var marks: [Mark] = []
+  public internal(set) var marks: [Mark] = []
   /// The records and heads of all author incarnations.
-  public fileprivate(set) var authors: [StoredAuthor] = []
+  public internal(set) var authors: [StoredAuthor] = []
   /// The damage, in order of position; the history contains only intact data.
-  public fileprivate(set) var damages: [Damage] = []
+  public internal(set) var damages: [Damage] = []
   /// The display names of members, by member id as text; they are not verified.
-  public fileprivate(set) var names: [String: String] = [:]
+  public internal(set) var names: [String: String] = [:]
   /// The recorded events of the session, in order; empty if the session was not recorded.
-  public fileprivate(set) var traffic: [TrafficEntry] = []
+  public internal(set) var traffic: [TrafficEntry] = []
   /// The end of the recording, in milliseconds since 1970; nil if the recording was not ended.
-  public fileprivate(set) var end: Int64?
+  public internal(set) var end: Int64?
 
   /// Creates a history from its parts, such as those from another file.
   public init(
@@ -164,237 +163,6 @@ extension BoardDocument {
         at: 0
       )
       return history
-    }
-  }
-}
-
-/// Reads a log to its end, even if parts of it are missing.
-private struct HistoryReader {
-  /// A mark or a keyframe, whose position is between two rows of the log.
-  private enum Beside {
-    case mark(StoredMark)
-    case keyframe(StoredKeyframe)
-
-    /// The number of the last log row before the mark or keyframe.
-    var log: Int64 {
-      switch self {
-      case .mark(let mark): mark.log
-      case .keyframe(let keyframe): keyframe.log
-      }
-    }
-
-    var isKeyframe: Bool {
-      switch self {
-      case .mark: false
-      case .keyframe: true
-      }
-    }
-
-    var order: (Int64, Int64) {
-      switch self {
-      case .mark(let mark): (mark.log, mark.until)
-      case .keyframe(let keyframe): (keyframe.log, keyframe.time)
-      }
-    }
-  }
-
-  private let log: LogReader
-  private var history: DocumentHistory
-  private var besides: ArraySlice<Beside> = []
-  /// The chain at the last row that was read; nil after missing or damaged rows.
-  private var chain: UInt32? = 0
-  private var next: Int64 = 1
-  /// The number of the row before the first row in the log.
-  private var beginning: Int64 = 0
-  /// Whether entries are missing that the next keyframe contains.
-  private var lacks = false
-  private var lastTime: Int64?
-
-  init(_ log: LogReader, _ history: DocumentHistory) {
-    self.log = log
-    self.history = history
-  }
-
-  mutating func read() throws -> DocumentHistory {
-    let keyframes = try readKeyframes()
-    // If a gap ends when a keyframe is written, that keyframe contains the changes of the gap.
-    besides =
-      (try readMarks().map(Beside.mark) + keyframes.map(Beside.keyframe)).enumerated()
-      .sorted { (one, other) in
-        let (a, b) = (one.element.order, other.element.order)
-        return (a.0, a.1, one.offset) < (b.0, b.1, other.offset)
-      }
-      .map(\.element)[...]
-    history.authors = try readAuthors()
-    let first = try Int64.fetchOne(log.db, sql: "SELECT min(id) FROM log")
-    next = max(1, first ?? (keyframes.first.map { $0.log + 1 } ?? 1))
-    // The content with which a board was created is in a keyframe before all rows.
-    if next == 1, keyframes.contains(where: { $0.log == 0 }) { lacks = true }
-    if next > 1 {
-      // Retention dropped the rows before the first one.
-      lacks = true
-      beginning = next - 1
-      let base = keyframes.last { $0.log == beginning }
-      chain = base.map { UInt32(truncatingIfNeeded: $0.chain) }
-      if base == nil {
-        damage("rows before row \(next) of the log are missing")
-      } else {
-        // Versions from before this point stay in the file, but the log does not begin from them.
-        besides.removeAll { $0.isKeyframe && $0.log < beginning }
-      }
-    }
-    passed(next - 1)
-    var found: [(columns: [StoredValue], number: Int64)] = []
-    try log.eachRow(after: next - 1) { columns, number in
-      found.append((columns, number))
-      return true
-    }
-    for row in found { take(row.columns, row.number) }
-    if let last = keyframes.map(\.log).max(), last >= next {
-      damage(
-        "rows \(next) to \(last) of the log, \(Self.place(nil, after: lastTime)), are missing"
-      )
-      lose()
-    }
-    passed(.max)
-    history.names = try StoredName.all(log.db)
-    let (traffic, damages) = try StoredTraffic.read(log.db, log.path)
-    history.traffic = traffic
-    for words in damages { damage(words) }
-    return history
-  }
-
-  private mutating func damage(_ words: String) {
-    history.damages.append(DocumentHistory.Damage(place: history.steps.count, words: words))
-  }
-
-  private mutating func take(_ columns: [StoredValue], _ number: Int64) {
-    defer { next = number &+ 1 }
-    guard let stored = LogRow.checked(columns), let entries = try? stored.row.unpack() else {
-      let time = columns.count > 1 ? columns[1].integer : nil
-      damage("row \(number) of the log, \(Self.place(time, after: lastTime)), is damaged")
-      lose()
-      return
-    }
-    if number > next {
-      damage(
-        "rows \(next) to \(number - 1) of the log, \(Self.place(nil, after: lastTime)), are missing"
-      )
-      lose()
-    } else if let chain, stored.sum != stored.row.sum(after: chain) {
-      let time = LogReader.moment(stored.row.time)
-      damage("row \(number) of the log, of \(time), does not follow the row before it")
-      lose()
-    }
-    chain = UInt32(truncatingIfNeeded: stored.sum)
-    for entry in entries {
-      switch entry {
-      case .batch(let bytes, let time):
-        history.steps.append(DocumentHistory.Step(.batch(bytes), time: time, row: number))
-      case .answer(let bytes, let time):
-        history.steps.append(DocumentHistory.Step(.answer(bytes), time: time, row: number))
-      case .author, .head, .marker, .gap, .end, .name, .traffic: break
-      }
-    }
-    lastTime = entries.last?.time ?? lastTime
-    passed(number)
-  }
-
-  private mutating func lose() {
-    lacks = true
-    chain = nil
-  }
-
-  /// Adds the marks and keyframes that follow the rows up to `row`.
-  private mutating func passed(_ row: Int64) {
-    while let next = besides.first, next.log <= row {
-      besides.removeFirst()
-      switch next {
-      case .mark(let mark): take(mark)
-      case .keyframe(let keyframe): take(keyframe)
-      }
-    }
-  }
-
-  private mutating func take(_ mark: StoredMark) {
-    guard mark.kind < 2 else {
-      // Skip unknown kinds of marks, which later releases can write.
-      if mark.kind == 2 { history.end = mark.time }
-      return
-    }
-    let isGap = mark.kind == 1
-    history.marks.append(
-      DocumentHistory.Mark(
-        name: isGap ? nil : mark.name,
-        time: mark.time,
-        until: mark.until,
-        place: history.steps.count
-      )
-    )
-    if isGap { lacks = true }
-  }
-
-  private mutating func take(_ keyframe: StoredKeyframe) {
-    if lacks {
-      history.steps.append(
-        DocumentHistory.Step(.keyframe(keyframe.body), time: keyframe.time, row: keyframe.log)
-      )
-      lacks = keyframe.log < beginning
-    }
-    history.checks.append(
-      DocumentHistory.Check(
-        place: history.steps.count,
-        time: keyframe.time,
-        name: keyframe.name,
-        digest: keyframe.digest
-      )
-    )
-  }
-
-  private static func place(_ time: Int64?, after last: Int64?) -> String {
-    if let time { return "of \(LogReader.moment(time))" }
-    return last.map { "after \(LogReader.moment($0))" } ?? "at the beginning"
-  }
-
-  private mutating func readKeyframes() throws -> [StoredKeyframe] {
-    let cursor = try Row.fetchCursor(
-      log.db,
-      sql: "SELECT \(StoredKeyframe.columns) FROM keyframe ORDER BY log, id"
-    )
-    var found: [StoredKeyframe] = []
-    while let row = try cursor.next() {
-      let columns = StoredValue.columns(row)
-      if let keyframe = StoredKeyframe(columns) {
-        found.append(keyframe)
-      } else {
-        damage("keyframe \(columns.first?.integer.map { "\($0)" } ?? "?") is damaged")
-      }
-    }
-    return found
-  }
-
-  private mutating func readMarks() throws -> [StoredMark] {
-    let rows = try Row.fetchAll(
-      log.db,
-      sql: "SELECT \(StoredMark.columns) FROM mark ORDER BY log, id"
-    )
-    return rows.compactMap { row in
-      let mark = StoredMark(StoredValue.columns(row))
-      if mark == nil { damage("a marker is damaged") }
-      return mark
-    }
-  }
-
-  private mutating func readAuthors() throws -> [StoredAuthor] {
-    let sql = "SELECT incarnation, record, sequence, head, crc FROM author ORDER BY incarnation"
-    return try Row.fetchAll(log.db, sql: sql).compactMap { row in
-      let columns = StoredValue.columns(row)
-      let author = StoredAuthor(columns)
-      if author == nil {
-        let name = columns[0].integer.map { "\(UInt64(bitPattern: $0))" } ?? "?"
-        damage("the record of incarnation \(name) is damaged")
-      }
-      return author
     }
   }
 }

@@ -69,10 +69,10 @@ struct Inventory: Sendable {
     _ sql: String,
     _ db: Database,
     _ path: String,
-    _ take: (inout Inventory, [StoredValue]) -> Void
+    _ insert: (inout Inventory, [StoredValue]) -> Void
   ) {
     do {
-      for row in try Row.fetchAll(db, sql: sql) { take(&self, StoredValue.columns(row)) }
+      for row in try Row.fetchAll(db, sql: sql) { insert(&self, StoredValue.columns(row)) }
     } catch {
       add(error, path)
     }

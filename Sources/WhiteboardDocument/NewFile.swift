@@ -7,18 +7,20 @@ enum NewFile {
   /// Creates a document at `path`.
   ///
   /// `fill` adds content before other programs can see the file.
-  static func make(
+  /// - Returns: The result of `fill`.
+  @discardableResult
+  static func make<Result: Sendable>(
     at path: String,
     board: [UInt8],
     name: String,
     now: Int64,
-    fill: @escaping @Sendable (DatabaseQueue) throws -> Void
-  ) async throws(DocumentError) {
+    fill: @escaping @Sendable (DatabaseQueue) throws -> Result
+  ) async throws(DocumentError) -> Result {
     guard board.count == BoardDocument.boardIDLength else {
       throw DocumentError(.wrongBoard, "a board id has \(BoardDocument.boardIDLength) bytes")
     }
     try DocumentName.check(name)
-    try await publish(at: path) { temporary in
+    return try await publish(at: path) { temporary in
       let queue = try DatabaseQueue(path: temporary)
       defer { try? queue.close() }
       try Schema.make(queue)
@@ -29,17 +31,19 @@ enum NewFile {
         try Meta.set(db, .changed, String(now))
         try Meta.set(db, .closed, LogTail().text)
       }
-      try fill(queue)
+      return try fill(queue)
     }
   }
 
   /// Creates a file at `path`.
   ///
   /// `make` writes a temporary file, which gets its name when it is complete and on the disk.
-  static func publish(
+  /// - Returns: The result of `make`.
+  @discardableResult
+  static func publish<Result: Sendable>(
     at path: String,
-    _ make: @escaping @Sendable (_ temporary: String) throws -> Void
-  ) async throws(DocumentError) {
+    _ make: @escaping @Sendable (_ temporary: String) throws -> Result
+  ) async throws(DocumentError) -> Result {
     try await Blocking.run(path) {
       var status = stat()
       guard lstat(path, &status) != 0 else { throw Self.exists(path) }
@@ -60,7 +64,7 @@ enum NewFile {
       }
       close(descriptor)
       defer { unlink(temporary) }
-      try make(temporary)
+      let result = try make(temporary)
       try FileSync.synchronize(temporary)
       guard link(temporary, path) == 0 else {
         if errno == EEXIST { throw Self.exists(path) }
@@ -69,9 +73,10 @@ enum NewFile {
         guard rename(temporary, path) == 0 else {
           throw DocumentError(.inputOutput, "\(path): \(systemMessage())")
         }
-        return
+        return result
       }
       try? FileSync.synchronize((path as NSString).deletingLastPathComponent)
+      return result
     }
   }
 

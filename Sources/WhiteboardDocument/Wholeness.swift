@@ -33,7 +33,7 @@ extension BoardDocument {
         // If playing fails, `stored` already describes the damage that is the cause.
         let played = try? replay.play(played)
         let unplayed = stored.isEmpty && played == nil ? ["it cannot be played"] : []
-        return stored + unplayed + (played?.words ?? [])
+        return stored + unplayed + (played?.problems ?? [])
       }
     } catch {
       return known + [error.message]
@@ -62,7 +62,7 @@ struct Replay {
     var wrong: [Int64] = []
 
     /// Descriptions of all problems in the result.
-    var words: [String] {
+    var problems: [String] {
       faults.map { "step \($0 + 1) cannot be applied" }
         + mismatches.map { mismatch in
           "after step \(mismatch.check.place), at \(LogReader.moment(mismatch.check.time)): the digest is "
@@ -138,7 +138,7 @@ struct Replay {
 }
 
 /// Makes a recovered document whole, and reports the data that it removed.
-struct Settling {
+struct WholenessRepair {
   private let db: Database
   private let path: String
   private let board: [UInt8]
@@ -154,12 +154,12 @@ struct Settling {
   /// Removes or replaces states and entries that fail the checks, until all checks pass.
   /// - Returns: Descriptions of what is lost.
   /// - Throws: `damaged` if the document does not become whole.
-  func settle() throws -> [String] {
+  func run() throws -> [String] {
     var losses: [String] = []
     // Repeat this, since each round can reveal more damage.
     for _ in 0..<8 {
       let outcome = try Replay(db, at: path, board: board).play(kind)
-      guard !outcome.words.isEmpty else { break }
+      guard !outcome.problems.isEmpty else { break }
       let takenIn = outcome.mismatches.filter { $0.step != nil }
       for mismatch in takenIn {
         if let name = mismatch.check.name {
@@ -182,7 +182,7 @@ struct Settling {
     }
     try Meta.set(db, .closed, LogTail(db, at: path).text)
     let replay = Replay(db, at: path, board: board)
-    let left = try LogReader(db, path: path).damages() + replay.play(kind).words
+    let left = try LogReader(db, path: path).damages() + replay.play(kind).problems
     guard left.isEmpty else {
       throw DocumentError(
         .damaged,
@@ -192,6 +192,7 @@ struct Settling {
     return losses
   }
 
+  /// Removes the keyframes with a stored digest that is wrong.
   private func drop(_ check: DocumentHistory.Check) throws {
     try db.execute(
       sql: "DELETE FROM keyframe WHERE digest = ? AND time = ? AND name IS ?",
