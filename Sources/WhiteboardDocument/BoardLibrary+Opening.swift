@@ -82,7 +82,7 @@ extension BoardLibrary {
   public func unreadable() async throws(DocumentError) -> [String] {
     let directory = directory
     return try await Blocking.run(directory) {
-      try Self.paths(in: directory).sorted().filter { (try? Identity($0)) == nil }
+      try Self.paths(in: directory).sorted().filter { (try? LibraryEntry($0)) == nil }
     }
   }
 
@@ -109,7 +109,7 @@ extension BoardLibrary {
     let own = file.map { URL(fileURLWithPath: $0).resolvingSymlinksInPath() }
     let bearer = try await Blocking.run(directory) {
       try Self.paths(in: directory).sorted().first { path in
-        (try? Identity(path))?.name == name
+        (try? LibraryEntry(path))?.name == name
           && URL(fileURLWithPath: path).resolvingSymlinksInPath() != own
       }
     }
@@ -127,9 +127,9 @@ extension BoardLibrary {
     _ name: String,
     _ now: Int64,
     _ mayRead: Bool,
-    where isMeant: @escaping @Sendable (Identity) -> Bool,
+    where isMeant: @escaping @Sendable (LibraryEntry) -> Bool,
     mayBe: @escaping @Sendable (_ path: String) -> Bool,
-    orElse isAlsoMeant: @escaping @Sendable (Identity) -> Bool = { _ in false }
+    orElse isAlsoMeant: @escaping @Sendable (LibraryEntry) -> Bool = { _ in false }
   ) async throws(DocumentError) -> BoardDocument {
     let directory = directory
     let path: String
@@ -156,15 +156,15 @@ extension BoardLibrary {
   /// Returns the path of the only file that matches; nil if there is none.
   private static func find(
     in directory: String,
-    where isMeant: (Identity) -> Bool,
+    where isMeant: (LibraryEntry) -> Bool,
     mayBe: (_ path: String) -> Bool
   ) throws -> String? {
-    var meant: [Identity] = []
+    var meant: [LibraryEntry] = []
     var unreadable: [(path: String, error: any Error)] = []
     for path in try paths(in: directory).sorted() {
       do {
-        let identity = try Identity(path)
-        if isMeant(identity) { meant.append(identity) }
+        let entry = try LibraryEntry(path)
+        if isMeant(entry) { meant.append(entry) }
       } catch {
         if mayBe(path) { unreadable.append((path, error)) }
       }
@@ -223,8 +223,8 @@ extension BoardLibrary {
   }
 }
 
-/// The identity of a document, read without checking the rest of the file.
-private struct Identity {
+/// The board of one file of a library, read without checking the rest of the file.
+private struct LibraryEntry {
   let path: String
   let board: [UInt8]
   let name: String

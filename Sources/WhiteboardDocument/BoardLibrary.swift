@@ -192,7 +192,6 @@ public struct BoardLibrary: Sendable {
       let opened = try OpenedDocument(path, .reading, expecting: nil)
       defer { try? OpenFiles.close(opened.database) }
       return try opened.database.writeWithoutTransaction { db in
-        let people = try Meta.get(db, .people, at: path) ?? "[]"
         let last = try Int64.fetchOne(db, sql: "SELECT time FROM log ORDER BY id DESC LIMIT 1")
         let changed = try Meta.get(db, .changed, at: path).flatMap { Int64($0) }
         return DocumentSummary(
@@ -201,7 +200,7 @@ public struct BoardLibrary: Sendable {
           title: try Meta.get(db, .title, at: path),
           board: opened.board,
           objects: try Meta.get(db, .objects, at: path).flatMap { Int($0) } ?? 0,
-          people: (try? JSONDecoder().decode([String].self, from: Data(people.utf8))) ?? [],
+          people: try StoredSummary.people(db, at: path),
           changed: max(last ?? 0, changed ?? 0),
           size: size,
           thumbnail: try Meta.get(db, .thumbnail, at: path),

@@ -3,7 +3,7 @@ import GRDB
 /// Reads a log to its end, even if parts of it are missing.
 struct HistoryReader {
   /// A mark or a keyframe, whose position is between two rows of the log.
-  private enum Beside {
+  private enum Annotation {
     case mark(StoredMark)
     case keyframe(StoredKeyframe)
 
@@ -33,7 +33,7 @@ struct HistoryReader {
   private let log: LogReader
   private var history: DocumentHistory
   /// The marks and keyframes that were not added yet, in order.
-  private var besides: ArraySlice<Beside> = []
+  private var annotations: ArraySlice<Annotation> = []
   /// The chain at the last row that was read; nil after missing or damaged rows.
   private var chain: UInt32? = 0
   /// The number of the next row.
@@ -41,7 +41,7 @@ struct HistoryReader {
   /// The number of the row before the first row in the log.
   private var beginning: Int64 = 0
   /// Whether entries are missing that the next keyframe contains.
-  private var lacks = false
+  private var needsKeyframe = false
   private var lastTime: Int64?
 
   init(_ log: LogReader, _ history: DocumentHistory) {
@@ -54,8 +54,8 @@ struct HistoryReader {
   mutating func read() throws -> DocumentHistory {
     let keyframes = try readKeyframes()
     // If a gap ends when a keyframe is written, that keyframe contains the changes of the gap.
-    besides =
-      (try readMarks().map(Beside.mark) + keyframes.map(Beside.keyframe)).enumerated()
+    annotations =
+      (try readMarks().map(Annotation.mark) + keyframes.map(Annotation.keyframe)).enumerated()
       .sorted { (one, other) in
         let (a, b) = (one.element.order, other.element.order)
         return (a.0, a.1, one.offset) < (b.0, b.1, other.offset)
@@ -65,10 +65,10 @@ struct HistoryReader {
     let first = try Int64.fetchOne(log.db, sql: "SELECT min(id) FROM log")
     next = max(1, first ?? (keyframes.first.map { $0.log + 1 } ?? 1))
     // The content with which a board was created is in a keyframe before all rows.
-    if next == 1, keyframes.contains(where: { $0.log == 0 }) { lacks = true }
+    if next == 1, keyframes.contains(where: { $0.log == 0 }) { needsKeyframe = true }
     if next > 1 {
       // Retention dropped the rows before the first one.
-      lacks = true
+      needsKeyframe = true
       beginning = next - 1
       let base = keyframes.last { $0.log == beginning }
       chain = base.map { UInt32(truncatingIfNeeded: $0.chain) }
@@ -76,10 +76,10 @@ struct HistoryReader {
         damage("rows before row \(next) of the log are missing")
       } else {
         // Versions from before this point stay in the file, but the log does not begin from them.
-        besides.removeAll { $0.isKeyframe && $0.log < beginning }
+        annotations.removeAll { $0.isKeyframe && $0.log < beginning }
       }
     }
-    addBesides(upTo: next - 1)
+    addAnnotations(upTo: next - 1)
     var found: [(columns: [StoredValue], number: Int64)] = []
     try log.eachRow(after: next - 1) { columns, number in
       found.append((columns, number))
@@ -90,9 +90,9 @@ struct HistoryReader {
       damage(
         "rows \(next) to \(last) of the log, \(Self.place(nil, after: lastTime)), are missing"
       )
-      lose()
+      noteLoss()
     }
-    addBesides(upTo: .max)
+    addAnnotations(upTo: .max)
     history.names = try StoredName.all(log.db)
     let (traffic, damages) = try StoredTraffic.read(log.db, log.path)
     history.traffic = traffic
@@ -111,18 +111,18 @@ struct HistoryReader {
     guard let stored = LogRow.checked(columns), let entries = try? stored.row.unpack() else {
       let time = columns.count > 1 ? columns[1].integer : nil
       damage("row \(number) of the log, \(Self.place(time, after: lastTime)), is damaged")
-      lose()
+      noteLoss()
       return
     }
     if number > next {
       damage(
         "rows \(next) to \(number - 1) of the log, \(Self.place(nil, after: lastTime)), are missing"
       )
-      lose()
+      noteLoss()
     } else if let chain, stored.sum != stored.row.sum(after: chain) {
       let time = LogReader.moment(stored.row.time)
       damage("row \(number) of the log, of \(time), does not follow the row before it")
-      lose()
+      noteLoss()
     }
     chain = UInt32(truncatingIfNeeded: stored.sum)
     for entry in entries {
@@ -135,19 +135,19 @@ struct HistoryReader {
       }
     }
     lastTime = entries.last?.time ?? lastTime
-    addBesides(upTo: number)
+    addAnnotations(upTo: number)
   }
 
   /// Notes that entries are missing before the next row.
-  private mutating func lose() {
-    lacks = true
+  private mutating func noteLoss() {
+    needsKeyframe = true
     chain = nil
   }
 
   /// Adds the marks and keyframes that follow the rows up to `row`.
-  private mutating func addBesides(upTo row: Int64) {
-    while let next = besides.first, next.log <= row {
-      besides.removeFirst()
+  private mutating func addAnnotations(upTo row: Int64) {
+    while let next = annotations.first, next.log <= row {
+      annotations.removeFirst()
       switch next {
       case .mark(let mark): add(mark)
       case .keyframe(let keyframe): add(keyframe)
@@ -170,15 +170,15 @@ struct HistoryReader {
         place: history.steps.count
       )
     )
-    if isGap { lacks = true }
+    if isGap { needsKeyframe = true }
   }
 
   private mutating func add(_ keyframe: StoredKeyframe) {
-    if lacks {
+    if needsKeyframe {
       history.steps.append(
         DocumentHistory.Step(.keyframe(keyframe.body), time: keyframe.time, row: keyframe.log)
       )
-      lacks = keyframe.log < beginning
+      needsKeyframe = keyframe.log < beginning
     }
     history.checks.append(
       DocumentHistory.Check(

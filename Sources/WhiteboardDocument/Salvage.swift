@@ -71,10 +71,10 @@ struct Salvage: Sendable {
     }
     findLostRows()
     compare(with: inventory)
-    let isSomethingLeft =
+    let hasContent =
       !rows.isEmpty || !keyframes.isEmpty || !assets.isEmpty || !traffic.isEmpty
       || (!meta.isEmpty && lostRows.isEmpty)
-    guard isSomethingLeft else {
+    guard hasContent else {
       throw DocumentError(
         .damaged,
         "\(source): nothing of a whiteboard can be read from it; move it away, then restore it from a "
@@ -100,19 +100,21 @@ struct Salvage: Sendable {
   /// Determines which rows of the log are missing.
   mutating func findLostRows() {
     (lostRows, rowLosses) = ([], [])
-    let stands = Set(keyframes.map(\.log))
+    let keyframeRows = Set(keyframes.map(\.log))
     var last: Int64 = 0
     var lastTime: Int64?
     for row in rows {
       // If retention dropped rows, a keyframe covers them.
-      if row.id > last + 1, last > 0 || !stands.contains(row.id - 1) {
-        lose(last + 1...row.id - 1, lastTime, row.time)
+      if row.id > last + 1, last > 0 || !keyframeRows.contains(row.id - 1) {
+        addLostRows(last + 1...row.id - 1, lastTime, row.time)
       }
       last = row.id
       lastTime = (try? row.unpack().last?.time) ?? row.time
     }
     let end = max(keyframes.last?.log ?? 0, end)
-    if end > last, last > 0 || !stands.contains(end) { lose(last + 1...end, lastTime, nil) }
+    if end > last, last > 0 || !keyframeRows.contains(end) {
+      addLostRows(last + 1...end, lastTime, nil)
+    }
   }
 
   /// Adds to the losses the data that the file lists but that was not found intact.
@@ -124,19 +126,21 @@ struct Salvage: Sendable {
     }
     let missing = inventory.traffic.subtracting(traffic.map(\.id))
     if !missing.isEmpty { otherLosses.append("rows of the session's traffic: \(missing.count)") }
-    let unsigned = inventory.authors.subtracting(authors.keys)
-    otherLosses += unsigned.sorted().map { "the record of incarnation \($0)" }
+    let lostAuthors = inventory.authors.subtracting(authors.keys)
+    otherLosses += lostAuthors.sorted().map { "the record of incarnation \($0)" }
     otherLosses += inventory.marks.subtracting(marks.map(\.id)).map { _ in "a marker" }
     let settings = inventory.settings.subtracting(meta.keys)
     otherLosses += settings.sorted().map { "the setting '\($0)'" }
     listedAssets = inventory.assets
   }
 
+  /// Returns the choice that follows a row with the given chain; nil if there is none.
   private static func following(_ chain: UInt32, _ choices: [StoredLogRow]) -> StoredLogRow? {
     choices.last { $0.sum == $0.row.sum(after: chain) }
   }
 
-  private mutating func lose(_ ids: ClosedRange<Int64>, _ from: Int64?, _ to: Int64?) {
+  /// Adds missing rows to the losses, with the times of the rows before and after them.
+  private mutating func addLostRows(_ ids: ClosedRange<Int64>, _ from: Int64?, _ to: Int64?) {
     lostRows.append(ids)
     let since = from.map { "after \(LogReader.moment($0))" }
     let until = to.map { "before \(LogReader.moment($0))" }

@@ -58,9 +58,9 @@ struct SalvageWriter {
     var tail = LogTail()
     var names: Set<String> = []
     // If several keyframes have the same name, only the newest keeps it.
-    var bearers: Set<Int64> = []
+    var named: Set<Int64> = []
     for keyframe in salvage.keyframes.reversed() {
-      if let name = keyframe.name, names.insert(name).inserted { bearers.insert(keyframe.id) }
+      if let name = keyframe.name, names.insert(name).inserted { named.insert(keyframe.id) }
     }
     var next = 0
     for keyframe in salvage.keyframes {
@@ -74,7 +74,7 @@ struct SalvageWriter {
         chain: Int64(tail.chain),
         entries: tail.entriesBefore + tail.entriesSince
       )
-      try LogWriter.store(bearers.contains(keyframe.id) ? moved : moved.renamed(nil), db)
+      try LogWriter.store(named.contains(keyframe.id) ? moved : moved.renamed(nil), db)
     }
     for row in salvage.rows[next...] { try LogWriter.append(row.unpack(), db, &tail) }
   }
