@@ -11,7 +11,7 @@ import Testing
     let path = directory.file()
     let made = try await BoardDocument.create(at: path, board: someBoard, name: "x", now: 0)
     try await made.close()
-    let database = try Opened.connectOnce(path, .reading)
+    let database = try Connector.connectInPlace(path, .reading)
     #expect(OpenFiles.holding(path) { $0 } == .reading)
     // Another thread can create files after SQLite closed a removed file, and before the connection
     // is no longer tracked.

@@ -1,0 +1,88 @@
+import Whiteboard
+
+extension BoardDocument {
+  /// Stores entries in order, and returns when they would survive a crash of this process.
+  ///
+  /// Calls during a transaction, or within the group interval after it, share the next transaction.
+  /// The order of concurrent calls from different tasks is not defined.
+  /// - Throws: `full`, `quota`, `readOnly`, `tooLarge`, `closed`, `inputOutput`: none of these
+  ///   entries was stored. Entries that were acknowledged before are safe, and later calls try
+  ///   again. `removed`: the file is no longer at its path; ``reinstate()`` restores it.
+  public func append(_ entries: [DocumentEntry]) async throws(DocumentError) {
+    try checkWritable()
+    for case .marker(let name, _) in entries { try DocumentName.check(name) }
+    guard !entries.isEmpty else { return }
+    if let error = await enqueue([.entries(entries)]) { throw error }
+  }
+
+  /// Stores the whole state after all entries appended so far, so that opening can begin from it.
+  ///
+  /// The two newest keyframes stay, since one may be damaged. Of the older ones, enough stay that
+  /// seeking applies at most about 16,384 entries.
+  /// - Parameters:
+  ///   - bytes: The state.
+  ///   - digest: The digest that a board in this state must have.
+  ///   - time: Milliseconds since 1970.
+  ///   - lost: The time from which entries are missing in the log, because they could not be
+  ///     appended, although this state contains them; nil if none are missing. A gap is stored for
+  ///     them, since no earlier keyframe leads to this state any more.
+  /// - Throws: The errors of ``append(_:)``.
+  public func writeKeyframe(
+    _ bytes: [UInt8],
+    digest: [UInt8],
+    time: Int64,
+    lostSince lost: Int64? = nil
+  ) async throws(DocumentError) {
+    try checkWritable()
+    let gap: [LogWriter.Step] = lost.map { [.entries([.gap(from: min($0, time), to: time)])] } ?? []
+    let step = LogWriter.Step.keyframe(bytes: bytes, digest: digest, name: nil, time: time)
+    if let error = await enqueue(gap + [step]) { throw error }
+  }
+
+  /// Whether a keyframe is due: entries were appended, and the last keyframe is 30 seconds or 4,096
+  /// entries ago.
+  public func needsKeyframe(now: Int64) -> Bool {
+    tail.needsKeyframe(now: now)
+  }
+
+  /// Whether entries were appended since the last keyframe.
+  public var hasEntriesSinceKeyframe: Bool { tail.entriesSince > 0 }
+
+  /// Waits for the transaction that runs `steps`, and returns its error if it failed.
+  ///
+  /// Without steps, it waits for all steps before it.
+  func enqueue(_ steps: [LogWriter.Step]) async -> DocumentError? {
+    await withCheckedContinuation { done in
+      guard queue.add(StepQueue.Caller(steps: steps, done: done)) else { return }
+      // Each caller waits for its own steps, and `close` waits for all of them.
+      Task { await self.storeSteps() }
+    }
+  }
+
+  /// Commits groups of steps until none are waiting.
+  private func storeSteps() async {
+    while let group = queue.next() {
+      let failure = await commit(group.flatMap(\.steps))
+      if failure != nil, group.count > 1 {
+        // The entries of one caller may be the reason, so commit each caller's steps separately.
+        for caller in group { caller.done.resume(returning: await commit(caller.steps)) }
+      } else {
+        for caller in group { caller.done.resume(returning: failure) }
+      }
+      // Steps that arrive within this time share the next transaction. A close need not wait.
+      if !queue.hasBarrier { try? await clock.sleep(for: groupInterval) }
+    }
+  }
+
+  /// Runs `steps` in one transaction, and returns the error if this failed.
+  private func commit(_ steps: [LogWriter.Step]) async -> DocumentError? {
+    guard !steps.isEmpty else { return nil }
+    if let injectedFailure { return injectedFailure }
+    let result = await connection.commit(steps, after: tail)
+    guard case .success(let (after, isThere)) = result else { return result.failure }
+    tail = after
+    groupsCommitted += 1
+    // SQLite also writes to a removed file, but no program can open that file again.
+    return isThere ? nil : .removed(path)
+  }
+}

@@ -1,0 +1,40 @@
+extension BoardDocument {
+  /// Reads the current content of the board.
+  /// - Throws: `damaged` if data is damaged that the current state needs; `closed`, `inputOutput`.
+  /// - Complexity: O(n) in the newest keyframe and what follows it, not in the history.
+  public func load() async throws(DocumentError) -> DocumentContent {
+    try await read { [path] db in try LogReader(db, path: path).content(upTo: nil) }
+  }
+
+  /// Reads the content of the board at `time`: all entries that were applied until then.
+  /// - Throws: The errors of ``load()``; `notFound` if the history of that time is no longer
+  ///   stored.
+  public func load(at time: Int64) async throws(DocumentError) -> DocumentContent {
+    try await read { [path] db in try LogReader(db, path: path).content(upTo: time) }
+  }
+
+  /// Returns the markers and gaps of the recording, in order.
+  public func marks() async throws(DocumentError) -> [DocumentEntry] {
+    try await read { [path] db in try LogReader(db, path: path).marks().compactMap(\.entry) }
+  }
+
+  /// Returns the first intact keyframe or version whose number is greater than `number`; nil if
+  /// there is none.
+  ///
+  /// Numbers begin at 1. Damaged keyframes are skipped; ``verify()`` reports them.
+  public func keyframe(
+    after number: Int64
+  ) async throws(DocumentError) -> (number: Int64, keyframe: Keyframe)? {
+    try await read { [path] db in
+      try LogReader(db, path: path).keyframe(after: number).map { ($0.id, $0.state) }
+    }
+  }
+
+  /// Checks all stored data, page by page and row by row, and describes the damage; empty if there
+  /// is none.
+  /// - Complexity: O(n) in the file.
+  public func verify() async throws(DocumentError) -> [String] {
+    let damages = mode == .reading ? damages : []
+    return try await read { [path] db in damages + LogReader(db, path: path).damages() }
+  }
+}

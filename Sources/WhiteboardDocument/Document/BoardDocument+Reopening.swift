@@ -1,0 +1,50 @@
+import Foundation
+
+/// Opening documents on a disk that accepts no data at present.
+extension BoardDocument {
+  /// Opens a document for writing, or for reading if its disk accepts no data at present.
+  ///
+  /// In the second case ``obstacle`` is the reason, all writes fail with it, and ``reopen()`` opens
+  /// the document for writing once the disk accepts data again.
+  /// - Parameter path: The path of the file.
+  /// - Returns: The open document.
+  /// - Throws: The error of opening it for writing, if the disk is not the reason for it, or if the
+  ///   document cannot be opened for reading either.
+  public static func openForWritingOrReading(
+    at path: String
+  ) async throws(DocumentError) -> BoardDocument {
+    do throws(DocumentError) {
+      return try await open(at: path, mode: .writing)
+    } catch {
+      guard [.full, .quota, .readOnly, .inputOutput].contains(error.code),
+        let opened = try? await Blocking.run(
+          path,
+          { try OpenedDocument(path, .reading, expecting: nil) }
+        )
+      else { throw error }
+      return BoardDocument(opened, obstacle: error)
+    }
+  }
+
+  /// Opens this document for writing if it is open only for reading.
+  ///
+  /// - Returns: The document that is open for writing. It is this one if it was already; otherwise
+  ///   it is a new one, and this one is closed.
+  /// - Throws: The error of opening it for writing; `inUse` if another program changed the file
+  ///   since this document was opened. Then this document is unchanged.
+  public func reopen() async throws(DocumentError) -> BoardDocument {
+    try checkOpen()
+    guard mode == .reading else { return self }
+    let document = try await openAgain()
+    // The board in memory lacks the other program's changes, so saving it would hide them.
+    guard await document.tail.text == tail.text else {
+      try? await document.close()
+      throw DocumentError(
+        .inUse,
+        "\(path): another program changed the file; save a copy elsewhere, and open the board again"
+      )
+    }
+    try? await close()
+    return document
+  }
+}

@@ -1,0 +1,136 @@
+extension BoardDocument {
+  /// Returns the board's name.
+  /// - Throws: `damaged`, `closed`.
+  public func name() async throws(DocumentError) -> String {
+    try await read { [path] db in try Meta.get(db, .name, at: path) ?? "" }
+  }
+
+  /// Returns the last known display names of the board's members, by member id as text.
+  /// - Throws: `damaged`, `closed`.
+  public func memberNames() async throws(DocumentError) -> [String: String] {
+    try await read { db in try StoredName.all(db) }
+  }
+
+  /// Renames the board.
+  ///
+  /// The file keeps its file name.
+  /// - Throws: `badName`, `readOnly`, `full`, `closed`.
+  public func rename(to name: String) async throws(DocumentError) {
+    try DocumentName.check(name)
+    try await write { db in try Meta.set(db, .name, name) }
+  }
+
+  /// Returns the join code of the board; nil if it was hosted without one.
+  ///
+  /// The code is a secret. Copies of the document do not contain it.
+  /// - Throws: `damaged`, `closed`.
+  public func code() async throws(DocumentError) -> String? {
+    try await read { [path] db in try Meta.get(db, .code, at: path) }
+  }
+
+  /// Stores that the board is hosted here, and its join code.
+  /// - Parameter code: The join code; nil keeps the stored one.
+  /// - Throws: `readOnly`, `full`, `closed`.
+  public func setHosted(code: String?) async throws(DocumentError) {
+    try await write { db in
+      try Meta.set(db, .hosted, "1")
+      if let code { try Meta.set(db, .code, code) }
+    }
+  }
+
+  /// Returns the session's membership that ``setMembership(_:code:)`` stored; copies do not contain
+  /// it.
+  /// - Throws: `damaged`, `closed`.
+  public func membership() async throws(DocumentError) -> String? {
+    try await read { [path] db in try Meta.get(db, .membership, at: path) }
+  }
+
+  /// Stores the membership record of the board's session.
+  ///
+  /// - Parameters:
+  ///   - text: The membership record, in the format of the session.
+  ///   - code: The join code that this peer joined with; nil keeps the stored one.
+  /// - Throws: `readOnly`, `full`, `closed`.
+  public func setMembership(_ text: String, code: String?) async throws(DocumentError) {
+    try await write { db in
+      try Meta.set(db, .membership, text)
+      if let code { try Meta.set(db, .code, code) }
+    }
+  }
+
+  /// Removes the stored join code, because the host uses another one now.
+  /// - Throws: `readOnly`, `full`, `closed`.
+  public func forgetCode() async throws(DocumentError) {
+    try await write { db in try Meta.set(db, .code, nil) }
+  }
+
+  /// Returns the title that members gave the board; nil if it has none.
+  /// - Throws: `damaged`, `closed`.
+  public func title() async throws(DocumentError) -> String? {
+    try await read { [path] db in try Meta.get(db, .title, at: path) }
+  }
+
+  /// Stores the title that members gave the board.
+  ///
+  /// The library also finds the board by its title.
+  ///
+  /// - Parameter title: The title; nil or empty for none.
+  /// - Throws: `readOnly`, `full`, `closed`.
+  public func setTitle(_ title: String?) async throws(DocumentError) {
+    let title = title.flatMap { $0.isEmpty ? nil : $0 }
+    try await write { db in try Meta.set(db, .title, title) }
+  }
+
+  /// Returns the host's decision that this peer is no longer a member; nil if the peer is a member.
+  ///
+  /// ``setRemoval(_:)`` stores it. Copies of the document do not contain it.
+  /// - Throws: `damaged`, `closed`.
+  public func removal() async throws(DocumentError) -> String? {
+    try await read { [path] db in try Meta.get(db, .removal, at: path) }
+  }
+
+  /// Stores the host's decision that this peer is no longer a member.
+  ///
+  /// - Parameter text: The decision, in a format of the program; nil if the peer is a member again.
+  /// - Throws: `readOnly`, `full`, `closed`.
+  public func setRemoval(_ text: String?) async throws(DocumentError) {
+    try await write { db in try Meta.set(db, .removal, text) }
+  }
+
+  /// Stores the summary of this board for the library, without its thumbnail.
+  /// - Throws: `readOnly`, `full`, `closed`.
+  public func setCounts(
+    objects: Int,
+    people: [String],
+    changed: Int64
+  ) async throws(DocumentError) {
+    try await write { db in
+      try StoredSummary.set(objects: objects, people: people, changed: changed, db)
+    }
+  }
+
+  /// Returns the names of the users who drew on the board, as lists show them.
+  /// - Throws: `damaged`, `closed`.
+  public func people() async throws(DocumentError) -> [String] {
+    try await read { [path] db in try StoredSummary.people(db, at: path) }
+  }
+
+  /// Stores the summary of this board for the library.
+  ///
+  /// The owner calls this with each keyframe.
+  /// - Throws: `tooLarge` if the thumbnail has more than 256 KiB; `readOnly`, `full`, `closed`.
+  public func setSummary(
+    objects: Int,
+    people: [String],
+    thumbnail: String?,
+    changed: Int64
+  ) async throws(DocumentError) {
+    guard (thumbnail?.utf8.count ?? 0) <= 1 << 18 else {
+      throw DocumentError(.tooLarge, "\(path): a thumbnail may have at most 256 KiB")
+    }
+    try await write { db in
+      try StoredSummary.set(objects: objects, people: people, changed: changed, db)
+      try Meta.set(db, .thumbnail, thumbnail)
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// The database connection of an open document.
+///
+/// It runs code on the serial queue of the database, and converts all errors to those of documents.
+struct DocumentConnection: Sendable {
+  /// The path of the document.
+  let path: String
+  let database: DatabaseQueue
+  /// The files of a document that is open for writing; nil if it is open for reading.
+  let files: StoredFiles?
+
+  /// Runs `body` in one read transaction.
+  func read<T: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws(DocumentError) -> T {
+    try await run { db in try Self.transaction(.deferred, db, body) }.get()
+  }
+
+  /// Runs `body` in one write transaction; if it throws, nothing is stored.
+  ///
+  /// - Throws: The error of `body` or of storing; `removed` if the file is no longer at its path.
+  func write<T: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws(DocumentError) -> T {
+    try await run { [files] db in
+      let result = try Self.transaction(.immediate, db, body)
+      try files?.check()
+      return result
+    }.get()
+  }
+
+  /// Runs steps in one transaction.
+  /// - Returns: The end of the log after them, and whether the file is still at its path.
+  func commit(
+    _ steps: [LogWriter.Step],
+    after tail: LogTail
+  ) async -> Result<(tail: LogTail, isThere: Bool), DocumentError> {
+    await run { [files] db in
+      var after = tail
+      try Self.transaction(.immediate, db) { db in try LogWriter.perform(steps, db, &after) }
+      return (after, isThere: files?.areThere ?? true)
+    }
+  }
+
+  private static func transaction<T>(
+    _ kind: Database.TransactionKind,
+    _ db: Database,
+    _ body: (Database) throws -> T
+  ) throws -> T {
+    var result: T?
+    try db.inTransaction(kind) {
+      result = try body(db)
+      return .commit
+    }
+    guard let result else { preconditionFailure("a committed transaction has a result") }
+    return result
+  }
+
+  /// Runs `body` on the queue of the database, even if the caller's task is canceled.
+  func run<T: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> T
+  ) async -> Result<T, DocumentError> {
+    await withCheckedContinuation { continuation in
+      database.asyncWriteWithoutTransaction { [path, files] db in
+        do {
+          continuation.resume(returning: .success(try body(db)))
+        } catch {
+          let isDiskError =
+            ((error as? DatabaseError)?.resultCode).map {
+              [.SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_READONLY].contains($0)
+            } ?? false
+          if isDiskError, let files, !files.areThere {
+            continuation.resume(returning: .failure(.removed(path)))
+          } else {
+            continuation.resume(
+              returning: .failure(.from(error, at: path, systemError: Self.systemError(of: db)))
+            )
+          }
+        }
+      }
+    }
+  }
+
+  /// Closes the database; a document that was open for writing becomes a single file.
+  /// - Parameter tail: The end of the log, stored if the document is open for writing.
+  /// - Returns: The error if this failed; the database is closed in this case too.
+  func close(at tail: LogTail) async -> DocumentError? {
+    let failure: DocumentError? = await run { [files] db in
+      guard let files else { return }
+      do { try files.check() } catch {
+        // SQLite would remove files by their names, but these may belong to another document by
+        // now.
+        Self.preventLogRemoval(db)
+        throw error
+      }
+      try db.execute(sql: "PRAGMA synchronous = FULL")
+      try db.inTransaction(.immediate) {
+        try Meta.set(db, .closed, tail.text)
+        return .commit
+      }
+      // Do not wait for readers. Data that they still need stays in the log beside the file.
+      try db.execute(sql: "PRAGMA busy_timeout = 50")
+      try Self.emptyLog(db)
+      // Without a log beside it, the file can be copied, and read from a read-only directory. If a
+      // reader still uses the log, the log stays, which does no harm.
+      _ = try? String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
+    }.failure
+    let closing = await Blocking.result(path) { [database] in
+      try OpenFiles.close(database)
+    }.failure
+    return failure ?? closing
+  }
+
+  /// Returns the unused space of the file to the disk.
+  func compact() async throws(DocumentError) {
+    try await run { db in
+      // VACUUM makes a temporary copy. For a large board, it must not be in memory.
+      try db.execute(sql: "PRAGMA temp_store = FILE; VACUUM; PRAGMA temp_store = MEMORY")
+      try Self.emptyLog(db)
+    }.get()
+  }
+
+  /// Moves all pages of the log into the file; if a reader still needs the log, it stays for now.
+  private static func emptyLog(_ db: Database) throws {
+    do { _ = try db.checkpoint(.truncate) } catch let error as DatabaseError
+      where error.resultCode == .SQLITE_BUSY
+    {}
+  }
+
+  /// Prevents SQLite from removing the log beside the file when the database is closed.
+  private static func preventLogRemoval(_ db: Database) {
+    var isPersistent: CInt = 1
+    sqlite3_file_control(db.sqliteConnection, nil, SQLITE_FCNTL_PERSIST_WAL, &isPersistent)
+  }
+
+  /// The `errno` of the last write to the log or the file that failed; 0 if none did.
+  ///
+  /// SQLite reports all of them with the same code, and a commit does not set
+  /// `sqlite3_system_errno`.
+  static func systemError(of db: Database) -> Int32 {
+    var log: UnsafeMutablePointer<sqlite3_file>?
+    var number: CInt = 0
+    sqlite3_file_control(db.sqliteConnection, nil, SQLITE_FCNTL_JOURNAL_POINTER, &log)
+    if let log, let methods = log.pointee.pMethods {
+      _ = methods.pointee.xFileControl?(log, SQLITE_FCNTL_LAST_ERRNO, &number)
+    }
+    if number == 0 {
+      sqlite3_file_control(db.sqliteConnection, nil, SQLITE_FCNTL_LAST_ERRNO, &number)
+    }
+    return number == 0 ? sqlite3_system_errno(db.sqliteConnection) : number
+  }
+}

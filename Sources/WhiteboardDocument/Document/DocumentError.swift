@@ -1,0 +1,151 @@
+import Foundation
+import GRDB
+
+/// An error of a document.
+///
+/// Its message states what is lost, and what to do. Callers switch on ``code``. Two errors are
+/// equal if they have the same code.
+public struct DocumentError: Error, Equatable, CustomStringConvertible {
+  /// The kinds of errors.
+  public enum Code: String, Hashable, Sendable {
+    /// There is no such file, version or asset.
+    case notFound
+    /// A file, board or version with that name already exists.
+    case exists
+    /// The file is not a whiteboard.
+    case wrongKind
+    /// A later release made the file.
+    case newerSchema
+    /// The file or its directory is not writable.
+    case readOnly
+    /// Another program, or another part of this one, has the document open for writing.
+    case inUse
+    /// The disk is full.
+    case full
+    /// The user has used up the disk quota.
+    case quota
+    /// The file, its directory or its disk was removed, so data written now could not be opened
+    /// again.
+    case removed
+    /// Stored data does not match its checksums.
+    case damaged
+    /// The document contains another board than expected.
+    case wrongBoard
+    /// More than one file contains the board with that id or name.
+    case ambiguous
+    /// A name is empty, too long, or not text.
+    case badName
+    /// A value or a file is larger than the limit.
+    case tooLarge
+    /// The document was closed.
+    case closed
+    /// The system refused to read or write for another reason.
+    case inputOutput
+  }
+
+  /// The kind of the error.
+  public let code: Code
+  /// A message for the user.
+  public let message: String
+  /// The underlying error; nil if there is none.
+  public let cause: (any Error)?
+
+  /// Creates an error with a message for the user.
+  public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
+    self.code = code
+    self.message = message
+    self.cause = cause
+  }
+
+  /// The error's code and message.
+  public var description: String { "\(code.rawValue): \(message)" }
+
+  /// Whether two errors have the same code.
+  public static func == (lhs: DocumentError, rhs: DocumentError) -> Bool { lhs.code == rhs.code }
+
+  /// Converts an error of SQLite or the file system.
+  ///
+  /// - Parameters:
+  ///   - error: The error of a statement or of the file system.
+  ///   - path: The document.
+  ///   - number: The `errno` of a failed read or write of SQLite; 0 if it is not known.
+  /// - Returns: The error with its code and a sentence for the user.
+  static func from(
+    _ error: any Error,
+    at path: String,
+    systemError number: Int32 = 0
+  ) -> DocumentError {
+    if let error = error as? DocumentError { return error }
+    if let database = error as? DatabaseError,
+      [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(database.resultCode),
+      let (code, text) = system(number == 0 ? DiskCondition.systemError(at: path) : number)
+    {
+      return DocumentError(code, "\(path): \(text)", cause: error)
+    }
+    // The SQL statements are correct, so an SQL error means that a table is missing or damaged.
+    guard let database = error as? DatabaseError else {
+      return DocumentError(.inputOutput, "\(path): \(error)", cause: error)
+    }
+    let (code, text): (Code, String) =
+      switch database.resultCode {
+      case .SQLITE_FULL:
+        (.full, "the disk is full; nothing saved before is lost; free some space")
+      case .SQLITE_CORRUPT, .SQLITE_ERROR, .SQLITE_SCHEMA:
+        (
+          .damaged,
+          "the file is damaged; 'whiteboard-peer boards recover' tries to save what can still be read"
+        )
+      case .SQLITE_NOTADB:
+        (
+          .wrongKind,
+          "this is not a whiteboard; if it was one, 'whiteboard-peer boards recover' tries to save what can still be read"
+        )
+      case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
+        (.readOnly, "the file is not writable; nothing saved before is lost")
+      case .SQLITE_BUSY, .SQLITE_LOCKED:
+        (.inUse, "another program is using it; nothing is lost; close it there and try again")
+      case .SQLITE_TOOBIG:
+        (.tooLarge, "one entry is larger than a document can hold; it was not saved")
+      case .SQLITE_CANTOPEN:
+        (.inputOutput, "it cannot be opened; if its directory is read-only, copy it elsewhere")
+      case .SQLITE_MISUSE:
+        (.closed, "the file was closed; nothing saved before is lost; open it again")
+      default:
+        (.inputOutput, "reading or writing failed; unacknowledged changes were not saved")
+      }
+    return DocumentError(
+      code,
+      "\(path): \(text) (\(database.message ?? database.resultCode.description))",
+      cause: error
+    )
+  }
+
+  /// Returns the code and the sentence for a system error with a known cause; nil for other errors.
+  private static func system(_ number: Int32) -> (Code, String)? {
+    guard let code = DiskCondition.code(number), let words = DiskCondition.words(number) else {
+      return nil
+    }
+    return (code, words)
+  }
+
+  /// Returns the error for a file that is no longer at its path.
+  static func removed(_ path: String) -> DocumentError {
+    DocumentError(
+      .removed,
+      "\(path): the file or its disk was removed; save a copy elsewhere, or put it back"
+    )
+  }
+
+  /// Returns the error for a document that was closed.
+  static func closed(_ path: String) -> DocumentError {
+    DocumentError(.closed, "\(path): it was closed; nothing saved before is lost; open it again")
+  }
+
+  /// Returns the error for a row that does not match its checksum.
+  static func damagedRow(_ what: String, at path: String) -> DocumentError {
+    DocumentError(
+      .damaged,
+      "\(path): \(what) is damaged; 'whiteboard-peer boards recover' tries to save what can still be read"
+    )
+  }
+}

@@ -1,0 +1,275 @@
+import Foundation
+import GRDB
+import Whiteboard
+
+/// Finding, opening and creating boards. Boards are identified by the names and ids that are stored
+/// in their files.
+extension BoardLibrary {
+  /// Opens the board with the given name for writing, and creates it if the library has none.
+  ///
+  /// If no board has that name, the board with that title is opened. If several boards have it, the
+  /// one that was hosted here is opened. If two processes call this at the same time, the second
+  /// call finds the board of the first, and throws `inUse`.
+  /// - Parameters:
+  ///   - name: The name or title of the board.
+  ///   - newBoard: The id for a new board, if none is found.
+  ///   - now: Milliseconds since 1970.
+  ///   - mayRead: Whether an existing board is opened for reading if its disk accepts no data; see
+  ///     ``BoardDocument/obstacle``.
+  /// - Returns: The open document.
+  /// - Throws: `ambiguous` if several boards match; the error of an unreadable file that may be the
+  ///   board; the errors of opening and creating a document.
+  /// - Complexity: O(n) in the number of files; only their names are read.
+  public func open(
+    named name: String,
+    orMaking newBoard: [UInt8],
+    now: Int64,
+    orReading mayRead: Bool = false
+  ) async throws(DocumentError) -> BoardDocument {
+    try await open(newBoard, name, now, mayRead) { file in
+      file.name == name
+    } mayBe: { path in
+      let parts = Self.nameParts(path)
+      let isTagged = parts.tag.utf8.count == Self.tag(of: newBoard).utf8.count
+      return isTagged && parts.stem == Self.stem(of: name)
+    } orElse: { file in
+      file.title == name
+    }
+  }
+
+  /// Opens the board with the given id for writing, and creates it if the library does not have it.
+  ///
+  /// - Parameters:
+  ///   - board: The board's id.
+  ///   - name: The name of the board, if it is created.
+  ///   - now: Milliseconds since 1970.
+  ///   - mayRead: Whether an existing board is opened for reading if its disk accepts no data; see
+  ///     ``BoardDocument/obstacle``.
+  /// - Returns: The open document.
+  /// - Throws: The errors of ``open(named:orMaking:now:orReading:)``.
+  /// - Complexity: O(n) in the number of files; only their ids are read.
+  public func open(
+    board: [UInt8],
+    name: String,
+    now: Int64,
+    orReading mayRead: Bool = false
+  ) async throws(DocumentError) -> BoardDocument {
+    try await open(board, name, now, mayRead) { file in
+      file.board == board
+    } mayBe: { path in
+      Self.nameParts(path).tag == Self.tag(of: board)
+    }
+  }
+
+  /// Returns the path of a board's file; nil if the library does not have the board.
+  /// - Throws: `inputOutput` if the directory cannot be read; `ambiguous` if several files hold the
+  ///   board.
+  /// - Complexity: O(n) in the number of files; only their ids are read.
+  public func file(of board: [UInt8]) async throws(DocumentError) -> String? {
+    let directory = directory
+    return try await Blocking.run(directory) {
+      try Self.find(in: directory) {
+        $0.board == board
+      } mayBe: { _ in
+        false
+      }
+    }
+  }
+
+  /// Returns the paths of files whose board id cannot be read.
+  /// - Throws: `inputOutput` if the directory cannot be read.
+  /// - Complexity: O(n) in the number of files; only their ids are read.
+  public func unreadable() async throws(DocumentError) -> [String] {
+    let directory = directory
+    return try await Blocking.run(directory) {
+      try Self.paths(in: directory).sorted().filter { (try? LibraryEntry($0)) == nil }
+    }
+  }
+
+  /// Runs `body` to give a board a name, if no other board of the library has that name.
+  ///
+  /// The library is locked meanwhile, so that no other process finds or creates a board.
+  /// - Parameters:
+  ///   - name: The name.
+  ///   - file: The path of the board's file, which may already have the name; nil if it does not
+  ///     exist yet.
+  ///   - body: Gives the board the name.
+  /// - Returns: The result of `body`.
+  /// - Throws: `exists` if another board has the name; the errors of `body`.
+  /// - Complexity: O(n) in the number of files; only their names are read.
+  public func giving<Result>(
+    _ name: String,
+    to file: String? = nil,
+    _ body: () async throws(DocumentError) -> Result
+  ) async throws(DocumentError) -> Result {
+    let directory = directory
+    // If the directory is not writable, no program can create a board, so the lock is not needed.
+    let lock = await Blocking.result(directory) { try LibraryLock(directory) }
+    defer { (try? lock.get())?.release() }
+    let own = file.map { URL(fileURLWithPath: $0).resolvingSymlinksInPath() }
+    let bearer = try await Blocking.run(directory) {
+      try Self.paths(in: directory).sorted().first { path in
+        (try? LibraryEntry(path))?.name == name
+          && URL(fileURLWithPath: path).resolvingSymlinksInPath() != own
+      }
+    }
+    guard bearer == nil else {
+      throw DocumentError(
+        .exists,
+        "\(bearer ?? directory): a board with that name already exists; choose another name"
+      )
+    }
+    return try await body()
+  }
+
+  private func open(
+    _ board: [UInt8],
+    _ name: String,
+    _ now: Int64,
+    _ mayRead: Bool,
+    where isMeant: @escaping @Sendable (LibraryEntry) -> Bool,
+    mayBe: @escaping @Sendable (_ path: String) -> Bool,
+    orElse isAlsoMeant: @escaping @Sendable (LibraryEntry) -> Bool = { _ in false }
+  ) async throws(DocumentError) -> BoardDocument {
+    let directory = directory
+    let path: String
+    // If the disk accepts no data, no program can create a board, so finding one needs no lock.
+    let lock = await Blocking.result(directory) { try LibraryLock(directory) }
+    if !mayRead { _ = try lock.get() }
+    let known = try await Blocking.run(directory) {
+      try Self.find(in: directory, where: isMeant, mayBe: mayBe)
+        ?? Self.find(in: directory, where: isAlsoMeant, mayBe: { _ in false })
+    }
+    if let known {
+      path = known
+    } else {
+      _ = try lock.get()
+      path = self.path(name: name, board: board)
+      try await NewFile.make(at: path, board: board, name: name, now: now) { _ in }
+    }
+    // Other processes can find the file from here on.
+    (try? lock.get())?.release()
+    guard mayRead else { return try await BoardDocument.open(at: path, mode: .writing) }
+    return try await BoardDocument.openForWritingOrReading(at: path)
+  }
+
+  /// Returns the path of the only file that matches; nil if there is none.
+  private static func find(
+    in directory: String,
+    where isMeant: (LibraryEntry) -> Bool,
+    mayBe: (_ path: String) -> Bool
+  ) throws -> String? {
+    var meant: [LibraryEntry] = []
+    var unreadable: [(path: String, error: any Error)] = []
+    for path in try paths(in: directory).sorted() {
+      do {
+        let entry = try LibraryEntry(path)
+        if isMeant(entry) { meant.append(entry) }
+      } catch {
+        if mayBe(path) { unreadable.append((path, error)) }
+      }
+    }
+    // An unreadable file may be the requested board, unless its recovered copy was found. A new
+    // board would be a second one.
+    if let first = unreadable.first(where: { file in
+      !meant.contains { $0.path == Self.recoveredPath(of: file.path) }
+    }) {
+      throw DocumentError.from(first.error, at: first.path)
+    }
+    let all = meant
+    meant.removeAll { file in
+      all.contains { $0.path == Self.recoveredPath(of: file.path) && $0.board == file.board }
+        && Self.isKnownDamaged(file.path)
+    }
+    if meant.count > 1, meant.count(where: \.isHosted) == 1 { meant.removeAll { !$0.isHosted } }
+    guard meant.count <= 1 else {
+      throw DocumentError(
+        .ambiguous,
+        "\(meant.count) files hold a board of that name or id: "
+          + "\(meant.prefix(4).map(\.path).joined(separator: ", ")); give the file, or move all but "
+          + "one out of the directory"
+      )
+    }
+    return meant.first?.path
+  }
+
+  /// Returns the path at which `boards recover` saves the data of a damaged file.
+  public static func recoveredPath(of path: String) -> String {
+    let ending = "." + fileExtension
+    let stem = path.hasSuffix(ending) ? String(path.dropLast(ending.count)) : path
+    return "\(stem)-recovered\(ending)"
+  }
+
+  /// Whether opening the file shows damage, or a copy shows that it was damaged before.
+  static func isKnownDamaged(_ path: String) -> Bool {
+    guard DamagedCopies.all(of: path).isEmpty else { return true }
+    guard let opened = try? OpenedDocument(path, .reading, expecting: nil) else { return true }
+    defer { try? OpenFiles.close(opened.database) }
+    return !opened.damages.isEmpty
+  }
+
+  /// Whether a file has the file name that a board with this name gets.
+  ///
+  /// Use it for a file whose stored name cannot be read.
+  public static func isFile(_ path: String, named name: String) -> Bool {
+    nameParts(path).stem == stem(of: name)
+  }
+
+  /// Splits a file name that ``fileName(name:board:)`` made; both parts are empty for other names.
+  private static func nameParts(_ path: String) -> (stem: Substring, tag: Substring) {
+    let name = (path as NSString).lastPathComponent.dropLast(fileExtension.count + 1)
+    guard let dash = name.lastIndex(of: "-") else { return ("", "") }
+    return (name[..<dash], name[name.index(after: dash)...])
+  }
+}
+
+/// The board of one file of a library, read without checking the rest of the file.
+private struct LibraryEntry {
+  let path: String
+  let board: [UInt8]
+  let name: String
+  let title: String?
+  let isHosted: Bool
+
+  init(_ path: String) throws {
+    try DocumentFile.checkAccess(path, .reading)
+    let database = try Connector.connect(path, .reading)
+    defer { try? OpenFiles.close(database) }
+    let found = try database.read { db in
+      try Schema.check(db, at: path)
+      return (
+        board: try Meta.get(db, .board, at: path), name: try Meta.get(db, .name, at: path),
+        hosted: try Meta.get(db, .hosted, at: path),
+        // A damaged title does not prevent finding the board by its name.
+        title: try? Meta.get(db, .title, at: path)
+      )
+    }
+    guard let board = found.board.flatMap({ Hexadecimal.decode($0) }),
+      board.count == BoardDocument.boardIDLength
+    else { throw DocumentError.damagedRow("the board's id", at: path) }
+    self.path = path
+    self.board = board
+    name = found.name ?? ""
+    title = found.title ?? nil
+    isHosted = found.hosted != nil
+  }
+}
+
+/// A lock of a directory, held while a board is found or created.
+private final class LibraryLock: Sendable {
+  private let descriptor: CInt
+
+  /// Waits for the lock of a directory; blocks the thread while another process holds it.
+  init(_ directory: String) throws(DocumentError) {
+    descriptor = open(directory + "/.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      throw DocumentError.creating(directory, "nothing was changed")
+    }
+    while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+  }
+
+  /// Releases the lock.
+  func release() { flock(descriptor, LOCK_UN) }
+
+  deinit { close(descriptor) }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import GRDB
+
+/// Opens the databases of documents so that no damage is hidden or made worse; implements REC-1 and
+/// REC-16.
+enum Connector {
+  /// Opens the database at `path`; see ``connectReportingDamage(_:_:)``.
+  static func connect(_ path: String, _ mode: BoardDocument.Mode) throws -> DatabaseQueue {
+    try connectReportingDamage(path, mode).database
+  }
+
+  /// Opens the database at `path`, and returns the damage in the log beside it.
+  ///
+  /// If a process was killed while it began or ended writing, its last transaction must be rolled
+  /// back first. A reader does this on a copy, since reading must not write to a recording (REC-1).
+  /// If the log is damaged, a reader gets a copy that contains all readable pages of the log
+  /// (REC-16).
+  static func connectReportingDamage(
+    _ path: String,
+    _ mode: BoardDocument.Mode
+  ) throws -> (database: DatabaseQueue, damages: [String]) {
+    guard mode == .reading else { return (try connectInPlace(path, mode), []) }
+    let log = WriteAheadLog.examine(path)
+    if let log {
+      try log.checkOrigin(of: path)
+      if let damage = log.damage {
+        let merged = try connectToMerged(log, of: path)
+        return (merged.database, [log.message(damage, isComplete: merged.isComplete)])
+      }
+    }
+    let header = DocumentFile.headerDamage(of: path)
+    do {
+      let own = try DocumentIdentity.withoutLog(path, log: log)
+      let database = try connectInPlace(path, mode)
+      if let own { try database.read { db in try own.check(db, at: path) } }
+      return (database, header.map { ["The file is damaged: \($0)."] } ?? [])
+    } catch let error as DatabaseError
+      where [.SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_IOERR, .SQLITE_FULL].contains(
+        error.resultCode
+      )
+    {
+      // On a disk that accepts no data, SQLite cannot create the index of the log, so open a copy.
+      return (try connectToCopy(of: path) ?? { throw error }(), [])
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
+      guard let header else { throw error }
+      throw DocumentFile.headerError(header, path)
+    }
+  }
+
+  /// Opens a temporary copy with its last transaction rolled back; nil if no copy can be made.
+  static func connectToCopy(of path: String) throws -> DatabaseQueue? {
+    let files = FileManager.default
+    try DocumentFile.checkNotEmpty(of: path)
+    guard let directory = temporaryDirectory() else { return nil }
+    defer { try? files.removeItem(atPath: directory) }
+    let copy = directory + "/copy.whiteboard"
+    for end in ["", "-journal", "-wal"] where files.fileExists(atPath: path + end) {
+      guard (try? files.copyItem(atPath: path + end, toPath: copy + end)) != nil else { return nil }
+    }
+    try OpenFiles.close(connectInPlace(copy, .writing))
+    return try connectInPlace(copy, .reading)
+  }
+
+  /// Creates a directory that only this user can read; nil if that is not possible.
+  ///
+  /// The directory is in memory if the usual directory is on a disk that accepts no data.
+  static func temporaryDirectory() -> String? {
+    let places = [NSTemporaryDirectory(), "/dev/shm"]
+    for place in places.filter({ DiskCondition.systemError(at: $0) == 0 }) + places {
+      let path = place + "/whiteboard-\(UUID().uuidString)"
+      let made: Void? = try? FileManager.default.createDirectory(
+        atPath: path,
+        withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700]
+      )
+      if made != nil { return path }
+    }
+    return nil
+  }
+
+  /// Opens a temporary file that contains all readable pages of a damaged log; closing it removes
+  /// it.
+  static func connectToMerged(
+    _ log: WriteAheadLog,
+    of path: String
+  ) throws -> (database: DatabaseQueue, isComplete: Bool) {
+    guard let directory = temporaryDirectory() else {
+      throw DocumentError.writing(NSTemporaryDirectory())
+    }
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let copy = directory + "/merged.whiteboard"
+    let isComplete = try WALMerge(log, of: path).write(to: copy)
+    return (try connectInPlace(copy, .reading), isComplete)
+  }
+
+  /// Opens the database at `path` without examining its log; the caller has done so.
+  /// - Throws: An error if the file is empty, has a journal that names another file, has the tables
+  ///   of another program, or has values that are too long.
+  static func connectInPlace(
+    _ path: String,
+    _ mode: BoardDocument.Mode
+  ) throws -> DatabaseQueue {
+    try DocumentFile.checkNotEmpty(of: path)
+    try DocumentFile.checkJournal(of: path)
+    var configuration = Configuration()
+    configuration.label = "whiteboard document"
+    configuration.readonly = mode == .reading
+    configuration.busyMode = .timeout(2)
+    configuration.observesSuspensionNotifications = false
+    let database = try OpenFiles.connecting(to: path, mode) {
+      try DatabaseQueue(path: path, configuration: configuration)
+    }
+    // This first read fails if a killed process left a transaction that must be rolled back.
+    try database.read { db in
+      _ = try Int.fetchOne(db, sql: "PRAGMA schema_version")
+      try Schema.checkTables(db, at: path)
+      try StoredSizes.check(db, at: path)
+    }
+    return database
+  }
+
+  /// Checks the pages of a database, but not its indices.
+  /// - Throws: `damaged` if pages are damaged.
+  static func quickCheck(_ db: Database, at path: String) throws {
+    let found = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "nothing"
+    guard found == "ok" else {
+      throw DocumentError(
+        .damaged,
+        "\(path): its pages are damaged (\(found)); 'whiteboard-peer boards recover' tries to save what can still be read"
+      )
+    }
+  }
+}

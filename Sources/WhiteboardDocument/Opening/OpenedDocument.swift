@@ -1,0 +1,91 @@
+import Foundation
+import GRDB
+import Whiteboard
+
+/// An open database that is known to be a document, with the facts that were read first.
+struct OpenedDocument: Sendable {
+  let path: String
+  let board: [UInt8]
+  let database: DatabaseQueue
+  let lock: WriterLock?
+  let tail: LogTail
+  let wasLeftOpen: Bool
+  /// Descriptions of the damage found while opening.
+  let damages: [String]
+
+  /// Opens and checks the document at `path`; blocks the thread.
+  init(_ path: String, _ mode: BoardDocument.Mode, expecting: [UInt8]?) throws {
+    let path = DocumentFile.resolved(path)
+    self.path = path
+    try DocumentFile.checkAccess(path, mode)
+    lock = mode == .writing ? try WriterLock(path) : nil
+    let inspection =
+      mode == .writing ? try WriterInspection(path, expecting: expecting) : nil
+    let connection = try Connector.connectReportingDamage(path, mode)
+    database = connection.database
+    let found = try inspection?.facts ?? database.read { db in try DocumentFacts(db, at: path) }
+    try found.check(expecting, at: path)
+    board = found.board
+    tail = found.tail
+    wasLeftOpen = found.closed == nil
+    damages = inspection?.damages ?? connection.damages
+    guard mode == .writing else { return }
+    do {
+      try database.writeWithoutTransaction { db in
+        do { try Self.beginWriting(db, at: path) } catch {
+          let number = DocumentConnection.systemError(of: db)
+          throw DocumentError.from(error, at: path, systemError: number)
+        }
+      }
+      try Schema.migrator.migrate(database)
+    } catch {
+      try? OpenFiles.close(database)
+      throw error
+    }
+  }
+
+  private static func beginWriting(_ db: Database, at path: String) throws {
+    let journal = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
+    guard journal == "wal" else {
+      throw DocumentError(
+        .inputOutput,
+        "\(path): this file system does not support the log of a whiteboard; move the file to another disk"
+      )
+    }
+    try db.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY")
+    try db.inTransaction(.immediate) {
+      try Meta.set(db, .closed, nil)
+      try Schema.raise(db)
+      return .commit
+    }
+  }
+}
+
+/// The facts about a document that are read first, in one transaction.
+struct DocumentFacts: Sendable {
+  let board: [UInt8]
+  let tail: LogTail
+  let closed: String?
+
+  init(_ db: Database, at path: String) throws {
+    try Schema.check(db, at: path)
+    guard let text = try Meta.get(db, .board, at: path),
+      let board = Hexadecimal.decode(text), board.count == BoardDocument.boardIDLength
+    else { throw DocumentError.damagedRow("the board's id", at: path) }
+    self.board = board
+    tail = try LogTail(db, at: path)
+    closed = try Meta.get(db, .closed, at: path)
+    if let closed, closed != tail.text {
+      throw DocumentError.damagedRow("the end of the log", at: path)
+    }
+  }
+
+  func check(_ expected: [UInt8]?, at path: String) throws(DocumentError) {
+    guard expected == nil || expected == board else {
+      throw DocumentError(
+        .wrongBoard,
+        "\(path): it is a different board with that name; it was not changed"
+      )
+    }
+  }
+}

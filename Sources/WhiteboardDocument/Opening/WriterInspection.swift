@@ -1,0 +1,117 @@
+import Foundation
+import GRDB
+
+/// The result of inspecting, and if necessary repairing, a file before it is opened for writing;
+/// implements REC-16 and REC-17.
+struct WriterInspection: Sendable {
+  let facts: DocumentFacts
+  /// Messages to the user about the damage; empty if none was found.
+  let damages: [String]
+
+  /// Inspects a file before it is opened for writing, and copies it if it is damaged.
+  ///
+  /// The file is opened for reading. If it were opened for writing and then refused, closing the
+  /// connection would empty the log.
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - expected: The id that the board must have; nil accepts any board.
+  /// - Throws: The reason why the document cannot be opened for writing; then nothing was changed.
+  init(_ path: String, expecting expected: [UInt8]?) throws {
+    // If SQLite would roll back a transaction, do it on a copy of the file first.
+    let copy = try Self.rolledBackCopy(of: path)
+    let log = copy == nil ? WriteAheadLog.examine(path) : nil
+    try log?.checkOrigin(of: path)
+    var repair: String?
+    if let log, let damage = log.damage {
+      repair = try Self.replace(path, log, damage, expected)
+    }
+    if let problem = DocumentFile.headerDamage(of: path), log?.replacesFirstPage != true {
+      throw DocumentFile.headerError(problem, path)
+    }
+    let own = try DocumentIdentity.withoutLog(path, log: log)
+    let database = try copy ?? Connector.connectInPlace(path, .reading)
+    defer { try? OpenFiles.close(database) }
+    let (facts, found) = try database.read { db in
+      let facts = try DocumentFacts(db, at: path)
+      try own?.check(db, at: path)
+      // After a crash, `meta` does not have the log's length, so check the pages instead.
+      if facts.closed == nil { try Connector.quickCheck(db, at: path) }
+      return (facts, LogReader(db, path: path).damages())
+    }
+    try facts.check(expected, at: path)
+    // If the damage stays in the file, the next opening makes no further copy.
+    if !found.isEmpty, DamagedCopies.all(of: path).isEmpty { _ = try DamagedCopies.make(of: path) }
+    self.facts = facts
+    damages = (repair.map { [$0] } ?? []) + Self.messages(about: found, path)
+  }
+
+  /// Returns a few lines for the user that describe the damage and the remedy.
+  private static func messages(about damages: [String], _ path: String) -> [String] {
+    guard !damages.isEmpty else { return [] }
+    let more = damages.count > 3 ? ["\(damages.count - 3) more problems"] : []
+    let copy = DamagedCopies.all(of: path).last.map { "A copy is saved as \($0). " } ?? ""
+    return damages.prefix(3).map { "The file is damaged: \($0)." } + more.map { "\($0)." } + [
+      copy + "Run 'whiteboard-peer boards recover \(path)' to save its intact data."
+    ]
+  }
+
+  /// Replaces a file whose log is damaged with one that contains all readable pages of the log.
+  /// - Returns: A description of the damage, for the user.
+  private static func replace(
+    _ path: String,
+    _ log: WriteAheadLog,
+    _ damage: String,
+    _ expected: [UInt8]?
+  ) throws -> String {
+    let merged = "\(path).\(UUID().uuidString).part"
+    defer { for end in ["", "-wal", "-shm", "-journal"] { unlink(merged + end) } }
+    let isComplete = try WALMerge(log, of: path).write(to: merged)
+    let database = try Connector.connectInPlace(merged, .reading)
+    let facts = try database.read { db in try DocumentFacts(db, at: path) }
+    try OpenFiles.close(database)
+    try facts.check(expected, at: path)
+    var status = stat()
+    if stat(path, &status) == 0 { chmod(merged, status.st_mode & 0o7777) }
+    let copy = try DamagedCopies.make(of: path)
+    // If the program is killed before the log is removed, the next opening repeats this.
+    guard rename(merged, path) == 0 else { throw DocumentError.writing(path) }
+    for end in ["-wal", "-shm"] { unlink(path + end) }
+    try FileSync.synchronize((path as NSString).deletingLastPathComponent)
+    return log.message(damage, isComplete: isComplete) + " The damaged file is saved as \(copy)."
+      + (isComplete ? "" : " Run 'whiteboard-peer boards recover \(path)' to save data of both.")
+  }
+
+  /// Opens a copy of the file with its last transaction rolled back; nil if there is nothing to
+  /// roll back.
+  /// - Throws: `damaged` if the rolled-back file is damaged or belongs to a different board.
+  private static func rolledBackCopy(of path: String) throws -> DatabaseQueue? {
+    var status = stat()
+    guard stat(path + "-journal", &status) == 0, status.st_size > 0 else { return nil }
+    try DocumentFile.checkJournal(of: path)
+    do {
+      guard let database = try Connector.connectToCopy(of: path) else {
+        throw DocumentError(
+          .inputOutput,
+          "\(path): its last transaction must be rolled back, and there is no space to do this on a copy first; "
+            + "nothing was changed"
+        )
+      }
+      let own = try DocumentIdentity.withoutLog(path)
+      try database.read { db in
+        try Connector.quickCheck(db, at: path)
+        _ = try DocumentFacts(db, at: path)
+        try own?.check(db, at: path)
+      }
+      return database
+    } catch let error as DocumentError where error.code != .damaged {
+      throw error
+    } catch {
+      throw DocumentError(
+        .damaged,
+        "\(path): its -journal file is damaged, or belongs to another file; "
+          + "move it away and try again; nothing was changed",
+        cause: error
+      )
+    }
+  }
+}

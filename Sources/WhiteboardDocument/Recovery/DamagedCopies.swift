@@ -1,0 +1,129 @@
+import Foundation
+
+/// Copies of damaged files, made before the damage is repaired or overwritten; implements REC-17.
+///
+/// The first copy of `NAME.whiteboard` is `NAME.whiteboard.damaged-1`; copies of the files beside
+/// it append `-wal`, `-shm` and `-journal` to this name. A library does not list these names as
+/// boards.
+enum DamagedCopies {
+  /// The greatest number of copies of one file.
+  static let limit = 8
+
+  private static let companions = ["-wal", "-shm", "-journal"]
+
+  /// Returns the paths of the copies of the file at `path`, the oldest first.
+  static func all(of path: String) -> [String] {
+    (1...limit).map { "\(path).damaged-\($0)" }.filter { access($0, F_OK) == 0 }
+  }
+
+  /// Copies a file and the files beside it, and returns when the copies are on the disk.
+  ///
+  /// If the newest copy has the same content, no new copy is made.
+  /// - Returns: The path of the copy.
+  /// - Throws: `full`, `readOnly`, `inputOutput`; `exists` if there are ``limit`` copies already.
+  ///   Then the file must not be changed.
+  static func make(of path: String) throws(DocumentError) -> String {
+    let copies = all(of: path)
+    if let last = copies.last, isSame(last, as: path) { return last }
+    let names = (1...limit).map { "\(path).damaged-\($0)" }
+    guard let copy = names.first(where: isFree) else {
+      throw DocumentError(
+        .exists,
+        "\(path): the file is damaged, and there are \(limit) copies of it already; run 'whiteboard-peer "
+          + "boards recover', then move the files that end in damaged-1 to damaged-\(limit) away; nothing was changed"
+      )
+    }
+    var made: [String] = []
+    do throws(DocumentError) {
+      // Copy the file itself last: if its copy exists, all the copies are complete.
+      for end in companions + [""] where access(path + end, F_OK) == 0 {
+        made.append(copy + end)
+        try Self.copy(path + end, to: copy + end)
+      }
+      try FileSync.synchronize((path as NSString).deletingLastPathComponent)
+    } catch {
+      for file in made { unlink(file) }
+      throw DocumentError(
+        error.code,
+        "\(path): the file is damaged, and was not opened, since it cannot be copied: \(error.message)"
+      )
+    }
+    return copy
+  }
+
+  /// Copies one file to an unused path, and returns when the copy is on the disk.
+  /// - Parameters:
+  ///   - source: The path of the file.
+  ///   - target: The path of the copy.
+  ///   - mayBeMissing: Whether the copy is empty if there is no such file.
+  /// - Throws: `full`, `readOnly`, `inputOutput`. The incomplete copy is not removed.
+  static func copy(
+    _ source: String,
+    to target: String,
+    orEmpty mayBeMissing: Bool = false
+  ) throws(DocumentError) {
+    let isEmpty = mayBeMissing && access(source, F_OK) != 0
+    let input = open(isEmpty ? "/dev/null" : source, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard input >= 0 else { throw .writing(source) }
+    defer { close(input) }
+    let output = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard output >= 0 else { throw .writing(target) }
+    defer { close(output) }
+    var buffer = [UInt8](repeating: 0, count: 1 << 18)
+    while true {
+      let count = read(input, &buffer, buffer.count)
+      guard count >= 0 else { throw .writing(source) }
+      guard count > 0 else { break }
+      var written = 0
+      while written < count {
+        let more = buffer[written..<count].withUnsafeBytes { bytes in
+          write(output, bytes.baseAddress, bytes.count)
+        }
+        guard more > 0 else { throw .writing(target) }
+        written += more
+      }
+    }
+    guard fsync(output) == 0 else { throw .writing(target) }
+  }
+
+  /// Whether no file of the copy exists; an interrupted attempt may have left some.
+  private static func isFree(_ copy: String) -> Bool {
+    (companions + [""]).allSatisfy { access(copy + $0, F_OK) != 0 }
+  }
+
+  private static func isSame(_ copy: String, as path: String) -> Bool {
+    // The index (`-shm`) contains no data that the other files lack.
+    ["", "-wal", "-journal"].allSatisfy { end in
+      FileManager.default.contentsEqual(atPath: copy + end, andPath: path + end)
+        || (access(copy + end, F_OK) != 0 && isEmpty(path + end))
+    }
+  }
+
+  private static func isEmpty(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) != 0 || status.st_size == 0
+  }
+}
+
+/// Forces the contents of files to the disk.
+enum FileSync {
+  /// Waits until a file, or the entries of a directory, are on the disk.
+  /// - Throws: `full`, `readOnly`, `inputOutput`.
+  static func synchronize(_ path: String) throws(DocumentError) {
+    let descriptor = open(path.isEmpty ? "." : path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .writing(path) }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw .writing(path) }
+  }
+}
+
+extension DocumentError {
+  /// Returns the error for the last failed system call on the file at `path`.
+  static func writing(_ path: String) -> DocumentError {
+    let number = errno
+    return DocumentError(
+      DiskCondition.code(number) ?? .inputOutput,
+      "\(path): \(DiskCondition.words(number) ?? String(cString: strerror(number)))"
+    )
+  }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import GRDB
+import Whiteboard
+
+/// A report of the data that was saved from a damaged document, and of the losses.
+public struct RecoveryReport: Hashable, Sendable {
+  /// The board's id.
+  public let board: [UInt8]
+  /// The board's name.
+  public let name: String
+  /// The number of batches and answers that were saved.
+  public let entries: Int
+  /// The number of keyframes and versions that were saved.
+  public let keyframes: Int
+  /// The number of author incarnations whose records or heads were saved.
+  public let authors: Int
+  /// The number of assets that were saved.
+  public let assets: Int
+  /// The numbers of the log rows that are lost.
+  public let lostRows: [ClosedRange<Int64>]
+  /// Descriptions of the losses, with times if they are known; empty if nothing is lost.
+  public let losses: [String]
+}
+
+extension BoardDocument {
+  /// Saves the intact data of a damaged document to a new document; the damaged one is only read.
+  ///
+  /// The new document has every row whose checksum matches, from the file, from the log beside it,
+  /// and from the copies that were made of earlier damage (REC-17). Recently deleted data may
+  /// reappear. If this process has the document open, close it first.
+  ///
+  /// If `played` is given, the new document is whole (REC-18): it omits states that do not match
+  /// their digest or the board that the log produces, and changes that cannot be applied.
+  /// - Parameters:
+  ///   - source: The damaged file; the `-wal` file beside it is read too.
+  ///   - path: The path of the new document.
+  ///   - board: The board's id, which is needed only if the file no longer contains it.
+  ///   - now: Milliseconds since 1970.
+  ///   - locking: Whether a lock file prevents other programs from writing the damaged document
+  ///     during the recovery.
+  ///   - played: The type of board that verifies the new document; nil leaves digests unchecked.
+  /// - Returns: A report of the saved data and the losses.
+  /// - Throws: `notFound`, `exists`, `inUse`, `full`; `damaged` if nothing can be saved.
+  public static func recover(
+    from source: String,
+    to path: String,
+    board: [UInt8]? = nil,
+    now: Int64,
+    locking: Bool = true,
+    playing played: (any PlayedBoard.Type)? = nil
+  ) async throws(DocumentError) -> RecoveryReport {
+    let recovery = Recovery(of: source, playing: played)
+    let lock = try await locking ? recovery.lock() : nil
+    defer { lock?.release() }
+    return try await recovery.run(to: path, board: board, now: now)
+  }
+}
+
+/// Saves the intact data of one damaged document to a new document.
+struct Recovery: Sendable {
+  private let source: String
+  private let played: (any PlayedBoard.Type)?
+
+  /// Creates a recovery of the document at the path `source`.
+  init(of source: String, playing played: (any PlayedBoard.Type)?) {
+    self.source = DocumentFile.resolved(source)
+    self.played = played
+  }
+
+  /// Prevents other programs from writing the damaged file until the lock is released.
+  /// - Returns: The lock; nil if no program can write the file, so it needs no lock.
+  /// - Throws: `inUse` if another program writes the file.
+  func lock() async throws(DocumentError) -> WriterLock? {
+    let source = source
+    return try await Blocking.run(source) {
+      // If the directory is not writable, no program can write the file.
+      let directory = (source as NSString).deletingLastPathComponent
+      let isWritable =
+        access(source, F_OK) == 0 && access(directory.isEmpty ? "." : directory, W_OK) == 0
+      return isWritable ? try WriterLock(source) : nil
+    }
+  }
+
+  /// Writes the intact data to a new document.
+  /// - Parameters:
+  ///   - path: The path of the new document.
+  ///   - board: The board's id, which is needed only if the file no longer contains it.
+  ///   - now: Milliseconds since 1970.
+  /// - Returns: A report of the saved data and the losses.
+  /// - Throws: `notFound`, `exists`, `full`; `damaged` if nothing can be saved.
+  func run(
+    to path: String,
+    board: [UInt8]?,
+    now: Int64
+  ) async throws(DocumentError) -> RecoveryReport {
+    let (source, played) = (source, played)
+    let found = try await Blocking.run(source) { try Salvage.withCopies(of: source) }
+    guard let board = found.board ?? board else {
+      throw DocumentError(
+        .damaged,
+        "\(source): the board's id is lost; the rest can be saved only with the id"
+      )
+    }
+    let name = found.name ?? "recovered"
+    let stored = try await NewFile.make(
+      at: path,
+      board: board,
+      name: name,
+      now: found.created ?? now
+    ) { queue in
+      var stored = try SalvageWriter(found).store(in: queue)
+      guard let played else { return stored }
+      try queue.write { db in
+        stored.losses += try WholenessRepair(db, at: source, board: board, played).run()
+        stored.keyframes = try Int.fetchOne(db, sql: "SELECT count(*) FROM keyframe") ?? 0
+      }
+      return stored
+    }
+    return RecoveryReport(
+      board: board,
+      name: name,
+      entries: found.entries,
+      keyframes: stored.keyframes,
+      authors: found.authors.count,
+      assets: stored.assets,
+      lostRows: found.lostRows,
+      losses: found.losses + stored.losses
+    )
+  }
+}

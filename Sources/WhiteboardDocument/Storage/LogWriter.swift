@@ -1,0 +1,219 @@
+import Foundation
+import GRDB
+
+/// Writes to the log and to its related tables, inside a transaction.
+enum LogWriter {
+  /// A change of the log that one transaction stores together with others.
+  enum Step: Sendable {
+    case entries([DocumentEntry])
+    case keyframe(bytes: [UInt8], digest: [UInt8], name: String?, time: Int64)
+  }
+
+  /// The size in bytes at which a row is cut, so that damage to one row loses little.
+  private static let rowSize = 1 << 18
+
+  /// Runs steps in order.
+  static func perform(_ steps: [Step], _ db: Database, _ tail: inout LogTail) throws {
+    for step in joined(steps) { try perform(step, db, &tail) }
+  }
+
+  /// Returns the steps with consecutive entries joined into one step, so that these share rows.
+  private static func joined(_ steps: [Step]) -> [Step] {
+    var result: [Step] = []
+    var entries: [DocumentEntry] = []
+    for step in steps {
+      if case .entries(let more) = step {
+        entries += more
+      } else {
+        if !entries.isEmpty { result.append(.entries(entries)) }
+        entries = []
+        result.append(step)
+      }
+    }
+    return entries.isEmpty ? result : result + [.entries(entries)]
+  }
+
+  private static func perform(
+    _ step: Step,
+    _ db: Database,
+    _ tail: inout LogTail
+  ) throws {
+    switch step {
+    case .entries(let entries):
+      try append(entries, db, &tail)
+    case .keyframe(let bytes, let digest, let name, let time):
+      try keyframe(bytes, digest, name, time, db, &tail)
+    }
+  }
+
+  /// Stores entries in order; batches and answers go into rows of the log.
+  static func append(_ entries: [DocumentEntry], _ db: Database, _ tail: inout LogTail) throws {
+    var packed: [DocumentEntry] = []
+    var traffic: [TrafficEntry] = []
+    var size = 0
+    for entry in entries {
+      switch entry {
+      case .batch(let bytes, _), .answer(let bytes, _):
+        packed.append(entry)
+        size += bytes.count
+        if size >= rowSize {
+          try row(&packed, db, &tail)
+          size = 0
+        }
+      case .author(let record, let incarnation):
+        try author(incarnation, record: record, db)
+      case .head(let bytes, let incarnation, let sequence):
+        try head(incarnation, bytes, sequence, db)
+      case .marker(let name, let time):
+        try row(&packed, db, &tail)
+        try mark(0, time, time, tail.id, name, db)
+      case .gap(let from, let to):
+        try row(&packed, db, &tail)
+        try mark(1, from, to, tail.id, "", db)
+      case .end(let time):
+        try row(&packed, db, &tail)
+        try mark(2, time, time, tail.id, "", db)
+      case .name(let name, let person): try StoredName.set(name, of: person, db)
+      case .traffic(let entry): traffic.append(entry)
+      }
+    }
+    try row(&packed, db, &tail)
+    try StoredTraffic.append(traffic, cutAt: rowSize, db)
+  }
+
+  private static func row(
+    _ entries: inout [DocumentEntry],
+    _ db: Database,
+    _ tail: inout LogTail
+  ) throws {
+    guard !entries.isEmpty else { return }
+    let row = LogRow(id: tail.id + 1, packing: entries)
+    let sum = row.sum(after: tail.chain)
+    let statement = try db.cachedStatement(
+      sql: "INSERT INTO log (id, time, entries, body, sum) VALUES (?, ?, ?, ?, ?)"
+    )
+    try statement.execute(arguments: [row.id, row.time, row.entries, Data(row.body), sum])
+    tail.id = row.id
+    tail.chain = UInt32(truncatingIfNeeded: sum)
+    tail.entriesSince += row.entries
+    entries = []
+  }
+
+  private static func author(_ incarnation: UInt64, record: [UInt8], _ db: Database) throws {
+    let known = try StoredAuthor.find(incarnation, db)
+    guard known?.record.isEmpty ?? true else { return }
+    let row = StoredAuthor(
+      incarnation: incarnation,
+      record: record,
+      sequence: known?.sequence ?? 0,
+      head: known?.head ?? []
+    )
+    try store(row, db)
+  }
+
+  private static func head(
+    _ incarnation: UInt64,
+    _ bytes: [UInt8],
+    _ sequence: UInt64,
+    _ db: Database
+  ) throws {
+    let known = try StoredAuthor.find(incarnation, db)
+    if let known, !known.head.isEmpty, known.sequence >= sequence { return }
+    let row = StoredAuthor(
+      incarnation: incarnation,
+      record: known?.record ?? [],
+      sequence: sequence,
+      head: bytes
+    )
+    try store(row, db)
+  }
+
+  /// Stores a row of `author`, and replaces the row of the same incarnation.
+  static func store(_ row: StoredAuthor, _ db: Database) throws {
+    let statement = try db.cachedStatement(
+      sql: """
+        INSERT OR REPLACE INTO author (incarnation, record, sequence, head, crc)
+        VALUES (?, ?, ?, ?, ?)
+        """
+    )
+    try statement.execute(arguments: [
+      Int64(bitPattern: row.incarnation), Data(row.record), Int64(bitPattern: row.sequence),
+      Data(row.head), Int64(row.checksum),
+    ])
+  }
+
+  /// Stores a mark after row `log` of the log.
+  static func mark(
+    _ kind: Int64,
+    _ time: Int64,
+    _ until: Int64,
+    _ log: Int64,
+    _ name: String,
+    _ db: Database
+  ) throws {
+    let id = try StoredNumber.next(in: "mark", db)
+    let crc = StoredMark.checksum(id, kind, time, until, log, name)
+    try db.execute(
+      sql: "INSERT INTO mark (id, kind, time, until, log, name, crc) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      arguments: [id, kind, time, until, log, name, Int64(crc)]
+    )
+  }
+
+  /// Stores a keyframe after the last row of the log, and removes an older one that is not needed.
+  static func keyframe(
+    _ bytes: [UInt8],
+    _ digest: [UInt8],
+    _ name: String?,
+    _ time: Int64,
+    _ db: Database,
+    _ tail: inout LogTail
+  ) throws {
+    let id = try StoredNumber.next(in: "keyframe", db)
+    let row = StoredKeyframe(
+      id: id,
+      log: tail.id,
+      chain: Int64(tail.chain),
+      entries: tail.entriesBefore + tail.entriesSince,
+      time: time,
+      name: name,
+      digest: digest,
+      body: bytes
+    )
+    try store(row, db)
+    tail.entriesBefore = row.entries
+    tail.entriesSince = 0
+    tail.keyframeTime = time
+    try thin(db)
+  }
+
+  /// Stores a row of `keyframe`.
+  static func store(_ row: StoredKeyframe, _ db: Database) throws {
+    try db.execute(
+      sql: """
+        INSERT INTO keyframe (id, log, chain, entries, time, name, digest, body, crc)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """,
+      arguments: [
+        row.id, row.log, row.chain, row.entries, row.time, row.name, Data(row.digest),
+        Data(row.body), Int64(row.checksum),
+      ]
+    )
+  }
+
+  /// Removes the third newest keyframe, unless seeking needs it or it ends a gap.
+  private static func thin(_ db: Database) throws {
+    let newest = try Row.fetchAll(
+      db,
+      sql: "SELECT id, entries FROM keyframe WHERE name IS NULL ORDER BY id DESC LIMIT 4"
+    )
+    guard newest.count == 4, let before = Int64.fromDatabaseValue(newest[3][1]),
+      let after = Int64.fromDatabaseValue(newest[1][1]), after &- before <= 16_384,
+      let id = Int64.fromDatabaseValue(newest[2][0])
+    else { return }
+    // The data in a gap is only in the keyframe that ends it, and later answers omit that data.
+    try db.execute(
+      sql: "DELETE FROM keyframe WHERE id = ? AND log NOT IN (SELECT log FROM mark WHERE kind = 1)",
+      arguments: [id]
+    )
+  }
+}

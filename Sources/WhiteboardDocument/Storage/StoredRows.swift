@@ -1,0 +1,277 @@
+import Foundation
+import GRDB
+import Whiteboard
+
+/// A row of `author`: the record of an incarnation and the newest signed head of its chain.
+public struct StoredAuthor: Hashable, Sendable {
+  /// The number of the incarnation.
+  public let incarnation: UInt64
+  /// The signed record; empty if only a head is known.
+  public let record: [UInt8]
+  /// The sequence number of the head; 0 if there is no head.
+  public let sequence: UInt64
+  /// The signed head; empty if there is none.
+  public let head: [UInt8]
+
+  var checksum: UInt32 {
+    Checksum.row(
+      UInt8(ascii: "a"),
+      [Int64(bitPattern: incarnation), Int64(bitPattern: sequence)],
+      [record, head]
+    )
+  }
+
+  /// Creates a row of `author` from a record and a head.
+  public init(incarnation: UInt64, record: [UInt8], sequence: UInt64, head: [UInt8]) {
+    self.incarnation = incarnation
+    self.record = record
+    self.sequence = sequence
+    self.head = head
+  }
+
+  /// Creates a row of `author` from its columns; nil if they do not match their checksum.
+  init?(_ columns: [StoredValue]) {
+    guard columns.count == 5, let incarnation = columns[0].integer,
+      let record = columns[1].blob, let sequence = columns[2].integer,
+      let head = columns[3].blob, let crc = columns[4].integer
+    else { return nil }
+    self.init(
+      incarnation: UInt64(bitPattern: incarnation),
+      record: record,
+      sequence: UInt64(bitPattern: sequence),
+      head: head
+    )
+    guard crc == Int64(checksum) else { return nil }
+  }
+
+  static func find(_ incarnation: UInt64, _ db: Database) throws -> StoredAuthor? {
+    let statement = try db.cachedStatement(
+      sql: "SELECT incarnation, record, sequence, head, crc FROM author WHERE incarnation = ?"
+    )
+    let row = try Row.fetchOne(statement, arguments: [Int64(bitPattern: incarnation)])
+    return row.flatMap { StoredAuthor(StoredValue.columns($0)) }
+  }
+}
+
+/// The limits of row numbers and counts of entries.
+enum StoredNumber {
+  /// The greatest number; no document comes near it, and counting on from it cannot overflow.
+  static let limit: Int64 = 1 << 53
+
+  /// Returns the number for the next row of a table.
+  static func next(in table: String, _ db: Database) throws -> Int64 {
+    let last = try Int64.fetchOne(db, sql: "SELECT max(id) FROM \(table)") ?? 0
+    guard (0..<limit).contains(last) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+    return last + 1
+  }
+}
+
+/// A row of `keyframe`: the whole state at one position of the log.
+struct StoredKeyframe: Hashable, Sendable {
+  var id: Int64
+  var log: Int64
+  var chain: Int64
+  var entries: Int64
+  let time: Int64
+  var name: String?
+  var digest: [UInt8]
+  var body: [UInt8]
+
+  /// The columns of the table `keyframe`, in the order that ``init(_:)`` expects.
+  static let columns = "id, log, chain, entries, time, name, digest, body, crc"
+
+  var checksum: UInt32 {
+    Checksum.row(
+      UInt8(ascii: "k"),
+      [id, log, chain, entries, time, name == nil ? 0 : 1],
+      [Array((name ?? "").utf8), digest, body]
+    )
+  }
+
+  init(
+    id: Int64,
+    log: Int64,
+    chain: Int64,
+    entries: Int64,
+    time: Int64,
+    name: String?,
+    digest: [UInt8],
+    body: [UInt8]
+  ) {
+    self.id = id
+    self.log = log
+    self.chain = chain
+    self.entries = entries
+    self.time = time
+    self.name = name
+    self.digest = digest
+    self.body = body
+  }
+
+  /// Creates a row of `keyframe` from its columns; nil if they do not match their checksum, or a
+  /// number is out of range.
+  init?(_ columns: [StoredValue]) {
+    guard columns.count == 9, let id = columns[0].integer, let log = columns[1].integer,
+      let chain = columns[2].integer, let entries = columns[3].integer,
+      let time = columns[4].integer, columns[5] == .null || columns[5].text != nil,
+      let digest = columns[6].blob, let body = columns[7].blob, let crc = columns[8].integer
+    else { return nil }
+    self.init(
+      id: id,
+      log: log,
+      chain: chain,
+      entries: entries,
+      time: time,
+      name: columns[5].text,
+      digest: digest,
+      body: body
+    )
+    guard crc == Int64(checksum), id >= 1, log >= 0, entries >= 0,
+      max(id, log, entries) <= StoredNumber.limit
+    else { return nil }
+  }
+
+  /// Returns a copy of the keyframe at another position of the log.
+  func moved(id: Int64, log: Int64, chain: Int64, entries: Int64) -> StoredKeyframe {
+    var copy = self
+    copy.id = id
+    copy.log = log
+    copy.chain = chain
+    copy.entries = entries
+    return copy
+  }
+}
+
+extension StoredKeyframe {
+  /// The state that the keyframe contains.
+  var state: Keyframe { Keyframe(bytes: body, digest: digest, time: time) }
+
+  /// Returns a copy of the keyframe with another name, or without one.
+  func renamed(_ name: String?) -> StoredKeyframe {
+    var copy = self
+    copy.name = name
+    return copy
+  }
+
+  /// Returns a copy of the keyframe with another state at the same position.
+  func replaced(digest: [UInt8], body: [UInt8]) -> StoredKeyframe {
+    var copy = self
+    copy.digest = digest
+    copy.body = body
+    return copy
+  }
+}
+
+/// A row of `mark`: a marker, a gap in the recording, or the end of the recording.
+struct StoredMark: Hashable, Sendable {
+  let id: Int64
+  let kind: Int64
+  let time: Int64
+  let until: Int64
+  let log: Int64
+  let name: String
+
+  static let columns = "id, kind, time, until, log, name, crc"
+
+  static func checksum(
+    _ id: Int64,
+    _ kind: Int64,
+    _ time: Int64,
+    _ until: Int64,
+    _ log: Int64,
+    _ name: String
+  ) -> UInt32 {
+    Checksum.row(UInt8(ascii: "t"), [id, kind, time, until, log], [Array(name.utf8)])
+  }
+
+  /// Creates a row of `mark` from its columns; nil if they do not match their checksum.
+  init?(_ columns: [StoredValue]) {
+    guard columns.count == 7, let id = columns[0].integer, let kind = columns[1].integer,
+      let time = columns[2].integer, let until = columns[3].integer,
+      let log = columns[4].integer, let name = columns[5].text, let crc = columns[6].integer,
+      crc == Int64(Self.checksum(id, kind, time, until, log, name))
+    else { return nil }
+    self.id = id
+    self.kind = kind
+    self.time = time
+    self.until = until
+    self.log = log
+    self.name = name
+  }
+
+  private init(id: Int64, kind: Int64, time: Int64, until: Int64, log: Int64, name: String) {
+    self.id = id
+    self.kind = kind
+    self.time = time
+    self.until = until
+    self.log = log
+    self.name = name
+  }
+
+  /// Returns a copy of the mark at another row of the log.
+  func moved(log: Int64) -> StoredMark {
+    StoredMark(id: id, kind: kind, time: time, until: until, log: log, name: name)
+  }
+
+  /// The entry that the mark stores; nil if its kind is unknown.
+  var entry: DocumentEntry? {
+    switch kind {
+    case 0: .marker(name: name, time: time)
+    case 1: .gap(from: time, to: until)
+    case 2: .end(time: time)
+    default: nil
+    }
+  }
+}
+
+/// A row of the log with the value of its column `sum`.
+struct StoredLogRow: Hashable, Sendable {
+  let row: LogRow
+  let sum: Int64
+}
+
+extension LogRow {
+  /// Returns the row of the log with these columns; nil if they do not match the row's own
+  /// checksum.
+  ///
+  /// It does not check the chain, that is, whether the row follows the one before it.
+  static func checked(_ columns: [StoredValue], in table: UInt8 = log) -> StoredLogRow? {
+    guard columns.count == 5, let id = columns[0].integer, let time = columns[1].integer,
+      let entries = columns[2].integer, let body = columns[3].blob,
+      let sum = columns[4].integer
+    else { return nil }
+    let row = LogRow(id: id, time: time, entries: entries, body: body, table: table)
+    guard row.ownChecksum == UInt32(UInt64(bitPattern: sum) >> 32), id >= 1, entries >= 0,
+      max(id, entries) <= StoredNumber.limit
+    else { return nil }
+    return StoredLogRow(row: row, sum: sum)
+  }
+
+  static let columns = "id, time, entries, body, sum"
+}
+
+/// A value in a column, from SQLite or from the recovery of a damaged file.
+enum StoredValue: Hashable, Sendable {
+  case null
+  case integer(Int64)
+  case real
+  case text(String)
+  case blob([UInt8])
+
+  var integer: Int64? { if case .integer(let number) = self { number } else { nil } }
+  var text: String? { if case .text(let text) = self { text } else { nil } }
+  var blob: [UInt8]? { if case .blob(let bytes) = self { bytes } else { nil } }
+
+  static func columns(_ row: Row) -> [StoredValue] {
+    (0..<row.count).map { index in
+      let value: DatabaseValue = row[index]
+      return switch value.storage {
+      case .null: .null
+      case .int64(let number): .integer(number)
+      case .double: .real
+      case .string(let text): .text(text)
+      case .blob(let data): .blob(Array(data))
+      }
+    }
+  }
+}

@@ -1,0 +1,153 @@
+/// A frame of a write-ahead log, which contains one page.
+struct WALFrame: Hashable, Sendable {
+  /// One bit of a page.
+  struct Flip: Hashable, Sendable {
+    /// The offset of the byte in the page.
+    let offset: Int
+    /// A mask with the damaged bit of the byte.
+    let mask: UInt8
+  }
+
+  /// The size of the header before the page, in bytes.
+  static let headerSize = 24
+
+  /// The number of the page; 0 if it is damaged.
+  let page: Int
+  /// The number of pages of the database after the commit; 0 if the frame ends no transaction.
+  let commit: Int
+  /// Whether the page number and content are as they were written, after applying ``flip``.
+  fileprivate(set) var isIntact: Bool
+  /// The damaged bit of the content; nil if there is none, or it is unknown.
+  fileprivate(set) var flip: Flip?
+
+  /// Returns the offset in the log of the frame with the given index.
+  static func offset(_ index: Int, pageSize: Int) -> Int {
+    WALHeader.size + index * (headerSize + pageSize)
+  }
+
+  /// Flips the damaged bit of the frame's page.
+  func repair(_ content: inout [UInt8]) {
+    if let flip, flip.offset < content.count { content[flip.offset] ^= flip.mask }
+  }
+}
+
+/// The frames of the current round of a write-ahead log, in order.
+///
+/// A round begins when SQLite starts the log again from its beginning, with new salts in each
+/// frame. The frames include those that SQLite does not reach because of a damaged frame before
+/// them.
+struct WALFrames: Sendable {
+  private(set) var frames: [WALFrame] = []
+  /// The number of frames that SQLite uses: up to the last commit that it reaches.
+  private(set) var usable = 0
+  /// The index of the first frame that SQLite does not use; nil if it uses all.
+  private(set) var firstUnused: Int?
+  /// For each damaged frame that several bit flips can explain, the frames that result from them.
+  private(set) var candidates: [Int: [WALFrame]] = [:]
+
+  /// The number of frames up to the last commit, even if SQLite does not reach that commit.
+  var committed: Int { (frames.lastIndex { $0.commit > 0 } ?? -1) + 1 }
+
+  /// Whether all frames up to the last commit are intact.
+  var isIntact: Bool { frames.prefix(committed).allSatisfy(\.isIntact) }
+
+  /// Creates an empty list.
+  init() {}
+
+  /// Reads the frames up to the last one of the round, and corrects single damaged bits.
+  /// - Parameters:
+  ///   - log: The log.
+  ///   - count: The number of complete frames in the log.
+  ///   - pageSize: The size of a page.
+  ///   - salts: The salts of the round.
+  ///   - isHeaderIntact: Whether the header of the log is intact; otherwise SQLite uses no frame.
+  init(_ log: RawFile, _ count: Int, pageSize: Int, salts: [UInt8], isHeaderIntact: Bool) {
+    func offset(_ slot: Int) -> Int { WALFrame.offset(slot, pageSize: pageSize) }
+    let header = log.bytes(at: 0, WALHeader.size)
+    let isBigEndian = header.count > 3 && header[3] & 1 == 1
+    let last = (0..<count).last { log.bytes(at: offset($0) + 8, 8) == salts } ?? -1
+    // The stored checksum of the previous frame; and the previous frame, if its checksum does not
+    // match.
+    var (stored, suspect) = (WALChecksum(header, at: 24), Suspect?.none)
+    var isReached = isHeaderIntact
+    for slot in 0..<count {
+      let head = log.bytes(at: offset(slot), WALFrame.headerSize)
+      let content = log.bytes(at: offset(slot) + WALFrame.headerSize, pageSize)
+      guard head.count == WALFrame.headerSize, content.count == pageSize else { break }
+      let bytes = head[..<8] + content
+      let expected = WALChecksum(head, at: 16)
+      let found = stored.adding(bytes, isBigEndian)
+      // If only the stored checksum of the previous frame was damaged, that frame is intact.
+      let follows = found != expected && suspect?.found.adding(bytes, isBigEndian) == expected
+      // Salts can be damaged too: the checksum does not cover them. Frames of an earlier round
+      // follow each other, but none of them follows an intact frame of this one.
+      guard slot <= last || (found == expected && suspect == nil) || follows else { break }
+      if let suspect, found == expected { correct(slot - 1, suspect, isBigEndian) }
+      if follows { frames[slot - 1].isIntact = true }
+      let page = SQLiteFormat.number(head, 0)
+      let isIntact = (found == expected || follows) && page > 0
+      let commit = SQLiteFormat.number(head, 4)
+      frames.append(WALFrame(page: page, commit: commit, isIntact: isIntact))
+      isReached =
+        isReached && found == expected && page > 0 && Array(head[8..<16]) == salts
+      if isReached, commit > 0 { usable = slot + 1 }
+      if !isReached, firstUnused == nil { firstUnused = slot }
+      suspect =
+        isIntact
+        ? nil : Suspect(bytes: Array(bytes), before: stored, found: found, expected: expected)
+      stored = expected
+    }
+    // In the last frame, if only the second sum differs, the checksum itself may be damaged.
+    if let suspect, suspect.found.first != suspect.expected.first {
+      correct(frames.count - 1, suspect, isBigEndian)
+    }
+  }
+
+  /// Returns the frames with one of the candidates for a damaged frame in its place.
+  func replacing(_ slot: Int, with candidate: WALFrame) -> WALFrames {
+    var copy = self
+    copy.frames[slot] = candidate
+    copy.candidates = [:]
+    return copy
+  }
+
+  /// Returns the index of the newest frame of each page among the first `count` frames.
+  func newest(upTo count: Int) -> [Int: Int] {
+    var newest: [Int: Int] = [:]
+    for (slot, frame) in frames.prefix(count).enumerated() { newest[frame.page] = slot }
+    return newest
+  }
+
+  /// A frame whose checksum does not match, with the values for correcting it.
+  private struct Suspect {
+    /// The first eight bytes of the frame's header, and its page.
+    let bytes: [UInt8]
+    /// The checksum of the log before this frame.
+    let before: WALChecksum
+    let found: WALChecksum
+    let expected: WALChecksum
+  }
+
+  /// Finds the bit whose flip makes a frame match its checksum.
+  ///
+  /// The checksum does not distinguish high bits of different words. If several bits explain it,
+  /// the frame stays damaged, and ``candidates`` has the possible frames.
+  private mutating func correct(_ slot: Int, _ suspect: Suspect, _ isBigEndian: Bool) {
+    let flips = WALChecksum.flips(
+      suspect.bytes.count,
+      from: suspect.found,
+      to: suspect.expected,
+      isBigEndian
+    )
+    let right = flips.compactMap { flip -> WALFrame? in
+      var bytes = suspect.bytes
+      bytes[flip.offset] ^= flip.mask
+      guard suspect.before.adding(bytes[...], isBigEndian) == suspect.expected else { return nil }
+      let (page, commit) = (SQLiteFormat.number(bytes, 0), SQLiteFormat.number(bytes, 4))
+      let content = flip.offset < 8 ? nil : WALFrame.Flip(offset: flip.offset - 8, mask: flip.mask)
+      return WALFrame(page: page, commit: commit, isIntact: true, flip: content)
+    }
+    if right.count == 1 { frames[slot] = right[0] }
+    if right.count > 1 { candidates[slot] = right }
+  }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import GRDB
+
+/// Merges a write-ahead log into a copy of its file, so that the copy needs no log; implements
+/// REC-17.
+struct WALMerge {
+  /// Which frames of the log are merged.
+  private enum Choice: CaseIterable {
+    /// All frames up to the last commit, damaged or not: most bytes of a damaged page are intact,
+    /// and rows have checksums.
+    case all
+    /// The intact frames up to the last commit.
+    case intact
+    /// Only the frames that SQLite uses.
+    case usable
+  }
+
+  /// The condition of a merged file.
+  private enum Condition {
+    /// The file has no damage.
+    case sound
+    /// The file is damaged, but a board can be read from it.
+    case readable
+    case unreadable
+  }
+
+  /// The greatest number of bytes to read while finding the damaged bit of a page.
+  private static let readLimit = 64 << 20
+
+  private let log: WriteAheadLog
+  private let path: String
+
+  /// Creates a merge of the log beside the file at `path`.
+  init(_ log: WriteAheadLog, of path: String) {
+    self.log = log
+    self.path = path
+  }
+
+  /// Creates a copy of the file that contains as many changes of the log as possible.
+  /// - Returns: Whether the copy contains all committed changes.
+  /// - Throws: `damaged` if no such file can be read; `full`, `readOnly`, `inputOutput`.
+  func write(to target: String) throws -> Bool {
+    var readable: Choice?
+    // Each attempt reads the whole file, so large files get fewer attempts.
+    let size = (DocumentFile.size(of: path) ?? 0) + log.frames.count * log.pageSize
+    let attempts = max(4, Self.readLimit / max(1, size))
+    for variant in variants(upTo: attempts) {
+      try variant.write(.all, to: target)
+      if case .sound = Self.condition(of: target) { return variant.log.isComplete }
+    }
+    for choice in Choice.allCases {
+      try write(choice, to: target)
+      switch Self.condition(of: target) {
+      case .sound: return choice == .all && log.isComplete
+      case .readable: readable = readable ?? choice
+      case .unreadable: break
+      }
+    }
+    guard let readable else {
+      throw DocumentError(
+        .damaged,
+        "\(path): \(log.isFileCut ? "the file is" : "its -wal file is") damaged, and the board cannot "
+          + "be read without it; "
+          + "'whiteboard-peer boards recover' tries to save what can still be read; nothing was changed"
+      )
+    }
+    try write(readable, to: target)
+    return false
+  }
+
+  /// Returns merges of copies of the log, one for each candidate for the damaged bit of a frame.
+  ///
+  /// Most of a page is the same as in its earlier version. A bit is likely if flipping it makes its
+  /// byte equal to that of the earlier version.
+  /// - Parameter count: The greatest number of merges. There can be several hundred candidates.
+  /// - Returns: The merges, the likeliest first; empty unless exactly one frame has several
+  ///   candidates.
+  private func variants(upTo count: Int) -> [WALMerge] {
+    guard let (slot, candidates) = log.ambiguousFrame else { return [] }
+    let (frames, pageSize) = (log.frames, log.pageSize)
+    let page = frames[slot].page
+    let file = RawFile(path + "-wal")
+    let damaged = log.storedPage(slot, in: file)
+    let earlier = frames[..<slot].lastIndex { $0.page == page }
+    let before =
+      earlier.map { log.storedPage($0, in: file) }
+      ?? RawFile(path)?.bytes(at: (page - 1) * pageSize, pageSize) ?? []
+    func rank(_ frame: WALFrame) -> Int {
+      guard let flip = frame.flip, flip.offset < min(before.count, damaged.count) else { return 1 }
+      if damaged[flip.offset] ^ flip.mask == before[flip.offset] { return 0 }
+      return damaged[flip.offset] == before[flip.offset] ? 2 : 1
+    }
+    // A damaged page number must not enlarge the file without limit.
+    let greatest = greatestPage + frames.count + (DocumentFile.size(of: path) ?? 0) / pageSize
+    return candidates.filter { (1...greatest).contains($0.page) && $0.commit <= greatest }
+      .enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }
+      .prefix(count).map { WALMerge(log.replacing(slot, with: $1), of: path) }
+  }
+
+  /// The greatest page number in an intact frame; 0 if there is none.
+  private var greatestPage: Int {
+    log.frames.lazy.filter(\.isIntact).map { max($0.page, $0.commit) }.max() ?? 0
+  }
+
+  /// Copies the file, and writes the chosen pages of the log into the copy.
+  private func write(_ choice: Choice, to target: String) throws(DocumentError) {
+    unlink(target)
+    try DamagedCopies.copy(path, to: target, orEmpty: log.isFileCut)
+    let descriptor = open(target, O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .writing(target) }
+    defer { close(descriptor) }
+    let file = RawFile(path + "-wal")
+    let pageSize = log.pageSize
+    let chosen = choice == .usable ? log.frames.prefix(log.usable) : log.committedFrames
+    // A damaged page number must not enlarge the file without limit.
+    let greatest = max(1, greatestPage)
+    for (slot, frame) in chosen.enumerated() {
+      guard frame.isIntact || (choice == .all && (1...greatest).contains(frame.page)) else {
+        continue
+      }
+      var content = log.storedPage(slot, in: file)
+      guard content.count == pageSize else { throw .writing(path) }
+      frame.repair(&content)
+      guard
+        pwrite(descriptor, content, pageSize, off_t((frame.page - 1) * pageSize)) == pageSize
+      else { throw .writing(target) }
+    }
+    if let end = chosen.last(where: { $0.isIntact && $0.commit > 0 }),
+      ftruncate(descriptor, off_t(end.commit * pageSize)) != 0
+    {
+      throw .writing(target)
+    }
+    // Mark the copy in its header as a file with a rollback journal instead of a log.
+    guard pwrite(descriptor, [1, 1], 2, 18) == 2, fsync(descriptor) == 0 else {
+      throw .writing(target)
+    }
+  }
+
+  private static func condition(of path: String) -> Condition {
+    do {
+      let database = try Connector.connectInPlace(path, .reading)
+      defer { try? OpenFiles.close(database) }
+      return try database.read { db in
+        try Schema.check(db, at: path)
+        let reader = LogReader(db, path: path)
+        if reader.damages().isEmpty { return .sound }
+        try Connector.quickCheck(db, at: path)
+        _ = try reader.content(upTo: nil)
+        return .readable
+      }
+    } catch {
+      return .unreadable
+    }
+  }
+}
