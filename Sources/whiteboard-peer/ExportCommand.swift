@@ -119,7 +119,7 @@ struct ExportCommand: AsyncParsableCommand {
 
   private func chosenRegion() throws(NodeError) -> Rectangle? {
     do throws(CommandError) {
-      _ = try CommandParser.checkedPixels(scale)
+      _ = try CommandLimits.checkedPixels(scale)
       return try region.map { (text) throws(CommandError) in try CommandParser.region(text) }
     } catch {
       throw NodeError(.usage, error.message)

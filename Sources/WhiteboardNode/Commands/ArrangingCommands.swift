@@ -5,16 +5,12 @@ enum ArrangingCommands {
   static let select = CommandEntry(
     .select,
     summary: "select exactly these objects",
-    requires: .board,
-    effect: .changesOtherData,
     objects: { .select($0) }
   )
 
   static let deselect = CommandEntry(
     .deselect,
-    summary: "clear the selection",
-    requires: .board,
-    effect: .changesOtherData
+    summary: "clear the selection"
   )
 
   static let move = CommandEntry(
@@ -22,8 +18,6 @@ enum ArrangingCommands {
     arguments: "ID … X,Y|+DX,DY",
     summary: "move an object, or the center of several, to a point or by a distance",
     keys: ["id", "ids", "to", "by"],
-    requires: .board,
-    effect: .changesBoard,
     words: { arguments throws(CommandError) in
       let (references, word) = try arguments.references(before: "the target, as X,Y or +DX,DY")
       guard word.text.utf8.first == UInt8(ascii: "+") else {
@@ -54,21 +48,19 @@ enum ArrangingCommands {
       "With line=keep, the width of lines does not change.",
     ],
     keys: ["id", "ids", "factor", "about", "line"],
-    requires: .board,
-    effect: .changesBoard,
     words: { arguments throws(CommandError) in
       let about = try arguments.removePoint("about")
       let line = try arguments.removeValue("line")
       let (references, word) = try arguments.references(before: "the scale, like 1.5")
       return .scale(
         references,
-        factor: try CommandParser.checkedFactor(TextCommandParser.number(word.text) ?? .nan),
+        factor: try CommandLimits.checkedFactor(TextCommandParser.number(word.text) ?? .nan),
         about: about,
         keepsLineWidth: try CommandParser.keepsLineWidth(line)
       )
     },
     json: { fields throws(CommandError) in
-      let factor = try CommandParser.checkedFactor(fields.number("factor"))
+      let factor = try CommandLimits.checkedFactor(fields.number("factor"))
       return .scale(
         try fields.references(),
         factor: factor,
@@ -84,15 +76,13 @@ enum ArrangingCommands {
     summary:
       "set the angle of an object, clockwise (0 is upright), or rotate several about their center",
     keys: ["id", "ids", "degrees"],
-    requires: .board,
-    effect: .changesBoard,
     words: { arguments throws(CommandError) in
       let (references, word) = try arguments.references(before: "the angle in degrees, like 90")
       let degrees = TextCommandParser.number(word.text) ?? .nan
-      return .rotate(references, degrees: try CommandParser.checkedDegrees(degrees))
+      return .rotate(references, degrees: try CommandLimits.checkedDegrees(degrees))
     },
     json: { fields throws(CommandError) in
-      let degrees = try CommandParser.checkedDegrees(fields.number("degrees"))
+      let degrees = try CommandLimits.checkedDegrees(fields.number("degrees"))
       return .rotate(try fields.references(), degrees: degrees)
     }
   )
@@ -103,8 +93,6 @@ enum ArrangingCommands {
     summary: "move objects to the front or back, by one step, or next to another object",
     notes: ["Above or below a group means above or below all its objects."],
     keys: ["id", "ids", "place", "above", "below"],
-    requires: .board,
-    effect: .changesBoard,
     words: { arguments throws(CommandError) in
       let above = try arguments.removeReference("above")
       let below = try arguments.removeReference("below")
@@ -153,8 +141,6 @@ enum ArrangingCommands {
     arguments: "ID … [as=ALIAS]",
     summary: "group objects",
     keys: ["id", "ids", "as"],
-    requires: .board,
-    effect: .changesBoard,
     words: { arguments throws(CommandError) in
       let alias = try arguments.removeAlias()
       return .group(try arguments.references(), alias: alias)
@@ -167,24 +153,18 @@ enum ArrangingCommands {
   static let ungroup = CommandEntry(
     .ungroup,
     summary: "ungroup the objects of a group",
-    requires: .board,
-    effect: .changesBoard,
     object: { .ungroup($0) }
   )
 
   static let lock = CommandEntry(
     .lock,
     summary: "lock objects against changes",
-    requires: .board,
-    effect: .changesBoard,
     objects: { .lock($0) }
   )
 
   static let unlock = CommandEntry(
     .unlock,
     summary: "unlock objects",
-    requires: .board,
-    effect: .changesBoard,
     objects: { .unlock($0) }
   )
 }

@@ -15,10 +15,6 @@ package struct CommandEntry: Sendable {
   package let notes: [String]
   /// The keys of the JSON form, besides `verb` and `request`.
   package let keys: [String]
-  /// The requirement that a joined peer must meet before the command runs.
-  let requirement: CommandRequirement
-  /// The data that the command changes.
-  let effect: CommandEffect
   /// Whether an argument can be a color, so that a `#` before a color begins no comment.
   let acceptsColor: Bool
   /// Parses the text form of the command.
@@ -38,8 +34,6 @@ package struct CommandEntry: Sendable {
     summary: String,
     notes: [String] = [],
     keys: [String],
-    requires requirement: CommandRequirement,
-    effect: CommandEffect,
     acceptsColor: Bool = false,
     words: @escaping WordsParser,
     json: @escaping JSONParser
@@ -49,8 +43,6 @@ package struct CommandEntry: Sendable {
     self.summary = summary
     self.notes = notes
     self.keys = keys
-    self.requirement = requirement
-    self.effect = effect
     self.acceptsColor = acceptsColor
     parseWords = words
     parseJSON = json
@@ -63,9 +55,7 @@ extension CommandEntry {
   init(
     _ command: Command,
     summary: String,
-    notes: [String] = [],
-    requires requirement: CommandRequirement,
-    effect: CommandEffect
+    notes: [String] = []
   ) {
     self.init(
       command.name,
@@ -73,8 +63,6 @@ extension CommandEntry {
       summary: summary,
       notes: notes,
       keys: [],
-      requires: requirement,
-      effect: effect,
       words: { _ in command },
       json: { _ in command }
     )
@@ -84,8 +72,6 @@ extension CommandEntry {
   init(
     _ name: CommandName,
     summary: String,
-    requires requirement: CommandRequirement,
-    effect: CommandEffect,
     object command: @escaping @Sendable (ObjectReference) -> Command
   ) {
     self.init(
@@ -93,8 +79,6 @@ extension CommandEntry {
       arguments: "ID",
       summary: summary,
       keys: ["id"],
-      requires: requirement,
-      effect: effect,
       words: { arguments throws(CommandError) in command(try arguments.reference()) },
       json: { fields throws(CommandError) in command(try fields.reference()) }
     )
@@ -105,8 +89,6 @@ extension CommandEntry {
     _ name: CommandName,
     summary: String,
     notes: [String] = [],
-    requires requirement: CommandRequirement,
-    effect: CommandEffect,
     objects command: @escaping @Sendable ([ObjectReference]) -> Command
   ) {
     self.init(
@@ -115,30 +97,8 @@ extension CommandEntry {
       summary: summary,
       notes: notes,
       keys: ["id", "ids"],
-      requires: requirement,
-      effect: effect,
       words: { arguments throws(CommandError) in command(try arguments.references()) },
       json: { fields throws(CommandError) in command(try fields.references()) }
     )
   }
-}
-
-/// The requirement that a joined peer must meet before a command runs.
-enum CommandRequirement: Equatable, Sendable {
-  /// No requirement: the command concerns the program or the list of members.
-  case nothing
-  /// A connected member: the command sends data that is not stored.
-  case member
-  /// The board of at least one member: the command reads or writes it.
-  case board
-}
-
-/// The data that a command changes.
-enum CommandEffect: Equatable, Sendable {
-  /// The board, for all members; the command waits until the role of the local peer is known.
-  case changesBoard
-  /// Other data, such as the selection, roles, the profile or checkpoints.
-  case changesOtherData
-  /// No stored data of the board, so the answer does not wait until the board is saved.
-  case changesNothing
 }

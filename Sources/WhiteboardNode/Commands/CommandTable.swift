@@ -97,8 +97,14 @@ package enum CommandTable {
     return lines.joined(separator: "\n")
   }
 
-  /// Returns the output of `help` for a command.
-  package static func text(for name: CommandName) -> String {
+  /// Returns the output of `help` for a topic: a command, or the list of all commands for `verbs` and nil.
+  ///
+  /// - Throws: `unknownCommand` if there is no such command.
+  static func help(_ topic: String?) throws(CommandError) -> String {
+    guard let topic, topic != "verbs" else { return text }
+    guard let name = CommandName(rawValue: topic) else {
+      throw CommandParser.unknownCommand(topic)
+    }
     let entry = entry(name)
     var lines = [entry.usage] + ([entry.summary] + entry.notes).map { "    \($0)" }
     let keys = ["verb"] + entry.keys + ["request"]
@@ -113,15 +119,6 @@ package enum CommandTable {
 }
 
 extension CommandName {
-  /// The requirement for the command to run, if commands are held.
-  var requirement: CommandRequirement { CommandTable.entry(self).requirement }
-
-  /// Whether the command changes the board for all members.
-  package var changesBoard: Bool { CommandTable.entry(self).effect == .changesBoard }
-
-  /// Whether the command stores nothing with the board, so that its answer does not wait for a save.
-  var changesNothing: Bool { CommandTable.entry(self).effect == .changesNothing }
-
   /// Whether an argument of the command can be a color, whose `#` begins no comment.
   var acceptsColor: Bool { CommandTable.entry(self).acceptsColor }
 }

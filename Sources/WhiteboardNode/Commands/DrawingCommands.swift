@@ -5,8 +5,6 @@ enum DrawingCommands {
     arguments: ##"X,Y "WORDS" [color=#RRGGBB] [as=ALIAS]"##,
     summary: "add a text with its center at X,Y",
     keys: ["at", "text", "color", "as"],
-    requires: .board,
-    effect: .changesBoard,
     words: { arguments throws(CommandError) in
       let alias = try arguments.removeAlias()
       let color = try arguments.removeColor()
@@ -29,24 +27,22 @@ enum DrawingCommands {
     arguments: "X,Y X,Y … [color=#RRGGBB] [width=WIDTH] [over=SECONDS] [as=ALIAS]",
     summary: "draw a line through the points, at once or live over SECONDS",
     keys: ["points", "color", "width", "over", "as"],
-    requires: .board,
-    effect: .changesBoard,
     words: { arguments throws(CommandError) in
       let alias = try arguments.removeAlias()
       let pen = try arguments.removePen()
       let over = try arguments.removeSeconds("over") ?? 0
       let points = try arguments.points(
         "the points of the line, as X,Y X,Y …",
-        limit: CommandParser.maximumPoints,
+        limit: CommandLimits.maximumPoints,
         of: "a stroke"
       )
       return .stroke(points: points, pen: pen, seconds: over, alias: alias)
     },
     json: { fields throws(CommandError) in
       .stroke(
-        points: try fields.points(limit: CommandParser.maximumPoints, of: "a stroke"),
+        points: try fields.points(limit: CommandLimits.maximumPoints, of: "a stroke"),
         pen: try fields.pen(),
-        seconds: try CommandParser.checkedSeconds(fields.numberIfAny("over") ?? 0, key: "over"),
+        seconds: try CommandLimits.checkedSeconds(fields.numberIfAny("over") ?? 0, key: "over"),
         alias: try fields.alias()
       )
     }
@@ -61,21 +57,19 @@ enum DrawingCommands {
       "or when you leave.",
     ],
     keys: ["points", "color", "width", "as"],
-    requires: .board,
-    effect: .changesBoard,
     words: { arguments throws(CommandError) in
       let alias = try arguments.removeAlias()
       let pen = try arguments.removePen()
       let points = try arguments.points(
         "the next points of the line, as X,Y X,Y …",
-        limit: CommandParser.maximumPoints,
+        limit: CommandLimits.maximumPoints,
         of: "a stroke"
       )
       return .pen(points: points, pen: pen, alias: alias)
     },
     json: { fields throws(CommandError) in
       .pen(
-        points: try fields.points(limit: CommandParser.maximumPoints, of: "a stroke"),
+        points: try fields.points(limit: CommandLimits.maximumPoints, of: "a stroke"),
         pen: try fields.pen(),
         alias: try fields.alias()
       )
@@ -84,9 +78,7 @@ enum DrawingCommands {
 
   static let lift = CommandEntry(
     .lift,
-    summary: "end the line you are drawing",
-    requires: .board,
-    effect: .changesOtherData
+    summary: "end the line you are drawing"
   )
 
   static let photo = CommandEntry(
@@ -94,8 +86,6 @@ enum DrawingCommands {
     arguments: "X,Y FILE [as=ALIAS]",
     summary: "add a photo (JPEG, PNG or WebP) with its center at X,Y",
     keys: ["at", "file", "as"],
-    requires: .board,
-    effect: .changesBoard,
     words: { arguments throws(CommandError) in
       let alias = try arguments.removeAlias()
       let at = try arguments.point("the center, as X,Y")
@@ -112,8 +102,6 @@ enum DrawingCommands {
     summary: "start a game: guess a word with everyone, or play four in a row for two",
     notes: gameRules,
     keys: ["game", "at", "opponent", "as"],
-    requires: .board,
-    effect: .changesBoard,
     words: { arguments throws(CommandError) in
       let alias = try arguments.removeAlias()
       let opponent = try arguments.removeTarget("opponent")
@@ -137,15 +125,13 @@ enum DrawingCommands {
     summary: "make a move in a game: a word, a column from 1 to 7, or resign",
     notes: gameRules,
     keys: ["id", "move"],
-    requires: .board,
-    effect: .changesBoard,
     words: { arguments throws(CommandError) in
       let reference = try arguments.reference()
       let word = try arguments.next("the move: a word, a column from 1 to 7, or resign")
-      return .play(reference, move: try CommandParser.checkedMove(word.text))
+      return .play(reference, move: try CommandLimits.checkedMove(word.text))
     },
     json: { fields throws(CommandError) in
-      .play(try fields.reference(), move: try CommandParser.checkedMove(fields.string("move")))
+      .play(try fields.reference(), move: try CommandLimits.checkedMove(fields.string("move")))
     }
   )
 
@@ -165,8 +151,6 @@ enum DrawingCommands {
       "The copies of a whole group are a new group. The copies of some of its objects are in no group."
     ],
     keys: ["id", "ids", "by", "as"],
-    requires: .board,
-    effect: .changesBoard,
     words: { arguments throws(CommandError) in
       let alias = try arguments.removeAlias()
       let distance = try arguments.removeDistance("by") ?? .duplicate

@@ -7,8 +7,6 @@ enum EditingCommands {
     arguments: "ID … #RRGGBB[AA]|default",
     summary: "set the color of texts and lines",
     keys: ["id", "ids", "color"],
-    requires: .board,
-    effect: .changesBoard,
     acceptsColor: true,
     words: { arguments throws(CommandError) in
       let (references, word) = try arguments.references(before: "the color, like #3060C0")
@@ -24,15 +22,13 @@ enum EditingCommands {
     arguments: "ID … WIDTH",
     summary: "set the width of lines",
     keys: ["id", "ids", "width"],
-    requires: .board,
-    effect: .changesBoard,
     words: { arguments throws(CommandError) in
       let (references, word) = try arguments.references(before: "the width, like 5")
       let width = TextCommandParser.number(word.text) ?? .nan
-      return .width(references, try CommandParser.checkedWidth(width, key: "the width"))
+      return .width(references, try CommandLimits.checkedWidth(width, key: "the width"))
     },
     json: { fields throws(CommandError) in
-      let width = try CommandParser.checkedWidth(fields.number("width"), key: "width")
+      let width = try CommandLimits.checkedWidth(fields.number("width"), key: "width")
       return .width(try fields.references(), width)
     }
   )
@@ -42,8 +38,6 @@ enum EditingCommands {
     arguments: #"ID "WORDS""#,
     summary: "replace the words of a text",
     keys: ["id", "text"],
-    requires: .board,
-    effect: .changesBoard,
     words: { arguments throws(CommandError) in
       .edit(try arguments.reference(), words: try arguments.words("the text"))
     },
@@ -61,8 +55,6 @@ enum EditingCommands {
       "Inserts into the same text within a second of each other are one step for `undo`.",
     ],
     keys: ["id", "at", "text", "replacing", "was"],
-    requires: .board,
-    effect: .changesBoard,
     words: { arguments throws(CommandError) in
       let replacing = try arguments.removePosition("replacing") ?? 0
       let was = try arguments.removeValue("was")
@@ -92,25 +84,23 @@ enum EditingCommands {
       "A line of which nothing is left is deleted. Locked lines and lines held by others stay."
     ],
     keys: ["points", "radius"],
-    requires: .board,
-    effect: .changesBoard,
     words: { arguments throws(CommandError) in
       let radius = try arguments.removeNumber("radius") ?? Command.eraserRadius
       let points = try arguments.points(
         "the path of the eraser, as X,Y X,Y …",
-        limit: CommandParser.maximumErasePoints,
+        limit: CommandLimits.maximumErasePoints,
         of: "the path of an eraser"
       )
-      return .erase(points: points, radius: try CommandParser.checkedWidth(radius, key: "radius"))
+      return .erase(points: points, radius: try CommandLimits.checkedWidth(radius, key: "radius"))
     },
     json: { fields throws(CommandError) in
       let radius = fields.numberIfAny("radius") ?? Command.eraserRadius
       return .erase(
         points: try fields.points(
-          limit: CommandParser.maximumErasePoints,
+          limit: CommandLimits.maximumErasePoints,
           of: "the path of an eraser"
         ),
-        radius: try CommandParser.checkedWidth(radius, key: "radius")
+        radius: try CommandLimits.checkedWidth(radius, key: "radius")
       )
     }
   )
@@ -118,16 +108,12 @@ enum EditingCommands {
   static let delete = CommandEntry(
     .delete,
     summary: "delete objects",
-    requires: .board,
-    effect: .changesBoard,
     objects: { .delete($0) }
   )
 
   static let undelete = CommandEntry(
     .undelete,
     summary: "restore a deleted object",
-    requires: .board,
-    effect: .changesBoard,
     object: { .undelete($0) }
   )
 
@@ -137,8 +123,6 @@ enum EditingCommands {
     summary:
       "permanently remove a deleted object, or all objects that a member created, for everyone",
     keys: ["id", "author"],
-    requires: .board,
-    effect: .changesBoard,
     words: { arguments throws(CommandError) in
       guard arguments.removeFlag("--author") else { return .purge(try arguments.reference()) }
       return .purgeAuthor(target: try arguments.target("the author"))
@@ -160,16 +144,12 @@ enum EditingCommands {
     notes: [
       "Later changes by others stay. A step of which nothing can be undone is skipped.",
       "Moves in games, chat lines and purges are not steps. A game with moves in it stays: use `delete`.",
-    ],
-    requires: .board,
-    effect: .changesBoard
+    ]
   )
 
   static let redo = CommandEntry(
     .redo,
-    summary: "redo the step that you undid last",
-    requires: .board,
-    effect: .changesBoard
+    summary: "redo the step that you undid last"
   )
 
   static let set = CommandEntry(
@@ -181,8 +161,6 @@ enum EditingCommands {
       "language is a tag like en. Games have words only in English.",
     ],
     keys: ["title", "background", "grid", "language"],
-    requires: .board,
-    effect: .changesBoard,
     acceptsColor: true,
     words: { arguments throws(CommandError) in
       let word = try arguments.next("the setting").text
@@ -194,12 +172,12 @@ enum EditingCommands {
       }
       let value = try arguments.words("the value of \(word)")
       switch name {
-      case .title: return .set(.title(try CommandParser.checkedTitle(value)))
+      case .title: return .set(.title(try CommandLimits.checkedTitle(value)))
       case .background: return .set(.background(try CommandParser.color(value)))
       case .grid:
         let spacing = TextCommandParser.number(value) ?? .nan
-        return .set(.grid(try CommandParser.checkedGrid(spacing)))
-      case .language: return .set(.language(try CommandParser.checkedLanguage(value)))
+        return .set(.grid(try CommandLimits.checkedGrid(spacing)))
+      case .language: return .set(.language(try CommandLimits.checkedLanguage(value)))
       }
     },
     json: { fields throws(CommandError) in
@@ -211,12 +189,12 @@ enum EditingCommands {
         )
       }
       switch name {
-      case .title: return .set(.title(try CommandParser.checkedTitle(fields.string("title"))))
+      case .title: return .set(.title(try CommandLimits.checkedTitle(fields.string("title"))))
       case .background:
         return .set(.background(try CommandParser.color(fields.string("background"))))
-      case .grid: return .set(.grid(try CommandParser.checkedGrid(fields.number("grid"))))
+      case .grid: return .set(.grid(try CommandLimits.checkedGrid(fields.number("grid"))))
       case .language:
-        return .set(.language(try CommandParser.checkedLanguage(fields.string("language"))))
+        return .set(.language(try CommandLimits.checkedLanguage(fields.string("language"))))
       }
     }
   )

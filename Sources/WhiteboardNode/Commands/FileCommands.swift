@@ -5,17 +5,13 @@ enum FileCommands {
     arguments: "NAME",
     summary: "save the current board as a named version",
     keys: ["name"],
-    requires: .board,
-    effect: .changesOtherData,
     words: { arguments throws(CommandError) in .checkpoint(name: try arguments.checkpoint()) },
     json: { fields throws(CommandError) in .checkpoint(name: try fields.checkpoint("name")) }
   )
 
   static let checkpoints = CommandEntry(
     .checkpoints,
-    summary: "list the checkpoints",
-    requires: .board,
-    effect: .changesNothing
+    summary: "list the checkpoints"
   )
 
   static let diff = CommandEntry(
@@ -23,12 +19,10 @@ enum FileCommands {
     arguments: "NAME [NAME]",
     summary: "show the changes from a checkpoint to another, or to the current board",
     keys: ["from", "to"],
-    requires: .board,
-    effect: .changesNothing,
     words: { arguments throws(CommandError) in
       let from = try arguments.checkpoint()
       guard let other = arguments.nextIfAny() else { return .diff(from: from, to: nil) }
-      return .diff(from: from, to: try CommandParser.checkedCheckpoint(other.text))
+      return .diff(from: from, to: try CommandLimits.checkedCheckpoint(other.text))
     },
     json: { fields throws(CommandError) in
       .diff(
@@ -43,8 +37,6 @@ enum FileCommands {
     arguments: "NAME",
     summary: "restore the board of a checkpoint, as a step that can be undone",
     keys: ["name"],
-    requires: .board,
-    effect: .changesBoard,
     words: { arguments throws(CommandError) in .restore(name: try arguments.checkpoint()) },
     json: { fields throws(CommandError) in .restore(name: try fields.checkpoint("name")) }
   )
@@ -54,17 +46,13 @@ enum FileCommands {
     arguments: "FILE",
     summary: "write the board to another file",
     keys: ["file"],
-    requires: .board,
-    effect: .changesNothing,
     words: { arguments throws(CommandError) in .saveAs(file: try arguments.file()) },
     json: { fields throws(CommandError) in .saveAs(file: try fields.file()) }
   )
 
   static let save = CommandEntry(
     .save,
-    summary: "save unsaved work now, and report whether everything is on disk",
-    requires: .nothing,
-    effect: .changesNothing
+    summary: "save unsaved work now, and report whether everything is on disk"
   )
 
   static let export = CommandEntry(
@@ -77,8 +65,6 @@ enum FileCommands {
       "An existing file is replaced only with force.",
     ],
     keys: ["file", "region", "scale", "force"],
-    requires: .board,
-    effect: .changesNothing,
     words: { arguments throws(CommandError) in
       let region = try arguments.removeRegion("region")
       let scale = try arguments.removeNumber("scale") ?? 1
@@ -86,7 +72,7 @@ enum FileCommands {
       return .export(
         file: try arguments.file(),
         region: region,
-        scale: try CommandParser.checkedPixels(scale),
+        scale: try CommandLimits.checkedPixels(scale),
         isReplacing: isReplacing
       )
     },
@@ -94,7 +80,7 @@ enum FileCommands {
       .export(
         file: try fields.file(),
         region: try fields.regionIfAny(),
-        scale: try CommandParser.checkedPixels(fields.numberIfAny("scale") ?? 1),
+        scale: try CommandLimits.checkedPixels(fields.numberIfAny("scale") ?? 1),
         isReplacing: fields.flag("force")
       )
     }
@@ -110,8 +96,6 @@ enum FileCommands {
       "The fills of Excalidraw shapes are left out.",
     ],
     keys: ["file", "at"],
-    requires: .board,
-    effect: .changesBoard,
     words: { arguments throws(CommandError) in
       let at = try arguments.removePoint("at")
       return .import(file: try arguments.file(), at: at)
@@ -125,8 +109,6 @@ enum FileCommands {
     .copy,
     summary: "copy objects, to paste them on this board or another",
     notes: ["The copies are stored in the data directory until the next `copy`."],
-    requires: .board,
-    effect: .changesNothing,
     objects: { .copy($0) }
   )
 
@@ -135,8 +117,6 @@ enum FileCommands {
     arguments: "[X,Y]",
     summary: "paste the objects that were copied last, with their center at X,Y",
     keys: ["at"],
-    requires: .board,
-    effect: .changesBoard,
     words: { arguments throws(CommandError) in .paste(at: try arguments.pointIfAny()) },
     json: { fields throws(CommandError) in .paste(at: try fields.pointIfAny("at")) }
   )

@@ -166,7 +166,7 @@ extension JSONFields {
 
   func positionIfAny(_ key: String) throws(CommandError) -> Int? {
     guard has(key) else { return nil }
-    return try CommandParser.checkedPosition(whole(key), key: key)
+    return try CommandLimits.checkedPosition(whole(key), key: key)
   }
 
   func flag(_ key: String) -> Bool {
@@ -181,7 +181,7 @@ extension JSONFields {
 
   func regionIfAny() throws(CommandError) -> Rectangle? {
     guard case .point(let numbers)? = values["region"] else { return nil }
-    return try CommandParser.checkedRegion(numbers)
+    return try CommandLimits.checkedRegion(numbers)
   }
 
   func point(_ key: String) throws(CommandError) -> BoardPoint {
@@ -197,7 +197,7 @@ extension JSONFields {
   func pen() throws(CommandError) -> Pen {
     var pen = Pen(color: try colorIfAny())
     if let width = numberIfAny("width") {
-      pen.width = try CommandParser.checkedWidth(width, key: "width")
+      pen.width = try CommandLimits.checkedWidth(width, key: "width")
     }
     return pen
   }
@@ -247,17 +247,17 @@ extension JSONFields {
       throw CommandError(.badArgument, #"name the objects once: "id" or "ids", not both"#)
     }
     // Check the number first, so that a long list is not parsed.
-    guard names.count <= CommandParser.maximumReferences else {
+    guard names.count <= CommandLimits.maximumReferences else {
       throw CommandError(
         .tooBig,
-        "a command takes at most \(CommandParser.maximumReferences) objects"
+        "a command takes at most \(CommandLimits.maximumReferences) objects"
       )
     }
     var references: [ObjectReference] = []
     for name in names {
       references.append(try CommandParser.reference(name))
     }
-    return try CommandParser.checkedReferences(references)
+    return try CommandLimits.checkedReferences(references)
   }
 
   func alias() throws(CommandError) -> ObjectAlias? {
@@ -266,38 +266,38 @@ extension JSONFields {
   }
 
   func words() throws(CommandError) -> String {
-    try CommandParser.checkedWords(string("text"), what: "text")
+    try CommandLimits.checkedWords(string("text"), what: "text")
   }
 
   func checkpoint(_ key: String) throws(CommandError) -> String {
-    try CommandParser.checkedCheckpoint(string(key))
+    try CommandLimits.checkedCheckpoint(string(key))
   }
 
   func count(_ key: String) throws(CommandError) -> Int {
-    try CommandParser.checkedCount(whole(key), key: key)
+    try CommandLimits.checkedCount(whole(key), key: key)
   }
 
   func secondsIfAny(_ key: String) throws(CommandError) -> Double? {
     guard let seconds = numberIfAny(key) else { return nil }
-    return try CommandParser.checkedSeconds(seconds, key: key)
+    return try CommandLimits.checkedSeconds(seconds, key: key)
   }
 
   func targetIfAny(_ key: String) throws(CommandError) -> String? {
     guard let name = stringIfAny(key) else { return nil }
-    return try CommandParser.target(name, what: key)
+    return try CommandLimits.checkedTarget(name, what: key)
   }
 
   func target() throws(CommandError) -> String {
-    try CommandParser.target(string("target"), what: "target")
+    try CommandLimits.checkedTarget(string("target"), what: "target")
   }
 
   func reason() throws(CommandError) -> String? {
     guard let reason = stringIfAny("reason") else { return nil }
-    return try CommandParser.checkedWords(reason, what: "reason")
+    return try CommandLimits.checkedWords(reason, what: "reason")
   }
 
   func file() throws(CommandError) -> String {
-    try CommandParser.checkedFile(string("file"))
+    try CommandLimits.checkedFile(string("file"))
   }
 
   func recipients() throws(CommandError) -> [String] {
@@ -306,7 +306,7 @@ extension JSONFields {
       throw CommandError(.badArgument, "to must name 1 to 64 peers; leave it out to send to all")
     }
     for name in names {
-      _ = try CommandParser.target(name, what: "to")
+      _ = try CommandLimits.checkedTarget(name, what: "to")
     }
     return names
   }

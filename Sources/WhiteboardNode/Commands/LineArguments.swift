@@ -32,7 +32,7 @@ struct LineArguments {
   mutating func words(_ what: String) throws(CommandError) -> String {
     let word = try next(what)
     try expectEnd(after: word)
-    return try CommandParser.checkedWords(word.text, what: what)
+    return try CommandLimits.checkedWords(word.text, what: what)
   }
 
   mutating func wordsIfAny(_ what: String) throws(CommandError) -> String? {
@@ -41,7 +41,7 @@ struct LineArguments {
   }
 
   mutating func file() throws(CommandError) -> String {
-    try CommandParser.checkedFile(next("the file").text)
+    try CommandLimits.checkedFile(next("the file").text)
   }
 
   mutating func point(_ what: String) throws(CommandError) -> BoardPoint {
@@ -70,11 +70,11 @@ struct LineArguments {
   }
 
   mutating func position(_ what: String) throws(CommandError) -> Int {
-    try CommandParser.checkedPosition(Int64(next(what).text) ?? -1, key: "the position")
+    try CommandLimits.checkedPosition(Int64(next(what).text) ?? -1, key: "the position")
   }
 
   mutating func checkpoint() throws(CommandError) -> String {
-    try CommandParser.checkedCheckpoint(next("the name of the checkpoint").text)
+    try CommandLimits.checkedCheckpoint(next("the name of the checkpoint").text)
   }
 
   mutating func reference() throws(CommandError) -> ObjectReference {
@@ -87,7 +87,7 @@ struct LineArguments {
     while let word = nextIfAny() {
       references.append(try CommandParser.reference(word.text))
     }
-    return try CommandParser.checkedReferences(references)
+    return try CommandLimits.checkedReferences(references)
   }
 
   /// Reads all further words: all but the last as objects, and the last one.
@@ -100,11 +100,11 @@ struct LineArguments {
       references.append(try CommandParser.reference(last.text))
       last = word
     }
-    return (try CommandParser.checkedReferences(references), last)
+    return (try CommandLimits.checkedReferences(references), last)
   }
 
   mutating func target(_ what: String) throws(CommandError) -> String {
-    try CommandParser.target(next(what).text, what: what)
+    try CommandLimits.checkedTarget(next(what).text, what: what)
   }
 
   mutating func removeRequest() throws(CommandError) -> RequestMark? {
@@ -125,14 +125,14 @@ struct LineArguments {
   mutating func removePen() throws(CommandError) -> Pen {
     var pen = Pen(color: try removeColor())
     if let width = try removeNumber("width") {
-      pen.width = try CommandParser.checkedWidth(width, key: "width")
+      pen.width = try CommandLimits.checkedWidth(width, key: "width")
     }
     return pen
   }
 
   mutating func removeSeconds(_ key: String) throws(CommandError) -> Double? {
     guard let value = try removeValue(key) else { return nil }
-    return try CommandParser.checkedSeconds(Double(value) ?? .nan, key: key)
+    return try CommandLimits.checkedSeconds(Double(value) ?? .nan, key: key)
   }
 
   mutating func removeNumber(_ key: String) throws(CommandError) -> Double? {
@@ -152,7 +152,7 @@ struct LineArguments {
 
   mutating func removePosition(_ key: String) throws(CommandError) -> Int? {
     guard let value = try removeValue(key) else { return nil }
-    return try CommandParser.checkedPosition(Int64(value) ?? -1, key: key)
+    return try CommandLimits.checkedPosition(Int64(value) ?? -1, key: key)
   }
 
   /// Removes a distance, which can have the `+` of `move`.
@@ -168,7 +168,7 @@ struct LineArguments {
 
   mutating func removeTarget(_ key: String) throws(CommandError) -> String? {
     guard let value = try removeValue(key) else { return nil }
-    return try CommandParser.target(value, what: key)
+    return try CommandLimits.checkedTarget(value, what: key)
   }
 
   /// Removes `key=value`, and returns the value.

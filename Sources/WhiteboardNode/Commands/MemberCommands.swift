@@ -6,8 +6,6 @@ enum MemberCommands {
     summary:
       "show the others where you point; `laser` makes the pointer bright and gives it a trail",
     keys: ["at", "laser"],
-    requires: .member,
-    effect: .changesNothing,
     words: { arguments throws(CommandError) in
       let isLaser = arguments.removeFlag("laser")
       let word = try arguments.next("the point, as X,Y, or none")
@@ -33,8 +31,6 @@ enum MemberCommands {
     summary: "show the others which part of the board you see, so that they can follow you",
     notes: ["X,Y is the center. The width and height are in board units, rounded to whole ones."],
     keys: ["at", "width", "height"],
-    requires: .member,
-    effect: .changesNothing,
     words: { arguments throws(CommandError) in
       let word = try arguments.next("the center, as X,Y, or none")
       guard word.text != "none" else { return .view(nil) }
@@ -44,8 +40,8 @@ enum MemberCommands {
       return .view(
         BoardView(
           center: center,
-          width: try CommandParser.checkedExtent(width, key: "the width"),
-          height: try CommandParser.checkedExtent(height, key: "the height")
+          width: try CommandLimits.checkedExtent(width, key: "the width"),
+          height: try CommandLimits.checkedExtent(height, key: "the height")
         )
       )
     },
@@ -56,8 +52,8 @@ enum MemberCommands {
       return .view(
         BoardView(
           center: try fields.point("at"),
-          width: try CommandParser.checkedExtent(fields.number("width"), key: "width"),
-          height: try CommandParser.checkedExtent(fields.number("height"), key: "height")
+          width: try CommandLimits.checkedExtent(fields.number("width"), key: "width"),
+          height: try CommandLimits.checkedExtent(fields.number("height"), key: "height")
         )
       )
     }
@@ -74,8 +70,6 @@ enum MemberCommands {
       "FILE is the id of the transfer, the name of the file, or the name of the member that offers it.",
     ],
     keys: ["target", "always"],
-    requires: .nothing,
-    effect: .changesOtherData,
     words: { arguments throws(CommandError) in
       let isAlways = arguments.removeFlag("always")
       return .accept(target: try arguments.target("the invitation"), isAlways: isAlways)
@@ -91,8 +85,6 @@ enum MemberCommands {
     summary:
       "refuse a peer that asks to join, reject verification words, or decline an offered file",
     keys: ["target", "reason"],
-    requires: .nothing,
-    effect: .changesOtherData,
     words: { arguments throws(CommandError) in
       let target = try arguments.target("the invitation")
       return .decline(target: target, reason: try arguments.wordsIfAny("the reason"))
@@ -114,8 +106,6 @@ enum MemberCommands {
       "code still admit peers with it. --keep-code keeps the codes.",
     ],
     keys: ["target", "reason", "withAdmitted", "keepCode"],
-    requires: .member,
-    effect: .changesOtherData,
     words: { arguments throws(CommandError) in
       let withAdmitted = arguments.removeFlag("--with-admitted")
       let keepsCode = arguments.removeFlag("--keep-code")
@@ -146,8 +136,6 @@ enum MemberCommands {
       "and lasts after a restart. `objects`, exports and JSON events still include the objects.",
     ],
     keys: ["target"],
-    requires: .board,
-    effect: .changesNothing,
     words: { arguments throws(CommandError) in
       .hide(target: try arguments.target("the author"), isHidden: true)
     },
@@ -161,8 +149,6 @@ enum MemberCommands {
     arguments: "PEER",
     summary: "show what a hidden member makes again",
     keys: ["target"],
-    requires: .board,
-    effect: .changesNothing,
     words: { arguments throws(CommandError) in
       .hide(target: try arguments.target("the author"), isHidden: false)
     },
@@ -180,8 +166,6 @@ enum MemberCommands {
       "as far as they have arrived here.",
     ],
     keys: ["target", "role"],
-    requires: .member,
-    effect: .changesOtherData,
     words: { arguments throws(CommandError) in
       let target = try arguments.target("the peer")
       return .role(target: target, try CommandParser.role(arguments.next("editor or viewer").text))
@@ -199,8 +183,6 @@ enum MemberCommands {
       "TIME is a number and s, m, h or d, at most 30d. A code is valid only while the board is open."
     ],
     keys: ["view", "expires"],
-    requires: .nothing,
-    effect: .changesOtherData,
     words: { arguments throws(CommandError) in
       let expires = try arguments.removeValue("expires")
       let isView = arguments.removeFlag("view")
@@ -222,19 +204,17 @@ enum MemberCommands {
     summary: "set or show your name and icon (`help profile` lists the icons)",
     notes: ["ICON is none, or one of these, by name or as an emoji:", CommandParser.icons],
     keys: ["name", "icon"],
-    requires: .nothing,
-    effect: .changesOtherData,
     words: { arguments throws(CommandError) in
       let name = try arguments.removeValue("name")
       let icon = try arguments.removeValue("icon")
       return .profile(
-        name: try CommandParser.displayName(name),
+        name: try CommandLimits.checkedDisplayName(name),
         icon: try CommandParser.iconChange(icon)
       )
     },
     json: { fields throws(CommandError) in
       .profile(
-        name: try CommandParser.displayName(fields.stringIfAny("name")),
+        name: try CommandLimits.checkedDisplayName(fields.stringIfAny("name")),
         icon: try CommandParser.iconChange(fields.stringIfAny("icon"))
       )
     }

@@ -5,8 +5,6 @@ enum MessageCommands {
     arguments: #""WORDS""#,
     summary: "write in the chat",
     keys: ["text"],
-    requires: .board,
-    effect: .changesBoard,
     words: { arguments throws(CommandError) in .say(words: try arguments.words("the text")) },
     json: { fields throws(CommandError) in .say(words: try fields.words()) }
   )
@@ -17,22 +15,20 @@ enum MessageCommands {
     summary:
       "send a message to all peers or to one; answered when it has arrived, or cannot arrive",
     keys: ["text", "base64", "to", "unreliable"],
-    requires: .member,
-    effect: .changesNothing,
     words: { arguments throws(CommandError) in
       let to = try arguments.removeOptions("--to", what: "the peer")
       let isUnreliable = arguments.removeFlag("--unreliable")
       let word = try arguments.next("the message")
       try arguments.expectEnd(after: word)
       return .send(
-        bytes: try CommandParser.checkedMessage(Array(word.text.utf8)),
+        bytes: try CommandLimits.checkedMessage(Array(word.text.utf8)),
         to: to,
         isUnreliable: isUnreliable
       )
     },
     json: { fields throws(CommandError) in
       .send(
-        bytes: try CommandParser.checkedMessage(fields.payload()),
+        bytes: try CommandLimits.checkedMessage(fields.payload()),
         to: try fields.recipients(),
         isUnreliable: fields.flag("unreliable")
       )
@@ -44,8 +40,6 @@ enum MessageCommands {
     arguments: "FILE --name TEXT [--to PEER]",
     summary: "send a file under a name; answered when it has arrived",
     keys: ["file", "name", "to"],
-    requires: .member,
-    effect: .changesNothing,
     words: { arguments throws(CommandError) in
       let to = try arguments.removeOptions("--to", what: "the peer")
       let names = try arguments.removeOptions("--name", what: "the name")
@@ -53,12 +47,12 @@ enum MessageCommands {
       guard let name = names.first, names.count == 1 else {
         throw CommandError(.missingArgument, "give the resource one name, with --name TEXT")
       }
-      return .resource(file: file, name: try CommandParser.checkedName(name), to: to)
+      return .resource(file: file, name: try CommandLimits.checkedName(name), to: to)
     },
     json: { fields throws(CommandError) in
       .resource(
         file: try fields.file(),
-        name: try CommandParser.checkedName(fields.string("name")),
+        name: try CommandLimits.checkedName(fields.string("name")),
         to: try fields.recipients()
       )
     }
@@ -69,16 +63,14 @@ enum MessageCommands {
     arguments: "NAME FILE [--to PEER]",
     summary: "send a file through a byte stream; answered when it has been read",
     keys: ["name", "file", "to"],
-    requires: .member,
-    effect: .changesNothing,
     words: { arguments throws(CommandError) in
       let to = try arguments.removeOptions("--to", what: "the peer")
-      let name = try CommandParser.checkedName(arguments.next("the name of the stream").text)
+      let name = try CommandLimits.checkedName(arguments.next("the name of the stream").text)
       return .stream(name: name, file: try arguments.file(), to: to)
     },
     json: { fields throws(CommandError) in
       .stream(
-        name: try CommandParser.checkedName(fields.string("name")),
+        name: try CommandLimits.checkedName(fields.string("name")),
         file: try fields.file(),
         to: try fields.recipients()
       )
@@ -90,8 +82,6 @@ enum MessageCommands {
     arguments: #"TRANSFER ["WHY"]"#,
     summary: "cancel a transfer, from either side",
     keys: ["target", "reason"],
-    requires: .nothing,
-    effect: .changesNothing,
     words: { arguments throws(CommandError) in
       let target = try arguments.target("the transfer")
       return .cancel(target: target, reason: try arguments.wordsIfAny("the reason"))

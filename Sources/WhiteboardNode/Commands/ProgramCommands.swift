@@ -4,17 +4,13 @@ import WhiteboardRendering
 enum ProgramCommands {
   static let leave = CommandEntry(
     .leave,
-    summary: "leave the board, and stay in the program",
-    requires: .nothing,
-    effect: .changesNothing
+    summary: "leave the board, and stay in the program"
   )
 
   static let `continue` = CommandEntry(
     .continue,
     summary: "continue on your own copy of a board from which the host removed you",
-    notes: ["Before this command, every change is refused. Members do not get your later changes."],
-    requires: .nothing,
-    effect: .changesOtherData
+    notes: ["Before this command, every change is refused. Members do not get your later changes."]
   )
 
   static let wait = CommandEntry(
@@ -23,8 +19,6 @@ enum ProgramCommands {
     summary:
       "wait for at least N (0: none), for equal boards on all connected members, or for a time",
     keys: ["peers", "objects", "synced", "seconds", "timeout"],
-    requires: .nothing,
-    effect: .changesNothing,
     words: { arguments throws(CommandError) in
       let timeout = try arguments.removeSeconds("timeout")
       return .wait(try condition(&arguments), timeout: timeout)
@@ -49,14 +43,14 @@ enum ProgramCommands {
         "\(TerminalText.quoted(word.text)) is not a condition to wait for"
       )
     }
-    return .seconds(try CommandParser.checkedSeconds(seconds, key: "the time to wait"))
+    return .seconds(try CommandLimits.checkedSeconds(seconds, key: "the time to wait"))
   }
 
   private static func count(_ text: String, key: String) throws(CommandError) -> Int {
     guard let count = Int64(text) else {
       throw CommandError(.badArgument, "\(key)= must be a whole number, like \(key)=2")
     }
-    return try CommandParser.checkedCount(count, key: key)
+    return try CommandLimits.checkedCount(count, key: key)
   }
 
   private static func condition(_ fields: JSONFields) throws(CommandError) -> WaitCondition {
@@ -71,7 +65,7 @@ enum ProgramCommands {
       }
       return .synced
     }
-    return .seconds(try CommandParser.checkedSeconds(fields.number("seconds"), key: "seconds"))
+    return .seconds(try CommandLimits.checkedSeconds(fields.number("seconds"), key: "seconds"))
   }
 
   static let quit = CommandEntry(
@@ -79,8 +73,6 @@ enum ProgramCommands {
     arguments: "[anyway]",
     summary: "leave the board and end the program; `anyway` even if work is not saved",
     keys: ["anyway"],
-    requires: .nothing,
-    effect: .changesNothing,
     words: { arguments in arguments.removeFlag("anyway") ? .quitAnyway : .quit },
     json: { fields in fields.flag("anyway") ? .quitAnyway : .quit }
   )
@@ -90,9 +82,11 @@ enum ProgramCommands {
     arguments: "[COMMAND|verbs]",
     summary: "explain one command, or list all",
     keys: ["topic"],
-    requires: .nothing,
-    effect: .changesNothing,
-    words: { arguments in .help(topic: arguments.nextIfAny()?.text) },
-    json: { fields in .help(topic: fields.stringIfAny("topic")) }
+    words: { arguments throws(CommandError) in
+      .help(text: try CommandTable.help(arguments.nextIfAny()?.text))
+    },
+    json: { fields throws(CommandError) in
+      .help(text: try CommandTable.help(fields.stringIfAny("topic")))
+    }
   )
 }

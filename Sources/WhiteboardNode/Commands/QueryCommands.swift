@@ -2,16 +2,12 @@
 enum QueryCommands {
   static let objects = CommandEntry(
     .objects,
-    summary: "list the objects on the board",
-    requires: .board,
-    effect: .changesNothing
+    summary: "list the objects on the board"
   )
 
   static let show = CommandEntry(
     .show,
     summary: "show all properties of an object or group; a game as you see it",
-    requires: .board,
-    effect: .changesNothing,
     object: { .show($0) }
   )
 
@@ -20,8 +16,6 @@ enum QueryCommands {
     arguments: "X,Y [X,Y] [inside]",
     summary: "list the objects at a point, or those that touch or are wholly inside a rectangle",
     keys: ["at", "to", "inside"],
-    requires: .board,
-    effect: .changesNothing,
     words: { arguments throws(CommandError) in
       let isInside = arguments.removeFlag("inside")
       let corner = try arguments.point("the point, as X,Y")
@@ -48,29 +42,21 @@ enum QueryCommands {
 
   static let chat = CommandEntry(
     .chat,
-    summary: "show the chat",
-    requires: .board,
-    effect: .changesNothing
+    summary: "show the chat"
   )
 
   static let settings = CommandEntry(
     .settings,
-    summary: "show the settings of the board",
-    requires: .board,
-    effect: .changesNothing
+    summary: "show the settings of the board"
   )
 
   static let peers = CommandEntry(
     .peers,
-    summary: "list the peers of the session",
-    requires: .nothing,
-    effect: .changesNothing
+    summary: "list the peers of the session"
   )
 
   static let digest = CommandEntry(
     .digest,
-    summary: "show the digest of the board",
-    requires: .board,
-    effect: .changesNothing
+    summary: "show the digest of the board"
   )
 }

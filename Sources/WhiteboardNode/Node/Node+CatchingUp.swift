@@ -14,7 +14,7 @@ extension Node {
   private var holdsCommands: Bool { isGuest && !configuration.isTyped }
 
   /// Whether the requirement of a command is met.
-  private func has(_ requirement: CommandRequirement) -> Bool {
+  private func has(_ requirement: CommandRules.Requirement) -> Bool {
     switch requirement {
     case .nothing: true
     case .member: members.hasMet
@@ -46,7 +46,7 @@ extension Node {
   ///
   /// - Parameter requirement: The requirement.
   /// - Returns: The error that keeps the command from running; nil if it may run.
-  func hold(for requirement: CommandRequirement) async -> CommandError? {
+  func hold(for requirement: CommandRules.Requirement) async -> CommandError? {
     guard holdsCommands else { return nil }
     if !has(requirement) {
       let deadline = catchUpDeadline ?? clock.now + configuration.catchUpTimeout

@@ -222,8 +222,8 @@ extension Node {
       case .digest:
         tellDigest(request)
         done(request)
-      case .help(let topic):
-        emit(.note(.init(code: "help", message: try help(topic))))
+      case .help(let text):
+        emit(.note(.init(code: "help", message: text)))
         done(request)
       // Files and versions
       case .checkpoint(let name):

@@ -70,14 +70,6 @@ extension Node {
     let connected = members.reachedCount
     emit(.peers(.init(count: connected, peers: list, request: request.request)))
   }
-
-  func help(_ topic: String?) throws(CommandError) -> String {
-    guard let topic, topic != "verbs" else { return CommandTable.text }
-    guard let name = CommandName(rawValue: topic) else {
-      throw CommandParser.unknownCommand(topic)
-    }
-    return CommandTable.text(for: name)
-  }
 }
 
 extension NodeEvent.SettingsDescription {

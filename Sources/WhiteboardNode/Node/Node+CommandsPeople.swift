@@ -148,11 +148,11 @@ extension Node {
   /// Sends an application message as a datagram, without confirmation.
   func sendDatagram(_ bytes: [UInt8], to names: [String]) throws(CommandError) {
     let peers = try recipients(names)
-    guard bytes.count <= CommandParser.maximumDatagramLength else {
+    guard bytes.count <= CommandLimits.maximumDatagramLength else {
       throw CommandError(
         .tooBig,
         "a message without --unreliable may be as long; with it, at most "
-          + "\(CommandParser.maximumDatagramLength) bytes fit"
+          + "\(CommandLimits.maximumDatagramLength) bytes fit"
       )
     }
     replica?.sendData(

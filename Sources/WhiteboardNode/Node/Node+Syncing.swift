@@ -36,7 +36,7 @@ extension Node {
   /// - Returns: The members that are synced and those that are not, and whether the condition held
   ///   in time.
   func waitUntilSynced(_ scope: SyncScope, timeout: Duration?) async -> SyncReport {
-    let deadline = clock.now + (timeout ?? .seconds(Int64(CommandParser.maximumSeconds)))
+    let deadline = clock.now + (timeout ?? .seconds(Int64(CommandLimits.maximumSeconds)))
     beginProving()
     defer { endProving() }
     repeat {

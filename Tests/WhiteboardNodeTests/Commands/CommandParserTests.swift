@@ -351,7 +351,7 @@ struct CommandParserTests {
       ("paste", #"{"verb":"paste"}"#, .paste(at: nil)),
       ("paste 1,2", #"{"verb":"paste","at":[1,2]}"#, .paste(at: try point(1, 2))),
       ("import a.png", #"{"verb":"import","file":"a.png"}"#, .import(file: "a.png", at: nil)),
-      ("help verbs", #"{"verb":"help","topic":"verbs"}"#, .help(topic: "verbs")),
+      ("help verbs", #"{"verb":"help","topic":"verbs"}"#, .help(text: CommandTable.text)),
     ]
   }
 
@@ -649,24 +649,24 @@ struct CommandParserTests {
 
   @Test("lengths are accepted up to each limit and rejected above it")
   func limits() throws {
-    let longest = String(repeating: "a", count: CommandParser.maximumTextLength)
+    let longest = String(repeating: "a", count: CommandLimits.maximumTextLength)
     #expect(try verb("say \(longest)") == .say(words: longest))
     #expect(failure("say \(longest)a")?.code == .tooBig)
     #expect(failure(#"{"verb":"say","text":"\#(longest)a"}"#)?.code == .tooBig)
 
-    let name = String(repeating: "n", count: CommandParser.maximumNameLength)
+    let name = String(repeating: "n", count: CommandLimits.maximumNameLength)
     #expect(try verb("resource f --name \(name)") == .resource(file: "f", name: name, to: []))
     #expect(failure("resource f --name \(name)n")?.code == .tooBig)
 
-    let points = Array(repeating: "1,1", count: CommandParser.maximumPoints).joined(separator: " ")
+    let points = Array(repeating: "1,1", count: CommandLimits.maximumPoints).joined(separator: " ")
     guard case .stroke(let drawn, _, _, _) = try verb("stroke \(points)") else {
       Issue.record("not a stroke")
       return
     }
-    #expect(drawn.count == CommandParser.maximumPoints)
+    #expect(drawn.count == CommandLimits.maximumPoints)
     #expect(failure("stroke \(points) 1,1")?.code == .tooBig)
 
-    let ids = Array(repeating: "7", count: CommandParser.maximumReferences)
+    let ids = Array(repeating: "7", count: CommandLimits.maximumReferences)
     #expect(try verb("delete " + ids.joined(separator: " ")).name == .delete)
     #expect(failure("delete 7 " + ids.joined(separator: " "))?.code == .tooBig)
     #expect(failure("move 7 " + ids.joined(separator: " ") + " 1,1")?.code == .tooBig)
@@ -674,17 +674,17 @@ struct CommandParserTests {
     #expect(try verb(#"{"verb":"delete","ids":[\#(list)]}"#).name == .delete)
     #expect(failure(#"{"verb":"delete","ids":[7,\#(list)]}"#)?.code == .tooBig)
 
-    let path = Array(repeating: "1,1", count: CommandParser.maximumErasePoints)
+    let path = Array(repeating: "1,1", count: CommandLimits.maximumErasePoints)
     #expect(try verb("erase " + path.joined(separator: " ")).name == .erase)
     #expect(failure("erase 1,1 " + path.joined(separator: " "))?.code == .tooBig)
 
-    let title = String(repeating: "é", count: CommandParser.maximumTitleLength / 2)
+    let title = String(repeating: "é", count: CommandLimits.maximumTitleLength / 2)
     #expect(try verb("set title \(title)") == .set(.title(title)))
     #expect(failure("set title \(title)a")?.code == .tooBig)
     #expect(try verb("checkpoint \(title)") == .checkpoint(name: title))
     #expect(failure(#"{"verb":"restore","name":"\#(title)a"}"#)?.code == .tooBig)
 
-    let person = String(repeating: "p", count: CommandParser.maximumPersonLength)
+    let person = String(repeating: "p", count: CommandLimits.maximumPersonLength)
     #expect(try verb("profile name=\(person)") == .profile(name: person, icon: nil))
     #expect(failure("profile name=\(person)p")?.code == .tooBig)
     #expect(
@@ -721,10 +721,10 @@ struct CommandParserTests {
   }
 
   @Test("help lists every command with its usage")
-  func help() {
+  func help() throws {
     for name in CommandName.allCases {
       #expect(CommandTable.text.contains("\n  \(CommandTable.entry(name).usage)\n"))
     }
-    #expect(CommandTable.text(for: .move).contains("JSON keys: verb, id, ids, to, by, request"))
+    #expect(try CommandTable.help("move").contains("JSON keys: verb, id, ids, to, by, request"))
   }
 }
