@@ -168,3 +168,16 @@ enum ArrangingCommands {
     objects: { .unlock($0) }
   )
 }
+
+extension StackPlace {
+  /// Creates a position that needs no other object from its name; nil for other words.
+  init?(_ word: some StringProtocol) {
+    switch word {
+    case "front": self = .front
+    case "back": self = .back
+    case "forward": self = .forward
+    case "backward": self = .backward
+    default: return nil
+    }
+  }
+}

@@ -199,3 +199,13 @@ enum EditingCommands {
     }
   )
 }
+
+extension Setting {
+  /// The names of the settings in the `set` command.
+  enum Name: String, CaseIterable {
+    case title, background, grid, language
+
+    /// All names, for messages.
+    static let list = allCases.map(\.rawValue).joined(separator: ", ")
+  }
+}

@@ -41,7 +41,7 @@ enum DiskSurvey {
     case ENOSPC: "the disk is full"
     case EDQUOT: "the disk quota is used up"
     case EROFS: "the disk is read-only"
-    default: NetworkSurvey.words(for: number)
+    default: SystemError.words(for: number)
     }
   }
 

@@ -188,7 +188,7 @@ package struct Doctor: Sendable {
       return Finding(
         check: "bus",
         verdict: .fault,
-        seen: "The system D-Bus does not answer (\(NetworkSurvey.words(for: number))).",
+        seen: "The system D-Bus does not answer (\(SystemError.words(for: number))).",
         advice: "Start it: systemctl start dbus"
       )
     }
@@ -269,7 +269,7 @@ package struct Doctor: Sendable {
       return Finding(
         check: "port",
         verdict: .fault,
-        seen: "Port \(port) cannot be opened (\(NetworkSurvey.words(for: number))).",
+        seen: "Port \(port) cannot be opened (\(SystemError.words(for: number))).",
         advice: "Choose another: --listen 0.0.0.0:PORT"
       )
     }

@@ -155,12 +155,4 @@ package enum NetworkSurvey {
     guard stat(path, &status) == 0 else { return nil }
     return (status.st_uid, status.st_mode)
   }
-
-  /// The system's words for an error number.
-  package static func words(for number: Int32) -> String {
-    var text = [CChar](repeating: 0, count: 256)
-    // The POSIX form fills the buffer; what the GNU form returns is the same words.
-    guard strerror_r(number, &text, text.count) == 0 else { return "error \(number)" }
-    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
 }

@@ -61,7 +61,7 @@ extension EventText {
       "help", "profile", "invite", "save":
       return nil
     case "undo", "redo":
-      return stepLine(done)
+      return "ok: \(steps(done))"
     case "text", "stroke", "photo", "game", "duplicate", "group":
       return "ok: \(names(made))"
     case "export", "import":

@@ -24,7 +24,7 @@ extension EventText {
     case .joined(let joined):
       "\(person(joined.name, joined.peer)) joined"
     case .left(let left):
-      // The line about the removal says it.
+      // The line about the removal reports it.
       left.removedUs == true ? nil : leftLine(left)
     case .removed(let removed):
       removedLine(removed)
@@ -46,11 +46,19 @@ extension EventText {
     }
   }
 
+  /// Returns the line that the host removed this peer, and a line of advice.
+  static func removedLine(_ removed: NodeEvent.Removed) -> String {
+    let advice =
+      !removed.readOnly
+      ? "You continue on your own copy." : removed.canContinue ? continueAdvice : ownedAdvice
+    return "! \(removed.message)\n  \(advice)"
+  }
+
   private static func leftLine(_ left: NodeEvent.Left) -> String {
-    let who = person(left.name, left.peer)
+    let name = person(left.name, left.peer)
     var line =
       left.reason == "left"
-      ? "\(who) left" : "\(who) disconnected: \(TerminalText.cleaned(left.reason))"
+      ? "\(name) left" : "\(name) disconnected: \(TerminalText.cleaned(left.reason))"
     if let message = left.message, !message.isEmpty {
       line += ", " + TerminalText.quoted(message, limit: wordsLimit)
     }
@@ -61,11 +69,11 @@ extension EventText {
   }
 
   private static func roleLine(_ role: NodeEvent.Role) -> String? {
-    let who = role.isOwn ? "you" : person(role.name, role.peer)
+    let name = role.isOwn ? "you" : person(role.name, role.peer)
     switch role.role {
-    case "viewer": return "\(who) can only view this board"
-    case "relay": return "\(who) is a relay of the board"
-    default: return "\(who) can edit this board"
+    case "viewer": return "\(name) can only view this board"
+    case "relay": return "\(name) is a relay of the board"
+    default: return "\(name) can edit this board"
     }
   }
 
@@ -120,25 +128,25 @@ extension EventText {
   }
 
   private static func stateLine(_ change: NodeEvent.PeerState) -> String? {
-    let who =
+    let name =
       change.peer.map { person(change.name, $0) }
       ?? TerminalText.cleaned(change.address ?? "somebody", limit: 128)
     return switch change.state {
-    case .connecting: "connecting to \(who)"
-    case .connected: "connected with \(who)"
-    case .suspect: "\(who) has been silent for a moment"
-    case .reconnecting: "\(who) cannot be reached; trying again"
-    case .lost: "\(who) is lost"
+    case .connecting: "connecting to \(name)"
+    case .connected: "connected with \(name)"
+    case .suspect: "\(name) has been silent for a moment"
+    case .reconnecting: "\(name) cannot be reached; trying again"
+    case .lost: "\(name) is lost"
     }
   }
 
   private static func invitationLine(_ invitation: NodeEvent.Invitation) -> String {
-    let who = person(invitation.name, invitation.peer)
+    let name = person(invitation.name, invitation.peer)
     let id = TerminalText.cleaned(invitation.id, limit: 64)
     var line: String
     switch invitation.direction {
-    case .incoming: line = "\(who) asks to join."
-    case .outgoing: line = "Asking \(who) to let us in."
+    case .incoming: line = "\(name) asks to join."
+    case .outgoing: line = "Asking \(name) to let us in."
     }
     let choice = "accept \(id)   or   decline \(id)"
     if invitation.direction == .incoming, invitation.known == true {

@@ -1,11 +1,5 @@
 import WhiteboardRendering
 
-/// A value that writes its JSON itself, since it may be large.
-protocol WritesJSON {
-  /// Appends the value as JSON.
-  func write(to json: inout [UInt8])
-}
-
 /// Encodes values as JSON on one line, with the keys of each object in ascending order.
 ///
 /// It is several times as fast as Foundation's encoder. This matters when thousands of objects
@@ -73,7 +67,7 @@ final class LineEncoder: Encoder {
     json.append(contentsOf: (value ? "true" : "false").utf8)
   }
 
-  /// Appends a number; JSON cannot say that a number is infinite or none.
+  /// Appends a number, or null if it is infinite or not a number.
   static func append(_ value: Double, to json: inout [UInt8]) {
     if let whole = Int32(exactly: value), value != 0 || value.sign == .plus {
       json.append(contentsOf: String(whole).utf8)
@@ -123,7 +117,7 @@ final class LineEncoder: Encoder {
     private enum Content {
       case json([UInt8])
       case nested(LineEncoder)
-      /// What may be large is written only once, into the line itself.
+      /// A value that can be large is written only once, into the line itself.
       case value(any WritesJSON)
     }
 

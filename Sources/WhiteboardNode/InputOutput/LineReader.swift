@@ -6,12 +6,12 @@ import Dispatch
 @preconcurrency import Musl
 #endif
 
-/// Reads lines from a file descriptor, as they are asked for and no faster.
+/// Reads lines from a file descriptor, no faster than they are requested.
 ///
-/// A line longer than the limit comes out as ``Line/tooLong`` and the rest of it is skipped, so
-/// that one bad line costs itself and no memory.
+/// A line that is longer than the limit is reported as ``Line/tooLong`` and skipped, so it uses no
+/// memory.
 package actor LineReader {
-  /// What came.
+  /// A line of input.
   package enum Line: Equatable, Sendable {
     /// A line without its line feed.
     case line([UInt8])
@@ -28,9 +28,9 @@ package actor LineReader {
   private var isAtEnd = false
   private let wake: WakePipe
 
-  /// Makes a reader; the descriptor stays the caller's.
+  /// Creates a reader, which does not close the descriptor.
   ///
-  /// - Throws: ``InputError`` when the system has no descriptors left.
+  /// - Throws: ``InputError`` if the system has no descriptors left.
   package init(
     descriptor: Int32,
     limit: Int = CommandParser.maximumLineLength
@@ -40,18 +40,18 @@ package actor LineReader {
     wake = try WakePipe()
   }
 
-  /// The next line, or nil at the end of the input or when the task is cancelled.
+  /// Returns the next line; nil at the end of the input or when the task is canceled.
   ///
-  /// - Throws: ``InputError`` when the descriptor cannot be read.
+  /// - Throws: ``InputError`` if the descriptor cannot be read.
   package func next() async throws(InputError) -> Line? {
     while true {
-      if let line = takeLine() {
+      if let line = completeLine() {
         return line
       }
       if isAtEnd {
         // A terminal can deliver more input after the user typed an end of file.
         isAtEnd = false
-        return takeRest()
+        return lastLine()
       }
       let descriptor = descriptor
       let wake = wake
@@ -74,7 +74,7 @@ package actor LineReader {
     }
   }
 
-  private func takeLine() -> Line? {
+  private func completeLine() -> Line? {
     while let end = buffer[scanned...].firstIndex(of: UInt8(ascii: "\n")) {
       let line = Array(buffer[..<end])
       buffer.removeSubrange(...end)
@@ -97,7 +97,7 @@ package actor LineReader {
     return nil
   }
 
-  private func takeRest() -> Line? {
+  private func lastLine() -> Line? {
     defer { buffer = [] }
     guard !buffer.isEmpty, !isSkipping else { return nil }
     scanned = 0
@@ -137,12 +137,6 @@ package actor LineReader {
       guard errno == EINTR || errno == EAGAIN else { return .failed(errno) }
     }
   }
-}
-
-/// Input that cannot be read.
-package struct InputError: Error, Equatable, Sendable {
-  /// The system's number for the reason.
-  package let number: Int32
 }
 
 /// A pipe whose only use is to end a `poll`.

@@ -1,21 +1,15 @@
 import Dispatch
 
-#if canImport(Glibc)
-@preconcurrency import Glibc
-#elseif canImport(Musl)
-@preconcurrency import Musl
-#endif
-
-/// Writes whole lines to a file descriptor in the order they are given.
+/// Writes whole lines to a file descriptor in their order.
 ///
-/// What is written waits in a bounded buffer. When the reader at the other end is slow the buffer
-/// fills, and ``write(_:)`` then returns only once there is room: whoever makes the lines slows
-/// down with the reader, down to the links of the session.
+/// Lines wait in a bounded buffer. If the reader at the other end is slow, the buffer becomes full, and
+/// ``write(_:)`` returns only when it has room again. So the source of the lines becomes as slow as the
+/// reader, and with it the links of the session.
 package actor LineWriter {
   private let descriptor: Int32
   private let capacity: Int
   private let queue = DispatchQueue(label: "whiteboard.output")
-  /// What waits to be written; not joined, since a line can be large.
+  /// The lines to write; they are not joined, because a line can be large.
   private var pending: [[UInt8]] = []
   /// The number of bytes not written yet, including those being written now.
   private var pendingBytes = 0
@@ -23,22 +17,22 @@ package actor LineWriter {
   private var failure: Int32?
   private var waiters: [CheckedContinuation<Void, Never>] = []
 
-  /// Makes a writer; the descriptor stays the caller's.
+  /// Creates a writer, which does not close the descriptor.
   ///
-  /// The process must ignore SIGPIPE, so that a reader that is gone is an error of ``write(_:)``.
+  /// The process must ignore SIGPIPE. Then ``write(_:)`` fails if the reader has closed its end.
   package init(descriptor: Int32, capacity: Int = 256 * 1024) {
     self.descriptor = descriptor
     self.capacity = capacity
   }
 
-  /// Takes a line, and waits until the buffer is within its bound again.
+  /// Adds a line, and waits until the buffer is within its capacity.
   ///
-  /// Lines keep the order of the calls. Cancelling the task does not end the wait.
+  /// Lines are written in the order of the calls. Canceling the task does not end the wait.
   ///
-  /// - Throws: ``OutputError`` when the descriptor cannot be written to any more.
+  /// - Throws: ``OutputError`` if the descriptor cannot be written to.
   package func write(_ line: [UInt8]) async throws(OutputError) {
     try check()
-    // Taken before any waiting, so that lines keep the order of the calls.
+    // The line is added before any wait, so that lines are written in the order of the calls.
     pending.append(line)
     pendingBytes += line.count
     startWriting()
@@ -48,9 +42,9 @@ package actor LineWriter {
     try check()
   }
 
-  /// Waits until everything taken so far has been written.
+  /// Waits until all lines so far are written.
   ///
-  /// - Throws: ``OutputError`` when the descriptor cannot be written to any more.
+  /// - Throws: ``OutputError`` if the descriptor cannot be written to.
   package func flush() async throws(OutputError) {
     while isWriting, failure == nil {
       await withCheckedContinuation { waiters.append($0) }
@@ -73,10 +67,10 @@ package actor LineWriter {
     queue.async {
       var failure: Int32?
       for line in lines where failure == nil {
-        failure = LineWriter.writeAll(line, to: descriptor)
+        failure = FileWriting.writeAll(line, to: descriptor)
       }
       let bytes = lines.reduce(0) { $0 + $1.count }
-      // Ends by itself as soon as the actor has taken the result; nobody waits for it.
+      // No code waits for this task; it ends when the actor has the result.
       Task { [failure] in await self.wrote(bytes, failure) }
     }
   }
@@ -92,44 +86,4 @@ package actor LineWriter {
       waiter.resume()
     }
   }
-
-  /// Writes all of `bytes`, waiting where the descriptor is full.
-  ///
-  /// - Returns: The system's number where it cannot.
-  package static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
-    var offset = 0
-    while offset < bytes.count {
-      let count = bytes.withUnsafeBytes { buffer in
-        Glibc.write(
-          descriptor,
-          buffer.baseAddress.map { $0 + offset },
-          buffer.count - offset
-        )
-      }
-      if count >= 0 {
-        offset += count
-        continue
-      }
-      switch errno {
-      case EINTR:
-        continue
-      case EAGAIN:
-        // A terminal that another program has set not to block.
-        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        _ = poll(&entry, 1, -1)
-      default:
-        return errno
-      }
-    }
-    return nil
-  }
-}
-
-/// Output that cannot be written.
-package struct OutputError: Error, Equatable, Sendable {
-  /// The system's number for the reason.
-  package let number: Int32
-
-  /// Whether whoever read the output has gone, which is no fault of ours.
-  package var isReaderGone: Bool { number == EPIPE }
 }

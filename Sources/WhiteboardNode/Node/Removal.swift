@@ -74,14 +74,6 @@ extension NodeEvent {
 }
 
 extension EventText {
-  /// That the host removed this peer, and what to do, as lines for a person.
-  static func removedLine(_ removed: NodeEvent.Removed) -> String {
-    let advice =
-      !removed.readOnly
-      ? "You continue on your own copy." : removed.canContinue ? continueAdvice : ownedAdvice
-    return "! \(removed.message)\n  \(advice)"
-  }
-
   /// What to do with a copy that is read-only until the person decides.
   package static let continueAdvice =
     "It is read-only until you decide: `continue` goes on with it alone."

@@ -47,7 +47,7 @@ package enum OutputFile {
     let beside = "\(path).\(UInt64.random(in: 0...UInt64.max)).part"
     let descriptor = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw refused(path, errno) }
-    var failure = LineWriter.writeAll(bytes, to: descriptor)
+    var failure = FileWriting.writeAll(bytes, to: descriptor)
     if close(descriptor) != 0, failure == nil { failure = errno }
     if failure == nil { failure = name(beside, path, isReplacing: isReplacing) }
     guard let failure else { return }
@@ -79,6 +79,6 @@ package enum OutputFile {
   }
 
   private static func refused(_ path: String, _ number: Int32) -> WriteError {
-    .unwritable(path, why: NetworkSurvey.words(for: number))
+    .unwritable(path, why: SystemError.words(for: number))
   }
 }
