@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLines
 import Whiteboard
 import WhiteboardCommands
 import WhiteboardNode

@@ -1,9 +1,11 @@
 import ArgumentParser
 import AvahiDiscovery
+import CommandLines
 import FoundationEssentials
 import PeerDiscovery
 import PeerSession
 import WhiteboardCommands
+import WhiteboardDemo
 import WhiteboardDocument
 import WhiteboardNode
 import WhiteboardRendering

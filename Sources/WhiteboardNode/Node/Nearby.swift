@@ -154,7 +154,7 @@ extension NodeEvent.LostBoard {
 
 extension Nearby {
   /// Why boards cannot be found here, or nil where they can.
-  static func problem(of discovery: any Discovery) async -> DiscoveryProblem? {
+  package static func problem(of discovery: any Discovery) async -> DiscoveryProblem? {
     await firstOf(within: .seconds(3)) { () -> DiscoveryProblem? in
       await discovery.browse(BrowserQuery(excluding: nil)) { events in
         for await event in events {

@@ -193,8 +193,8 @@ extension Node {
 }
 
 extension NodeError {
-  /// A verb that failed, as the end of a script.
-  init(_ error: CommandError) {
+  /// Creates the error with which a script ends because a command failed.
+  package init(_ error: CommandError) {
     let code: Code =
       switch error.code {
       case .syntax, .lineTooLong, .unknownCommand, .missingArgument, .badArgument, .unknownArgument:

@@ -1,3 +1,4 @@
+import CommandLines
 import WhiteboardRendering
 
 @testable import Whiteboard
