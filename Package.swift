@@ -106,9 +106,9 @@ let package = Package(
     .target(
       name: "WhiteboardNode",
       dependencies: [
-        "AvahiDiscovery", "PeerDiscovery", "PeerSession", "SessionReplay", "Whiteboard",
-        "WhiteboardDocument", "WhiteboardExport", "WhiteboardRendering", "WhiteboardSync", crypto,
-        logging, nioConcurrencyHelpers, nioCore,
+        "PeerDiscovery", "PeerSession", "SessionReplay", "Whiteboard", "WhiteboardDocument",
+        "WhiteboardExport", "WhiteboardRendering", "WhiteboardSync", crypto, logging,
+        nioConcurrencyHelpers, nioCore,
       ],
       swiftSettings: settings
     ),
@@ -126,6 +126,11 @@ let package = Package(
       swiftSettings: settings
     ),
     .target(
+      name: "WhiteboardDoctor",
+      dependencies: ["AvahiDiscovery", "PeerDiscovery", "WhiteboardNode", "WhiteboardRendering"],
+      swiftSettings: settings
+    ),
+    .target(
       name: "WhiteboardDemo",
       dependencies: [
         "CommandLines", "PeerDiscovery", "PeerSession", "Whiteboard", "WhiteboardNode", logging,
@@ -137,7 +142,8 @@ let package = Package(
       name: "WhiteboardTerminal",
       dependencies: [
         "CommandLines", "CTerminal", "PeerDiscovery", "QRCode", "SessionReplay", "Whiteboard",
-        "WhiteboardNode", "WhiteboardPictures", "WhiteboardRendering", "WhiteboardSync",
+        "WhiteboardDoctor", "WhiteboardNode", "WhiteboardPictures", "WhiteboardRendering",
+        "WhiteboardSync",
       ],
       swiftSettings: settings
     ),
@@ -153,8 +159,9 @@ let package = Package(
       name: "whiteboard-peer",
       dependencies: [
         "AvahiDiscovery", "CommandLines", "PeerDiscovery", "PeerSession", "QRCode", "Whiteboard",
-        "WhiteboardCommands", "WhiteboardDemo", "WhiteboardDocument", "WhiteboardExport",
-        "WhiteboardNode", "WhiteboardPictures", "WhiteboardRendering", "WhiteboardTerminal",
+        "WhiteboardCommands", "WhiteboardDemo", "WhiteboardDoctor", "WhiteboardDocument",
+        "WhiteboardExport", "WhiteboardNode", "WhiteboardPictures", "WhiteboardRendering",
+        "WhiteboardTerminal",
         argumentParser, logging,
       ],
       swiftSettings: settings
@@ -272,6 +279,10 @@ let package = Package(
       ]
     ),
     .testTarget(
+      name: "WhiteboardDoctorTests",
+      dependencies: ["WhiteboardDoctor", "WhiteboardNode"]
+    ),
+    .testTarget(
       name: "WhiteboardDemoTests",
       dependencies: ["PeerDiscovery", "PeerSession", "WhiteboardDemo", logging]
     ),
@@ -302,8 +313,9 @@ let package = Package(
     .testTarget(
       name: "WhiteboardTerminalTests",
       dependencies: [
-        "CommandLines", "PeerTestKit", "SessionReplay", "Whiteboard", "WhiteboardDocument",
-        "WhiteboardNode", "WhiteboardRendering", "WhiteboardSync", "WhiteboardTerminal",
+        "CommandLines", "PeerTestKit", "SessionReplay", "Whiteboard", "WhiteboardDoctor",
+        "WhiteboardDocument", "WhiteboardNode", "WhiteboardRendering", "WhiteboardSync",
+        "WhiteboardTerminal",
       ]
     ),
     .testTarget(

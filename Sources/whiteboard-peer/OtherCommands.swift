@@ -6,6 +6,7 @@ import PeerDiscovery
 import PeerSession
 import WhiteboardCommands
 import WhiteboardDemo
+import WhiteboardDoctor
 import WhiteboardDocument
 import WhiteboardNode
 import WhiteboardRendering

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import WhiteboardNode
 
 #if canImport(Glibc)
 @preconcurrency import Glibc

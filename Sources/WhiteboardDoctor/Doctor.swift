@@ -1,6 +1,7 @@
 import AvahiDiscovery
 import FoundationEssentials
 import PeerDiscovery
+import WhiteboardNode
 import WhiteboardRendering
 
 #if canImport(Glibc)
@@ -331,13 +332,13 @@ package struct Doctor: Sendable {
     }
     let boards = dataDirectory + "/boards"
     for directory in [dataDirectory, boards] where reading.exists(directory) {
-      guard let number = DiskSurvey.writeFailure(in: directory) else { continue }
+      guard let number = DiskProbe.writeFailure(in: directory) else { continue }
       let place = TerminalText.quoted(directory, limit: 256)
       return Finding(
         check: "data",
         verdict: .fault,
         seen: "Nothing can be saved in \(place): \(DiskSurvey.words(for: number)).",
-        advice: DiskSurvey.advice(for: number, place)
+        advice: DiskProbe.advice(for: number, place)
       )
     }
     return Finding(
@@ -349,22 +350,5 @@ package struct Doctor: Sendable {
 
   private func randomBytes(_ count: Int) -> [UInt8] {
     (0..<count).map { _ in .random(in: 0...255) }
-  }
-}
-
-/// Returns the result of the body, or nil after a timeout; then the body is cancelled and awaited.
-func firstOf<Success: Sendable>(
-  within limit: Duration,
-  _ body: @escaping @Sendable () async -> Success?
-) async -> Success? {
-  await withTaskGroup(of: Success?.self) { group in
-    group.addTask(operation: body)
-    group.addTask {
-      try? await ContinuousClock().sleep(for: limit)
-      return nil
-    }
-    let first = await group.next() ?? nil
-    group.cancelAll()
-    return first
   }
 }

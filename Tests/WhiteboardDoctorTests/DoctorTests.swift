@@ -1,7 +1,8 @@
 import Foundation
 import Testing
+import WhiteboardNode
 
-@testable import WhiteboardNode
+@testable import WhiteboardDoctor
 
 @Suite struct DoctorTests {
   private func doctor(
@@ -111,9 +112,9 @@ import Testing
     let path = NSTemporaryDirectory() + "doctor-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: path) }
-    #expect(DiskSurvey.writeFailure(in: path) == nil)
+    #expect(DiskProbe.writeFailure(in: path) == nil)
     #expect(try FileManager.default.contentsOfDirectory(atPath: path) == [])
-    #expect(DiskSurvey.writeFailure(in: "/proc") != nil)
+    #expect(DiskProbe.writeFailure(in: "/proc") != nil)
     #expect(DiskSurvey.words(for: EROFS) == "the disk is read-only")
     #expect(DiskSurvey.words(for: ENOSPC) == "the disk is full")
   }

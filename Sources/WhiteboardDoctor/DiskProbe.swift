@@ -4,8 +4,8 @@
 @preconcurrency import Musl
 #endif
 
-/// Questions to the file system about why it refuses data.
-enum DiskSurvey {
+/// A test whether a disk accepts data.
+enum DiskProbe {
   /// Tries to store a few blocks in a directory, and removes them.
   ///
   /// - Parameter directory: The directory; it must exist.
@@ -29,23 +29,7 @@ enum DiskSurvey {
     return fsync(descriptor) == 0 ? nil : errno
   }
 
-  /// Returns the reason why a directory cannot be created.
-  static func creationFailure(of directory: String) -> String {
-    guard mkdir(directory, 0o700) != 0 else { return "it was not there" }
-    return words(for: errno)
-  }
-
-  /// The reason why a disk refuses data, in everyday words.
-  static func words(for number: Int32) -> String {
-    switch number {
-    case ENOSPC: "the disk is full"
-    case EDQUOT: "the disk quota is used up"
-    case EROFS: "the disk is read-only"
-    default: SystemError.words(for: number)
-    }
-  }
-
-  /// What to do if a disk refuses data for the data directory.
+  /// Returns the advice for a disk that refuses data for the data directory.
   ///
   /// - Parameters:
   ///   - number: The system error.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import WhiteboardNode
+@testable import WhiteboardDoctor
 
 @Suite struct FirewallRulesTests {
   private let closed = """
