@@ -289,8 +289,8 @@ let package = Package(
     .testTarget(
       name: "WhiteboardRelayTests",
       dependencies: [
-        "CommandLines", "PeerDiscovery", "PeerSession", "WhiteboardDocument", "WhiteboardNode",
-        "WhiteboardRelay", logging,
+        "CommandLines", "PeerDiscovery", "PeerSession", "PeerTestKit", "WhiteboardDocument",
+        "WhiteboardNode", "WhiteboardRelay", logging,
       ]
     ),
     .testTarget(

@@ -2,29 +2,29 @@
 ///
 /// The relay stores its files in ``stateDirectory``. systemd creates that directory, and a user
 /// that exists only while the service runs.
-public struct SystemdUnit: Hashable, Sendable {
+package struct SystemdUnit: Hashable, Sendable {
   /// The reason why a command cannot be written into a unit.
-  public struct CommandError: Error, Hashable, Sendable, CustomStringConvertible {
+  package struct CommandError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reason as text.
-    public let description: String
+    package let description: String
   }
 
   /// The name of the service, of its user and of its directories.
-  public static let name = "whiteboard-relay"
+  package static let name = "whiteboard-relay"
   /// The directory for the service's files.
-  public static let stateDirectory = "/var/lib/whiteboard-relay"
+  package static let stateDirectory = "/var/lib/whiteboard-relay"
   /// The directory for the service's control socket.
-  public static let runtimeDirectory = "/run/whiteboard-relay"
+  package static let runtimeDirectory = "/run/whiteboard-relay"
   /// The directory for the service's configuration.
-  public static let configurationDirectory = "/etc/whiteboard-relay"
+  package static let configurationDirectory = "/etc/whiteboard-relay"
 
   /// The amount of memory above which the kernel stops the service, in the syntax of systemd: `1G`,
   /// `512M`, `infinity`.
-  public var maximumMemory = "1G"
+  package var maximumMemory = "1G"
   /// The maximum number of file descriptors of the service, for connections and boards.
-  public var maximumOpenFiles = 8_192
+  package var maximumOpenFiles = 8_192
   /// The time without a watchdog notification after which the service is restarted.
-  public var watchdog: Duration = .seconds(30)
+  package var watchdog: Duration = .seconds(30)
 
   private let command: String
 
@@ -32,7 +32,7 @@ public struct SystemdUnit: Hashable, Sendable {
   ///
   /// - Throws: ``CommandError`` if the executable is not an absolute path, or a word contains a
   ///   control character.
-  public init(executable: String, arguments: [String] = []) throws(CommandError) {
+  package init(executable: String, arguments: [String] = []) throws(CommandError) {
     guard executable.hasPrefix("/") else {
       throw CommandError(description: "the executable must be an absolute path")
     }
@@ -47,7 +47,7 @@ public struct SystemdUnit: Hashable, Sendable {
   }
 
   /// The text of `whiteboard-relay.service`.
-  public var text: String {
+  package var text: String {
     """
     [Unit]
     Description=Whiteboard relay

@@ -1,31 +1,25 @@
 import Foundation
-import Testing
 
-/// A third-party program that checks our output.
-///
-/// Tests without it report that and check nothing.
-struct Judge {
-  struct Verdict {
-    let status: Int32
-    let words: String
+/// A third-party program that checks the output of a test.
+public struct Judge {
+  /// The result of a check.
+  public struct Verdict {
+    /// The exit status.
+    public let status: Int32
+    /// The output.
+    public let words: String
   }
 
-  let path: String
+  private let path: String
 
-  /// Creates a judge; nil, with a warning, if the program is not installed.
-  init?(_ name: String, package: String) {
-    let path = "/usr/bin/\(name)"
-    guard access(path, X_OK) == 0 else {
-      Issue.record(
-        "\(name) is not installed, and judged nothing (Debian: \(package))",
-        severity: .warning
-      )
-      return nil
-    }
-    self.path = path
+  /// Creates a judge; nil if the program is not installed.
+  public init?(_ name: String) {
+    path = "/usr/bin/\(name)"
+    guard access(path, X_OK) == 0 else { return nil }
   }
 
-  func judge(_ arguments: [String], input: String = "") async throws -> Verdict {
+  /// Runs the program, and returns its verdict.
+  public func judge(_ arguments: [String], input: String = "") async throws -> Verdict {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: path)
     process.arguments = arguments
@@ -48,12 +42,14 @@ struct Judge {
   }
 }
 
-/// A test's own directory, which is removed with it.
-final class TemporaryDirectory {
-  let path: String
+/// A directory of a test, which is removed with this object.
+public final class TemporaryDirectory {
+  /// The path of the directory.
+  public let path: String
 
-  init() throws {
-    path = NSTemporaryDirectory() + "relay-operations-" + UUID().uuidString
+  /// Creates a directory.
+  public init() throws {
+    path = NSTemporaryDirectory() + "whiteboard-test-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   }
 

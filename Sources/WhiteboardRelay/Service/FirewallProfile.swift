@@ -1,15 +1,15 @@
 /// The ports that a firewall must open: the relay's port, and multicast DNS for discovery.
-public struct FirewallProfile: Hashable, Sendable {
+package struct FirewallProfile: Hashable, Sendable {
   /// The port on which the relay listens: TCP for links, UDP for datagrams.
-  public let port: UInt16
+  package let port: UInt16
 
   /// Creates the profile of a relay on a port.
-  public init(port: UInt16 = 26_273) { self.port = port }
+  package init(port: UInt16 = 26_273) { self.port = port }
 
   /// The profile for ufw.
   ///
   /// Save it as `/etc/ufw/applications.d/whiteboard-relay` and run `ufw allow whiteboard-relay`.
-  public var ufw: String {
+  package var ufw: String {
     """
     [whiteboard-relay]
     title=Whiteboard relay
@@ -23,7 +23,7 @@ public struct FirewallProfile: Hashable, Sendable {
   ///
   /// Save it as `/etc/firewalld/services/whiteboard-relay.xml`, then run `firewall-cmd --reload`
   /// and `firewall-cmd --permanent --add-service=whiteboard-relay`.
-  public var firewalld: String {
+  package var firewalld: String {
     """
     <?xml version="1.0" encoding="utf-8"?>
     <service>

@@ -1,7 +1,7 @@
 import Foundation
 import FoundationXML
-import RelayOperations
 import Testing
+import WhiteboardRelay
 
 struct FirewallProfileTests {
   @Test("ufw's profile names each port and protocol")
