@@ -1,16 +1,16 @@
-/// A line of the section `[keys]` of the file of settings: keys that do something else than usual.
+/// A key binding from the section `[keys]` of the configuration file.
 ///
-/// Only its form is known to be right; whoever has the commands and the keys looks up the names, and says
-/// with ``place`` where a wrong one stands.
+/// The names of the command and the keys are not checked. The terminal checks them, and names ``place`` in
+/// its error.
 package struct KeyBinding: Hashable, Sendable {
-  /// The command of the keys, as the file has it.
+  /// The name of the command.
   package let command: String
-  /// The keys, as the file has them; none where the command is to have no key.
+  /// The names of the keys; empty if the command has no key.
   package let keys: [String]
   /// The origin: the file, a colon, the line.
   package let place: String
 
-  /// Makes a binding.
+  /// Creates a binding.
   package init(command: String, keys: [String], place: String) {
     self.command = command
     self.keys = keys

@@ -6,29 +6,29 @@ package struct SettingFault: Error, Equatable, Sendable {
   /// The reason, if the allowed values do not explain it.
   package var reason: String?
 
-  /// Makes a fault.
+  /// Creates a fault.
   package init(_ reason: String? = nil) { self.reason = reason }
 }
 
-/// One setting: how it is called in the file, in the environment and on the command line, and what it may be.
+/// A setting: its names in the file, in the environment and on the command line, and its allowed values.
 package struct SettingKey<Value: Sendable>: Sendable {
   /// The description of the setting, independent of the type of its values.
   package let entry: SettingEntry
-  /// Reads a value.
+  /// Parses a value.
   package let parse: @Sendable (String) throws(SettingFault) -> Value
 
-  /// Makes a setting of any form.
+  /// Creates a setting.
   ///
   /// - Parameters:
-  ///   - name: Its name in the file.
-  ///   - summary: What it means, in one line without its values.
-  ///   - allowed: What it may be, in words.
-  ///   - standard: What it is where nobody says.
-  ///   - flag: The option that sets it; nil is `--` and its name.
-  ///   - choices: All its values, where they can be listed.
-  ///   - otherwise: A variable of others that says a value by being set, and that value.
-  ///   - isSecret: Whether its value is not shown.
-  ///   - parse: Reads a value.
+  ///   - name: The name in the file.
+  ///   - summary: The meaning in one line, without the values.
+  ///   - allowed: The allowed values, in words.
+  ///   - standard: The default.
+  ///   - flag: The option that sets it; nil for `--` and its name.
+  ///   - choices: All values, if they can be listed.
+  ///   - otherwise: A variable of other programs that implies a value if it is set.
+  ///   - isSecret: Whether the value is not shown.
+  ///   - parse: Parses a value.
   package init(
     _ name: String,
     _ summary: String,
@@ -56,7 +56,7 @@ package struct SettingKey<Value: Sendable>: Sendable {
 }
 
 extension SettingKey where Value: RawRepresentable<String> & CaseIterable {
-  /// Makes a setting that is one of some words.
+  /// Creates a setting whose values are words.
   package init(
     _ name: String,
     _ summary: String,
@@ -79,7 +79,7 @@ extension SettingKey where Value: RawRepresentable<String> & CaseIterable {
 }
 
 extension SettingKey<Bool> {
-  /// Makes a setting that is so or not.
+  /// Creates a setting that is true or false.
   package init(
     _ name: String,
     _ summary: String,
@@ -111,21 +111,21 @@ package struct SettingEntry: Sendable {
     case words(String)
   }
 
-  /// A variable that says something by being set, whatever it is set to.
+  /// A variable that implies a value if it is set, whatever its value is.
   package struct Presence: Sendable {
     /// The variable.
     package let variable: String
-    /// The value that it stands for.
+    /// The value that it implies.
     package let value: String
 
-    /// Makes one.
+    /// Creates a variable that implies a value.
     package init(_ variable: String, means value: String) {
       self.variable = variable
       self.value = value
     }
   }
 
-  /// Its name in the file.
+  /// The name in the file.
   package let name: String
   /// The meaning of the setting.
   package let summary: String
@@ -135,13 +135,13 @@ package struct SettingEntry: Sendable {
   package let standard: Standard
   /// The option that sets it.
   package let flag: String
-  /// All its values, where they can be listed.
+  /// All values, if they can be listed.
   package let choices: [String]
-  /// A variable of others that says a value by being set.
+  /// A variable of other programs that implies a value if it is set.
   package let otherwise: Presence?
-  /// Whether its value is not shown.
+  /// Whether the value is not shown.
   package let isSecret: Bool
-  /// Throws where a text is none of its values.
+  /// Throws if a text is not an allowed value.
   package let check: @Sendable (String) throws(SettingFault) -> Void
 
   /// The variable that sets it.

@@ -4,10 +4,10 @@ import Whiteboard
 import WhiteboardNode
 
 extension SettingKey<String> {
-  /// Where keys, boards and files lie.
+  /// The directory for keys, boards and files.
   package static let dataDirectory = SettingKey(
     "data-dir",
-    "Where keys, boards and files lie",
+    "The directory for keys, boards and files",
     allowed: "a directory; in the file, from / or ~/ on",
     standard: .words("$XDG_DATA_HOME/whiteboard or ~/.local/share/whiteboard"),
     parse: nonempty
@@ -20,26 +20,26 @@ extension SettingKey<String> {
     standard: .words("all"),
     parse: nonempty
   )
-  /// What we call ourselves.
+  /// The display name.
   package static let personName = SettingKey(
     "name",
-    "The name to go by",
+    "The display name",
     allowed: "a name",
-    standard: .words("that of the last `profile`, or USER"),
+    standard: .words("the last name set with `profile`, or USER"),
     flag: "--as",
     parse: name
   )
 
-  /// A name in one line, without control characters.
+  /// Parses a name: one line without control characters.
   ///
   /// - Parameter text: The name as it was given.
   /// - Returns: The name.
-  /// - Throws: ``SettingFault`` if nothing is left of it.
+  /// - Throws: ``SettingFault`` if the name is empty without them.
   @Sendable package static func name(_ text: String) throws(SettingFault) -> String {
     try nonempty(PlainText.line(text))
   }
 
-  /// Any text but none.
+  /// Parses a text that is not empty.
   @Sendable package static func nonempty(_ text: String) throws(SettingFault) -> String {
     guard !text.isEmpty else { throw SettingFault() }
     return text
@@ -47,17 +47,17 @@ extension SettingKey<String> {
 }
 
 extension SettingKey<PeerAddress> {
-  /// Where to listen.
+  /// The address to listen on.
   package static let listen = SettingKey(
     "listen",
-    "Where to listen; port 0 is any free one",
+    "The address to listen on; port 0 means any free port",
     allowed: "ADDR:PORT, like 0.0.0.0:26273 or [::]:0",
     standard: .words("every address on \(HostPort.defaultPort) or the next free port")
   ) { text throws(SettingFault) in try PeerAddress(listening: text) }
 }
 
 extension PeerAddress {
-  /// Reads where to listen: an address, whose port may also be 0 for any free one.
+  /// Parses an address to listen on, whose port can be 0 for any free port.
   package init(listening text: String) throws(SettingFault) {
     let isAnyPort = text.hasSuffix(":0")
     guard let address = PeerAddress(isAnyPort ? text.dropLast() + "1" : text) else {
@@ -69,7 +69,7 @@ extension PeerAddress {
 }
 
 extension SettingKey<Bool> {
-  /// Whether boards may be found nearby by way of us.
+  /// Whether the board is announced on the network.
   package static let announce = SettingKey(
     "announce",
     "Whether to announce the board on the network",
@@ -81,34 +81,34 @@ extension SettingKey<Bool> {
     "Accept the files that members send without asking",
     standard: false
   )
-  /// Whether lines are wanted on a terminal too.
+  /// Whether the program uses lines of text on a terminal too.
   package static let accessible = SettingKey(
     "accessible",
-    "Lines instead of a drawn screen, as for screen readers",
+    "Use lines of text instead of the screen, as for screen readers",
     standard: false,
     otherwise: .init("ACCESSIBLE", means: "true")
   )
 }
 
 extension SettingKey<NodeConfiguration.Admission> {
-  /// Who is let in.
+  /// The admission of peers.
   package static let admission = SettingKey(
     "admit",
-    "Who is let in by us",
+    "How peers are admitted",
     standard: .words(
-      "a host asks on a terminal and wants the code elsewhere, and who joined wants the code that "
-        + "let him in, or lets in those known"
+      "a host asks on a terminal and requires the code otherwise, and a member requires the code that "
+        + "it joined with, or admits known peers"
     )
   )
 }
 
 extension SettingKey<JoinCode> {
-  /// The words that let people in.
+  /// The join code.
   package static let code = SettingKey(
     "code",
-    "The four words that let one in",
+    "The join code (four words)",
     allowed: "four words like river-maple-candy-frost",
-    standard: .words("a host keeps the board's last or makes new ones"),
+    standard: .words("the board's previous code, or a new one for a new board"),
     isSecret: true
   ) { text throws(SettingFault) in
     do throws(JoinCodeError) {
@@ -120,7 +120,7 @@ extension SettingKey<JoinCode> {
 }
 
 extension SettingKey<NodeConfiguration.Carrier?> {
-  /// Which relay is to have the boards that we host.
+  /// The relay of hosted boards.
   package static let relay = SettingKey(
     "relay",
     "The relay that keeps the hosted board open",
@@ -135,14 +135,14 @@ extension SettingKey<NodeConfiguration.Carrier?> {
     }
     guard parts.count == 2 else { return .at(place, nil) }
     guard let peer = PeerID(text: String(parts[0])) else {
-      throw SettingFault("before the @ stands an id of 52 characters, as the relay tells it")
+      throw SettingFault("before the @, give the id of the relay, which has 52 characters")
     }
     return .at(place, peer)
   }
 }
 
 extension SettingKey<Duration> {
-  /// How long a silent peer is waited for.
+  /// The time after which a silent peer is lost.
   package static let lostAfter = SettingKey(
     "lost-after",
     "The seconds after which a silent peer is lost",

@@ -1,21 +1,21 @@
 import WhiteboardNode
 import WhiteboardRendering
 
-/// What holds for each setting, and who said so: a flag beats the environment, which beats the file, which
-/// beats the default.
+/// The values of the settings, with their origins.
 ///
-/// Every value that it has was checked when it was made.
+/// An option overrides the environment, the environment overrides the file, and the file overrides the
+/// default. All values are valid.
 package struct Settings: Sendable {
-  /// Who said what a setting is.
+  /// The origin of a value.
   package enum Origin: Hashable, Sendable {
-    /// The command line, by this option.
+    /// An option on the command line.
     case flag(String)
-    /// This variable.
+    /// An environment variable.
     case environment(String)
-    /// This line of the file.
+    /// A line of the file.
     case file(String, line: Int)
 
-    /// Where to look, as `config show --origin` tells it.
+    /// The origin, as `config show --origin` prints it.
     package var description: String {
       switch self {
       case .flag(let name): name
@@ -25,28 +25,28 @@ package struct Settings: Sendable {
     }
   }
 
-  /// A setting that somebody made.
+  /// A value that is not the default.
   package struct Choice: Equatable, Sendable {
-    /// What it is.
+    /// The value.
     package let text: String
-    /// Who said so.
+    /// The origin.
     package let origin: Origin
   }
 
-  /// What was chosen, by the name of the setting.
+  /// The values that are not the defaults, by the name of the setting.
   package private(set) var choices: [String: Choice] = [:]
-  /// The keys of the file.
+  /// The key bindings of the file.
   package let keys: [KeyBinding]
 
-  /// Finds out what holds.
+  /// Collects the values of all settings.
   ///
   /// - Parameters:
-  ///   - entries: The settings that there are.
-  ///   - flags: What the command line says, by the names of settings.
-  ///   - environment: The value of a variable, nil where it is not set or empty.
-  ///   - file: The file, where there is one.
-  /// - Throws: ``NodeError`` for a value that a setting cannot have, or a name that none has: `usage` where a flag
-  ///   is wrong, else `badConfiguration`.
+  ///   - entries: All settings.
+  ///   - flags: The values from the command line, by the names of the settings.
+  ///   - environment: Returns the value of a variable; nil if it is not set or empty.
+  ///   - file: The configuration file; nil if there is none.
+  /// - Throws: ``NodeError`` for a value that is not allowed, or an unknown name: `usage` if an option is
+  ///   wrong, otherwise `badConfiguration`.
   package init(
     _ entries: [SettingEntry],
     flags: [String: String] = [:],
@@ -99,9 +99,9 @@ package struct Settings: Sendable {
       + entries.map(\.name).joined(separator: ", ") + ", and [keys]"
   }
 
-  /// What a setting is, or nil where nobody said.
+  /// Returns the value of a setting; nil for the default.
   package func value<Value>(_ key: SettingKey<Value>) -> Value? {
-    // What was chosen was checked by the same function.
+    // The initializer checked the value with the same function.
     choices[key.entry.name].flatMap { try? key.parse($0.text) }
   }
 

@@ -12,15 +12,15 @@ extension SettingsFile {
   package struct Place: Equatable, Sendable {
     /// The file.
     package let path: String
-    /// Whether somebody named it, so that it has to be there.
+    /// Whether the user named the file, so that it must exist.
     package let isNamed: Bool
 
-    /// Finds the place: what is given, else `WHITEBOARD_CONFIG`, else `whiteboard/config` in `$XDG_CONFIG_HOME`
-    /// or `~/.config`; nil if there is not even a home.
+    /// Finds the path: the given one, else `WHITEBOARD_CONFIG`, else `whiteboard/config` in
+    /// `$XDG_CONFIG_HOME` or `~/.config`; nil if there is no home directory.
     ///
     /// - Parameters:
-    ///   - given: What the command line says.
-    ///   - standard: Where it is for a program that is not a person's, in place of those directories.
+    ///   - given: The path from the command line.
+    ///   - standard: The path for a program that serves no single user, instead of those directories.
     ///   - environment: The value of a variable, nil if it is not set or empty.
     package init?(
       _ given: String?,
@@ -47,9 +47,9 @@ extension SettingsFile {
     }
   }
 
-  /// Reads the file at a place, nil if none is and none has to be.
+  /// Reads the file at a place; nil if there is none and the user did not name it.
   ///
-  /// - Throws: ``NodeError`` if it cannot be read or is not of its form, with its line.
+  /// - Throws: ``NodeError`` if the file cannot be read, or is malformed, with the number of the line.
   package init?(at place: Place) throws(NodeError) {
     var status = stat()
     if stat(place.path, &status) != 0, errno == ENOENT || errno == ENOTDIR {
@@ -63,7 +63,7 @@ extension SettingsFile {
       throw NodeError(.badConfiguration, error.message)
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw NodeError(.badConfiguration, "\(place.path): it is no text in UTF-8")
+      throw NodeError(.badConfiguration, "\(place.path): the file is not text in UTF-8")
     }
     do throws(Fault) {
       try self.init(text, path: place.path)

@@ -1,13 +1,12 @@
 import WhiteboardNode
 import WhiteboardRendering
 
-/// What a file of settings says, line by line; what its lines mean is not looked at here.
+/// The lines of a configuration file; their names and values are checked by ``Settings``.
 ///
-/// It is a small part of TOML with fewer quotes: lines `NAME = VALUE`, the values in double quotes where they
-/// begin or end with a blank or hold a `#` after one; `#` begins a comment; a line `[keys]` begins the keys, and
-/// `keys.COMMAND` is the same as `COMMAND` there. Keys are a list with commas.
+/// ``format`` describes the lines. After a line `[keys]`, each line binds keys: `COMMAND = KEY, KEY`. A
+/// line `keys.COMMAND = KEY` does so anywhere in the file.
 package struct SettingsFile: Equatable, Sendable {
-  /// A line that sets something.
+  /// A line that sets a value.
   package struct Line: Equatable, Sendable {
     /// The name of the setting.
     package let name: String
@@ -25,6 +24,12 @@ package struct SettingsFile: Equatable, Sendable {
     package let message: String
   }
 
+  /// The description of the lines for users.
+  package static let format =
+    "Each line of the file is NAME = VALUE. A # begins a comment at the start of a line or after a "
+    + "blank. A value needs double quotes only if it begins or ends with a blank, or contains a # "
+    + #"after a blank; within the quotes, \" is a quote and \\ is a backslash."#
+
   /// The maximum number of bytes that are read.
   package static let maximumSize = 65_536
 
@@ -37,12 +42,12 @@ package struct SettingsFile: Equatable, Sendable {
 
   /// Reads the text of a file.
   ///
-  /// - Throws: ``Fault`` for the first line that is not of the form, or sets what was set before.
+  /// - Throws: ``Fault`` for the first line that is malformed, or sets a value again.
   package init(_ text: String, path: String) throws(Fault) {
     self.path = path
     var isInKeys = false
     var seen: [String: Int] = [:]
-    // A line feed after a carriage return is one character with it.
+    // A carriage return and a line feed are one character.
     let rows = text.split(omittingEmptySubsequences: false) { $0.isNewline }
     for (index, row) in rows.enumerated() {
       let number = index + 1
@@ -56,7 +61,7 @@ package struct SettingsFile: Equatable, Sendable {
         continue
       }
       guard let equals = line.firstIndex(of: "="), equals != line.startIndex else {
-        throw Fault(number: number, message: "a line is NAME = VALUE, [keys], or a # comment")
+        throw Fault(number: number, message: "a line must be NAME = VALUE, [keys] or a # comment")
       }
       var name = String(Self.trimmed(line[..<equals]))
       let isKey = isInKeys || name.hasPrefix("keys.")
@@ -65,7 +70,7 @@ package struct SettingsFile: Equatable, Sendable {
       let full = isKey ? "keys.\(name)" : name
       if let before = seen[full] {
         let shown = TerminalText.quoted(full)
-        throw Fault(number: number, message: "\(shown) was set in line \(before) already")
+        throw Fault(number: number, message: "\(shown) is already set in line \(before)")
       }
       seen[full] = number
       if isKey {
@@ -83,7 +88,7 @@ package struct SettingsFile: Equatable, Sendable {
     }
   }
 
-  /// A line up to a `#` that begins it or follows a blank, outside quotes.
+  /// Returns a line without its comment: up to a `#` at its start or after a blank, outside quotes.
   private static func withoutComment(_ row: Substring) -> Substring {
     var isQuoted = false
     var isEscaped = false
@@ -115,7 +120,7 @@ package struct SettingsFile: Equatable, Sendable {
     while let character = rest.popFirst() {
       if isEscaped {
         guard character == "\"" || character == "\\" else {
-          throw Fault(number: number, message: #"in quotes, \ stands before " or \ only"#)
+          throw Fault(number: number, message: #"inside quotes, a backslash must be before " or \"#)
         }
         value.append(character)
         isEscaped = false
@@ -123,14 +128,14 @@ package struct SettingsFile: Equatable, Sendable {
         isEscaped = true
       } else if character == "\"" {
         guard rest.isEmpty else {
-          throw Fault(number: number, message: "nothing stands after a closing quote")
+          throw Fault(number: number, message: "nothing can follow a closing quote")
         }
         return value
       } else {
         value.append(character)
       }
     }
-    throw Fault(number: number, message: "a quote is not closed")
+    throw Fault(number: number, message: "the closing quote is missing")
   }
 
   private static func trimmed(_ text: Substring) -> Substring {

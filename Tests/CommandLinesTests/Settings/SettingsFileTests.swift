@@ -9,7 +9,7 @@ import WhiteboardNode
     #expect(throws: SettingsFile.Fault.self) { _ = try SettingsFile(text, path: "config") }
   }
 
-  @Test("lines, comments and quotes are parsed as in a subset of TOML")
+  @Test("lines, comments and quotes are parsed")
   func lines() throws {
     let text = """
       # mine
