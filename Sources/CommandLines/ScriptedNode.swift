@@ -1,7 +1,7 @@
 import PeerSession
 import WhiteboardNode
 
-/// A node that a program drives verb by verb, seeing each answer and what happened meanwhile.
+/// A node that code controls with lines or commands, with access to each answer and all events.
 package actor ScriptedNode: EventSink {
   private let feed = CommandFeed()
   /// The node, while it runs.
@@ -10,17 +10,17 @@ package actor ScriptedNode: EventSink {
   package private(set) var requestCount: Int64 = 0
   private var answers: [Int64: CheckedContinuation<Result<NodeEvent.Done, CommandError>, Never>] =
     [:]
-  private var witnesses:
+  private var watchers:
     [(matches: @Sendable (NodeEvent) -> Bool, continuation: CheckedContinuation<Bool, Never>)] = []
   private var isOver = false
   private let narrate: @Sendable (NodeEvent) async -> Void
 
-  /// Everything that was told, in order.
+  /// All events so far, in order.
   package private(set) var events: [NodeEvent] = []
 
-  /// Makes a scripted node whose node has not begun.
+  /// Creates a scripted node; ``run(_:)`` starts its node.
   ///
-  /// - Parameter narrate: Told every event, in order.
+  /// - Parameter narrate: Receives each event, in order.
   package init(narrate: @escaping @Sendable (NodeEvent) async -> Void = { _ in }) {
     self.narrate = narrate
   }
@@ -39,13 +39,13 @@ package actor ScriptedNode: EventSink {
   private func over() {
     isOver = true
     for answer in answers.values {
-      answer.resume(returning: .failure(CommandError(.ending, "the node is over")))
+      answer.resume(returning: .failure(CommandError(.ending, "the node has ended")))
     }
     answers = [:]
-    for witness in witnesses {
-      witness.continuation.resume(returning: false)
+    for watcher in watchers {
+      watcher.continuation.resume(returning: false)
     }
-    witnesses = []
+    watchers = []
   }
 
   /// Parses a line, runs its command, and waits for the answer.
@@ -54,7 +54,7 @@ package actor ScriptedNode: EventSink {
   ///
   /// - Parameter line: A command in words or in JSON; its request id, if any, is replaced.
   /// - Returns: The answer.
-  /// - Throws: The error with which the command was answered; `ending` if the node is over before that.
+  /// - Throws: The error with which the command was answered; `ending` if the node ends before that.
   @discardableResult
   package func perform(_ line: String) async throws(CommandError) -> NodeEvent.Done {
     guard let request = try CommandParser.parse(line) else {
@@ -68,7 +68,7 @@ package actor ScriptedNode: EventSink {
   /// - Throws: As ``perform(_:)-(String)``.
   @discardableResult
   package func perform(_ command: Command) async throws(CommandError) -> NodeEvent.Done {
-    guard !isOver else { throw CommandError(.ending, "the node is over") }
+    guard !isOver else { throw CommandError(.ending, "the node has ended") }
     requestCount += 1
     let mark = requestCount
     let result = await withCheckedContinuation { continuation in
@@ -78,23 +78,23 @@ package actor ScriptedNode: EventSink {
     return try result.get()
   }
 
-  /// Waits until an event is told, or was.
+  /// Waits for an event that matches; returns at once if there was one.
   ///
-  /// - Returns: Whether it was; false when the node is over before that.
+  /// - Returns: Whether there was such an event before the node ended.
   package func sees(_ matches: @escaping @Sendable (NodeEvent) -> Bool) async -> Bool {
     if events.contains(where: matches) {
       return true
     }
     guard !isOver else { return false }
-    return await withCheckedContinuation { witnesses.append((matches, $0)) }
+    return await withCheckedContinuation { watchers.append((matches, $0)) }
   }
 
-  /// Asks the node to end; ``run(_:)`` returns when it has.
+  /// Asks the node to end; ``run(_:)`` returns when it has ended.
   package func end() async {
     await node?.requestEnd()
   }
 
-  /// How the node says it is reached; nil when it is over before it says so.
+  /// Waits for the event that the node is ready; nil if the node ends before that.
   package func ready() async -> NodeEvent.Ready? {
     guard await sees({ if case .ready = $0 { true } else { false } }) else { return nil }
     for case .ready(let ready) in events {
@@ -103,7 +103,7 @@ package actor ScriptedNode: EventSink {
     return nil
   }
 
-  /// Takes what the node tells.
+  /// Receives events of the node.
   package func write(_ events: [NodeEvent]) async throws(OutputError) {
     for event in events {
       await narrate(event)
@@ -125,8 +125,8 @@ package actor ScriptedNode: EventSink {
       default:
         break
       }
-      for index in witnesses.indices.reversed() where witnesses[index].matches(event) {
-        witnesses.remove(at: index).continuation.resume(returning: true)
+      for index in watchers.indices.reversed() where watchers[index].matches(event) {
+        watchers.remove(at: index).continuation.resume(returning: true)
       }
     }
   }

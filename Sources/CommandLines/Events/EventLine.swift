@@ -2,13 +2,13 @@ import WhiteboardNode
 
 /// Writes events as lines of JSON.
 package enum EventLine {
-  /// The version each line carries as `v`; it changes when a key changes its meaning.
+  /// The version in each line, as `v`; it changes if the meaning of a key changes.
   package static let version = 1
 
-  /// The event as one line of UTF-8 that ends with a line feed.
+  /// Returns the line of an event in UTF-8, with a line feed at its end.
   ///
-  /// `v` and `event` come first, the other keys in alphabetical order. Code points that a terminal
-  /// might act on are escaped, so that a line may be shown as it is. `JSONLines` lists the keys.
+  /// `v` and `event` come first, and the other keys follow in alphabetical order. Control and format
+  /// characters are escaped, so that the line is safe to display. `JSONLines` lists the keys.
   package static func json(_ event: NodeEvent) -> [UInt8] {
     json(event.name, event.payload)
   }
@@ -18,12 +18,12 @@ package enum EventLine {
     append(event.name, event.payload, to: &lines)
   }
 
-  /// A line of the same form that tells something other than an event of a node.
+  /// Returns a line in the same format that is not an event of a node.
   ///
   /// - Parameters:
   ///   - name: The value of `event`.
-  ///   - payload: The other keys; every value is one that JSON can say.
-  /// - Returns: The line, ended by a line feed.
+  ///   - payload: The other keys; JSON can represent each value.
+  /// - Returns: The line, with a line feed at its end.
   package static func json(_ name: String, _ payload: some Encodable) -> [UInt8] {
     var line: [UInt8] = []
     append(name, payload, to: &line)

@@ -1,7 +1,7 @@
 import WhiteboardNode
 import WhiteboardRendering
 
-/// Lines that answer verbs.
+/// Lines that answer commands.
 extension EventText {
   static func answerLine(_ event: NodeEvent) -> String? {
     switch event {
@@ -54,7 +54,7 @@ extension EventText {
     )
   }
 
-  /// What a verb did, in one line; those that tell something are answered by what they tell.
+  /// Returns the line about a command that succeeded; nil for queries, whose results answer them.
   static func doneLine(_ done: NodeEvent.Done) -> String? {
     let made = (done.ids ?? done.id.map { [$0] }) ?? []
     switch done.verb {
@@ -80,7 +80,7 @@ extension EventText {
     case "erase" where made.isEmpty:
       return "ok: there was nothing to erase"
     case "say":
-      // The line itself is told, and what it is called is of no use.
+      // The chat line has an event of its own, and users have no use for its id.
       return "ok: say"
     default: break
     }
@@ -92,7 +92,7 @@ extension EventText {
     return "ok: \(shown) \(made.count == 1 ? "was" : "were") so already"
   }
 
-  /// The most objects that an answer names which were there before.
+  /// The maximum number of existing objects that an answer names.
   private static let namesLimit = 8
 
   private static func names(_ ids: [String]) -> String {

@@ -1,7 +1,7 @@
 import WhiteboardNode
 import WhiteboardRendering
 
-/// Lines about what happens on the board.
+/// Lines about changes of the board.
 extension EventText {
   static func boardLine(_ event: NodeEvent) -> String? {
     switch event {

@@ -1,19 +1,19 @@
 import WhiteboardNode
 import WhiteboardRendering
 
-/// Objects in words.
+/// Objects as text.
 extension EventText {
-  /// An object in one line.
+  /// Returns an object in one line.
   static func object(_ object: NodeEvent.ObjectDescription) -> String {
     about(object, wordsLimit: 80).joined(separator: ", ")
   }
 
-  /// An object in one line, and a game in lines of its own below it, with what its marks mean.
+  /// Returns an object in one line; a game follows in lines of its own, with the meaning of its marks.
   static func whole(_ object: NodeEvent.ObjectDescription) -> String {
     self.object(object) + (game(object) + rules(object)).joined()
   }
 
-  /// All of an object: in one line what it is, how it looks and what is in it, a game below it.
+  /// Returns all properties of an object in one line; a game follows in lines of its own.
   static func detailed(_ object: NodeEvent.ObjectDescription) -> String {
     (about(object, wordsLimit: wordsLimit) + looks(object)).joined(separator: ", ")
       + (game(object) + rules(object)).joined()
@@ -63,7 +63,7 @@ extension EventText {
     return parts
   }
 
-  /// How it looks, and what it is made of.
+  /// Returns the appearance of an object, and its contents.
   private static func looks(_ object: NodeEvent.ObjectDescription) -> [String] {
     var parts = ["size \(object.size.map(number).joined(separator: " by "))"]
     if let color = object.color {
@@ -96,12 +96,12 @@ extension EventText {
     return parts
   }
 
-  /// How a game stands, in lines of its own.
+  /// Returns the state of a game, in lines of its own.
   static func game(_ object: NodeEvent.ObjectDescription) -> [String] {
     (object.game?.lines ?? []).map { "\n    \(TerminalText.cleaned($0, limit: 512))" }
   }
 
-  /// How a game is played, and what its marks mean.
+  /// Returns the rules of a game, and the meaning of its marks.
   private static func rules(_ object: NodeEvent.ObjectDescription) -> [String] {
     let play = "\n    (play \(TerminalText.cleaned(object.id))"
     return switch object.game?.view["game"]?.text {
