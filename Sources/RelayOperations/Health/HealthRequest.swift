@@ -1,7 +1,7 @@
 import NIOHTTP1
 
 /// A valid request for one of the paths of the server.
-struct HealthQuestion: Equatable {
+struct HealthRequest: Equatable {
   enum Path: String, CaseIterable {
     case healthz = "/healthz"
     case readyz = "/readyz"
