@@ -5,21 +5,21 @@ import PeerDiscovery
 import PeerSession
 import WhiteboardNode
 
-/// Two real peers that meet, draw together for a moment, and end with the same board.
+/// Two real peers that find each other, draw together, and end with the same board.
 package struct Demo: Sendable {
-  /// How the peers find each other.
+  /// The discovery with which the peers find each other.
   package var discovery: any Discovery
   /// The directory for the peers' files; each peer gets a subdirectory, which is removed at the
   /// end.
   package var directory: String
   /// The address the peers listen on; nil for all, on the next free port.
   package var listen: PeerAddress?
-  /// Told what happens: who it is about, or nil if it is about both, and a line.
+  /// Receives a line of text for each event, with the name of its peer; nil if it is about both.
   package var narrate: @Sendable (_ who: String?, _ line: String) async -> Void
   /// The logger.
   package var logger: Logger
 
-  /// Makes a demo.
+  /// Creates a demo.
   package init(
     discovery: any Discovery,
     directory: String,
@@ -37,7 +37,7 @@ package struct Demo: Sendable {
   /// Runs the demo.
   ///
   /// - Returns: The digest that both boards have.
-  /// - Throws: ``NodeError`` when anything does not go as it should; `no` when the boards differ.
+  /// - Throws: ``NodeError`` if a step fails; `no` if the boards differ.
   package func run() async throws(NodeError) -> String {
     let ada = "\(directory)/ada"
     let ben = "\(directory)/ben"
@@ -185,7 +185,7 @@ package struct Demo: Sendable {
   /// Two waves of a line, point by point.
   private static let wave: String = {
     (0...96).map { step in
-      // A parabola above, then one below: a wave without a table of sines.
+      // One parabola above and one below make a wave without a table of sines.
       let phase = Double(step % 48) / 48
       let height = 160 * phase * (1 - phase) * (step < 48 ? -1 : 1)
       return "\(step * 4 - 192),\((height * 16).rounded() / 16)"

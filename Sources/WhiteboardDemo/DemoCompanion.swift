@@ -5,30 +5,32 @@ import PeerSession
 import Whiteboard
 import WhiteboardNode
 
-/// Ada, who has a board and draws on it for whoever is alone: a real peer that is found and joined like any other.
+/// A peer named Ada that hosts a board and draws on it, for a user who is alone.
+///
+/// It is a real peer, which the user finds and joins like any other.
 package struct DemoCompanion: Sendable {
   private let discovery: any Discovery
   private let directory: String
   private let logger: Logger
 
-  /// Makes a companion.
+  /// Creates a companion.
   ///
   /// - Parameters:
-  ///   - discovery: How she is found.
-  ///   - directory: Where both peers keep their files meanwhile.
-  ///   - logger: Where to log.
+  ///   - discovery: The discovery that announces the board.
+  ///   - directory: The directory for the files of both peers.
+  ///   - logger: The logger of both peers.
   package init(discovery: any Discovery, directory: String, logger: Logger) {
     self.discovery = discovery
     self.directory = directory
     self.logger = logger
   }
 
-  /// Has her board open while a person is at it.
+  /// Hosts the board while the user visits it.
   ///
   /// - Parameters:
-  ///   - name: What the person is called.
-  ///   - visit: Joins her board by what it is given, and returns when the person has left.
-  /// - Throws: ``NodeError`` if she cannot begin, and what `visit` throws.
+  ///   - name: The display name of the user.
+  ///   - visit: Joins the board with the given configuration, and returns when the user has left.
+  /// - Throws: ``NodeError`` if the board cannot be hosted, and the errors of `visit`.
   package func run(
     for name: String,
     _ visit: @Sendable (NodeConfiguration) async throws(NodeError) -> Void
@@ -46,7 +48,7 @@ package struct DemoCompanion: Sendable {
           try await group.next()
           throw NodeError(.internal, "the demo ended before it began")
         }
-        // Nobody waits for what she draws: it ends with her.
+        // The drawing ends with the node.
         group.addTask { try? await Self.draw(as: ada) }
         let target: JoinTarget =
           await Nearby.problem(of: discovery) == nil
@@ -89,7 +91,7 @@ package struct DemoCompanion: Sendable {
     return configuration
   }
 
-  // MARK: - What she does
+  // MARK: - The drawing
 
   private static func draw(as ada: ScriptedNode) async throws(CommandError) {
     try await ada.perform("wait peers=1")

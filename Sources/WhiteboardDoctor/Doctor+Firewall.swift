@@ -1,12 +1,12 @@
 extension Doctor {
-  /// Returns how a firewall treats the traffic of discovery and boards, or what could not be read.
+  /// Returns whether the firewall accepts the traffic of discovery and boards, as far as its rules can be read.
   func firewallFindings() -> [Finding] {
     var findings = managers.map { manager in
       Finding(
         check: "firewall",
         verdict: .note,
-        seen: "The firewall \(manager.name) is on; its rules can be read by root alone.",
-        advice: "Let boards through: \(manager.command)"
+        seen: "The firewall \(manager.name) is on; only root can read its rules.",
+        advice: "Open the ports: \(manager.command)"
       )
     }
     if let rules = firewallRules() {
@@ -18,7 +18,7 @@ extension Doctor {
           Finding(
             check: "firewall",
             verdict: .fine,
-            seen: "Its rules let in UDP 5353 and port \(port), as far as they can be read."
+            seen: "The rules accept UDP 5353 and port \(port), as far as they can be read."
           )
         ]
       }
@@ -27,13 +27,13 @@ extension Doctor {
         Finding(
           check: "firewall",
           verdict: .fault,
-          seen: "The firewall lets in no \(names).",
-          advice: "Let boards through: \(managers.first?.command ?? nftCommand)"
+          seen: "The firewall does not accept \(names).",
+          advice: "Open the ports: \(managers.first?.command ?? nftCommand)"
         )
       ]
     }
     guard findings.isEmpty else { return findings }
-    // A kernel without these has no rules; what is built in has no line here, and is rare.
+    // Without these modules, the kernel has no rules. Kernels with a built-in filter are rare.
     let modules = reading.file("/proc/modules") ?? ""
     let names = modules.split(separator: "\n").map { $0.prefix { $0 != " " } }
     guard names.contains(where: { ["nf_tables", "ip_tables", "iptable_filter"].contains($0) })
@@ -50,14 +50,15 @@ extension Doctor {
       Finding(
         check: "firewall",
         verdict: .note,
-        seen: "Neither ufw nor firewalld is on; other rules were not read, which root alone can.",
-        advice: "See whether they let in UDP 5353 and port \(port): sudo nft list ruleset"
+        seen:
+          "Neither ufw nor firewalld is on; other rules were not read, because only root can read them.",
+        advice: "Check that they accept UDP 5353 and port \(port): sudo nft list ruleset"
       )
     )
     return findings
   }
 
-  /// The programs that keep a firewall here, and how each is told to let boards in.
+  /// The active firewall programs, with the command that opens the ports.
   private var managers: [(name: String, command: String)] {
     var found: [(String, String)] = []
     let ufw = reading.file("/etc/ufw/ufw.conf") ?? ""
@@ -81,7 +82,9 @@ extension Doctor {
       + "sudo nft insert rule inet filter input tcp dport \(port) accept"
   }
 
-  /// The rules, where they can be read; nftables shows those of iptables too, where that uses it.
+  /// The rules; nil if they cannot be read.
+  ///
+  /// The list of nftables can include the rules of iptables.
   private func firewallRules() -> FirewallRules? {
     if let text = reading.output(.nftables), !text.isEmpty { return FirewallRules(nftables: text) }
     if let text = reading.output(.iptables) { return FirewallRules(iptables: text) }

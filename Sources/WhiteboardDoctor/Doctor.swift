@@ -10,7 +10,7 @@ import WhiteboardRendering
 @preconcurrency import Musl
 #endif
 
-/// Looks for what keeps boards from being found and joined on this machine, and says how to mend it.
+/// Checks why boards cannot be found, joined or saved on this computer, and gives advice.
 package struct Doctor: Sendable {
   /// The result of one check.
   package struct Finding: Encodable, Equatable, Sendable {
@@ -23,7 +23,7 @@ package struct Doctor: Sendable {
     /// The advice, if there is something to do.
     package var advice: String?
 
-    /// Makes a finding.
+    /// Creates a finding.
     package init(check: String, verdict: Verdict, seen: String, advice: String? = nil) {
       self.check = check
       self.verdict = verdict
@@ -31,38 +31,38 @@ package struct Doctor: Sendable {
       self.advice = advice
     }
 
-    /// How bad it is.
+    /// The severity of a finding.
     package enum Verdict: String, Encodable, Sendable {
-      /// As it should be.
+      /// No problem.
       case fine
-      /// Works, but worth knowing.
+      /// It works, but the user should know about it.
       case note
-      /// Something will not work.
+      /// Something does not work.
       case fault
     }
   }
 
   /// The result of one run, which `--json` writes as a line `doctor`.
   package struct Report: Encodable, Sendable {
-    /// Each look in its order.
+    /// The findings, in the order of the checks.
     package var findings: [Finding]
-    /// The likeliest cause of trouble, where there is one.
+    /// The most likely cause of problems, if there is one.
     package var likelyCause: String?
 
-    /// Whether nothing is at fault.
+    /// Whether no check found a fault.
     package var isHealthy: Bool { !findings.contains { $0.verdict == .fault } }
   }
 
-  /// The port to try.
+  /// The port to check.
   package var port: Int
   /// The interface to check; nil means all.
   package var interface: String?
   /// The directory of keys and boards.
   package var dataDirectory: String
-  /// The machine.
+  /// The access to the computer.
   let reading: SystemReading
 
-  /// Makes a doctor.
+  /// Creates a doctor.
   package init(
     port: Int = HostPort.defaultPort,
     interface: String? = nil,
@@ -75,10 +75,9 @@ package struct Doctor: Sendable {
     self.reading = reading
   }
 
-  /// Looks at everything; takes a few seconds at most, and announces a service of its own meanwhile.
+  /// Runs all checks; this takes a few seconds at most, and announces a test service.
   ///
-  /// - Parameter others: What others have looked at, which is told last.
-  /// - Returns: What was found.
+  /// - Parameter others: The findings of other checks, which come last in the report.
   package func run(and others: [Finding] = []) async -> Report {
     let interfaces = NetworkSurvey.interfaces()
     var findings = [
@@ -135,23 +134,23 @@ package struct Doctor: Sendable {
       return Finding(
         check: "multicast",
         verdict: .fault,
-        seen: "No interface passes multicast, which discovery needs.",
-        advice: "Join by link or HOST:PORT, or switch it on: ip link set DEV multicast on"
+        seen: "No interface supports multicast, which discovery needs.",
+        advice: "Join with a link or HOST:PORT, or turn it on: ip link set DEV multicast on"
       )
     }
     guard deaf.isEmpty else {
       return Finding(
         check: "multicast",
         verdict: .note,
-        seen: "\(deaf.map(\.name).joined(separator: ", ")) passes no multicast.",
-        advice: "Boards there are joined by link or HOST:PORT."
+        seen: "\(deaf.map(\.name).joined(separator: ", ")) does not support multicast.",
+        advice: "Join the boards there with a link or HOST:PORT."
       )
     }
-    return waysFinding(candidates.map(\.name))
+    return routesFinding(candidates.map(\.name))
   }
 
-  /// Whether the daemon listens where it could, and packets of the group have a way.
-  func waysFinding(_ names: [String]) -> Finding {
+  /// Returns whether the daemon listens on the interfaces, and whether there is a route to the group.
+  func routesFinding(_ names: [String]) -> Finding {
     let shown = names.joined(separator: ", ")
     if let groups = reading.file("/proc/net/igmp") {
       let listening = MulticastReading.listening(igmp: groups)
@@ -160,7 +159,7 @@ package struct Doctor: Sendable {
         return Finding(
           check: "multicast",
           verdict: .note,
-          seen: "Nobody listens to mDNS on \(idle.joined(separator: ", ")).",
+          seen: "No program listens to mDNS on \(idle.joined(separator: ", ")).",
           advice: "See allow-interfaces and deny-interfaces in /etc/avahi/avahi-daemon.conf, then: "
             + "systemctl restart avahi-daemon"
         )
@@ -170,14 +169,14 @@ package struct Doctor: Sendable {
       return Finding(
         check: "multicast",
         verdict: .note,
-        seen: "\(shown) can join the group of mDNS, but no route leads there.",
-        advice: "Where boards are not found: ip route add 224.0.0.0/4 dev \(names.first ?? "DEV")"
+        seen: "\(shown) can join the mDNS group, but there is no route to it.",
+        advice: "If boards are not found, run: ip route add 224.0.0.0/4 dev \(names.first ?? "DEV")"
       )
     }
     return Finding(
       check: "multicast",
       verdict: .fine,
-      seen: "\(shown) can join the group of mDNS, and a route leads there."
+      seen: "\(shown) can join the mDNS group, and there is a route to it."
     )
   }
 
@@ -195,14 +194,14 @@ package struct Doctor: Sendable {
     }
   }
 
-  /// Announces something of its own and sees whether the daemon hands it back.
+  /// Announces a test service, and checks whether the daemon finds it.
   private func daemonFinding() async -> Finding {
     guard let me = AnnouncedPeerID(bytes: randomBytes(32)),
       let board = AnnouncedSessionID(bytes: randomBytes(16)),
-      // A type of its own, so that nobody takes it for a board.
+      // A separate type of service, so that no peer mistakes it for a board.
       let service = try? ServiceType("whiteboard-test")
     else {
-      return Finding(check: "daemon", verdict: .note, seen: "Discovery was not tried.")
+      return Finding(check: "daemon", verdict: .note, seen: "Discovery was not checked.")
     }
     let discovery = AvahiDiscovery(interface: interface)
     let announcement = Announcement(
@@ -232,7 +231,7 @@ package struct Doctor: Sendable {
       return Finding(
         check: "daemon",
         verdict: .fine,
-        seen: "Avahi announces us and hands it back."
+        seen: "Avahi announces a service and finds it."
       )
     case .failure(let problem)?:
       return Finding(
@@ -245,8 +244,8 @@ package struct Doctor: Sendable {
       return Finding(
         check: "daemon",
         verdict: .fault,
-        seen: "Avahi answers, but what it announces does not come back.",
-        advice: "Restart it: systemctl restart avahi-daemon; let UDP port 5353 through a firewall."
+        seen: "Avahi answers, but it does not find the service that it announces.",
+        advice: "Restart it: systemctl restart avahi-daemon; open UDP port 5353 in the firewall."
       )
     }
   }
@@ -257,13 +256,14 @@ package struct Doctor: Sendable {
       return Finding(
         check: "port",
         verdict: .fine,
-        seen: "Port \(port) is free, TCP and UDP."
+        seen: "Port \(port) is free for TCP and UDP."
       )
     case EADDRINUSE?:
       return Finding(
         check: "port",
         verdict: .note,
-        seen: "Port \(port) is taken, by another board or program; the next free one serves.",
+        seen:
+          "Port \(port) is used by another board or program; the next free port is used instead.",
         advice: "Find the program that uses it: ss -tulpn 'sport = :\(port)'"
       )
     case let number?:
@@ -271,14 +271,14 @@ package struct Doctor: Sendable {
         check: "port",
         verdict: .fault,
         seen: "Port \(port) cannot be opened (\(SystemError.words(for: number))).",
-        advice: "Choose another: --listen 0.0.0.0:PORT"
+        advice: "Choose another port: --listen 0.0.0.0:PORT"
       )
     }
   }
 
-  /// A clock that is far off spoils nobody's board, but times on it would be wrong.
+  /// Checks the clock; a wrong clock does no harm to boards, but the times on them are wrong.
   func clockFinding(_ now: Date) -> Finding {
-    // The day this was written, and as long after it as no program is used: no right clock shows less or more.
+    // From the day on which this was written to 30 years later; no correct clock shows another time.
     let earliest = Date(timeIntervalSince1970: 1_795_219_200)
     let latest = earliest.addingTimeInterval(30 * 365 * 86_400)
     guard (earliest...latest).contains(now) else {
@@ -286,7 +286,7 @@ package struct Doctor: Sendable {
         check: "clock",
         verdict: .fault,
         seen:
-          "The clock stands in the \(now < earliest ? "past" : "future"): \(now.formatted(.iso8601)).",
+          "The clock is in the \(now < earliest ? "past" : "future"): \(now.formatted(.iso8601)).",
         advice: "Set it: timedatectl set-ntp true, or date -s"
       )
     }
@@ -294,14 +294,14 @@ package struct Doctor: Sendable {
       return Finding(
         check: "clock",
         verdict: .note,
-        seen: "The clock says \(now.formatted(.iso8601)), and nothing keeps it right.",
-        advice: "Have it kept: timedatectl set-ntp true"
+        seen: "The clock shows \(now.formatted(.iso8601)), and is not synchronized.",
+        advice: "Synchronize it: timedatectl set-ntp true"
       )
     }
     return Finding(
       check: "clock",
       verdict: .fine,
-      seen: "The clock says \(now.formatted(.iso8601))."
+      seen: "The clock shows \(now.formatted(.iso8601))."
     )
   }
 
@@ -311,7 +311,7 @@ package struct Doctor: Sendable {
       return Finding(
         check: "data",
         verdict: .fine,
-        seen: "\(shown) is made when it is first needed."
+        seen: "\(shown) is created when it is first needed."
       )
     }
     guard status.owner == getuid() else {

@@ -1,19 +1,20 @@
-/// What the rules of a firewall say of packets that come in, as far as they can be told apart without
-/// following every jump: it names the likely, and proves nothing.
+/// The rules of a firewall for incoming packets.
+///
+/// Jumps between chains are not followed, so the result is likely, but not certain.
 struct FirewallRules: Equatable, Sendable {
-  /// One rule that ends the way of a packet.
+  /// A rule that accepts or refuses packets.
   struct Rule: Equatable, Sendable {
-    /// Whether it lets packets in.
+    /// Whether the rule accepts packets.
     var accepts: Bool
-    /// Of which protocol, where it says.
+    /// The protocol; nil for any.
     var transport: String?
-    /// For which ports, where it says; nil for any.
+    /// The ports; nil for any.
     var ports: [ClosedRange<Int>]?
-    /// Whether it asks for something else as well, such as a source or a state.
+    /// Whether the rule has other conditions, such as a source or a state.
     var isNarrow: Bool
   }
 
-  /// Which packets a chain of rules sees.
+  /// The packets that a chain of rules handles.
   private enum Chain {
     /// Incoming packets.
     case input
@@ -23,25 +24,25 @@ struct FirewallRules: Equatable, Sendable {
     case jumped
   }
 
-  /// Whether packets that no rule speaks of come in.
+  /// Whether packets that match no rule are accepted.
   var acceptsByDefault = true
   /// The rules in their order.
   var rules: [Rule] = []
 
-  /// Whether packets to a port come in, by the first rule that speaks of them all.
+  /// Returns whether packets to a port are accepted, by the first rule for all of them.
   func accepts(_ transport: String, _ port: Int) -> Bool {
     for rule in rules {
       guard rule.transport.map({ $0 == transport }) ?? true,
         rule.ports.map({ $0.contains { $0.contains(port) } }) ?? true
       else { continue }
-      // A narrow rule for the port lets in whom it was made for; one for any port says nothing of this.
+      // A narrow rule that accepts this port was made for it. Other narrow rules do not apply to all packets.
       if rule.isNarrow, rule.ports == nil || !rule.accepts { continue }
       return rule.accepts
     }
     return acceptsByDefault
   }
 
-  /// Adds a rule; what a chain accepts to which others jump comes before the rules that jump.
+  /// Adds a rule; rules that accept packets after a jump come before the rules with jumps.
   private mutating func add(_ rule: Rule, in chain: Chain) {
     switch chain {
     case .input: rules.append(rule)
@@ -50,7 +51,7 @@ struct FirewallRules: Equatable, Sendable {
     }
   }
 
-  /// Reads what `nft list ruleset` writes.
+  /// Parses the output of `nft list ruleset`.
   init(nftables text: String) {
     var chain = Chain.elsewhere
     for row in text.split(separator: "\n") {
@@ -96,7 +97,7 @@ struct FirewallRules: Equatable, Sendable {
     return rule
   }
 
-  /// `26273`, `1000-2000` or `{ 1, 2-3 }`; services by the names that matter.
+  /// Parses `26273`, `1000-2000` or `{ 1, 2-3 }`; of the names of services, only `mdns` is known.
   private static func ports(_ rest: inout ArraySlice<String>) -> [ClosedRange<Int>] {
     var found: [ClosedRange<Int>] = []
     guard let first = rest.popFirst() else { return found }
@@ -118,7 +119,7 @@ struct FirewallRules: Equatable, Sendable {
     return low...high
   }
 
-  /// Reads the output of `iptables-save`.
+  /// Parses the output of `iptables-save`.
   init(iptables text: String) {
     var isFilter = false
     for row in text.split(separator: "\n") {
@@ -149,7 +150,7 @@ struct FirewallRules: Equatable, Sendable {
         rule.transport = value
         _ = words.popFirst()
       case "-m":
-        // The match itself follows; one of a protocol or of ports is none of its own.
+        // The match itself follows. Matches of protocols and ports are read from their options.
         if !["udp", "tcp", "multiport"].contains(value ?? "") { rule.isNarrow = true }
         _ = words.popFirst()
       case "--dport", "--dports":

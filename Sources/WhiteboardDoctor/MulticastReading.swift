@@ -1,9 +1,9 @@
 /// Reads the kernel's information about IPv4 multicast from `/proc/net`.
 enum MulticastReading {
-  /// The group of mDNS, 224.0.0.251, as those files write it.
+  /// The mDNS group, 224.0.0.251, as these files write it.
   private static let group = "FB0000E0"
 
-  /// The interfaces on which somebody listens to mDNS, from `/proc/net/igmp`.
+  /// Returns the interfaces on which a program listens to mDNS, from `/proc/net/igmp`.
   static func listening(igmp text: String) -> Set<String> {
     var found: Set<String> = []
     var device = ""
@@ -19,7 +19,7 @@ enum MulticastReading {
     return found
   }
 
-  /// Whether a packet to the group has a way by the routes of `/proc/net/route`.
+  /// Returns whether `/proc/net/route` has a route to the group.
   static func hasRoute(_ text: String) -> Bool {
     text.split(separator: "\n").dropFirst().contains { row in
       let words = row.split(whereSeparator: \.isWhitespace)

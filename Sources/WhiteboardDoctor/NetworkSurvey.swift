@@ -4,7 +4,7 @@
 @preconcurrency import Musl
 #endif
 
-/// Information about this machine's network, from the system.
+/// Information about this computer's network, from the system.
 package enum NetworkSurvey {
   /// An interface that is up.
   struct Interface: Equatable, Sendable {
@@ -12,7 +12,7 @@ package enum NetworkSurvey {
     var addresses: [String]
     var isLoopback: Bool
     var canMulticast: Bool
-    /// Its first IPv4 address, in the order of the network.
+    /// The first IPv4 address, in network byte order.
     var internetAddress: UInt32?
   }
 
@@ -72,10 +72,10 @@ package enum NetworkSurvey {
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// Whether the group of mDNS can be joined on an interface.
+  /// Returns whether the mDNS group can be joined on an interface.
   static func joinsMulticast(_ interface: Interface) -> Bool {
     guard let address = interface.internetAddress else {
-      // An interface with IPv6 alone: its flag must do.
+      // For an interface with only IPv6, the flag must suffice.
       return interface.canMulticast
     }
     let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
@@ -127,7 +127,7 @@ package enum NetworkSurvey {
       defer { close(descriptor) }
       var yes: Int32 = 1
       if kind == SOCK_STREAM {
-        // As the listener does: a port that is only cooling down is free.
+        // As for the listener, a port in the state TIME_WAIT counts as free.
         setsockopt(
           descriptor,
           SOL_SOCKET,

@@ -7,30 +7,30 @@ import WhiteboardNode
 @preconcurrency import Musl
 #endif
 
-/// The doctor's readings of the machine, as text; tests replace them.
+/// The doctor's access to the computer, which tests replace.
 package struct SystemReading: Sendable {
-  /// The text of a file; nil if it is not there or not ours to read.
+  /// Returns the text of a file; nil if it does not exist or cannot be read.
   package var file: @Sendable (_ path: String) -> String?
-  /// Whether there is a file or directory.
+  /// Returns whether a file or directory exists.
   package var exists: @Sendable (_ path: String) -> Bool
   /// Returns the output of one of the fixed commands; nil if it is not installed or fails.
   package var output: @Sendable (_ command: Command) -> String?
-  /// The value of an environment variable; nil if it is not set or empty.
+  /// Returns the value of an environment variable; nil if it is not set or empty.
   package var environment: @Sendable (_ name: String) -> String?
 
   /// A program whose output has information that no file has.
   package enum Command: String, Sendable, CaseIterable {
-    /// The rules of nftables, and those of iptables where that writes them there; for root alone.
+    /// The rules of nftables, which can include those of iptables; only for root.
     case nftables = "/usr/sbin/nft list ruleset"
-    /// The rules of iptables; for root alone.
+    /// The rules of iptables; only for root.
     case iptables = "/usr/sbin/iptables-save"
-    /// Whether the clock is kept right: `yes` or `no`.
+    /// Whether the clock is synchronized: `yes` or `no`.
     case clock = "timedatectl show --property=NTPSynchronized --value"
-    /// Whether tmux passes sequences on that are not its own.
+    /// Whether tmux passes escape sequences through to the terminal.
     case tmuxPassthrough = "tmux display-message -p '#{allow-passthrough}'"
   }
 
-  /// Makes a reading from its parts.
+  /// Creates an access from its functions.
   package init(
     file: @escaping @Sendable (String) -> String?,
     exists: @escaping @Sendable (String) -> Bool,
@@ -43,7 +43,7 @@ package struct SystemReading: Sendable {
     self.environment = environment
   }
 
-  /// The machine that this runs on.
+  /// The access to this computer.
   package static let machine = SystemReading(
     file: { path in
       (try? FileReading.whole(path, limit: maximumSize)).map { String(decoding: $0, as: UTF8.self) }
@@ -55,11 +55,11 @@ package struct SystemReading: Sendable {
     }
   )
 
-  /// The most of anything that is read.
+  /// The maximum number of bytes that are read.
   private static let maximumSize = 4 << 20
 
   private static func run(_ command: Command) -> String? {
-    // Every command is one of ours and holds nothing from elsewhere.
+    // Every command is a constant, so the shell receives no text from outside.
     guard let pipe = popen("\(command.rawValue) 2>/dev/null", "r") else { return nil }
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 65_536)

@@ -45,7 +45,7 @@ import WhiteboardNode
     #expect(ufw.map(\.verdict) == [.note])
     #expect(
       ufw[0].advice
-        == "Let boards through: sudo ufw allow 26273 && sudo ufw allow 5353/udp"
+        == "Open the ports: sudo ufw allow 26273 && sudo ufw allow 5353/udp"
     )
     #expect(
       doctor(files: ["/etc/ufw/ufw.conf": "ENABLED=no"]).firewallFindings()[0].verdict == .fine
@@ -62,7 +62,7 @@ import WhiteboardNode
       output: [.nftables: drop + "udp dport 5353 accept\n}"]
     ).firewallFindings()
     #expect(closed.map(\.verdict) == [.fault])
-    #expect(closed[0].seen == "The firewall lets in no UDP 26273, TCP 26273.")
+    #expect(closed[0].seen == "The firewall does not accept UDP 26273, TCP 26273.")
     #expect(closed[0].advice?.contains("ufw allow") == true)
     let open = doctor(output: [.nftables: "", .iptables: "*filter\n:INPUT ACCEPT [0:0]\n"])
     #expect(open.firewallFindings().map(\.verdict) == [.fine])
@@ -80,14 +80,14 @@ import WhiteboardNode
 
   @Test("an interface without an mDNS listener is named, and a missing multicast route too")
   func multicast() {
-    let idle = doctor(files: ["/proc/net/igmp": igmp]).waysFinding(["eth0"])
+    let idle = doctor(files: ["/proc/net/igmp": igmp]).routesFinding(["eth0"])
     #expect(idle.verdict == .note)
-    #expect(idle.seen == "Nobody listens to mDNS on eth0.")
+    #expect(idle.seen == "No program listens to mDNS on eth0.")
     let heard = ["/proc/net/igmp": igmp, "/proc/net/route": route]
-    #expect(doctor(files: heard).waysFinding(["lo"]).advice?.hasSuffix("dev lo") == true)
+    #expect(doctor(files: heard).routesFinding(["lo"]).advice?.hasSuffix("dev lo") == true)
     let byDefault = route + "\neth0\t00000000\t010210AC\t0003\t0\t0\t0\t00000000\t0\t0\t0"
-    #expect(doctor(files: ["/proc/net/route": byDefault]).waysFinding(["eth0"]).verdict == .fine)
-    #expect(doctor().waysFinding(["eth0"]).verdict == .fine)
+    #expect(doctor(files: ["/proc/net/route": byDefault]).routesFinding(["eth0"]).verdict == .fine)
+    #expect(doctor().routesFinding(["eth0"]).verdict == .fine)
   }
 
   @Test("truncated kernel files cause no crash")

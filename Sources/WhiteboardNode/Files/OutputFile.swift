@@ -10,11 +10,11 @@ import WhiteboardRendering
 package enum OutputFile {
   /// The reason why the file was not written.
   package enum WriteError: Error, Equatable, Sendable {
-    /// There is a file of that name.
+    /// A file with this name exists.
     case exists(String)
-    /// There is something of that name that is no file.
+    /// The name belongs to something else than a regular file.
     case noFile(String)
-    /// The system refuses, and why.
+    /// The system refuses to write the file, for a reason.
     case unwritable(String, why: String)
 
     /// The problem, safe for display.
@@ -31,13 +31,13 @@ package enum OutputFile {
     }
   }
 
-  /// Writes a file under a name beside its own and then gives it that, so that nobody sees half of it.
+  /// Writes a file under a temporary name and then renames it, so that no program reads half of it.
   ///
   /// - Parameters:
-  ///   - bytes: What is in it.
-  ///   - path: Where it goes.
-  ///   - isReplacing: Whether it takes the place of a file that is there.
-  /// - Throws: ``WriteError``; what was there is as it was.
+  ///   - bytes: The contents.
+  ///   - path: The path of the file.
+  ///   - isReplacing: Whether it may replace an existing file.
+  /// - Throws: ``WriteError``; an existing file is then unchanged.
   package static func write(
     _ bytes: [UInt8],
     to path: String,
@@ -55,8 +55,9 @@ package enum OutputFile {
     throw failure == EEXIST ? .exists(path) : refused(path, failure)
   }
 
-  /// Sees that a file may be written there, before much is done for it.
-  /// - Throws: ``WriteError``.
+  /// Checks that a file can be written to a path, before its contents are made.
+  ///
+  /// - Throws: ``WriteError`` if it cannot.
   package static func check(_ path: String, isReplacing: Bool) throws(WriteError) {
     var status = stat()
     guard stat(path, &status) == 0 else { return }
@@ -64,9 +65,9 @@ package enum OutputFile {
     guard isReplacing else { throw .exists(path) }
   }
 
-  /// Gives a file its name; the system's number where it cannot have it.
+  /// Renames a file; returns the system error if that fails.
   private static func name(_ beside: String, _ path: String, isReplacing: Bool) -> Int32? {
-    // A link fails where another was quicker, which a new name does not.
+    // A link fails if another program created the file meanwhile; a rename would replace it.
     if !isReplacing {
       if link(beside, path) == 0 {
         unlink(beside)
