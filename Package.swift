@@ -106,9 +106,9 @@ let package = Package(
     .target(
       name: "WhiteboardNode",
       dependencies: [
-        "AvahiDiscovery", "PeerDiscovery", "PeerSession", "SessionReplay", "Whiteboard",
-        "WhiteboardDocument", "WhiteboardExport", "WhiteboardRendering", "WhiteboardSync", crypto,
-        logging, nioConcurrencyHelpers, nioCore,
+        "PeerDiscovery", "PeerSession", "SessionReplay", "Whiteboard", "WhiteboardDocument",
+        "WhiteboardExport", "WhiteboardRendering", "WhiteboardSync", crypto, logging,
+        nioConcurrencyHelpers, nioCore,
       ],
       swiftSettings: settings
     ),
@@ -117,31 +117,51 @@ let package = Package(
       dependencies: [logging, metrics, nioConcurrencyHelpers, nioCore, nioHTTP1, nioPosix],
       swiftSettings: settings
     ),
+    .target(
+      name: "CommandLines",
+      dependencies: [
+        "PeerSession", "Whiteboard", "WhiteboardNode", "WhiteboardRendering", "WhiteboardSync",
+        logging,
+      ],
+      swiftSettings: settings
+    ),
+    .target(
+      name: "WhiteboardDoctor",
+      dependencies: ["AvahiDiscovery", "PeerDiscovery", "WhiteboardNode", "WhiteboardRendering"],
+      swiftSettings: settings
+    ),
+    .target(
+      name: "WhiteboardDemo",
+      dependencies: [
+        "CommandLines", "PeerDiscovery", "PeerSession", "Whiteboard", "WhiteboardNode", logging,
+      ],
+      swiftSettings: settings
+    ),
     .target(name: "CTerminal"),
     .target(
       name: "WhiteboardTerminal",
       dependencies: [
-        "CTerminal", "PeerDiscovery", "QRCode", "SessionReplay", "Whiteboard", "WhiteboardNode",
-        "WhiteboardPictures",
-        "WhiteboardRendering", "WhiteboardSync",
+        "CommandLines", "CTerminal", "PeerDiscovery", "QRCode", "SessionReplay", "Whiteboard",
+        "WhiteboardDoctor", "WhiteboardNode", "WhiteboardPictures", "WhiteboardRendering",
+        "WhiteboardSync",
       ],
       swiftSettings: settings
     ),
     .target(
       name: "WhiteboardCommands",
       dependencies: [
-        "CMalloc", "PeerSession", "WhiteboardDocument", "WhiteboardNode", "WhiteboardRendering",
-        argumentParser, logging,
+        "CMalloc", "CommandLines", "PeerSession", "WhiteboardDocument", "WhiteboardNode",
+        "WhiteboardRendering", argumentParser, logging,
       ],
       swiftSettings: settings
     ),
     .executableTarget(
       name: "whiteboard-peer",
       dependencies: [
-        "AvahiDiscovery", "PeerDiscovery", "PeerSession", "QRCode", "Whiteboard",
-        "WhiteboardCommands",
-        "WhiteboardDocument", "WhiteboardExport", "WhiteboardNode", "WhiteboardPictures",
-        "WhiteboardRendering", "WhiteboardTerminal",
+        "AvahiDiscovery", "CommandLines", "PeerDiscovery", "PeerSession", "QRCode", "Whiteboard",
+        "WhiteboardCommands", "WhiteboardDemo", "WhiteboardDoctor", "WhiteboardDocument",
+        "WhiteboardExport", "WhiteboardNode", "WhiteboardPictures", "WhiteboardRendering",
+        "WhiteboardTerminal",
         argumentParser, logging,
       ],
       swiftSettings: settings
@@ -149,17 +169,17 @@ let package = Package(
     .target(
       name: "WhiteboardRelay",
       dependencies: [
-        "PeerDiscovery", "PeerSession", "PeerWire", "WhiteboardDocument", "WhiteboardNode",
-        "WhiteboardRendering", logging, metrics,
+        "CommandLines", "PeerDiscovery", "PeerSession", "PeerWire", "WhiteboardDocument",
+        "WhiteboardNode", "WhiteboardRendering", logging, metrics,
       ],
       swiftSettings: settings
     ),
     .executableTarget(
       name: "whiteboard-relay",
       dependencies: [
-        "AvahiDiscovery", "PeerSession", "RelayOperations", "WhiteboardCommands", "WhiteboardNode",
-        "WhiteboardRelay",
-        "WhiteboardRendering", argumentParser, logging, metrics,
+        "AvahiDiscovery", "CommandLines", "PeerSession", "RelayOperations", "WhiteboardCommands",
+        "WhiteboardNode", "WhiteboardRelay", "WhiteboardRendering", argumentParser, logging,
+        metrics,
       ],
       swiftSettings: settings
     ),
@@ -174,10 +194,10 @@ let package = Package(
     .executableTarget(
       name: "whiteboard-replay",
       dependencies: [
-        "AvahiDiscovery", "PeerSession", "SessionReplay", "Whiteboard", "WhiteboardCommands",
-        "WhiteboardDocument", "WhiteboardExport", "WhiteboardNode", "WhiteboardPictures",
-        "WhiteboardRendering",
-        "WhiteboardSync", "WhiteboardTerminal", argumentParser, logging,
+        "AvahiDiscovery", "CommandLines", "PeerSession", "SessionReplay", "Whiteboard",
+        "WhiteboardCommands", "WhiteboardDocument", "WhiteboardExport", "WhiteboardNode",
+        "WhiteboardPictures", "WhiteboardRendering", "WhiteboardSync", "WhiteboardTerminal",
+        argumentParser, logging,
       ],
       swiftSettings: settings
     ),
@@ -246,15 +266,31 @@ let package = Package(
     .testTarget(
       name: "WhiteboardNodeTests",
       dependencies: [
-        "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard", "WhiteboardDocument",
-        "WhiteboardExport", "WhiteboardNode", "WhiteboardRendering", "WhiteboardTerminal", logging,
+        "CommandLines", "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard",
+        "WhiteboardDemo", "WhiteboardDocument", "WhiteboardExport", "WhiteboardNode",
+        "WhiteboardRendering", "WhiteboardTerminal", logging,
       ]
+    ),
+    .testTarget(
+      name: "CommandLinesTests",
+      dependencies: [
+        "CommandLines", "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard",
+        "WhiteboardNode", "WhiteboardRendering",
+      ]
+    ),
+    .testTarget(
+      name: "WhiteboardDoctorTests",
+      dependencies: ["WhiteboardDoctor", "WhiteboardNode"]
+    ),
+    .testTarget(
+      name: "WhiteboardDemoTests",
+      dependencies: ["PeerDiscovery", "PeerSession", "WhiteboardDemo", logging]
     ),
     .testTarget(
       name: "WhiteboardRelayTests",
       dependencies: [
-        "PeerDiscovery", "PeerSession", "WhiteboardDocument", "WhiteboardNode", "WhiteboardRelay",
-        logging,
+        "CommandLines", "PeerDiscovery", "PeerSession", "PeerTestKit", "WhiteboardDocument",
+        "WhiteboardNode", "WhiteboardRelay", logging,
       ]
     ),
     .testTarget(
@@ -277,8 +313,8 @@ let package = Package(
     .testTarget(
       name: "WhiteboardTerminalTests",
       dependencies: [
-        "PeerTestKit", "SessionReplay", "Whiteboard", "WhiteboardDocument", "WhiteboardNode",
-        "WhiteboardRendering", "WhiteboardSync",
+        "CommandLines", "PeerTestKit", "SessionReplay", "Whiteboard", "WhiteboardDoctor",
+        "WhiteboardDocument", "WhiteboardNode", "WhiteboardRendering", "WhiteboardSync",
         "WhiteboardTerminal",
       ]
     ),

@@ -208,7 +208,7 @@ public struct RecordingReplay: Sendable {
 extension RecordingReplay {
   /// Returns the key of a peer: of an author, or of a peer that only watches.
   package func key(of number: Int) -> any AuthorKey {
-    number < people.count ? ReenactedKey(people[number].key) : ReenactedKey(onlooker: number)
+    number < people.count ? ReplayedKey(people[number].key) : ReplayedKey(onlooker: number)
   }
 
   /// Creates the replica of a peer, with an empty board.
@@ -221,7 +221,7 @@ extension RecordingReplay {
     return Replica(
       author: Author(board: board, key: key, grant: grant(of: key.publicKey), random: random),
       now: now,
-      verifier: ReenactedVerifier(self)
+      verifier: ReplayedVerifier(self)
     )
   }
 
@@ -255,7 +255,7 @@ extension RecordingReplay {
 /// A key that signs for an author whose private key is not available.
 ///
 /// Anyone can create its signatures, and only peers in a replay accept them.
-struct ReenactedKey: AuthorKey {
+struct ReplayedKey: AuthorKey {
   let publicKey: [UInt8]
 
   init(_ publicKey: [UInt8]) { self.publicKey = publicKey }
@@ -273,20 +273,20 @@ struct ReenactedKey: AuthorKey {
   }
 }
 
-/// A verifier that accepts signatures of ``ReenactedKey``, and signatures from the recording.
-struct ReenactedVerifier: SignatureVerifier {
+/// A verifier that accepts signatures of ``ReplayedKey``, and signatures from the recording.
+struct ReplayedVerifier: SignatureVerifier {
   private let real = P256SignatureVerifier()
   /// The signatures of the records in the recording, which were checked when it was made.
   private let recorded: Set<[UInt8]>
 
-  init(_ reenactment: RecordingReplay) {
-    recorded = Set(reenactment.records.values.map(\.signature))
+  init(_ replay: RecordingReplay) {
+    recorded = Set(replay.records.values.map(\.signature))
   }
 
   func isKey(_ bytes: [UInt8]) -> Bool { bytes.count == 65 && bytes.first == 4 }
 
   func isValid(_ signature: [UInt8], of bytes: [UInt8], by key: [UInt8]) -> Bool {
-    signature == ReenactedKey.signature(of: bytes, by: key)
+    signature == ReplayedKey.signature(of: bytes, by: key)
       || recorded.contains(signature) || real.isValid(signature, of: bytes, by: key)
   }
 }

@@ -14,4 +14,7 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
     mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
     return mixed ^ (mixed >> 31)
   }
+
+  /// Returns the next random number from 0 up to but not including 1.
+  mutating func fraction() -> Double { Double(next() >> 11) / Double(1 << 53) }
 }

@@ -44,7 +44,7 @@ package enum Console {
   /// - Throws: ``NodeError`` if the bytes cannot be written. If the reader has closed the output,
   ///   this is not an error.
   package static func tell(_ bytes: [UInt8]) throws(NodeError) {
-    switch LineWriter.writeAll(bytes, to: STDOUT_FILENO) {
+    switch FileWriting.writeAll(bytes, to: STDOUT_FILENO) {
     case nil, EPIPE?: return
     default: throw NodeError.unwritable
     }
@@ -53,7 +53,7 @@ package enum Console {
   /// Prints a line for the user on standard error.
   package static func complain(_ line: String) {
     // If standard error cannot be written either, the failure cannot be reported.
-    _ = LineWriter.writeAll(Array((line + "\n").utf8), to: STDERR_FILENO)
+    _ = FileWriting.writeAll(Array((line + "\n").utf8), to: STDERR_FILENO)
   }
 }
 

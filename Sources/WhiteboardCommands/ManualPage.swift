@@ -1,3 +1,4 @@
+import CommandLines
 import WhiteboardNode
 
 /// The manual page of a command, available as plain text and in the macro language of `man`.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLines
 import Whiteboard
 import WhiteboardCommands
 import WhiteboardNode
@@ -177,7 +178,7 @@ struct RunCommand: AsyncParsableCommand {
     var status = stat()
     guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR
     else {
-      let why = descriptor < 0 ? NetworkSurvey.words(for: number) : "it is a directory"
+      let why = descriptor < 0 ? SystemError.words(for: number) : "it is a directory"
       throw NodeError(
         .noInput,
         "the file \(TerminalText.quoted(file, limit: 256)) cannot be read: \(why)"

@@ -1,3 +1,4 @@
+import CommandLines
 import PeerDiscovery
 import PeerSession
 import WhiteboardCommands

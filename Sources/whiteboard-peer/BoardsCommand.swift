@@ -1,5 +1,6 @@
 import ArgumentParser
 import AvahiDiscovery
+import CommandLines
 import FoundationEssentials
 import PeerDiscovery
 import PeerSession
@@ -190,7 +191,7 @@ struct BoardsCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
       let content = try await BoardFile.read(try await common.path(of: board), version: version)
-      try Console.tell(content.text(json: common.json))
+      try Console.tell(content.lines(json: common.json))
     }
   }
 

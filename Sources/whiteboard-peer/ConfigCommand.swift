@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLines
 import WhiteboardCommands
 import WhiteboardNode
 import WhiteboardRendering
@@ -10,10 +11,8 @@ struct ConfigCommand: AsyncParsableCommand {
     commandName: "config",
     abstract: "Show the settings and the path of the configuration file.",
     discussion: """
-      The file has lines NAME = VALUE, and comments that begin with #, as in TOML. A value needs \
-      double quotes only if it begins or ends with a blank, or contains a # after a blank. After a \
-      line [keys], each line binds keys: COMMAND = KEY, KEY. A line keys.COMMAND = KEY does so \
-      anywhere in the file.
+      \(SettingsFile.format) After a line [keys], each line binds keys: COMMAND = KEY, KEY. A line \
+      keys.COMMAND = KEY does so anywhere in the file.
 
       Options override the environment, the environment overrides the file, and the file overrides \
       the defaults. If the file has a mistake, the exit status is 78, and the message names the \

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLines
 import Whiteboard
 import WhiteboardCommands
 import WhiteboardExport
@@ -119,7 +120,7 @@ struct ExportCommand: AsyncParsableCommand {
 
   private func chosenRegion() throws(NodeError) -> Rectangle? {
     do throws(CommandError) {
-      _ = try CommandParser.checkedPixels(scale)
+      _ = try CommandLimits.checkedPixels(scale)
       return try region.map { (text) throws(CommandError) in try CommandParser.region(text) }
     } catch {
       throw NodeError(.usage, error.message)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLines
 import PeerSession
 import Whiteboard
 import WhiteboardCommands

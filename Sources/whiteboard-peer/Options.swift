@@ -1,5 +1,6 @@
 import ArgumentParser
 import AvahiDiscovery
+import CommandLines
 import FoundationEssentials
 import Logging
 import PeerSession

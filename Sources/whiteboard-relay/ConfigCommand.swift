@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLines
 import PeerSession
 import WhiteboardCommands
 import WhiteboardNode
@@ -10,8 +11,10 @@ struct ConfigCommand: AsyncParsableCommand {
     commandName: "config",
     abstract: "Show the settings, or check them.",
     discussion: """
-      The file has lines NAME = VALUE, and comments that begin with #. Options override the \
-      environment, the environment overrides the file, and the file overrides the defaults. \
+      \(SettingsFile.format)
+
+      Options override the environment, the environment overrides the file, and the file overrides \
+      the defaults. \
       A running relay reads the file again at SIGHUP.
 
       The settings:

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLines
 import FoundationEssentials
 import Glibc
 import Logging

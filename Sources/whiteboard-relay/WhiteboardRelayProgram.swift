@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLines
 import WhiteboardCommands
 import WhiteboardNode
 import WhiteboardRelay

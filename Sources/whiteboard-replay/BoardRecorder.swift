@@ -1,3 +1,4 @@
+import CommandLines
 import SessionReplay
 import WhiteboardCommands
 import WhiteboardDocument

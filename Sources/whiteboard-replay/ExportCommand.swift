@@ -85,7 +85,7 @@ struct ExportCommand: AsyncParsableCommand {
         "the name of the file must end in one of \(ExportFormat.endings), .cast, .jsonl"
       )
     }
-    do throws(CommandError) { _ = try CommandParser.checkedPixels(scale ?? 1) } catch {
+    do throws(CommandError) { _ = try CommandLimits.checkedPixels(scale ?? 1) } catch {
       throw NodeError(.usage, error.message)
     }
     let recording = try await input.recording()

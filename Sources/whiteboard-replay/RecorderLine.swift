@@ -1,3 +1,4 @@
+import CommandLines
 import WhiteboardCommands
 import WhiteboardNode
 import WhiteboardRendering

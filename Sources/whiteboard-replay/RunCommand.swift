@@ -1,4 +1,5 @@
 import ArgumentParser
+import Logging
 import SessionReplay
 import Whiteboard
 import WhiteboardCommands
@@ -119,11 +120,11 @@ struct RunCommand: AsyncParsableCommand {
     _ seed: UInt64
   ) async throws -> Bool {
     let recording = try await Recording.read(file)
-    let reenactment = RecordingReplay(of: recording)
+    let replay = RecordingReplay(of: recording)
     // A damaged recording fails even if all peers reach the board of its intact part.
     let found = await Verification(of: recording, replicas: 0, seed: seed)
     let isWhole = found.isGood && recording.history.damages.isEmpty
-    let names = SimulatedSession.names(reenactment, peers: peers ?? 0)
+    let names = SimulatedSession.names(replay, peers: peers ?? 0)
     guard peers ?? .max >= names.count else {
       throw NodeError(
         .usage,
@@ -137,7 +138,7 @@ struct RunCommand: AsyncParsableCommand {
           + names.prefix(26).joined(separator: ", ")
       )
     }
-    guard reenactment.count > 0 else {
+    guard replay.count > 0 else {
       throw NodeError(
         .badData,
         "\(file): there is nothing to replay, because no change has a known author"
@@ -151,21 +152,26 @@ struct RunCommand: AsyncParsableCommand {
     guard !loopback || conditions.kills.isEmpty else {
       throw NodeError(.usage, "--net: kill cannot be combined with --loopback")
     }
-    for part in reenactment.parts.indices {
-      let outcome: ReenactmentOutcome
+    for part in replay.parts.indices {
+      let outcome: ReplayOutcome
       if loopback {
+        var logger = Logger(label: "whiteboard-replay") {
+          StreamLogHandler.standardError(label: $0)
+        }
+        logger.logLevel = .critical
         outcome = try await LoopbackSession(
-          reenactment: reenactment,
+          replay,
           part: part,
-          count: names.count,
+          peers: names.count,
           conditions: conditions,
           seed: seed,
-          isHurried: hurry
+          isHurried: hurry,
+          logger: logger
         ).run()
       } else {
         outcome =
           SimulatedSession(
-            reenactment,
+            replay,
             part: part,
             peers: names.count,
             conditions: conditions,
@@ -173,7 +179,7 @@ struct RunCommand: AsyncParsableCommand {
             trace: trace.map { _ in { lines += Array($0.utf8) } }
           ).run()
       }
-      operations += reenactment.parts[part].operations
+      operations += replay.parts[part].operations
       messages += outcome.messages
       disturbed += outcome.disturbed
       time += outcome.duration
@@ -182,10 +188,10 @@ struct RunCommand: AsyncParsableCommand {
     }
     if let trace { try write(lines, to: trace) }
     let words =
-      "\(counted(names.count, "peer")), \(counted(reenactment.count, "batch", "batches")), "
+      "\(counted(names.count, "peer")), \(counted(replay.count, "batch", "batches")), "
       + counted(operations, "operation")
-    let parts = reenactment.parts.count > 1 ? " in \(reenactment.parts.count) parts" : ""
-    let given = reenactment.given > 0 ? ", \(counted(reenactment.given, "step")) not replayed" : ""
+    let parts = replay.parts.count > 1 ? " in \(replay.parts.count) parts" : ""
+    let given = replay.given > 0 ? ", \(counted(replay.given, "step")) not replayed" : ""
     try Console.tell(
       """
       \(faults.isEmpty && isWhole ? "ok" : "NOT OK")  \(TerminalText.cleaned(file)): \(words)\(parts)\
@@ -201,25 +207,25 @@ struct RunCommand: AsyncParsableCommand {
       )
     }
     for (part, words) in faults {
-      let parts = reenactment.parts.count > 1 ? "part \(part + 1): " : ""
+      let parts = replay.parts.count > 1 ? "part \(part + 1): " : ""
       for word in words.prefix(20) { try Console.tell("    \(parts)\(word)\n") }
     }
     if let first = faults.first, !noShrink, !loopback {
-      try await shrink(reenactment, first.part, conditions, seed, file)
+      try await shrink(replay, first.part, conditions, seed, file)
     }
     return faults.isEmpty && isWhole
   }
 
   /// Writes the smallest recording that still fails, and prints how to repeat the failure.
   private func shrink(
-    _ reenactment: RecordingReplay,
+    _ replay: RecordingReplay,
     _ part: Int,
     _ conditions: NetworkConditions,
     _ seed: UInt64,
     _ file: String
   ) async throws {
-    let peers = SimulatedSession.names(reenactment, peers: peers ?? 0).count
-    let found = reenactment.shrunk(part: part) { candidate in
+    let peers = SimulatedSession.names(replay, peers: peers ?? 0).count
+    let found = replay.shrunk(part: part) { candidate in
       !SimulatedSession(candidate, peers: peers, conditions: conditions, seed: seed).run().isGood
     }
     guard let (smallest, attempts) = found else {
@@ -237,7 +243,7 @@ struct RunCommand: AsyncParsableCommand {
     let net = net.isEmpty ? "" : " --net '\(net)'"
     try Console.tell(
       """
-          \(smallest.count) of \(reenactment.parts[part].acts.count) batches are enough to fail (\(attempts) attempts). \
+          \(smallest.count) of \(replay.parts[part].acts.count) batches are enough to fail (\(attempts) attempts). \
       To repeat the failure:
           whiteboard-replay run \(TerminalText.cleaned(path)) --peers \(peers)\(net) --seed \(seed)
 

@@ -18,7 +18,7 @@ from program import BINARY
 from support import REPOSITORY
 
 PAGES = REPOSITORY / "Sources" / "WhiteboardCommands" / "WhiteboardCommands.docc"
-JSON_LINES = REPOSITORY / "Sources" / "WhiteboardNode" / "WhiteboardNode.docc" / "JSONLines.md"
+JSON_LINES = REPOSITORY / "Sources" / "CommandLines" / "CommandLines.docc" / "JSONLines.md"
 BLOCK = re.compile(r"(<!-- generated: ([\w-]+) -->\n)(.*?)(<!-- end of generated text -->)", re.S)
 # Options of nearly all commands, besides those that set a setting.
 SHARED = {"--json", "--version", "--help", "--ephemeral", "--no-color"}

@@ -7,7 +7,7 @@ import WhiteboardSync
 
 /// Recordings that peers replay over a simulated network.
 struct RecordingReplayTests {
-  private func reenactment(seed: UInt64, crashes: Int = 0) async throws -> RecordingReplay {
+  private func replay(seed: UInt64, crashes: Int = 0) async throws -> RecordingReplay {
     let world = try await RecordedWorld(seed: seed, crashes: crashes)
     return RecordingReplay(of: try await Recording.open(world.path))
   }
@@ -20,7 +20,7 @@ struct RecordingReplayTests {
     arguments: 0..<8
   )
   func converges(seed: UInt64) async throws {
-    let acted = try await reenactment(seed: seed, crashes: seed < 4 ? 0 : 4)
+    let acted = try await replay(seed: seed, crashes: seed < 4 ? 0 : 4)
     #expect(acted.count > 0)
     for net in ["", "delay=300ms±300", "loss=50%,delay=5ms", Self.weather] {
       let conditions = try NetworkConditions(net)
@@ -40,7 +40,7 @@ struct RecordingReplayTests {
 
   @Test("the same seed gives the same session, byte for byte; another seed gives another")
   func repeats() async throws {
-    let acted = try await reenactment(seed: 3)
+    let acted = try await replay(seed: 3)
     let conditions = try NetworkConditions(Self.weather)
     func trace(_ seed: UInt64) -> (lines: [String], hash: [UInt8]) {
       var lines: [String] = []
@@ -104,7 +104,7 @@ struct RecordingReplayTests {
     // cause of a failure.
     var found: (RecordingReplay, part: Int, culprit: RecordingReplay.Act)?
     for seed in UInt64(2)..<40 where found == nil {
-      let acted = try await reenactment(seed: seed)
+      let acted = try await replay(seed: seed)
       for part in acted.parts.indices where acted.parts[part].acts.count > 20 {
         for person in acted.people.indices.dropFirst() where found == nil {
           let acts = acted.parts[part].acts.filter { $0.person == person }

@@ -1,3 +1,4 @@
+import CommandLines
 import PeerDiscovery
 import Testing
 import WhiteboardNode

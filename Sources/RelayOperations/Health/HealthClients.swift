@@ -7,7 +7,7 @@ final class HealthClients: Sendable {
     var channels: [ObjectIdentifier: any Channel] = [:]
     /// The clients whose requests are incomplete, oldest first.
     var incomplete: [ObjectIdentifier] = []
-    var questions = 0
+    var requests = 0
   }
 
   private let limit: Int
@@ -31,7 +31,7 @@ final class HealthClients: Sendable {
       guard let oldest = state.incomplete.first else { return (false, nil) }
       state.incomplete.removeFirst()
       state.incomplete.append(id)
-      // The closed client's place is free now, before the connection has ended.
+      // The place is free now, before the connection of the closed client has ended.
       return (true, state.channels.removeValue(forKey: oldest))
     }
     channel.closeFuture.whenComplete { _ in
@@ -53,16 +53,18 @@ final class HealthClients: Sendable {
   /// Returns whether one more request may be passed to an endpoint, and counts it if so.
   ///
   /// Without this limit, requests would pile up if an endpoint hangs.
-  func beginAsking() -> Bool {
+  func beginRequest() -> Bool {
     state.withLockedValue {
-      guard $0.questions < limit else { return false }
-      $0.questions += 1
+      guard $0.requests < limit else { return false }
+      $0.requests += 1
       return true
     }
   }
 
-  func endAsking() { state.withLockedValue { $0.questions -= 1 } }
+  /// Records that an endpoint has answered.
+  func endRequest() { state.withLockedValue { $0.requests -= 1 } }
 
+  /// Closes the listener, and then all connections.
   func closeAll(after listener: any Channel) async {
     // Ignore errors: the channels may already be closed.
     try? await listener.close()

@@ -31,14 +31,10 @@ private final class HealthConnection: ChannelInboundHandler {
   private enum State {
     case reading
     /// An endpoint is working on the answer.
-    ///
-    /// `timeout` sends an answer if the endpoint takes too long.
-    case asking(isHeadOnly: Bool, timeout: Scheduled<Void>)
-    /// The answer is being written.
-    ///
-    /// Further input is dropped.
+    case waiting(isHeadOnly: Bool)
+    /// The answer is being written, and further input is dropped.
     case answering
-    /// The answer is in the kernel's send buffer.
+    /// The answer is in the kernel's send buffer, or the connection has ended.
     case answered
   }
 
@@ -52,7 +48,7 @@ private final class HealthConnection: ChannelInboundHandler {
   private let clients: HealthClients
   private var state = State.reading
   private var isInputClosed = false
-  private var end: Scheduled<Void>?
+  private var deadline: Scheduled<Void>?
 
   init(
     _ endpoints: HealthEndpoints,
@@ -69,12 +65,11 @@ private final class HealthConnection: ChannelInboundHandler {
     guard !clients.admit(context.channel) else { return }
     // Do not wait for the client's end of input: the client may be part of a flood of connections.
     isInputClosed = true
-    say(.text(.serviceUnavailable, "too many connections"), context)
+    answer(.text(.serviceUnavailable, "too many connections"), context)
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    end?.cancel()
-    if case .asking(_, let timeout) = state { timeout.cancel() }
+    deadline?.cancel()
     state = .answered
   }
 
@@ -82,9 +77,9 @@ private final class HealthConnection: ChannelInboundHandler {
     guard case .reading = state, case .head(let head) = Self.unwrapInboundIn(data) else { return }
     clients.endReading(context.channel)
     do throws(HealthAnswer) {
-      ask(try HealthQuestion(head), context)
+      pass(try HealthRequest(head), context)
     } catch {
-      say(error, context, isHeadOnly: head.method == .HEAD)
+      answer(error, context, isHeadOnly: head.method == .HEAD)
     }
   }
 
@@ -94,7 +89,7 @@ private final class HealthConnection: ChannelInboundHandler {
     switch state {
     // A client that ends its input without a complete request does not wait for an answer.
     case .reading, .answered: context.close(promise: nil)
-    case .asking, .answering: break
+    case .waiting, .answering: break
     }
   }
 
@@ -104,42 +99,42 @@ private final class HealthConnection: ChannelInboundHandler {
     clients.endReading(context.channel)
     switch error as? HTTPParserError {
     case .headerOverflow:
-      say(.text(.requestHeaderFieldsTooLarge, "the head of the request is too large"), context)
+      answer(.text(.requestHeaderFieldsTooLarge, "the head of the request is too large"), context)
     case .some:
-      say(.text(.badRequest, "bad request"), context)
+      answer(.text(.badRequest, "bad request"), context)
     case nil:
       context.close(promise: nil)
     }
   }
 
-  private func ask(_ question: HealthQuestion, _ context: ChannelHandlerContext) {
-    guard clients.beginAsking() else {
-      say(.text(.serviceUnavailable, "too many requests are waiting for an answer"), context)
+  /// Passes a request to its endpoint, and answers with the first of its result and the timeout.
+  private func pass(_ request: HealthRequest, _ context: ChannelHandlerContext) {
+    guard clients.beginRequest() else {
+      answer(.text(.serviceUnavailable, "too many requests are waiting for an answer"), context)
       return
     }
+    state = .waiting(isHeadOnly: request.isHeadOnly)
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-    let time = configuration.answerTimeout
-    let timeout = context.eventLoop.scheduleTask(in: TimeAmount(time)) {
-      bound.value.0.conclude(.text(.serviceUnavailable, "no answer in \(time)"), bound.value.1)
+    let answerIfWaiting: @Sendable (HealthAnswer) -> Void = { answer in
+      let (connection, context) = bound.value
+      guard case .waiting(let isHeadOnly) = connection.state else { return }
+      connection.answer(answer, context, isHeadOnly: isHeadOnly)
     }
-    state = .asking(isHeadOnly: question.isHeadOnly, timeout: timeout)
-    let (endpoints, clients, loop) = (endpoints, clients, context.eventLoop)
+    let (time, loop) = (configuration.answerTimeout, context.eventLoop)
+    let timeout = loop.scheduleTask(in: TimeAmount(time)) {
+      answerIfWaiting(.text(.serviceUnavailable, "no answer in \(time)"))
+    }
     // No code waits for this task, so that an endpoint that hangs blocks neither its client nor the
     // end of the server. `clients` limits the number of these tasks.
-    Task {
-      let answer = await endpoints.answer(to: question)
-      clients.endAsking()
-      loop.execute { bound.value.0.conclude(answer, bound.value.1) }
+    Task { [endpoints, clients] in
+      let answer = await endpoints.answer(to: request)
+      clients.endRequest()
+      timeout.cancel()
+      loop.execute { answerIfWaiting(answer) }
     }
   }
 
-  private func conclude(_ answer: HealthAnswer, _ context: ChannelHandlerContext) {
-    guard case .asking(let isHeadOnly, let timeout) = state else { return }
-    timeout.cancel()
-    say(answer, context, isHeadOnly: isHeadOnly)
-  }
-
-  private func say(
+  private func answer(
     _ answer: HealthAnswer,
     _ context: ChannelHandlerContext,
     isHeadOnly: Bool = false
@@ -167,10 +162,10 @@ private final class HealthConnection: ChannelInboundHandler {
     }
   }
 
-  /// Closes the connection after `time`; replaces an earlier deadline.
+  /// Closes the connection after a time; replaces an earlier deadline.
   private func close(_ context: ChannelHandlerContext, in time: TimeAmount) {
-    end?.cancel()
+    deadline?.cancel()
     let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-    end = context.eventLoop.scheduleTask(in: time) { bound.value.close(promise: nil) }
+    deadline = context.eventLoop.scheduleTask(in: time) { bound.value.close(promise: nil) }
   }
 }

@@ -37,11 +37,11 @@ public struct HealthEndpoints: Sendable {
     self.metrics = metrics
   }
 
-  func answer(to question: HealthQuestion) async -> HealthAnswer {
-    switch question.path {
-    case .healthz: .verdict("ok", "unwell", against: await ailments(), isJSON: question.wantsJSON)
+  func answer(to request: HealthRequest) async -> HealthAnswer {
+    switch request.path {
+    case .healthz: .verdict("ok", "unwell", against: await ailments(), isJSON: request.wantsJSON)
     case .readyz:
-      .verdict("ready", "not ready", against: await hindrances(), isJSON: question.wantsJSON)
+      .verdict("ready", "not ready", against: await hindrances(), isJSON: request.wantsJSON)
     case .metrics:
       HealthAnswer(
         status: .ok,
@@ -49,7 +49,7 @@ public struct HealthEndpoints: Sendable {
         body: await metrics()
       )
     case .version:
-      question.wantsJSON
+      request.wantsJSON
         ? .json(.ok, .object([("program", .string(program)), ("version", .string(version))]))
         : .text(.ok, "\(program) \(version)")
     }

@@ -35,80 +35,60 @@ public struct HealthProbe: Sendable {
   ///
   /// - Throws: ``Failure`` if the server does not answer in time, or not in HTTP.
   public func ask(_ path: String) async throws(Failure) -> Answer {
+    let client: Client
     do {
-      let answer = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-        .connect(host: host, port: port) { [timeout] channel in
+      client = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .connect(host: host, port: port) { channel in
           channel.eventLoop.makeCompletedFuture {
-            let answer = channel.eventLoop.makePromise(of: Answer.self)
-            let pipeline = channel.pipeline.syncOperations
-            try pipeline.addHTTPClientHandlers()
-            try pipeline.addHandler(HealthAsker(path: path, timeout: timeout, answer: answer))
-            return answer.futureResult
+            try channel.pipeline.syncOperations.addHTTPClientHandlers()
+            return try Client(wrappingChannelSynchronously: channel)
           }
         }
-      return try await answer.get()
-    } catch let failure as Failure {
-      throw failure
     } catch {
       throw Failure(description: "no server answers at \(host) port \(port)")
     }
+    let channel = client.channel
+    // If the connection closes before the answer is complete, reading the answer fails.
+    let end = channel.eventLoop.scheduleTask(in: TimeAmount(timeout)) {
+      channel.close(promise: nil)
+    }
+    defer { end.cancel() }
+    do {
+      return try await client.executeThenClose { inbound, outbound in
+        let headers: HTTPHeaders = ["Host": "localhost", "Connection": "close"]
+        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: path, headers: headers)
+        try await outbound.write(contentsOf: [.head(head), .end(nil)])
+        return try await Self.answer(in: inbound)
+      }
+    } catch {
+      throw Failure(description: "no complete answer arrived in time")
+    }
   }
-}
 
-/// The handler that sends the request once connected, and collects the answer.
-private final class HealthAsker: ChannelInboundHandler {
-  typealias InboundIn = HTTPClientResponsePart
-  typealias OutboundOut = HTTPClientRequestPart
+  private typealias Client = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
+
+  private struct Incomplete: Error {}
 
   private static let bodyLimit = 64 * 1_024
 
-  private let path: String
-  private let timeout: Duration
-  private let answer: EventLoopPromise<HealthProbe.Answer>
-  private var status: Int?
-  private var body = ByteBuffer()
-  private var end: Scheduled<Void>?
-
-  init(path: String, timeout: Duration, answer: EventLoopPromise<HealthProbe.Answer>) {
-    self.path = path
-    self.timeout = timeout
-    self.answer = answer
-  }
-
-  func channelActive(context: ChannelHandlerContext) {
-    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-    end = context.eventLoop.scheduleTask(in: TimeAmount(timeout)) {
-      bound.value.close(promise: nil)
-    }
-    let headers: HTTPHeaders = ["Host": "localhost", "Connection": "close"]
-    let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: path, headers: headers)
-    context.write(Self.wrapOutboundOut(.head(head)), promise: nil)
-    context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
-  }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    switch Self.unwrapInboundIn(data) {
-    case .head(let head): status = Int(head.status.code)
-    case .body(var piece):
-      let room = Self.bodyLimit - body.readableBytes
-      if var kept = piece.readSlice(length: min(room, piece.readableBytes)) {
-        body.writeBuffer(&kept)
+  private static func answer(
+    in parts: NIOAsyncChannelInboundStream<HTTPClientResponsePart>
+  ) async throws -> Answer {
+    var status: Int?
+    var body = ByteBuffer()
+    for try await part in parts {
+      switch part {
+      case .head(let head): status = Int(head.status.code)
+      case .body(var piece):
+        let room = bodyLimit - body.readableBytes
+        if var kept = piece.readSlice(length: min(room, piece.readableBytes)) {
+          body.writeBuffer(&kept)
+        }
+      case .end:
+        guard let status else { throw Incomplete() }
+        return Answer(status: status, body: String(buffer: body))
       }
-    case .end:
-      if let status {
-        answer.succeed(HealthProbe.Answer(status: status, body: String(buffer: body)))
-      }
-      context.close(promise: nil)
     }
-  }
-
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
-
-  /// Called at the end of every channel, even if it was never connected.
-  ///
-  /// If the answer has already arrived, failing the promise has no effect.
-  func handlerRemoved(context: ChannelHandlerContext) {
-    end?.cancel()
-    answer.fail(HealthProbe.Failure(description: "no complete answer arrived in time"))
+    throw Incomplete()
   }
 }

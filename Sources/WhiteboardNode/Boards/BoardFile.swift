@@ -18,17 +18,10 @@ package enum BoardFile {
     /// The digest of the board.
     package let digest: String
 
-    /// The content as event lines.
-    package func text(json: Bool) -> String {
-      let events: [NodeEvent] =
-        [
-          .objects(
-            .init(
-              count: objects.count,
-              objects: objects.map { NodeEvent.ObjectDescription($0, path: nil) }
-            )
-          )
-        ]
+    /// The content as events: the objects, the chat lines and the digest.
+    package var events: [NodeEvent] {
+      let list = objects.map { NodeEvent.ObjectDescription($0) }
+      return [.objects(.init(count: list.count, objects: list))]
         + chat.map { line in
           .chat(
             .init(
@@ -41,11 +34,6 @@ package enum BoardFile {
           )
         }
         + [.digest(.init(digest: digest, objects: objects.count))]
-      return events.map { event in
-        json
-          ? String(decoding: EventLine.json(event), as: UTF8.self)
-          : EventText.line(event).map { $0 + "\n" } ?? ""
-      }.joined()
     }
   }
 

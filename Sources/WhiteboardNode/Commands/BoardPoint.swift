@@ -78,15 +78,4 @@ package enum StackPlace: Equatable, Sendable {
   case above(ObjectReference)
   /// Just behind an object.
   case below(ObjectReference)
-
-  /// Creates a position that needs no other object from its name; nil for other words.
-  init?(_ word: some StringProtocol) {
-    switch word {
-    case "front": self = .front
-    case "back": self = .back
-    case "forward": self = .forward
-    case "backward": self = .backward
-    default: return nil
-    }
-  }
 }

@@ -6,39 +6,39 @@ extension Command {
   package func checked() throws(CommandError) -> Command {
     switch self {
     case .text(let at, let words, let color, let alias):
-      let words = try CommandParser.checkedWords(words, what: "the text")
+      let words = try CommandLimits.checkedWords(words, what: "the text")
       return .text(at: at, words: words, color: color, alias: alias)
     case .insert(let reference, let at, let words, let replacing, let was):
       return .insert(
         reference,
-        at: try CommandParser.checkedPosition(Int64(at), key: "the position"),
-        words: try CommandParser.checkedWords(words, what: "the text"),
-        replacing: try CommandParser.checkedPosition(Int64(replacing), key: "replacing"),
+        at: try CommandLimits.checkedPosition(Int64(at), key: "the position"),
+        words: try CommandLimits.checkedWords(words, what: "the text"),
+        replacing: try CommandLimits.checkedPosition(Int64(replacing), key: "replacing"),
         was: was
       )
     case .say(let words):
-      return .say(words: try CommandParser.checkedWords(words, what: "the message"))
+      return .say(words: try CommandLimits.checkedWords(words, what: "the message"))
     case .photo(_, let file, _), .saveAs(let file), .import(let file, _),
       .export(let file, _, _, _):
-      _ = try CommandParser.checkedFile(file)
+      _ = try CommandLimits.checkedFile(file)
     case .play(_, let move):
-      _ = try CommandParser.checkedMove(move)
+      _ = try CommandLimits.checkedMove(move)
     case .accept(let target, _), .decline(let target, _):
-      _ = try CommandParser.target(target, what: "the invitation")
+      _ = try CommandLimits.checkedTarget(target, what: "the invitation")
     case .scale(let references, let factor, _, _):
-      _ = try CommandParser.checkedReferences(references)
-      _ = try CommandParser.checkedFactor(factor)
+      _ = try CommandLimits.checkedReferences(references)
+      _ = try CommandLimits.checkedFactor(factor)
     case .rotate(let references, let degrees):
-      _ = try CommandParser.checkedReferences(references)
-      _ = try CommandParser.checkedDegrees(degrees)
+      _ = try CommandLimits.checkedReferences(references)
+      _ = try CommandLimits.checkedDegrees(degrees)
     case .width(let references, let width):
-      _ = try CommandParser.checkedReferences(references)
-      _ = try CommandParser.checkedWidth(width, key: "the width")
+      _ = try CommandLimits.checkedReferences(references)
+      _ = try CommandLimits.checkedWidth(width, key: "the width")
     case .duplicate(let references, _, _), .select(let references), .move(let references, _),
       .color(let references, _), .order(let references, _), .group(let references, _),
       .lock(let references), .unlock(let references), .delete(let references),
       .copy(let references):
-      _ = try CommandParser.checkedReferences(references)
+      _ = try CommandLimits.checkedReferences(references)
     default: break
     }
     return self

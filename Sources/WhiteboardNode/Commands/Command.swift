@@ -173,8 +173,8 @@ package enum Command: Equatable, Sendable {
   case quit
   /// Leaves and ends the program, even if work is lost.
   case quitAnyway
-  /// Explains a command, or lists all; nil for the list.
-  case help(topic: String?)
+  /// Reports a text that explains commands, which the parser of the command supplies.
+  case help(text: String)
 
   /// Whether the command answers an invitation.
   var answersInvitation: Bool { name == .accept || name == .decline }
@@ -212,5 +212,5 @@ package enum IconChange: Equatable, Sendable {
 
 extension Command {
   /// The default radius of the eraser, in board units.
-  static let eraserRadius = 8.0
+  package static let eraserRadius = 8.0
 }

@@ -16,13 +16,8 @@ package final class CommandFeed: CommandSource {
   /// Adds a command at the end; never waits, however many commands are queued.
   package func push(_ request: CommandRequest) { push(.request(request)) }
 
-  /// Parses a line and adds its command; ignores an empty line.
-  package func push(_ line: String) {
-    guard let input = CommandInput(parsing: .line(Array(line.utf8))) else { return }
-    push(input)
-  }
-
-  private func push(_ input: CommandInput) {
+  /// Adds an item of input at the end; never waits.
+  package func push(_ input: CommandInput) {
     let waiter = state.withLockedValue { state in
       guard let waiter = state.waiter.take() else {
         state.inputs.append(input)

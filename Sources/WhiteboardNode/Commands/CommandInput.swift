@@ -4,32 +4,6 @@ package enum CommandInput: Equatable, Sendable {
   case request(CommandRequest)
   /// A line that is no command; the node answers it with this error in its turn.
   case failure(CommandError)
-
-  /// Parses a line of input, in words or in JSON; nil if the line is empty or a comment.
-  ///
-  /// - Parameters:
-  ///   - line: The line as it was read.
-  ///   - number: The number of the line in its script, for error messages; nil outside of scripts.
-  package init?(parsing line: LineReader.Line, number: Int? = nil) {
-    switch line {
-    case .tooLong:
-      self = .failure(
-        CommandError(
-          .lineTooLong,
-          "the line has more than \(CommandParser.maximumLineLength) bytes",
-          line: number
-        )
-      )
-    case .line(let bytes):
-      do throws(CommandError) {
-        guard var request = try CommandParser.parse(bytes: bytes) else { return nil }
-        request.line = number
-        self = .request(request)
-      } catch {
-        self = .failure(error.answering(verb: nil, request: nil, line: number))
-      }
-    }
-  }
 }
 
 /// A source of commands for a node.
@@ -40,27 +14,11 @@ package protocol CommandSource: Sendable {
   func next() async throws(InputError) -> CommandInput?
 }
 
-/// Parses lines as commands.
-package actor LineCommands: CommandSource {
-  private let lines: any LineSource
-  private let areNumbered: Bool
-  private var count = 0
+/// An error of input that cannot be read.
+package struct InputError: Error, Equatable, Sendable {
+  /// The system's error number.
+  package let number: Int32
 
-  /// Creates a source.
-  ///
-  /// - Parameters:
-  ///   - lines: The lines.
-  ///   - areNumbered: Whether the lines are a script whose line numbers help to find an error.
-  package init(_ lines: any LineSource, areNumbered: Bool) {
-    self.lines = lines
-    self.areNumbered = areNumbered
-  }
-
-  package func next() async throws(InputError) -> CommandInput? {
-    while let line = try await lines.next() {
-      count += 1
-      if let input = CommandInput(parsing: line, number: areNumbered ? count : nil) { return input }
-    }
-    return nil
-  }
+  /// Creates an error with the system's number.
+  package init(number: Int32) { self.number = number }
 }

@@ -8,12 +8,4 @@ package enum Setting: Equatable, Sendable {
   case grid(Double)
   /// The language of games, a BCP 47 tag.
   case language(String)
-
-  /// The names of the settings in the `set` command.
-  enum Name: String, CaseIterable {
-    case title, background, grid, language
-
-    /// All names, for messages.
-    static let list = allCases.map(\.rawValue).joined(separator: ", ")
-  }
 }

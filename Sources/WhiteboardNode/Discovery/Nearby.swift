@@ -155,7 +155,7 @@ extension NodeEvent.LostBoard {
 
 extension Nearby {
   /// Returns the reason why boards cannot be found; nil if they can.
-  static func problem(of discovery: any Discovery) async -> DiscoveryProblem? {
+  package static func problem(of discovery: any Discovery) async -> DiscoveryProblem? {
     await firstOf(within: .seconds(3)) { () -> DiscoveryProblem? in
       await discovery.browse(BrowserQuery(excluding: nil)) { events in
         for await event in events {

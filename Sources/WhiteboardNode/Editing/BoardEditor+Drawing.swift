@@ -144,7 +144,7 @@ extension BoardEditor {
 
 extension Point {
   /// Creates the board's point from that of a command.
-  init(_ point: BoardPoint) {
+  package init(_ point: BoardPoint) {
     self.init(x: point.x, y: point.y)
   }
 }

@@ -1,15 +1,14 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// What `undo` and `redo` did, in everyday words.
+/// The results of `undo` and `redo`, in everyday words.
 extension EventText {
-  /// Returns the answer to `undo` or `redo`, in one line.
-  static func stepLine(_ done: NodeEvent.Done) -> String { "ok: \(steps(done))" }
-
-  /// Returns what `undo` or `redo` did: the step, what of it was left and what was passed over.
+  /// Returns the result of `undo` or `redo`: the step, the changes that were left, and the steps that
+  /// were passed over.
+  ///
   /// - Parameters:
   ///   - done: The answer.
-  ///   - hint: What to do to take that back, as a sentence; nil for none.
+  ///   - hint: A sentence that explains how to reverse the step; nil for none.
   /// - Returns: One line of text.
   package static func steps(_ done: NodeEvent.Done, hint: String? = nil) -> String {
     let lead = done.verb == "redo" ? "Redone" : "Undone"
@@ -29,7 +28,7 @@ extension EventText {
       + passed(done.skippedSteps ?? [])
   }
 
-  /// Returns which steps were passed over and why, as sentences after others; empty for none.
+  /// Returns sentences about the steps that were passed over, each after a blank; empty for none.
   static func skipped(_ steps: [SkippedStep]) -> String {
     passed(steps.map { NodeEvent.PassedStep(step: $0.label, reason: $0.reason.rawValue) })
   }

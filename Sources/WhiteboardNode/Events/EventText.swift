@@ -1,51 +1,23 @@
 import WhiteboardRendering
 
-/// Tells events in words, one line each, for people and screen readers.
+/// The parts of sentences about members and steps, for messages of the node and lines of the programs.
+///
+/// The text of other peers is cleaned, so that the result is safe to display.
 package enum EventText {
-  /// The most characters of somebody's words in one line.
-  static let wordsLimit = 2_048
-
-  /// The event in words, or nil where a person has no use for it.
-  ///
-  /// What comes from others is cleaned: a line never holds anything a terminal would act on.
-  package static func line(_ event: NodeEvent) -> String? {
-    switch event {
-    case .ready, .peerFound, .peerUpdated, .peerLost, .peerState, .joining, .caughtUp,
-      .invitation, .joined, .left, .removed, .carried, .profile, .role, .invited, .peers:
-      peopleLine(event)
-    case .objectAdded, .objectChanged, .objectRemoved, .selected, .chat, .settingChanged:
-      boardLine(event)
-    case .object, .objects, .found, .chatHistory, .settings, .digest, .checkpoints, .diff:
-      answerLine(event)
-    case .data, .resourceOffered, .resourceStarted, .resourceProgress, .resourceFinished,
-      .streamOpened,
-      .streamData, .streamClosed:
-      transferLine(event)
-    case .saveState(let saving):
-      saveLine(saving.shown)
-    case .done(let done):
-      doneLine(done)
-    case .error(let failure):
-      "! \(failure.line.map { "line \($0): " } ?? "")\(TerminalText.cleaned(failure.message))"
-    case .note(let remark) where remark.code == "help":
-      // Our own words, of several lines.
-      remark.message
-    case .note(let remark) where remark.code == NodeEvent.Remark.savedAgain,
-      .warning(let remark) where remark.code == NodeEvent.Remark.notSaved:
-      // The save state reports this at the same time.
-      nil
-    case .note(let remark):
-      "- \(TerminalText.cleaned(remark.message))"
-    case .warning(let remark):
-      "! \(TerminalText.cleaned(remark.message))"
-    }
-  }
+  /// The maximum number of characters of another peer's text in a line.
+  package static let wordsLimit = 2_048
 
   /// Returns a display name with an id prefix, since several peers can use the same name.
   package static func person(_ name: String, _ peer: String) -> String {
     let short = TerminalText.cleaned(peer.prefix(8), limit: 8)
     let shown = TerminalText.cleaned(name, limit: 64)
     return shown.isEmpty ? short : "\(shown) (\(short))"
+  }
+
+  /// Returns the display name alone, for lines that need no proof of identity; the id prefix if
+  /// there is none.
+  package static func shortName(_ name: String, _ peer: String) -> String {
+    name.isEmpty ? person("", peer) : TerminalText.cleaned(name, limit: 64)
   }
 
   /// Returns names for a sentence, such as `Ada and Ben`; beyond three, the first two and a count.
@@ -55,11 +27,39 @@ package enum EventText {
     return "\(names.dropLast().joined(separator: ", ")) and \(last)"
   }
 
-  static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
+  /// Returns a number with its noun, such as `1 object` or `2 objects`.
+  package static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
     number == 1 ? "1 \(one)" : "\(number) \(many ?? one + "s")"
   }
 
-  static func number(_ value: Double) -> String {
-    value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
+  /// Returns the sync line, such as `synced with ada, ben; not synced with cy (reconnecting)`.
+  package static func syncLine(
+    _ synced: [NodeEvent.SyncedMember],
+    _ others: [NodeEvent.SyncedMember]
+  ) -> String {
+    let lists = [
+      synced.isEmpty ? nil : "synced with \(names(synced))",
+      others.isEmpty ? nil : "not synced with \(names(others))",
+    ]
+    return lists.compactMap { $0 }.joined(separator: "; ")
+  }
+
+  private static func names(_ members: [NodeEvent.SyncedMember]) -> String {
+    members.map { member in
+      let isShared = members.count { $0.name == member.name } > 1
+      let name =
+        isShared ? person(member.name, member.peer) : shortName(member.name, member.peer)
+      return difference(member).map { "\(name) (\($0))" } ?? name
+    }
+    .joined(separator: ", ")
+  }
+
+  private static func difference(_ member: NodeEvent.SyncedMember) -> String? {
+    guard member.hasBoard != false else { return "no board" }
+    return switch member.state {
+    case nil: nil
+    case .connected, .suspect: "still different"
+    case .connecting, .reconnecting, .lost: member.state?.rawValue
+    }
   }
 }

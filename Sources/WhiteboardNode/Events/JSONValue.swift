@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A piece of JSON that comes from the board as text, to be put into a line of ours.
+/// A JSON value of the board, as part of an event.
 package enum JSONValue: Codable, Sendable, Equatable {
   /// Nothing.
   case null
@@ -64,14 +64,14 @@ package enum JSONValue: Codable, Sendable, Equatable {
     }
   }
 
-  /// The member of an object, or nil.
-  subscript(_ key: String) -> JSONValue? {
+  /// The value of a key; nil if it is missing, or if the value is not an object.
+  package subscript(_ key: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members[key]
   }
 
-  /// The string that it is, or nil.
-  var text: String? {
+  /// The string; nil if the value is not one.
+  package var text: String? {
     guard case .string(let text) = self else { return nil }
     return text
   }

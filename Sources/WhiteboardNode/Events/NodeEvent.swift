@@ -140,8 +140,8 @@ package enum NodeEvent: Sendable {
     }
   }
 
-  /// What goes beside `v` and `event` in the line.
-  var payload: any Encodable & Sendable {
+  /// The other keys of the event's line of JSON, besides `v` and `event`.
+  package var payload: any Encodable & Sendable {
     switch self {
     case .ready(let payload): payload
     case .peerFound(let payload), .peerUpdated(let payload): payload

@@ -56,35 +56,26 @@ extension NodeEvent {
   }
 }
 
-/// The points of a drawing, relative to its centre; they are worked out when they are written.
-package struct RelativePoints: Encodable, WritesJSON, Sendable, Equatable {
+/// The points of a drawing, relative to its center; they are computed only when they are written.
+package struct RelativePoints: Encodable, Sendable, Equatable {
   private let ink: [InkPoint]
 
   init(_ ink: [InkPoint]) { self.ink = ink }
 
-  /// How many there are.
+  /// The number of points.
   package var count: Int { ink.count }
 
-  package func encode(to encoder: any Encoder) throws {
-    var list = encoder.unkeyedContainer()
+  /// Calls a closure with each point.
+  package func forEach(_ body: (Point) throws -> Void) rethrows {
     guard let center = InkBounds(ink)?.center else { return }
     for point in ink {
-      try list.encode([point.point.x - center.x, point.point.y - center.y])
+      try body(Point(x: point.point.x - center.x, y: point.point.y - center.y))
     }
   }
 
-  func write(to json: inout [UInt8]) {
-    let center = InkBounds(ink)?.center ?? Point(x: 0, y: 0)
-    json.append(UInt8(ascii: "["))
-    for (index, point) in ink.enumerated() {
-      if index > 0 { json.append(UInt8(ascii: ",")) }
-      json.append(UInt8(ascii: "["))
-      LineEncoder.append(point.point.x - center.x, to: &json)
-      json.append(UInt8(ascii: ","))
-      LineEncoder.append(point.point.y - center.y, to: &json)
-      json.append(UInt8(ascii: "]"))
-    }
-    json.append(UInt8(ascii: "]"))
+  package func encode(to encoder: any Encoder) throws {
+    var list = encoder.unkeyedContainer()
+    try forEach { point in try list.encode([point.x, point.y]) }
   }
 }
 

@@ -132,7 +132,7 @@ package enum InvitationRequest {
     let new = path.replacing(".ask-", with: ".new-").replacing(".answer-", with: ".told-")
     let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { return false }
-    let isWritten = LineWriter.writeAll(Array(bytes), to: descriptor) == nil
+    let isWritten = FileWriting.writeAll(Array(bytes), to: descriptor) == nil
     close(descriptor)
     guard isWritten, rename(new, path) == 0 else {
       unlink(new)

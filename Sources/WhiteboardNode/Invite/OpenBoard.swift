@@ -63,7 +63,7 @@ final class OpenBoardFile: Sendable {
     }
     self.descriptor = descriptor
     guard let bytes = try? JSONEncoder().encode(board), ftruncate(descriptor, 0) == 0,
-      LineWriter.writeAll(Array(bytes), to: descriptor) == nil
+      FileWriting.writeAll(Array(bytes), to: descriptor) == nil
     else { return nil }
   }
 

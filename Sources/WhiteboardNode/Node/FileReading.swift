@@ -117,7 +117,7 @@ package final class FileReading: Sendable {
   private static func unreadable(_ file: String, _ number: Int32) -> CommandError {
     CommandError(
       .fileUnreadable,
-      "\(TerminalText.quoted(file, limit: 256)) cannot be read: \(NetworkSurvey.words(for: number))"
+      "\(TerminalText.quoted(file, limit: 256)) cannot be read: \(SystemError.words(for: number))"
     )
   }
 }

@@ -74,14 +74,6 @@ extension NodeEvent {
 }
 
 extension EventText {
-  /// Returns the lines that report the removal and what the user can do.
-  static func removedLine(_ removed: NodeEvent.Removed) -> String {
-    let advice =
-      !removed.readOnly
-      ? "You continue on your own copy." : removed.canContinue ? continueAdvice : ownedAdvice
-    return "! \(removed.message)\n  \(advice)"
-  }
-
   /// The advice about a copy that is read-only until the user decides.
   package static let continueAdvice =
     "It is read-only. To edit it without the other members, use `continue`."

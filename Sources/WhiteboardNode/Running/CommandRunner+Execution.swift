@@ -191,8 +191,8 @@ extension CommandRunner {
     case .settings: try board.queries.emitSettings(request: request.request)
     case .peers: try await board.queries.emitPeers(request: request.request)
     case .digest: try board.queries.emitDigest(request: request.request)
-    case .help(let topic):
-      runtime.emit(.note(.init(code: "help", message: try CommandTable.help(topic))))
+    case .help(let text):
+      runtime.emit(.note(.init(code: "help", message: text)))
     // Files and versions
     case .checkpoint(let name): try await board.versions.checkpoint(name)
     case .checkpoints: try await board.versions.emitCheckpoints(request: request.request)

@@ -58,10 +58,10 @@ final class ApplicationMessages {
   /// Sends a message as a datagram, without confirmation.
   func sendDatagram(_ bytes: [UInt8], to words: [String]) throws(CommandError) {
     let peers = try recipients(words)
-    guard bytes.count <= CommandParser.maximumDatagramLength else {
+    guard bytes.count <= CommandLimits.maximumDatagramLength else {
       throw CommandError(
         .tooBig,
-        "with --unreliable, a message may have at most \(CommandParser.maximumDatagramLength) bytes; "
+        "with --unreliable, a message may have at most \(CommandLimits.maximumDatagramLength) bytes; "
           + "without it, this one can be sent"
       )
     }

@@ -41,7 +41,7 @@ final class CatchUp {
   ///
   /// - Parameter requirement: The requirement.
   /// - Returns: The error that keeps the command from running; nil if it may run.
-  nonisolated(nonsending) func hold(for requirement: CommandRequirement) async -> CommandError? {
+  nonisolated(nonsending) func hold(for requirement: CommandRules.Requirement) async -> CommandError? {
     guard holdsCommands else { return nil }
     if !isMet(requirement) {
       let clock = runtime.clock
@@ -83,7 +83,7 @@ final class CatchUp {
     )
   }
 
-  private func isMet(_ requirement: CommandRequirement) -> Bool {
+  private func isMet(_ requirement: CommandRules.Requirement) -> Bool {
     switch requirement {
     case .nothing: true
     case .member: members.hasMet

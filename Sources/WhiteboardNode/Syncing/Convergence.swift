@@ -47,7 +47,7 @@ final class Convergence {
   /// - Returns: The members that are synced and those that are not, and whether the condition held in time.
   nonisolated(nonsending) func wait(_ scope: SyncScope, timeout: Duration?) async -> SyncReport {
     let clock = runtime.clock
-    let deadline = clock.now + (timeout ?? .seconds(Int64(CommandParser.maximumSeconds)))
+    let deadline = clock.now + (timeout ?? .seconds(Int64(CommandLimits.maximumSeconds)))
     beginProving()
     defer { endProving() }
     repeat {

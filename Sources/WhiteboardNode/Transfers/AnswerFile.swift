@@ -21,7 +21,7 @@ final class AnswerFile: Sendable {
     descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { return nil }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0,
-      LineWriter.writeAll(bytes, to: descriptor) == nil
+      FileWriting.writeAll(bytes, to: descriptor) == nil
     else { return nil }
   }
 

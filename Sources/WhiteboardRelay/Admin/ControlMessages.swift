@@ -1,3 +1,4 @@
+import CommandLines
 import FoundationEssentials
 import WhiteboardNode
 

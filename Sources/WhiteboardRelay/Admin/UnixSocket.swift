@@ -81,7 +81,7 @@ final class UnixSocket: Sendable {
     return UnixSocket(descriptor)
   }
 
-  private static func words(_ number: Int32) -> String { NetworkSurvey.words(for: number) }
+  private static func words(_ number: Int32) -> String { SystemError.words(for: number) }
 
   private static func withAddress(
     _ path: String,

@@ -1,3 +1,4 @@
+import CommandLines
 import Logging
 import PeerSession
 import WhiteboardNode

@@ -1,3 +1,4 @@
+import CommandLines
 import Whiteboard
 import WhiteboardNode
 import WhiteboardPictures

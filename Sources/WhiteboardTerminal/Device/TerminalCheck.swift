@@ -1,3 +1,4 @@
+import WhiteboardDoctor
 import WhiteboardNode
 import WhiteboardRendering
 

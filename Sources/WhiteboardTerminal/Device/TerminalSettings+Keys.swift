@@ -1,3 +1,4 @@
+import CommandLines
 import WhiteboardNode
 
 extension SettingKey<TerminalSettings.Graphics> {

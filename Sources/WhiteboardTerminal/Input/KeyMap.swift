@@ -1,3 +1,4 @@
+import CommandLines
 import WhiteboardNode
 
 /// The key bindings in one table, which the hints, the menu and the help use too.

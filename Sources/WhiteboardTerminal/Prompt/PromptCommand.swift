@@ -1,3 +1,4 @@
+import CommandLines
 import WhiteboardNode
 import WhiteboardRendering
 

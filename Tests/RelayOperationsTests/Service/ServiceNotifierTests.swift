@@ -1,5 +1,6 @@
 import Foundation
 import NIOConcurrencyHelpers
+import PeerTestKit
 import Testing
 
 @testable import RelayOperations

@@ -1,6 +1,8 @@
+import CommandLines
 import FoundationEssentials
 import PeerSession
 import Testing
+import WhiteboardDemo
 import WhiteboardRendering
 
 @testable import WhiteboardNode

@@ -1,3 +1,4 @@
+import CommandLines
 import Synchronization
 import Testing
 import WhiteboardDocument

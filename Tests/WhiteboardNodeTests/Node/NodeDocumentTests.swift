@@ -1,6 +1,8 @@
+import CommandLines
 import Foundation
 import Testing
 import Whiteboard
+import WhiteboardDemo
 import WhiteboardDocument
 
 @testable import WhiteboardNode

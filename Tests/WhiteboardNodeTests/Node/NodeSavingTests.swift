@@ -1,7 +1,9 @@
+import CommandLines
 import Foundation
 import PeerSession
 import Testing
 import Whiteboard
+import WhiteboardDemo
 import WhiteboardDocument
 
 @testable import WhiteboardNode

@@ -1,7 +1,9 @@
+import CommandLines
 import FoundationEssentials
 import Logging
 import PeerSession
 import Testing
+import WhiteboardDemo
 
 @testable import PeerDiscovery
 @testable import WhiteboardNode
@@ -635,20 +637,6 @@ struct NodeTests: NodeSuite {
       }
       #expect(boards[0] == boards[2])
       #expect(boards[0] != boards[1])
-    }
-  }
-
-  @Test("the demo ends with one digest, by discovery")
-  func demo() async throws {
-    try await withRoom { room in
-      let demo = Demo(
-        discovery: await room.host(),
-        directory: room.directory,
-        listen: PeerAddress(host: "127.0.0.1", port: 0),
-        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-      ) { _, _ in }
-      let digest = try await demo.run()
-      #expect(digest.count == 64)
     }
   }
 }

@@ -1,3 +1,4 @@
+import CommandLines
 import PeerTestKit
 import Testing
 import WhiteboardRendering

@@ -1,3 +1,4 @@
+import CommandLines
 import WhiteboardRendering
 
 @testable import Whiteboard
@@ -79,7 +80,7 @@ enum CommandLine {
     case .say(let words): ["say", quoted(words)]
     case .export(let file, _, _, _): ["export", quoted(file)]
     case .saveAs(let file): ["save-as", quoted(file)]
-    case .help(nil): ["help"]
+    case .help: ["help"]
     default: ["\(command)"]
     }
   }

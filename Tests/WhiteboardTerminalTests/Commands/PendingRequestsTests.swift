@@ -19,7 +19,7 @@ struct PendingRequestsTests {
   @Test("a command outside its limits is not sent, and is not pending")
   func limits() {
     var requests = PendingRequests()
-    let long = String(repeating: "a", count: CommandParser.maximumTextLength + 1)
+    let long = String(repeating: "a", count: CommandLimits.maximumTextLength + 1)
     for command: Command in [.say(words: long), .delete([]), .scale([.last], factor: 5_000)] {
       let effects = requests.send(command)
       guard case .problem? = effects.first else {

@@ -1,4 +1,5 @@
 import Testing
+import WhiteboardDoctor
 import WhiteboardNode
 import WhiteboardTerminal
 

@@ -1,0 +1,106 @@
+import WhiteboardNode
+
+/// A row of the command table: everything that is known of a command by its name.
+package struct CommandEntry: Sendable {
+  /// Parses the words after the name of the command.
+  typealias WordsParser = @Sendable (inout LineArguments) throws(CommandError) -> Command
+  /// Parses the members of a line of JSON.
+  typealias JSONParser = @Sendable (JSONFields) throws(CommandError) -> Command
+
+  /// The name of the command.
+  package let name: CommandName
+  /// The arguments after the name, as the usage line shows them.
+  package let arguments: String
+  /// The effect of the command, in one line.
+  package let summary: String
+  /// More lines for the help of this command alone.
+  package let notes: [String]
+  /// The keys of the JSON form, besides `verb` and `request`.
+  package let keys: [String]
+  /// Whether an argument can be a color, so that a `#` before a color begins no comment.
+  let acceptsColor: Bool
+  /// Parses the text form of the command.
+  let parseWords: WordsParser
+  /// Parses the JSON form of the command.
+  let parseJSON: JSONParser
+
+  /// The name and the arguments.
+  package var usage: String {
+    arguments.isEmpty ? name.rawValue : "\(name.rawValue) \(arguments)"
+  }
+
+  /// Creates the row of a command.
+  init(
+    _ name: CommandName,
+    arguments: String,
+    summary: String,
+    notes: [String] = [],
+    keys: [String],
+    acceptsColor: Bool = false,
+    words: @escaping WordsParser,
+    json: @escaping JSONParser
+  ) {
+    self.name = name
+    self.arguments = arguments
+    self.summary = summary
+    self.notes = notes
+    self.keys = keys
+    self.acceptsColor = acceptsColor
+    parseWords = words
+    parseJSON = json
+  }
+}
+
+/// Rows of commands whose arguments have a common form.
+extension CommandEntry {
+  /// Creates the row of a command without arguments.
+  init(
+    _ command: Command,
+    summary: String,
+    notes: [String] = []
+  ) {
+    self.init(
+      command.name,
+      arguments: "",
+      summary: summary,
+      notes: notes,
+      keys: [],
+      words: { _ in command },
+      json: { _ in command }
+    )
+  }
+
+  /// Creates the row of a command whose only argument is an object.
+  init(
+    _ name: CommandName,
+    summary: String,
+    object command: @escaping @Sendable (ObjectReference) -> Command
+  ) {
+    self.init(
+      name,
+      arguments: "ID",
+      summary: summary,
+      keys: ["id"],
+      words: { arguments throws(CommandError) in command(try arguments.reference()) },
+      json: { fields throws(CommandError) in command(try fields.reference()) }
+    )
+  }
+
+  /// Creates the row of a command whose only argument is a list of objects.
+  init(
+    _ name: CommandName,
+    summary: String,
+    notes: [String] = [],
+    objects command: @escaping @Sendable ([ObjectReference]) -> Command
+  ) {
+    self.init(
+      name,
+      arguments: "ID …",
+      summary: summary,
+      notes: notes,
+      keys: ["id", "ids"],
+      words: { arguments throws(CommandError) in command(try arguments.references()) },
+      json: { fields throws(CommandError) in command(try fields.references()) }
+    )
+  }
+}

@@ -1,0 +1,126 @@
+import Whiteboard
+import WhiteboardNode
+import WhiteboardRendering
+
+/// The texts of values that both input formats share.
+extension CommandParser {
+  /// Returns whether the width of lines does not change, for a value of `line`.
+  ///
+  /// - Throws: `badArgument` if the value is not `keep`.
+  static func keepsLineWidth(_ word: String?) throws(CommandError) -> Bool {
+    guard let word else { return false }
+    guard word == "keep" else {
+      throw CommandError(
+        .badArgument,
+        "line must be keep; leave it out to scale the width of lines"
+      )
+    }
+    return true
+  }
+
+  static func checkedMark(_ mark: String) throws(CommandError) -> RequestMark {
+    guard mark.utf8.count <= maximumRequestLength else {
+      throw CommandError(
+        .tooBig,
+        "request has \(mark.utf8.count) bytes; at most \(maximumRequestLength) are allowed"
+      )
+    }
+    return .word(mark)
+  }
+
+  static func reference(_ text: String) throws(CommandError) -> ObjectReference {
+    guard let reference = ObjectReference(text) else {
+      throw CommandError(
+        .badArgument,
+        "\(TerminalText.quoted(text)) is not an object; give an alias, last, selected, or an id like 12-abcdefghijklm"
+      )
+    }
+    return reference
+  }
+
+  static func alias(_ text: String) throws(CommandError) -> ObjectAlias {
+    guard let alias = ObjectAlias(text) else {
+      throw CommandError(
+        .badArgument,
+        "\(TerminalText.quoted(text)) is not an alias; an alias is a letter and then letters, digits, - _ or ."
+      )
+    }
+    return alias
+  }
+
+  static let laserWithoutPoint = CommandError(.badArgument, "the laser needs a point")
+
+  static func color(_ text: String) throws(CommandError) -> UInt32? {
+    guard text != "default" else { return nil }
+    guard let color = ColorText.color(text) else {
+      throw CommandError(
+        .badArgument,
+        "\(TerminalText.quoted(text)) is not a color; write #RRGGBB, #RRGGBBAA or default"
+      )
+    }
+    return color
+  }
+
+  static func game(_ text: String) throws(CommandError) -> GameName {
+    guard let game = GameName(rawValue: text) else {
+      let known = GameName.allCases.map(\.rawValue).joined(separator: " and ")
+      throw CommandError(
+        .badArgument,
+        "no game is called \(TerminalText.quoted(text)); the games are \(known)"
+      )
+    }
+    return game
+  }
+
+  /// Parses a change of the icon: the name of an icon, its emoji, or `none`.
+  static func iconChange(_ text: String?) throws(CommandError) -> IconChange? {
+    guard let text else { return nil }
+    guard text != "none" else { return .removed }
+    let shape = iconShape(text)
+    for icon in ProfileIcon.allCases where "\(icon)" == text || iconShape(icon.emoji) == shape {
+      return .to(icon)
+    }
+    let known = ProfileIcon.allCases.map { "\($0)" }.joined(separator: ", ")
+    throw CommandError(
+      .badArgument,
+      "no icon is called \(TerminalText.quoted(text)); the icons are \(known), and none"
+    )
+  }
+
+  /// All icons, with their names and emoji.
+  static let icons = ProfileIcon.allCases.map { "\($0) \($0.emoji)" }.joined(separator: ", ")
+
+  /// Returns an emoji without the variation selector, which only some keyboards add.
+  private static func iconShape(_ text: String) -> [Unicode.Scalar] {
+    text.unicodeScalars.filter { $0 != "\u{FE0F}" }
+  }
+
+  /// Parses a region in the form `X,Y,W,H`.
+  package static func region(_ text: String) throws(CommandError) -> Rectangle {
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+    return try CommandLimits.checkedRegion(parts.map { TextCommandParser.number($0) ?? .nan })
+  }
+
+  /// Parses a point in the form `X,Y`.
+  package static func point(_ text: String) throws(CommandError) -> Point {
+    Point(try TextCommandParser.point(text))
+  }
+
+  static func role(_ word: String) throws(CommandError) -> BoardRole {
+    guard let role = BoardRole(rawValue: word.lowercased()) else {
+      throw CommandError(.badArgument, "the role must be editor or viewer")
+    }
+    return role
+  }
+
+  static func terms(isView: Bool, expires: String?) throws(CommandError) -> InvitationTerms {
+    guard let expires else { return InvitationTerms(isView: isView) }
+    guard let seconds = InvitationTerms.seconds(expires) else {
+      throw CommandError(
+        .badArgument,
+        "the time must be like 90s, 15m, 2h or 7d, at most 30d"
+      )
+    }
+    return InvitationTerms(isView: isView, seconds: seconds)
+  }
+}

@@ -1,0 +1,330 @@
+import FoundationEssentials
+import Whiteboard
+import WhiteboardNode
+import WhiteboardRendering
+
+/// The members of a line of JSON, each decoded as the type of its key in the command.
+struct JSONFields: Decodable {
+  private var values: [String: Value] = [:]
+  private(set) var verb: String?
+  private(set) var request: RequestMark?
+
+  private enum Value {
+    case string(String)
+    case strings([String])
+    case number(Double)
+    case flag(Bool)
+    case point([Double])
+    case points([[Double]])
+  }
+
+  private struct Key: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) {
+      self.stringValue = stringValue
+    }
+
+    init?(intValue: Int) {
+      nil
+    }
+  }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: Key.self)
+    guard container.allKeys.count <= 32 else {
+      throw CommandError(.unknownArgument, "no command has so many keys")
+    }
+    // The request id comes first, so that an error about any other member carries it.
+    let mark = Key(stringValue: "request")
+    if container.contains(mark), try !container.decodeNil(forKey: mark) {
+      if let number = try? container.decode(Int64.self, forKey: mark) {
+        request = .number(number)
+      } else if let word = try? container.decode(String.self, forKey: mark) {
+        request = try CommandParser.checkedMark(word)
+      } else {
+        throw CommandError(.badArgument, "request must be a string or a whole number")
+      }
+    }
+    verb = try? container.decode(String.self, forKey: Key(stringValue: "verb"))
+    let shown = verb.map { TerminalText.cleaned($0, limit: 64) }
+    for key in container.allKeys {
+      let name = key.stringValue
+      guard name != "verb", name != "request", name != "v" else { continue }
+      guard try !container.decodeNil(forKey: key) else { continue }
+      guard let kind = JSONKind(key: name, verb: verb) else {
+        throw CommandError(
+          .unknownArgument,
+          "no command has the key \(TerminalText.quoted(name)); see `help verbs`",
+          verb: shown,
+          request: request
+        )
+      }
+      do {
+        values[name] = try JSONFields.value(kind, in: container, key)
+      } catch is DecodingError {
+        throw CommandError(
+          .badArgument,
+          "\(TerminalText.quoted(name)) must be \(kind.description)",
+          verb: shown,
+          request: request
+        )
+      }
+    }
+  }
+
+  private static func value(
+    _ kind: JSONKind,
+    in container: KeyedDecodingContainer<Key>,
+    _ key: Key
+  ) throws -> Value {
+    switch kind {
+    case .point, .region:
+      return .point(try container.decode([Double].self, forKey: key))
+    case .points:
+      return .points(try container.decode([[Double]].self, forKey: key))
+    case .number:
+      return .number(try container.decode(Double.self, forKey: key))
+    case .flag:
+      return .flag(try container.decode(Bool.self, forKey: key))
+    case .string:
+      return .string(try container.decode(String.self, forKey: key))
+    case .peers:
+      if let one = try? container.decode(String.self, forKey: key) {
+        return .strings([one])
+      }
+      return .strings(try container.decode([String].self, forKey: key))
+    case .wordOrNumber:
+      return .string(try container.decode(WordOrNumber.self, forKey: key).text)
+    case .objects:
+      return .strings(try container.decode([WordOrNumber].self, forKey: key).map(\.text))
+    }
+  }
+
+  /// A string, or a whole number as text.
+  private struct WordOrNumber: Decodable {
+    let text: String
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.singleValueContainer()
+      if let number = try? container.decode(UInt64.self) {
+        text = "\(number)"
+      } else {
+        text = try container.decode(String.self)
+      }
+    }
+  }
+
+  /// Fails if a key is not in a list.
+  func expectOnly(_ keys: [String]) throws(CommandError) {
+    for name in values.keys.sorted() where !keys.contains(name) {
+      let known = (["verb"] + keys + ["request"]).joined(separator: ", ")
+      throw CommandError(
+        .unknownArgument,
+        "\(TerminalText.quoted(name)) is not a key of this command; its keys are \(known)"
+      )
+    }
+  }
+
+  static func missing(_ key: String) -> CommandError {
+    CommandError(.missingArgument, "\(TerminalText.quoted(key)) is missing")
+  }
+}
+
+/// Reading the values, by key.
+extension JSONFields {
+  func has(_ key: String) -> Bool {
+    values[key] != nil
+  }
+
+  func stringIfAny(_ key: String) -> String? {
+    guard case .string(let string)? = values[key] else { return nil }
+    return string
+  }
+
+  func string(_ key: String) throws(CommandError) -> String {
+    guard let string = stringIfAny(key) else { throw JSONFields.missing(key) }
+    return string
+  }
+
+  func numberIfAny(_ key: String) -> Double? {
+    guard case .number(let number)? = values[key] else { return nil }
+    return number
+  }
+
+  func number(_ key: String) throws(CommandError) -> Double {
+    guard let number = numberIfAny(key) else { throw JSONFields.missing(key) }
+    return number
+  }
+
+  func whole(_ key: String) throws(CommandError) -> Int64 {
+    guard let whole = Int64(exactly: try number(key)) else {
+      throw CommandError(.badArgument, "\(key) must be a whole number")
+    }
+    return whole
+  }
+
+  func positionIfAny(_ key: String) throws(CommandError) -> Int? {
+    guard has(key) else { return nil }
+    return try CommandLimits.checkedPosition(whole(key), key: key)
+  }
+
+  func flag(_ key: String) -> Bool {
+    guard case .flag(let flag)? = values[key] else { return false }
+    return flag
+  }
+
+  func pointIfAny(_ key: String) throws(CommandError) -> BoardPoint? {
+    guard case .point(let pair)? = values[key] else { return nil }
+    return try JSONFields.point(pair, key: key)
+  }
+
+  func regionIfAny() throws(CommandError) -> Rectangle? {
+    guard case .point(let numbers)? = values["region"] else { return nil }
+    return try CommandLimits.checkedRegion(numbers)
+  }
+
+  func point(_ key: String) throws(CommandError) -> BoardPoint {
+    guard let point = try pointIfAny(key) else { throw JSONFields.missing(key) }
+    return point
+  }
+
+  func colorIfAny() throws(CommandError) -> UInt32? {
+    guard let text = stringIfAny("color") else { return nil }
+    return try CommandParser.color(text)
+  }
+
+  func pen() throws(CommandError) -> Pen {
+    var pen = Pen(color: try colorIfAny())
+    if let width = numberIfAny("width") {
+      pen.width = try CommandLimits.checkedWidth(width, key: "width")
+    }
+    return pen
+  }
+
+  func points(limit: Int, of line: String) throws(CommandError) -> [BoardPoint] {
+    guard case .points(let pairs)? = values["points"] else { throw JSONFields.missing("points") }
+    guard !pairs.isEmpty else {
+      throw CommandError(.missingArgument, "points is empty; \(line) needs at least one")
+    }
+    guard pairs.count <= limit else {
+      throw CommandError(.tooBig, "\(line) has at most \(limit) points")
+    }
+    var points: [BoardPoint] = []
+    points.reserveCapacity(pairs.count)
+    for pair in pairs {
+      points.append(try JSONFields.point(pair, key: "points"))
+    }
+    return points
+  }
+
+  private static func point(_ pair: [Double], key: String) throws(CommandError) -> BoardPoint {
+    guard pair.count == 2 else {
+      throw CommandError(.badArgument, "\(key) must consist of pairs [x,y]")
+    }
+    guard let point = BoardPoint(x: pair[0], y: pair[1]) else {
+      throw CommandError(
+        .badArgument,
+        "\(key) is outside the board: x and y go from -33554432 to just below 33554432"
+      )
+    }
+    return point
+  }
+
+  func referenceIfAny(_ key: String) throws(CommandError) -> ObjectReference? {
+    guard let text = stringIfAny(key) else { return nil }
+    return try CommandParser.reference(text)
+  }
+
+  func reference() throws(CommandError) -> ObjectReference {
+    try CommandParser.reference(string("id"))
+  }
+
+  /// Returns the objects in `id` or `ids`.
+  func references() throws(CommandError) -> [ObjectReference] {
+    guard case .strings(let names)? = values["ids"] else { return [try reference()] }
+    guard !has("id") else {
+      throw CommandError(.badArgument, #"name the objects once: "id" or "ids", not both"#)
+    }
+    // Check the number first, so that a long list is not parsed.
+    guard names.count <= CommandLimits.maximumReferences else {
+      throw CommandError(
+        .tooBig,
+        "a command takes at most \(CommandLimits.maximumReferences) objects"
+      )
+    }
+    var references: [ObjectReference] = []
+    for name in names {
+      references.append(try CommandParser.reference(name))
+    }
+    return try CommandLimits.checkedReferences(references)
+  }
+
+  func alias() throws(CommandError) -> ObjectAlias? {
+    guard let text = stringIfAny("as") else { return nil }
+    return try CommandParser.alias(text)
+  }
+
+  func words() throws(CommandError) -> String {
+    try CommandLimits.checkedWords(string("text"), what: "text")
+  }
+
+  func checkpoint(_ key: String) throws(CommandError) -> String {
+    try CommandLimits.checkedCheckpoint(string(key))
+  }
+
+  func count(_ key: String) throws(CommandError) -> Int {
+    try CommandLimits.checkedCount(whole(key), key: key)
+  }
+
+  func secondsIfAny(_ key: String) throws(CommandError) -> Double? {
+    guard let seconds = numberIfAny(key) else { return nil }
+    return try CommandLimits.checkedSeconds(seconds, key: key)
+  }
+
+  func targetIfAny(_ key: String) throws(CommandError) -> String? {
+    guard let name = stringIfAny(key) else { return nil }
+    return try CommandLimits.checkedTarget(name, what: key)
+  }
+
+  func target() throws(CommandError) -> String {
+    try CommandLimits.checkedTarget(string("target"), what: "target")
+  }
+
+  func reason() throws(CommandError) -> String? {
+    guard let reason = stringIfAny("reason") else { return nil }
+    return try CommandLimits.checkedWords(reason, what: "reason")
+  }
+
+  func file() throws(CommandError) -> String {
+    try CommandLimits.checkedFile(string("file"))
+  }
+
+  func recipients() throws(CommandError) -> [String] {
+    guard case .strings(let names)? = values["to"] else { return [] }
+    guard (1...64).contains(names.count) else {
+      throw CommandError(.badArgument, "to must name 1 to 64 peers; leave it out to send to all")
+    }
+    for name in names {
+      _ = try CommandLimits.checkedTarget(name, what: "to")
+    }
+    return names
+  }
+
+  func payload() throws(CommandError) -> [UInt8] {
+    switch (stringIfAny("text"), stringIfAny("base64")) {
+    case (let text?, nil):
+      return Array(text.utf8)
+    case (nil, let base64?):
+      guard let data = Data(base64Encoded: base64) else {
+        throw CommandError(.badArgument, "base64 is not valid base64")
+      }
+      return Array(data)
+    case (nil, nil):
+      throw CommandError(.missingArgument, #"give the message as "text" or as "base64""#)
+    case (_?, _?):
+      throw CommandError(.badArgument, #"give the message once: "text" or "base64", not both"#)
+    }
+  }
+}

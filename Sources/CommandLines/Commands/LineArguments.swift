@@ -1,0 +1,232 @@
+import Whiteboard
+import WhiteboardNode
+import WhiteboardRendering
+
+/// The words of a line after the name of the command.
+///
+/// A row of the command table first removes the options, which can stand anywhere, and then reads
+/// the other words in their order.
+struct LineArguments {
+  private var words: [LineWords.Word]
+  private var index = 0
+
+  init(_ words: some Sequence<LineWords.Word>) {
+    self.words = Array(words)
+  }
+
+  /// Returns the next word; nil after the last one.
+  mutating func nextIfAny() -> LineWords.Word? {
+    guard index < words.count else { return nil }
+    defer { index += 1 }
+    return words[index]
+  }
+
+  /// Returns the next word; if there is none, fails with a message that names the argument.
+  mutating func next(_ what: String) throws(CommandError) -> LineWords.Word {
+    guard let word = nextIfAny() else {
+      throw CommandError(.missingArgument, "give \(what)")
+    }
+    return word
+  }
+
+  /// Reads the last word as a text.
+  mutating func words(_ what: String) throws(CommandError) -> String {
+    let word = try next(what)
+    try expectEnd(after: word)
+    return try CommandLimits.checkedWords(word.text, what: what)
+  }
+
+  mutating func wordsIfAny(_ what: String) throws(CommandError) -> String? {
+    guard index < words.count else { return nil }
+    return try words(what)
+  }
+
+  mutating func file() throws(CommandError) -> String {
+    try CommandLimits.checkedFile(next("the file").text)
+  }
+
+  mutating func point(_ what: String) throws(CommandError) -> BoardPoint {
+    try TextCommandParser.point(next(what).text)
+  }
+
+  /// Reads all further words as points.
+  mutating func points(
+    _ what: String,
+    limit: Int,
+    of line: String
+  ) throws(CommandError) -> [BoardPoint] {
+    var points = [try point(what)]
+    while let word = nextIfAny() {
+      guard points.count < limit else {
+        throw CommandError(.tooBig, "\(line) has at most \(limit) points")
+      }
+      points.append(try TextCommandParser.point(word.text))
+    }
+    return points
+  }
+
+  mutating func pointIfAny() throws(CommandError) -> BoardPoint? {
+    guard let word = nextIfAny() else { return nil }
+    return try TextCommandParser.point(word.text)
+  }
+
+  mutating func position(_ what: String) throws(CommandError) -> Int {
+    try CommandLimits.checkedPosition(Int64(next(what).text) ?? -1, key: "the position")
+  }
+
+  mutating func checkpoint() throws(CommandError) -> String {
+    try CommandLimits.checkedCheckpoint(next("the name of the checkpoint").text)
+  }
+
+  mutating func reference() throws(CommandError) -> ObjectReference {
+    try CommandParser.reference(next("the object").text)
+  }
+
+  /// Reads all further words as objects.
+  mutating func references() throws(CommandError) -> [ObjectReference] {
+    var references = [try reference()]
+    while let word = nextIfAny() {
+      references.append(try CommandParser.reference(word.text))
+    }
+    return try CommandLimits.checkedReferences(references)
+  }
+
+  /// Reads all further words: all but the last as objects, and the last one.
+  mutating func references(
+    before what: String
+  ) throws(CommandError) -> ([ObjectReference], LineWords.Word) {
+    var references = [try reference()]
+    var last = try next(what)
+    while let word = nextIfAny() {
+      references.append(try CommandParser.reference(last.text))
+      last = word
+    }
+    return (try CommandLimits.checkedReferences(references), last)
+  }
+
+  mutating func target(_ what: String) throws(CommandError) -> String {
+    try CommandLimits.checkedTarget(next(what).text, what: what)
+  }
+
+  mutating func removeRequest() throws(CommandError) -> RequestMark? {
+    guard let value = try removeValue("request") else { return nil }
+    return try CommandParser.checkedMark(value)
+  }
+
+  mutating func removeAlias() throws(CommandError) -> ObjectAlias? {
+    guard let value = try removeValue("as") else { return nil }
+    return try CommandParser.alias(value)
+  }
+
+  mutating func removeColor() throws(CommandError) -> UInt32? {
+    guard let value = try removeValue("color") else { return nil }
+    return try CommandParser.color(value)
+  }
+
+  mutating func removePen() throws(CommandError) -> Pen {
+    var pen = Pen(color: try removeColor())
+    if let width = try removeNumber("width") {
+      pen.width = try CommandLimits.checkedWidth(width, key: "width")
+    }
+    return pen
+  }
+
+  mutating func removeSeconds(_ key: String) throws(CommandError) -> Double? {
+    guard let value = try removeValue(key) else { return nil }
+    return try CommandLimits.checkedSeconds(Double(value) ?? .nan, key: key)
+  }
+
+  mutating func removeNumber(_ key: String) throws(CommandError) -> Double? {
+    guard let value = try removeValue(key) else { return nil }
+    return TextCommandParser.number(value) ?? .nan
+  }
+
+  mutating func removePoint(_ key: String) throws(CommandError) -> BoardPoint? {
+    guard let value = try removeValue(key) else { return nil }
+    return try TextCommandParser.point(value)
+  }
+
+  mutating func removeRegion(_ key: String) throws(CommandError) -> Rectangle? {
+    guard let value = try removeValue(key) else { return nil }
+    return try CommandParser.region(value)
+  }
+
+  mutating func removePosition(_ key: String) throws(CommandError) -> Int? {
+    guard let value = try removeValue(key) else { return nil }
+    return try CommandLimits.checkedPosition(Int64(value) ?? -1, key: key)
+  }
+
+  /// Removes a distance, which can have the `+` of `move`.
+  mutating func removeDistance(_ key: String) throws(CommandError) -> BoardPoint? {
+    guard let value = try removeValue(key) else { return nil }
+    return try TextCommandParser.point(value.hasPrefix("+") ? value.dropFirst() : value[...])
+  }
+
+  mutating func removeReference(_ key: String) throws(CommandError) -> ObjectReference? {
+    guard let value = try removeValue(key) else { return nil }
+    return try CommandParser.reference(value)
+  }
+
+  mutating func removeTarget(_ key: String) throws(CommandError) -> String? {
+    guard let value = try removeValue(key) else { return nil }
+    return try CommandLimits.checkedTarget(value, what: key)
+  }
+
+  /// Removes `key=value`, and returns the value.
+  mutating func removeValue(_ key: String) throws(CommandError) -> String? {
+    var found: String?
+    for (index, word) in words.enumerated().reversed() {
+      guard let value = word.value(of: key) else { continue }
+      guard found == nil else {
+        throw CommandError(.badArgument, "give \(key)= only once")
+      }
+      found = value
+      words.remove(at: index)
+    }
+    return found
+  }
+
+  /// Removes a word that is an option without a value, and returns whether it was there.
+  mutating func removeFlag(_ name: String) -> Bool {
+    guard let index = words.firstIndex(where: { !$0.isQuoted && $0.text == name }) else {
+      return false
+    }
+    words.remove(at: index)
+    return true
+  }
+
+  /// Removes every pair of an option and a value, and returns the values.
+  mutating func removeOptions(_ name: String, what: String) throws(CommandError) -> [String] {
+    var values: [String] = []
+    while let index = words.firstIndex(where: { !$0.isQuoted && $0.text == name }) {
+      guard index + 1 < words.count else {
+        throw CommandError(.missingArgument, "give \(what) after \(name)")
+      }
+      values.append(words[index + 1].text)
+      words.removeSubrange(index...(index + 1))
+      guard values.count <= 64 else {
+        throw CommandError(.tooBig, "give \(name) at most 64 times")
+      }
+    }
+    return values
+  }
+
+  /// Fails if there is another word.
+  func expectEnd() throws(CommandError) {
+    guard index < words.count else { return }
+    throw CommandError(
+      .unknownArgument,
+      "\(TerminalText.quoted(words[index].text)) is one argument too many"
+    )
+  }
+
+  /// Fails if there is another word; a text without quotes is a common mistake and has its own message.
+  func expectEnd(after word: LineWords.Word) throws(CommandError) {
+    guard index < words.count else { return }
+    guard !word.isQuoted else {
+      try expectEnd()
+      return
+    }
+    throw CommandError(.unknownArgument, "put words with spaces in double quotes")
+  }
+}

@@ -1,0 +1,62 @@
+import WhiteboardNode
+
+/// Parses lines as commands.
+package actor LineCommands: CommandSource {
+  private let lines: any LineSource
+  private let areNumbered: Bool
+  private var count = 0
+
+  /// Creates a source.
+  ///
+  /// - Parameters:
+  ///   - lines: The lines.
+  ///   - areNumbered: Whether the lines are a script whose line numbers help to find an error.
+  package init(_ lines: any LineSource, areNumbered: Bool) {
+    self.lines = lines
+    self.areNumbered = areNumbered
+  }
+
+  package func next() async throws(InputError) -> CommandInput? {
+    while let line = try await lines.next() {
+      count += 1
+      if let input = CommandInput(parsing: line, number: areNumbered ? count : nil) { return input }
+    }
+    return nil
+  }
+}
+
+extension CommandInput {
+  /// Parses a line of input, in words or in JSON; nil if the line is empty or a comment.
+  ///
+  /// - Parameters:
+  ///   - line: The line as it was read.
+  ///   - number: The number of the line in its script, for error messages; nil outside of scripts.
+  package init?(parsing line: LineReader.Line, number: Int? = nil) {
+    switch line {
+    case .tooLong:
+      self = .failure(
+        CommandError(
+          .lineTooLong,
+          "the line has more than \(CommandParser.maximumLineLength) bytes",
+          line: number
+        )
+      )
+    case .line(let bytes):
+      do throws(CommandError) {
+        guard var request = try CommandParser.parse(bytes: bytes) else { return nil }
+        request.line = number
+        self = .request(request)
+      } catch {
+        self = .failure(error.answering(verb: nil, request: nil, line: number))
+      }
+    }
+  }
+}
+
+extension CommandFeed {
+  /// Parses a line and adds its command; ignores an empty line.
+  package func push(_ line: String) {
+    guard let input = CommandInput(parsing: .line(Array(line.utf8))) else { return }
+    push(input)
+  }
+}

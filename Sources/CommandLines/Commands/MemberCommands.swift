@@ -1,0 +1,224 @@
+import WhiteboardNode
+
+/// The commands about members: presence, admission, roles, codes and profiles.
+enum MemberCommands {
+  static let point = CommandEntry(
+    .point,
+    arguments: "X,Y|none [laser]",
+    summary:
+      "show the others where you point; `laser` makes the pointer bright and gives it a trail",
+    keys: ["at", "laser"],
+    words: { arguments throws(CommandError) in
+      let isLaser = arguments.removeFlag("laser")
+      let word = try arguments.next("the point, as X,Y, or none")
+      guard word.text != "none" else {
+        guard !isLaser else { throw CommandParser.laserWithoutPoint }
+        return .point(nil)
+      }
+      return .point(try TextCommandParser.point(word.text), isLaser: isLaser)
+    },
+    json: { fields throws(CommandError) in
+      let isLaser = fields.flag("laser")
+      guard let place = try fields.pointIfAny("at") else {
+        guard !isLaser else { throw CommandParser.laserWithoutPoint }
+        return .point(nil)
+      }
+      return .point(place, isLaser: isLaser)
+    }
+  )
+
+  static let view = CommandEntry(
+    .view,
+    arguments: "X,Y WIDTH HEIGHT|none",
+    summary: "show the others which part of the board you see, so that they can follow you",
+    notes: ["X,Y is the center. The width and height are in board units, rounded to whole ones."],
+    keys: ["at", "width", "height"],
+    words: { arguments throws(CommandError) in
+      let word = try arguments.next("the center, as X,Y, or none")
+      guard word.text != "none" else { return .view(nil) }
+      let center = try TextCommandParser.point(word.text)
+      let width = TextCommandParser.number(try arguments.next("the width, like 800").text) ?? .nan
+      let height = TextCommandParser.number(try arguments.next("the height, like 600").text) ?? .nan
+      return .view(
+        BoardView(
+          center: center,
+          width: try CommandLimits.checkedExtent(width, key: "the width"),
+          height: try CommandLimits.checkedExtent(height, key: "the height")
+        )
+      )
+    },
+    json: { fields throws(CommandError) in
+      guard fields.has("at") || fields.has("width") || fields.has("height") else {
+        return .view(nil)
+      }
+      return .view(
+        BoardView(
+          center: try fields.point("at"),
+          width: try CommandLimits.checkedExtent(fields.number("width"), key: "width"),
+          height: try CommandLimits.checkedExtent(fields.number("height"), key: "height")
+        )
+      )
+    }
+  )
+
+  static let accept = CommandEntry(
+    .accept,
+    arguments: "INVITATION|FILE [always]",
+    summary:
+      "admit a peer that asks to join, confirm verification words, or accept an offered file",
+    notes: [
+      "With `always`, the peer is admitted without asking from now on, to every board that you open with",
+      "admission by `ask`. `kick` or `whiteboard-peer peers forget` ends that.",
+      "FILE is the id of the transfer, the name of the file, or the name of the member that offers it.",
+    ],
+    keys: ["target", "always"],
+    words: { arguments throws(CommandError) in
+      let isAlways = arguments.removeFlag("always")
+      return .accept(target: try arguments.target("the invitation"), isAlways: isAlways)
+    },
+    json: { fields throws(CommandError) in
+      .accept(target: try fields.target(), isAlways: fields.flag("always"))
+    }
+  )
+
+  static let decline = CommandEntry(
+    .decline,
+    arguments: #"INVITATION|FILE ["WHY"]"#,
+    summary:
+      "refuse a peer that asks to join, reject verification words, or decline an offered file",
+    keys: ["target", "reason"],
+    words: { arguments throws(CommandError) in
+      let target = try arguments.target("the invitation")
+      return .decline(target: target, reason: try arguments.wordsIfAny("the reason"))
+    },
+    json: { fields throws(CommandError) in
+      .decline(target: try fields.target(), reason: try fields.reason())
+    }
+  )
+
+  static let kick = CommandEntry(
+    .kick,
+    arguments: #"[--with-admitted] [--keep-code] PEER ["WHY"]"#,
+    summary: "disconnect a peer and keep it out",
+    notes: [
+      "The peer cannot return, even after a restart. It is no longer a known peer, and a board that you own",
+      "accepts none of its changes. --with-admitted also removes every member that the peer admitted, and the",
+      "members that those admitted, as far as this program knows. A board with a join code gets a new code,",
+      "which is printed. This program and its relay then refuse older codes, but members that know an older",
+      "code still admit peers with it. --keep-code keeps the codes.",
+    ],
+    keys: ["target", "reason", "withAdmitted", "keepCode"],
+    words: { arguments throws(CommandError) in
+      let withAdmitted = arguments.removeFlag("--with-admitted")
+      let keepsCode = arguments.removeFlag("--keep-code")
+      let target = try arguments.target("the peer")
+      return .kick(
+        target: target,
+        reason: try arguments.wordsIfAny("the reason"),
+        withAdmitted: withAdmitted,
+        keepsCode: keepsCode
+      )
+    },
+    json: { fields throws(CommandError) in
+      .kick(
+        target: try fields.target(),
+        reason: try fields.reason(),
+        withAdmitted: fields.flag("withAdmitted"),
+        keepsCode: fields.flag("keepCode")
+      )
+    }
+  )
+
+  static let hide = CommandEntry(
+    .hide,
+    arguments: "PEER",
+    summary: "hide what a present or former member makes from your screen",
+    notes: [
+      "This hides the objects, pointer and chat of the member on your screen only. It applies to all boards",
+      "and lasts after a restart. `objects`, exports and JSON events still include the objects.",
+    ],
+    keys: ["target"],
+    words: { arguments throws(CommandError) in
+      .hide(target: try arguments.target("the author"), isHidden: true)
+    },
+    json: { fields throws(CommandError) in
+      .hide(target: try fields.target(), isHidden: true)
+    }
+  )
+
+  static let unhide = CommandEntry(
+    .unhide,
+    arguments: "PEER",
+    summary: "show what a hidden member makes again",
+    keys: ["target"],
+    words: { arguments throws(CommandError) in
+      .hide(target: try arguments.target("the author"), isHidden: false)
+    },
+    json: { fields throws(CommandError) in
+      .hide(target: try fields.target(), isHidden: false)
+    }
+  )
+
+  static let role = CommandEntry(
+    .role,
+    arguments: "PEER editor|viewer",
+    summary: "set whether a peer can edit a board that you own",
+    notes: [
+      "This is for boards created with --owned. If an editor becomes a viewer, its earlier changes stay,",
+      "as far as they have arrived here.",
+    ],
+    keys: ["target", "role"],
+    words: { arguments throws(CommandError) in
+      let target = try arguments.target("the peer")
+      return .role(target: target, try CommandParser.role(arguments.next("editor or viewer").text))
+    },
+    json: { fields throws(CommandError) in
+      .role(target: try fields.target(), try CommandParser.role(fields.string("role")))
+    }
+  )
+
+  static let invite = CommandEntry(
+    .invite,
+    arguments: "[view] [expires=TIME]",
+    summary: "create an additional code, view-only or for a limited time",
+    notes: [
+      "TIME is a number and s, m, h or d, at most 30d. A code is valid only while the board is open."
+    ],
+    keys: ["view", "expires"],
+    words: { arguments throws(CommandError) in
+      let expires = try arguments.removeValue("expires")
+      let isView = arguments.removeFlag("view")
+      return .invite(try CommandParser.terms(isView: isView, expires: expires))
+    },
+    json: { fields throws(CommandError) in
+      .invite(
+        try CommandParser.terms(
+          isView: fields.flag("view"),
+          expires: fields.stringIfAny("expires")
+        )
+      )
+    }
+  )
+
+  static let profile = CommandEntry(
+    .profile,
+    arguments: "[name=NAME] [icon=ICON|none]",
+    summary: "set or show your name and icon (`help profile` lists the icons)",
+    notes: ["ICON is none, or one of these, by name or as an emoji:", CommandParser.icons],
+    keys: ["name", "icon"],
+    words: { arguments throws(CommandError) in
+      let name = try arguments.removeValue("name")
+      let icon = try arguments.removeValue("icon")
+      return .profile(
+        name: try CommandLimits.checkedDisplayName(name),
+        icon: try CommandParser.iconChange(icon)
+      )
+    },
+    json: { fields throws(CommandError) in
+      .profile(
+        name: try CommandLimits.checkedDisplayName(fields.stringIfAny("name")),
+        icon: try CommandParser.iconChange(fields.stringIfAny("icon"))
+      )
+    }
+  )
+}

@@ -1,0 +1,101 @@
+import WhiteboardNode
+import WhiteboardRendering
+
+/// Lines that answer commands.
+extension EventText {
+  static func answerLine(_ event: NodeEvent) -> String? {
+    switch event {
+    case .object(let shown):
+      detailed(shown.object)
+    case .objects(let list):
+      lines(count(list.count, "object"), list.objects.map(object))
+    case .found(let list):
+      lines("\(count(list.count, "object")) there", list.objects.map(object))
+    case .chatHistory(let history):
+      lines(count(history.count, "line"), history.lines.map(chat))
+    case .settings(let answer):
+      settings(answer.settings)
+    case .digest(let digest):
+      "digest \(TerminalText.cleaned(digest.digest)), \(count(digest.objects, "object"))"
+    case .checkpoints(let list):
+      lines(
+        count(list.count, "checkpoint"),
+        list.checkpoints.map {
+          "\(TerminalText.quoted($0.name, limit: 256)), \(TerminalText.cleaned($0.at, limit: 32))"
+        }
+      )
+    case .diff(let diff):
+      diffLines(diff)
+    default:
+      nil
+    }
+  }
+
+  private static func lines(_ head: String, _ rest: [String]) -> String {
+    ([head] + rest.map { "  \($0)" }).joined(separator: "\n")
+  }
+
+  private static func diffLines(_ diff: NodeEvent.Diff) -> String {
+    let from = TerminalText.quoted(diff.from, limit: 256)
+    let to = diff.to.map { TerminalText.quoted($0, limit: 256) } ?? "now"
+    return lines(
+      "\(count(diff.count, "change")) from \(from) to \(to)",
+      diff.changes.map { change in
+        let fate = change["change"]?.text ?? ""
+        let sign = ["added": "+", "removed": "-"][fate] ?? "~"
+        let type = TerminalText.cleaned(change["type"]?.text ?? "", limit: 64)
+        let id = TerminalText.cleaned(change["id"]?.text ?? "", limit: 64)
+        guard case .object(let fields)? = change["after"], sign == "~" else {
+          return "\(sign) \(type) \(id)"
+        }
+        let keys = fields.keys.sorted().map { TerminalText.cleaned($0, limit: 64) }
+        return "\(sign) \(type) \(id) (\(keys.joined(separator: ", ")))"
+      }
+    )
+  }
+
+  /// Returns the line about a command that succeeded; nil for queries, whose results answer them.
+  static func doneLine(_ done: NodeEvent.Done) -> String? {
+    let made = (done.ids ?? done.id.map { [$0] }) ?? []
+    switch done.verb {
+    case "objects", "show", "find", "chat", "settings", "peers", "digest", "checkpoints", "diff",
+      "help", "profile", "invite", "save":
+      return nil
+    case "undo", "redo":
+      return "ok: \(steps(done))"
+    case "text", "stroke", "photo", "game", "duplicate", "group":
+      return "ok: \(names(made))"
+    case "export", "import":
+      let way = done.verb == "export" ? "to" : "from"
+      return "ok: \(done.verb) \(count(done.objects ?? 0, "object")) \(way) "
+        + TerminalText.quoted(done.file ?? "", limit: 256)
+    case "wait":
+      let line = syncLine(done.synced ?? [], done.notSynced ?? [])
+      return line.isEmpty ? "ok: wait" : "ok: \(line)"
+    case "deselect":
+      return "ok: deselect"
+    case "purge", "hide", "unhide":
+      guard let objects = done.objects else { break }
+      return "ok: \(done.verb) \(count(objects, "object"))"
+    case "erase" where made.isEmpty:
+      return "ok: there was nothing to erase"
+    case "say":
+      // The chat line has an event of its own, and users have no use for its id.
+      return "ok: say"
+    default: break
+    }
+    let shown = made.count > namesLimit ? "\(made.count) objects" : names(made)
+    guard done.changed == false else {
+      return shown.isEmpty ? "ok: \(done.verb)" : "ok: \(done.verb) \(shown)"
+    }
+    guard !made.isEmpty else { return "ok: it was so already" }
+    return "ok: \(shown) \(made.count == 1 ? "was" : "were") so already"
+  }
+
+  /// The maximum number of existing objects that an answer names.
+  private static let namesLimit = 8
+
+  private static func names(_ ids: [String]) -> String {
+    ids.map { TerminalText.cleaned($0) }.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,57 @@
+import WhiteboardNode
+import WhiteboardRendering
+
+/// Lines about changes of the board.
+extension EventText {
+  static func boardLine(_ event: NodeEvent) -> String? {
+    switch event {
+    case .objectAdded(let event) where event.hidden == true: nil
+    case .objectChanged(let event) where event.hidden == true: nil
+    case .objectRemoved(let event) where event.hidden == true: nil
+    case .objectAdded(let added):
+      "+ \(whole(added.object))"
+    case .objectChanged(let change):
+      "~ \(object(change.object)) (\(list(change.changed)))"
+        + (change.changed.contains("game") ? game(change.object).joined() : "")
+    case .objectRemoved(let removed):
+      "- \(TerminalText.cleaned(removed.id)) deleted"
+    case .selected(let selected):
+      if let peer = selected.peer {
+        "\(person(selected.name ?? "", peer)) has \(TerminalText.cleaned(selected.id)) in hand"
+      } else {
+        "\(TerminalText.cleaned(selected.id)) is free"
+      }
+    case .chat(let line):
+      chat(line)
+    case .settingChanged(let change):
+      "~ board: \(settings(change.settings)) (\(list(change.changed)))"
+    default:
+      nil
+    }
+  }
+
+  static func chat(_ line: NodeEvent.Chat) -> String {
+    "<\(person(line.name, line.peer))> \(TerminalText.cleaned(line.text, limit: wordsLimit))"
+  }
+
+  static func settings(_ settings: NodeEvent.SettingsDescription) -> String {
+    var parts: [String] = []
+    if let title = settings.title {
+      parts.append("title \(TerminalText.quoted(title, limit: 256))")
+    }
+    if let background = settings.background {
+      parts.append("background \(TerminalText.cleaned(background, limit: 16))")
+    }
+    if let grid = settings.grid {
+      parts.append(grid == 0 ? "no grid" : "grid \(number(grid))")
+    }
+    if let language = settings.language {
+      parts.append("language \(TerminalText.cleaned(language, limit: 16))")
+    }
+    return parts.isEmpty ? "no settings" : parts.joined(separator: ", ")
+  }
+
+  private static func list(_ keys: [String]) -> String {
+    keys.map { TerminalText.cleaned($0) }.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,32 @@
+import WhiteboardNode
+import WhiteboardRendering
+
+/// Lines about joining and catching up.
+extension EventText {
+  static func joiningLine(_ joining: NodeEvent.Joining) -> String? {
+    switch joining.step {
+    case .searching:
+      joining.boardName.map { "looking for \(TerminalText.quoted($0)) on this network" }
+        ?? "looking for a board on this network"
+    case .connecting:
+      // If the peer is unknown, the line about its state shows the address already.
+      joining.peer == nil ? nil : "trying \(address(joining))"
+    case .awaitingAnswer: "\(address(joining)) accepted the connection; waiting for an answer"
+    case .provingCode: "proving the code"
+    case .awaitingAcceptance: "waiting for \(name(joining)) to accept"
+    }
+  }
+
+  static func caughtUpLine(_ member: NodeEvent.CaughtUp) -> String {
+    "up to date with \(shortName(member.name, member.peer)): "
+      + count(member.objects, "object")
+  }
+
+  private static func name(_ joining: NodeEvent.Joining) -> String {
+    shortName(joining.name ?? "", joining.peer ?? "the host")
+  }
+
+  private static func address(_ joining: NodeEvent.Joining) -> String {
+    TerminalText.cleaned(joining.address ?? "", limit: 128)
+  }
+}

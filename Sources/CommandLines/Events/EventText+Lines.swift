@@ -1,0 +1,45 @@
+import WhiteboardNode
+import WhiteboardRendering
+
+/// Events as text, one line each, for users and screen readers.
+extension EventText {
+  /// Returns the line of an event; nil if the event is only for programs.
+  ///
+  /// The text of other peers is cleaned, so that the line contains no control characters.
+  package static func line(_ event: NodeEvent) -> String? {
+    switch event {
+    case .ready, .peerFound, .peerUpdated, .peerLost, .peerState, .joining, .caughtUp,
+      .invitation, .joined, .left, .removed, .carried, .profile, .role, .invited, .peers:
+      peopleLine(event)
+    case .objectAdded, .objectChanged, .objectRemoved, .selected, .chat, .settingChanged:
+      boardLine(event)
+    case .object, .objects, .found, .chatHistory, .settings, .digest, .checkpoints, .diff:
+      answerLine(event)
+    case .data, .resourceOffered, .resourceStarted, .resourceProgress, .resourceFinished,
+      .streamOpened,
+      .streamData, .streamClosed:
+      transferLine(event)
+    case .saveState(let saving):
+      saveLine(saving.shown)
+    case .done(let done):
+      doneLine(done)
+    case .error(let failure):
+      "! \(failure.line.map { "line \($0): " } ?? "")\(TerminalText.cleaned(failure.message))"
+    case .note(let remark) where remark.code == "help":
+      // The help is text of this program, with several lines.
+      remark.message
+    case .note(let remark) where remark.code == NodeEvent.Remark.savedAgain,
+      .warning(let remark) where remark.code == NodeEvent.Remark.notSaved:
+      // The save state reports this at the same time.
+      nil
+    case .note(let remark):
+      "- \(TerminalText.cleaned(remark.message))"
+    case .warning(let remark):
+      "! \(TerminalText.cleaned(remark.message))"
+    }
+  }
+
+  static func number(_ value: Double) -> String {
+    value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
+  }
+}

@@ -1,0 +1,116 @@
+import WhiteboardNode
+import WhiteboardRendering
+
+/// Objects as text.
+extension EventText {
+  /// Returns an object in one line.
+  static func object(_ object: NodeEvent.ObjectDescription) -> String {
+    about(object, wordsLimit: 80).joined(separator: ", ")
+  }
+
+  /// Returns an object in one line; a game follows in lines of its own, with the meaning of its marks.
+  static func whole(_ object: NodeEvent.ObjectDescription) -> String {
+    self.object(object) + (game(object) + rules(object)).joined()
+  }
+
+  /// Returns all properties of an object in one line; a game follows in lines of its own.
+  static func detailed(_ object: NodeEvent.ObjectDescription) -> String {
+    (about(object, wordsLimit: wordsLimit) + looks(object)).joined(separator: ", ")
+      + (game(object) + rules(object)).joined()
+  }
+
+  /// Returns the kind and the position of an object, and its other properties.
+  private static func about(
+    _ object: NodeEvent.ObjectDescription,
+    wordsLimit: Int
+  ) -> [String] {
+    var name = "\(TerminalText.cleaned(object.type)) \(TerminalText.cleaned(object.id))"
+    if let game = object.game?.view["game"]?.text {
+      name += " \(TerminalText.quoted(game))"
+    }
+    if let text = object.text {
+      name += " \(TerminalText.quoted(text, limit: wordsLimit))"
+    }
+    var parts = [name]
+    if let members = object.members {
+      parts.append("of \(count(members.count, "object"))")
+    }
+    if let points = object.points {
+      parts.append(count(points.count, "point"))
+    }
+    if let erased = object.erased {
+      parts.append("erased in \(count(erased.count, "place"))")
+    }
+    if let isHere = object.isAssetAvailable {
+      parts.append(isHere ? "with its photo" : "photo not received yet")
+    }
+    parts[parts.count - 1] += " at \(object.centerPosition.map(number).joined(separator: ","))"
+    if object.scale != 1 {
+      parts.append("scale \(number(object.scale))")
+    }
+    if object.angle != 0 {
+      parts.append("turned \(number((object.angle * 180 / .pi).rounded()))°")
+    }
+    if object.isLocked == true {
+      parts.append("locked")
+    }
+    for (index, group) in (object.groups ?? []).enumerated() {
+      parts.append("\(index == 0 ? "in" : "that in") group \(TerminalText.cleaned(group))")
+    }
+    if let holder = object.selectedBy {
+      parts.append("in the hand of \(TerminalText.cleaned(holder.prefix(8)))")
+    }
+    return parts
+  }
+
+  /// Returns the appearance of an object, and its contents.
+  private static func looks(_ object: NodeEvent.ObjectDescription) -> [String] {
+    var parts = ["size \(object.size.map(number).joined(separator: " by "))"]
+    if let color = object.color {
+      parts.append("color \(TerminalText.cleaned(color, limit: 16))")
+    }
+    if let width = object.lineWidth {
+      parts.append("line \(number(width)) wide")
+    }
+    if object.isFinished == false {
+      parts.append("still being drawn")
+    }
+    if let pixels = object.pixelSize {
+      parts.append("\(pixels.map { "\($0)" }.joined(separator: " by ")) pixels")
+    }
+    if let format = object.format {
+      parts.append(TerminalText.cleaned(format, limit: 16))
+    }
+    if let byteCount = object.byteCount {
+      parts.append(count(byteCount, "byte"))
+    }
+    if let path = object.path {
+      parts.append("in \(TerminalText.cleaned(path))")
+    }
+    if !object.updatedAt.isEmpty {
+      parts.append("changed \(TerminalText.cleaned(object.updatedAt, limit: 32))")
+    }
+    if let members = object.members {
+      parts.append("holds " + members.map { TerminalText.cleaned($0) }.joined(separator: ", "))
+    }
+    return parts
+  }
+
+  /// Returns the state of a game, in lines of its own.
+  static func game(_ object: NodeEvent.ObjectDescription) -> [String] {
+    (object.game?.lines ?? []).map { "\n    \(TerminalText.cleaned($0, limit: 512))" }
+  }
+
+  /// Returns the rules of a game, and the meaning of its marks.
+  private static func rules(_ object: NodeEvent.ObjectDescription) -> [String] {
+    let play = "\n    (play \(TerminalText.cleaned(object.id))"
+    return switch object.game?.view["game"]?.text {
+    case "wordle":
+      ["\(play) WORD; = is in its place, ~ elsewhere in the word, - not in it)"]
+    case "connect-four":
+      ["\(play) COLUMN, from 1 to 7, or resign)"]
+    default:
+      []
+    }
+  }
+}

@@ -1,0 +1,188 @@
+import Whiteboard
+import WhiteboardNode
+import WhiteboardRendering
+
+/// Lines about peers.
+extension EventText {
+  static func peopleLine(_ event: NodeEvent) -> String? {
+    switch event {
+    case .ready(let ready):
+      readyLines(ready)
+    case .peerFound(let board):
+      "nearby: \(foundLine(board))"
+    case .peerUpdated(let board):
+      "nearby, changed: \(foundLine(board))"
+    case .peerLost(let board):
+      "no longer nearby: \(person(board.name, board.peer))"
+    case .peerState(let change):
+      stateLine(change)
+    case .joining(let joining):
+      joiningLine(joining)
+    case .caughtUp(let member):
+      caughtUpLine(member)
+    case .invitation(let invitation):
+      invitationLine(invitation)
+    case .joined(let joined):
+      "\(person(joined.name, joined.peer)) joined"
+    case .left(let left):
+      // The line about the removal reports it.
+      left.removedUs == true ? nil : leftLine(left)
+    case .removed(let removed):
+      removedLine(removed)
+    case .carried(let carried):
+      "the relay \(person(carried.name, carried.relay)) keeps the board open when you leave"
+        + (carried.link.isEmpty ? "" : "; link: \(carried.link)")
+    case .profile(let profile):
+      profileLine(profile)
+    case .role(let role):
+      roleLine(role)
+    case .invited(let invited):
+      (invited.role == "viewer" ? "view-only code" : "join code")
+        + (invited.expires.map { " (until \(TerminalText.cleaned($0)))" } ?? "")
+        + ": \(TerminalText.cleaned(invited.code)); link: \(TerminalText.cleaned(invited.link))"
+    case .peers(let peers):
+      peersLine(peers)
+    default:
+      nil
+    }
+  }
+
+  /// Returns the line that the host removed this peer, and a line of advice.
+  static func removedLine(_ removed: NodeEvent.Removed) -> String {
+    let advice =
+      !removed.readOnly
+      ? "You continue on your own copy." : removed.canContinue ? continueAdvice : ownedAdvice
+    return "! \(removed.message)\n  \(advice)"
+  }
+
+  private static func leftLine(_ left: NodeEvent.Left) -> String {
+    let name = person(left.name, left.peer)
+    var line =
+      left.reason == "left"
+      ? "\(name) left" : "\(name) disconnected: \(TerminalText.cleaned(left.reason))"
+    if let message = left.message, !message.isEmpty {
+      line += ", " + TerminalText.quoted(message, limit: wordsLimit)
+    }
+    if left.undelivered > 0 {
+      line += "; \(left.undelivered) message\(left.undelivered == 1 ? "" : "s") not delivered"
+    }
+    return line
+  }
+
+  private static func roleLine(_ role: NodeEvent.Role) -> String? {
+    let name = role.isOwn ? "you" : person(role.name, role.peer)
+    switch role.role {
+    case "viewer": return "\(name) can only view this board"
+    case "relay": return "\(name) is a relay of the board"
+    default: return "\(name) can edit this board"
+    }
+  }
+
+  private static func profileLine(_ profile: NodeEvent.Profile) -> String {
+    // A known icon may contain a joiner, which is removed from the text of other peers.
+    let shown = profile.icon.map {
+      ProfileIcon(rawValue: $0)?.emoji ?? TerminalText.cleaned($0, limit: 16)
+    }
+    let icon = shown.map { ", with the icon \($0)" } ?? ", without an icon"
+    return
+      "\(profile.request == nil ? "now called " : "")\(person(profile.name, profile.peer))\(icon)"
+  }
+
+  private static func readyLines(_ ready: NodeEvent.Ready) -> String {
+    var lines = [
+      "You are \(person(ready.name, ready.peer)) on the board "
+        + TerminalText.quoted(ready.boardName) + "."
+    ]
+    // Without a listener there is no link, and no peer can join.
+    guard !ready.link.isEmpty else { return lines[0] }
+    switch ready.admit {
+    case "code":
+      if let code = ready.code {
+        lines.append("Join code: \(TerminalText.cleaned(code))")
+      }
+    case "ask": lines.append("You will be asked to admit each peer.")
+    case "known": lines.append("Only peers you trusted before can join (`whiteboard-peer peers`).")
+    default: lines.append("Anyone who finds the board can join.")
+    }
+    if ready.announced {
+      let code = ready.code.map { " --code \(TerminalText.cleaned($0))" } ?? ""
+      lines.append("On this network: whiteboard-peer join\(code)")
+    }
+    lines.append("Anywhere else: whiteboard-peer join '\(TerminalText.cleaned(ready.link))'")
+    return lines.joined(separator: "\n")
+  }
+
+  private static func foundLine(_ board: NodeEvent.FoundBoard) -> String {
+    var line = person(board.name, board.peer)
+    if let name = board.boardName {
+      line = "\(TerminalText.quoted(name)) by \(line)"
+    } else if board.role == "relay" {
+      line = "the relay \(line)"
+    }
+    if let participants = board.participants {
+      line += ", \(count(participants, "person", "people")) there"
+    }
+    if let address = board.addresses.first {
+      line += ", at \(TerminalText.cleaned(address, limit: 128))"
+    }
+    return line
+  }
+
+  private static func stateLine(_ change: NodeEvent.PeerState) -> String? {
+    let name =
+      change.peer.map { person(change.name, $0) }
+      ?? TerminalText.cleaned(change.address ?? "somebody", limit: 128)
+    return switch change.state {
+    case .connecting: "connecting to \(name)"
+    case .connected: "connected with \(name)"
+    case .suspect: "\(name) has been silent for a moment"
+    case .reconnecting: "\(name) cannot be reached; trying again"
+    case .lost: "\(name) is lost"
+    }
+  }
+
+  private static func invitationLine(_ invitation: NodeEvent.Invitation) -> String {
+    let name = person(invitation.name, invitation.peer)
+    let id = TerminalText.cleaned(invitation.id, limit: 64)
+    var line: String
+    switch invitation.direction {
+    case .incoming: line = "\(name) asks to join."
+    case .outgoing: line = "Asking \(name) to let us in."
+    }
+    let choice = "accept \(id)   or   decline \(id)"
+    if invitation.direction == .incoming, invitation.known == true {
+      line += " This key is known from before."
+      if let words = invitation.words {
+        line += " To compare words anyway: \(TerminalText.cleaned(words, limit: 128))."
+      }
+    } else if let words = invitation.words {
+      line += " Both screens must show: \(TerminalText.cleaned(words, limit: 128))."
+      if invitation.direction == .outgoing, invitation.mustAnswer {
+        line += " The same on both?"
+      }
+    }
+    if let warning = invitation.warning {
+      line += "\n! \(TerminalText.cleaned(warning))"
+    }
+    if invitation.mustAnswer {
+      line += "\n  \(choice)"
+      if invitation.direction == .incoming {
+        let name = shortName(invitation.name, id)
+        line += "   or   accept \(id) always   (never ask about \(name) again)"
+      }
+    }
+    return line
+  }
+
+  private static func peersLine(_ peers: NodeEvent.Peers) -> String {
+    ([count(peers.count, "peer connected", "peers connected")]
+      + peers.peers.map { peer in
+        let address = peer.address.map { ", \(TerminalText.cleaned($0, limit: 128))" } ?? ""
+        let role = peer.role.map { ", \($0)" } ?? ""
+        let admitter =
+          peer.admittedBy.map { ", admitted by \(person(peer.admittedByName ?? "", $0))" } ?? ""
+        return
+          "  \(person(peer.name, peer.peer)), \(peer.state.rawValue)\(role)\(address)\(admitter)"
+      }).joined(separator: "\n")
+  }
+}

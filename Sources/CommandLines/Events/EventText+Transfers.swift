@@ -1,0 +1,65 @@
+import WhiteboardNode
+import WhiteboardRendering
+import WhiteboardSync
+
+/// Lines about application messages and transfers.
+extension EventText {
+  static func transferLine(_ event: NodeEvent) -> String? {
+    switch event {
+    case .data(let data):
+      if let text = data.text {
+        "\(person(data.name, data.from)) sent \(TerminalText.quoted(text, limit: wordsLimit))"
+      } else {
+        "\(person(data.name, data.from)) sent \(count(data.size, "byte"))"
+      }
+    case .resourceOffered(let offer):
+      "\(offerLine(offer))\n  accept \(TerminalText.cleaned(offer.transfer, limit: 64))   or   decline "
+        + TerminalText.cleaned(offer.transfer, limit: 64)
+    case .resourceStarted(let start):
+      "\(start.direction == .incoming ? "receiving" : "sending") "
+        + "\(resource(start.name)), \(start.size) bytes, transfer "
+        + TerminalText.cleaned(start.transfer)
+    case .resourceFinished(let end):
+      resourceLine(end)
+    case .streamOpened(let stream):
+      "stream \(TerminalText.quoted(stream.name, limit: 80)) is open"
+    case .streamClosed(let stream):
+      "stream \(TerminalText.quoted(stream.name, limit: 80)) is over after \(stream.size) bytes"
+        + (stream.outcome == .delivered ? "" : ": \(TerminalText.cleaned(stream.message ?? ""))")
+    default:
+      // Progress and the bytes of streams are for programs.
+      nil
+    }
+  }
+
+  /// Returns the question about a file that a member offers.
+  ///
+  /// - Parameter offer: The offer.
+  /// - Returns: A sentence such as `Ben wants to send you "photo.jpg" (2.1 MB).`
+  package static func offerLine(_ offer: NodeEvent.ResourceOffered) -> String {
+    "\(person(offer.sender, offer.peer)) wants to send you \(resource(offer.name)) "
+      + "(\(ByteCount.text(Int(clamping: offer.size))))."
+  }
+
+  private static func resourceLine(_ end: NodeEvent.ResourceFinished) -> String {
+    let name = resource(end.name)
+    switch end.outcome {
+    case .delivered:
+      guard end.direction == .incoming, let path = end.path else { return "\(name) has arrived" }
+      return "\(name) is here: \(TerminalText.cleaned(path))"
+    case .cancelled:
+      let why = TerminalText.cleaned(end.message ?? "")
+      return why.isEmpty ? "\(name) was stopped" : "\(name) was stopped: \(why)"
+    case .failed: return "\(name) failed: \(TerminalText.cleaned(end.message ?? ""))"
+    }
+  }
+
+  /// Returns the description of a resource; names of this product's own resources are translated.
+  private static func resource(_ name: String) -> String {
+    guard let known = try? ResourceDTO(name: name) else {
+      return TerminalText.quoted(name, limit: 80)
+    }
+    let kind = known.type == .imageData ? "the photo of" : known.type.rawValue
+    return "\(kind) \(TerminalText.cleaned(known.id, limit: 64))"
+  }
+}

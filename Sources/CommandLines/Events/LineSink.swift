@@ -1,0 +1,39 @@
+import WhiteboardNode
+
+/// Writes events as lines of JSON or of text.
+package struct LineSink: EventSink {
+  private let writer: LineWriter
+  private let isJSON: Bool
+
+  /// Creates a sink that writes JSON, or text.
+  package init(_ writer: LineWriter, isJSON: Bool) {
+    self.writer = writer
+    self.isJSON = isJSON
+  }
+
+  /// Writes the events, and waits until the writer has room.
+  ///
+  /// The text form leaves out the events that are only for programs.
+  ///
+  /// - Throws: ``OutputError`` if the output cannot be written to.
+  package func write(_ events: [NodeEvent]) async throws(OutputError) {
+    var bytes: [UInt8] = []
+    for event in events {
+      if isJSON {
+        EventLine.append(event, to: &bytes)
+      } else if let line = EventText.line(event) {
+        bytes.append(contentsOf: line.utf8)
+        bytes.append(UInt8(ascii: "\n"))
+      }
+      // A few large lines must not all be in memory at once.
+      guard bytes.count >= Self.pieceLength else { continue }
+      try await writer.write(bytes)
+      bytes = []
+    }
+    guard !bytes.isEmpty else { return }
+    try await writer.write(bytes)
+  }
+
+  /// The number of bytes of lines that are written before more lines are made.
+  private static let pieceLength = 1 << 18
+}

@@ -1,0 +1,33 @@
+import WhiteboardNode
+import WhiteboardRendering
+
+/// A value that writes its JSON itself, because it can be large.
+protocol WritesJSON {
+  /// Appends the value as JSON.
+  func write(to json: inout [UInt8])
+}
+
+extension Base64Text: WritesJSON {
+  func write(to json: inout [UInt8]) {
+    json.append(UInt8(ascii: "\""))
+    Base64.append(bytes, to: &json)
+    json.append(UInt8(ascii: "\""))
+  }
+}
+
+extension RelativePoints: WritesJSON {
+  func write(to json: inout [UInt8]) {
+    json.append(UInt8(ascii: "["))
+    var isFirst = true
+    forEach { point in
+      if !isFirst { json.append(UInt8(ascii: ",")) }
+      isFirst = false
+      json.append(UInt8(ascii: "["))
+      LineEncoder.append(point.x, to: &json)
+      json.append(UInt8(ascii: ","))
+      LineEncoder.append(point.y, to: &json)
+      json.append(UInt8(ascii: "]"))
+    }
+    json.append(UInt8(ascii: "]"))
+  }
+}

@@ -1,0 +1,178 @@
+import Dispatch
+import WhiteboardNode
+
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+/// Reads lines from a file descriptor, no faster than they are requested.
+///
+/// A line that is longer than the limit is reported as ``Line/tooLong`` and skipped, so it uses no
+/// memory.
+package actor LineReader {
+  /// A line of input.
+  package enum Line: Equatable, Sendable {
+    /// A line without its line feed.
+    case line([UInt8])
+    /// A line that was longer than the limit.
+    case tooLong
+  }
+
+  private let descriptor: Int32
+  private let limit: Int
+  private let queue = DispatchQueue(label: "whiteboard.input")
+  private var buffer: [UInt8] = []
+  private var scanned = 0
+  private var isSkipping = false
+  private var isAtEnd = false
+  private let wake: WakePipe
+
+  /// Creates a reader, which does not close the descriptor.
+  ///
+  /// - Throws: ``InputError`` if the system has no descriptors left.
+  package init(
+    descriptor: Int32,
+    limit: Int = CommandParser.maximumLineLength
+  ) throws(InputError) {
+    self.descriptor = descriptor
+    self.limit = limit
+    wake = try WakePipe()
+  }
+
+  /// Returns the next line; nil at the end of the input or when the task is canceled.
+  ///
+  /// - Throws: ``InputError`` if the descriptor cannot be read.
+  package func next() async throws(InputError) -> Line? {
+    while true {
+      if let line = completeLine() {
+        return line
+      }
+      if isAtEnd {
+        // A terminal can deliver more input after the user typed an end of file.
+        isAtEnd = false
+        return lastLine()
+      }
+      let descriptor = descriptor
+      let wake = wake
+      let queue = queue
+      let chunk = await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+          queue.async {
+            continuation.resume(returning: LineReader.read(descriptor, wake: wake))
+          }
+        }
+      } onCancel: {
+        wake.signal()
+      }
+      switch chunk {
+      case .bytes(let bytes): buffer.append(contentsOf: bytes)
+      case .end: isAtEnd = true
+      case .cancelled: return nil
+      case .failed(let number): throw InputError(number: number)
+      }
+    }
+  }
+
+  private func completeLine() -> Line? {
+    while let end = buffer[scanned...].firstIndex(of: UInt8(ascii: "\n")) {
+      let line = Array(buffer[..<end])
+      buffer.removeSubrange(...end)
+      scanned = 0
+      if isSkipping {
+        isSkipping = false
+        continue
+      }
+      return line.count > limit ? .tooLong : .line(line)
+    }
+    if isSkipping {
+      buffer.removeAll()
+    } else if buffer.count > limit {
+      buffer.removeAll()
+      scanned = 0
+      isSkipping = true
+      return .tooLong
+    }
+    scanned = buffer.count
+    return nil
+  }
+
+  private func lastLine() -> Line? {
+    defer { buffer = [] }
+    guard !buffer.isEmpty, !isSkipping else { return nil }
+    scanned = 0
+    return .line(buffer)
+  }
+
+  private enum Chunk: Sendable {
+    case bytes([UInt8])
+    case end
+    case cancelled
+    case failed(Int32)
+  }
+
+  private static func read(_ descriptor: Int32, wake: WakePipe) -> Chunk {
+    while true {
+      var entries = [
+        pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: wake.readEnd, events: Int16(POLLIN), revents: 0),
+      ]
+      let ready = poll(&entries, 2, -1)
+      if ready < 0 {
+        guard errno == EINTR else { return .failed(errno) }
+        continue
+      }
+      guard entries[1].revents == 0 else { return .cancelled }
+      var bytes = [UInt8](repeating: 0, count: 64 * 1024)
+      let count = bytes.withUnsafeMutableBytes { buffer in
+        Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+      }
+      if count > 0 {
+        bytes.removeSubrange(count...)
+        return .bytes(bytes)
+      }
+      if count == 0 {
+        return .end
+      }
+      guard errno == EINTR || errno == EAGAIN else { return .failed(errno) }
+    }
+  }
+}
+
+/// A pipe whose only use is to end a `poll`.
+private final class WakePipe: Sendable {
+  let readEnd: Int32
+  private let writeEnd: Int32
+
+  init() throws(InputError) {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw InputError(number: errno) }
+    for end in ends {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
+    readEnd = ends[0]
+    writeEnd = ends[1]
+  }
+
+  func signal() {
+    var byte: UInt8 = 1
+    _ = Glibc.write(writeEnd, &byte, 1)
+  }
+
+  deinit {
+    close(readEnd)
+    close(writeEnd)
+  }
+}
+
+/// A source of lines of input.
+package protocol LineSource: Sendable {
+  /// Returns the next line; nil at the end of the input or when the task is canceled.
+  ///
+  /// - Throws: ``InputError`` if the input cannot be read any further.
+  func next() async throws(InputError) -> LineReader.Line?
+}
+
+extension LineReader: LineSource {}

@@ -1,0 +1,90 @@
+import Dispatch
+import WhiteboardNode
+
+/// Writes whole lines to a file descriptor in their order.
+///
+/// Lines wait in a bounded buffer. If the reader at the other end is slow, the buffer becomes full, and
+/// ``write(_:)`` returns only when it has room again. So the source of the lines becomes as slow as the
+/// reader, and with it the links of the session.
+package actor LineWriter {
+  private let descriptor: Int32
+  private let capacity: Int
+  private let queue = DispatchQueue(label: "whiteboard.output")
+  /// The lines to write; they are not joined, because a line can be large.
+  private var pending: [[UInt8]] = []
+  /// The number of bytes not written yet, including those being written now.
+  private var pendingBytes = 0
+  private var isWriting = false
+  private var failure: Int32?
+  private var waiters: [CheckedContinuation<Void, Never>] = []
+
+  /// Creates a writer, which does not close the descriptor.
+  ///
+  /// The process must ignore SIGPIPE. Then ``write(_:)`` fails if the reader has closed its end.
+  package init(descriptor: Int32, capacity: Int = 256 * 1024) {
+    self.descriptor = descriptor
+    self.capacity = capacity
+  }
+
+  /// Adds a line, and waits until the buffer is within its capacity.
+  ///
+  /// Lines are written in the order of the calls. Canceling the task does not end the wait.
+  ///
+  /// - Throws: ``OutputError`` if the descriptor cannot be written to.
+  package func write(_ line: [UInt8]) async throws(OutputError) {
+    try check()
+    // The line is added before any wait, so that lines are written in the order of the calls.
+    pending.append(line)
+    pendingBytes += line.count
+    startWriting()
+    while pendingBytes > capacity, failure == nil {
+      await withCheckedContinuation { waiters.append($0) }
+    }
+    try check()
+  }
+
+  /// Waits until all lines so far are written.
+  ///
+  /// - Throws: ``OutputError`` if the descriptor cannot be written to.
+  package func flush() async throws(OutputError) {
+    while isWriting, failure == nil {
+      await withCheckedContinuation { waiters.append($0) }
+    }
+    try check()
+  }
+
+  private func check() throws(OutputError) {
+    if let failure {
+      throw OutputError(number: failure)
+    }
+  }
+
+  private func startWriting() {
+    guard !isWriting, failure == nil, !pending.isEmpty else { return }
+    isWriting = true
+    let lines = pending
+    pending = []
+    let descriptor = descriptor
+    queue.async {
+      var failure: Int32?
+      for line in lines where failure == nil {
+        failure = FileWriting.writeAll(line, to: descriptor)
+      }
+      let bytes = lines.reduce(0) { $0 + $1.count }
+      // No code waits for this task; it ends when the actor has the result.
+      Task { [failure] in await self.wrote(bytes, failure) }
+    }
+  }
+
+  private func wrote(_ bytes: Int, _ failure: Int32?) {
+    isWriting = false
+    pendingBytes -= bytes
+    self.failure = failure
+    startWriting()
+    let woken = waiters
+    waiters = []
+    for waiter in woken {
+      waiter.resume()
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import PeerSession
+import WhiteboardNode
+
+/// A node that code controls with lines or commands, with access to each answer and all events.
+package actor ScriptedNode: EventSink {
+  private let feed = CommandFeed()
+  /// The node, while it runs.
+  package private(set) var node: Node?
+  /// The number of commands that were passed to the node.
+  package private(set) var requestCount: Int64 = 0
+  private var answers: [Int64: CheckedContinuation<Result<NodeEvent.Done, CommandError>, Never>] =
+    [:]
+  private var watchers:
+    [(matches: @Sendable (NodeEvent) -> Bool, continuation: CheckedContinuation<Bool, Never>)] = []
+  private var isOver = false
+  private let narrate: @Sendable (NodeEvent) async -> Void
+
+  /// All events so far, in order.
+  package private(set) var events: [NodeEvent] = []
+
+  /// Creates a scripted node; ``run(_:)`` starts its node.
+  ///
+  /// - Parameter narrate: Receives each event, in order.
+  package init(narrate: @escaping @Sendable (NodeEvent) async -> Void = { _ in }) {
+    self.narrate = narrate
+  }
+
+  /// Runs a node until it ends; call it once for each scripted node.
+  ///
+  /// - Parameter configuration: The configuration of the node.
+  /// - Throws: The error that ended the node.
+  package func run(_ configuration: NodeConfiguration) async throws(NodeError) {
+    let node = Node(configuration, input: feed, sink: self)
+    self.node = node
+    defer { over() }
+    try await node.run()
+  }
+
+  private func over() {
+    isOver = true
+    for answer in answers.values {
+      answer.resume(returning: .failure(CommandError(.ending, "the node has ended")))
+    }
+    answers = [:]
+    for watcher in watchers {
+      watcher.continuation.resume(returning: false)
+    }
+    watchers = []
+  }
+
+  /// Parses a line, runs its command, and waits for the answer.
+  ///
+  /// Canceling the task does not end the wait; ``end()`` does.
+  ///
+  /// - Parameter line: A command in words or in JSON; its request id, if any, is replaced.
+  /// - Returns: The answer.
+  /// - Throws: The error with which the command was answered; `ending` if the node ends before that.
+  @discardableResult
+  package func perform(_ line: String) async throws(CommandError) -> NodeEvent.Done {
+    guard let request = try CommandParser.parse(line) else {
+      throw CommandError(.syntax, "the line has no command")
+    }
+    return try await perform(request.command)
+  }
+
+  /// Runs a command, and waits for the answer.
+  ///
+  /// - Throws: As ``perform(_:)-(String)``.
+  @discardableResult
+  package func perform(_ command: Command) async throws(CommandError) -> NodeEvent.Done {
+    guard !isOver else { throw CommandError(.ending, "the node has ended") }
+    requestCount += 1
+    let mark = requestCount
+    let result = await withCheckedContinuation { continuation in
+      answers[mark] = continuation
+      feed.push(CommandRequest(command, request: .number(mark)))
+    }
+    return try result.get()
+  }
+
+  /// Waits for an event that matches; returns at once if there was one.
+  ///
+  /// - Returns: Whether there was such an event before the node ended.
+  package func sees(_ matches: @escaping @Sendable (NodeEvent) -> Bool) async -> Bool {
+    if events.contains(where: matches) {
+      return true
+    }
+    guard !isOver else { return false }
+    return await withCheckedContinuation { watchers.append((matches, $0)) }
+  }
+
+  /// Asks the node to end; ``run(_:)`` returns when it has ended.
+  package func end() async {
+    await node?.requestEnd()
+  }
+
+  /// Waits for the event that the node is ready; nil if the node ends before that.
+  package func ready() async -> NodeEvent.Ready? {
+    guard await sees({ if case .ready = $0 { true } else { false } }) else { return nil }
+    for case .ready(let ready) in events {
+      return ready
+    }
+    return nil
+  }
+
+  /// Receives events of the node.
+  package func write(_ events: [NodeEvent]) async throws(OutputError) {
+    for event in events {
+      await narrate(event)
+      self.events.append(event)
+      switch event {
+      case .done(let done):
+        answer(done.request, .success(done))
+      case .error(let failure):
+        answer(
+          failure.request,
+          .failure(
+            CommandError(
+              CommandError.Code(rawValue: failure.code) ?? .internal,
+              failure.message,
+              verb: failure.verb
+            )
+          )
+        )
+      default:
+        break
+      }
+      for index in watchers.indices.reversed() where watchers[index].matches(event) {
+        watchers.remove(at: index).continuation.resume(returning: true)
+      }
+    }
+  }
+
+  private func answer(_ mark: RequestMark?, _ result: Result<NodeEvent.Done, CommandError>) {
+    guard case .number(let number)? = mark else { return }
+    answers.removeValue(forKey: number)?.resume(returning: result)
+  }
+}

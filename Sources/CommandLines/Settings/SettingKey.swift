@@ -1,0 +1,164 @@
+import PeerSession
+import WhiteboardNode
+
+/// An invalid value of a setting; `reason` explains more than the list of allowed values.
+package struct SettingFault: Error, Equatable, Sendable {
+  /// The reason, if the allowed values do not explain it.
+  package var reason: String?
+
+  /// Creates a fault.
+  package init(_ reason: String? = nil) { self.reason = reason }
+}
+
+/// A setting: its names in the file, in the environment and on the command line, and its allowed values.
+package struct SettingKey<Value: Sendable>: Sendable {
+  /// The description of the setting, independent of the type of its values.
+  package let entry: SettingEntry
+  /// Parses a value.
+  package let parse: @Sendable (String) throws(SettingFault) -> Value
+
+  /// Creates a setting.
+  ///
+  /// - Parameters:
+  ///   - name: The name in the file.
+  ///   - summary: The meaning in one line, without the values.
+  ///   - allowed: The allowed values, in words.
+  ///   - standard: The default.
+  ///   - flag: The option that sets it; nil for `--` and its name.
+  ///   - choices: All values, if they can be listed.
+  ///   - otherwise: A variable of other programs that implies a value if it is set.
+  ///   - isSecret: Whether the value is not shown.
+  ///   - parse: Parses a value.
+  package init(
+    _ name: String,
+    _ summary: String,
+    allowed: String,
+    standard: SettingEntry.Standard,
+    flag: String? = nil,
+    choices: [String] = [],
+    otherwise: SettingEntry.Presence? = nil,
+    isSecret: Bool = false,
+    parse: @escaping @Sendable (String) throws(SettingFault) -> Value
+  ) {
+    self.parse = parse
+    entry = SettingEntry(
+      name: name,
+      summary: summary,
+      allowed: allowed,
+      standard: standard,
+      flag: flag ?? "--\(name)",
+      choices: choices,
+      otherwise: otherwise,
+      isSecret: isSecret,
+      check: { text throws(SettingFault) in _ = try parse(text) }
+    )
+  }
+}
+
+extension SettingKey where Value: RawRepresentable<String> & CaseIterable {
+  /// Creates a setting whose values are words.
+  package init(
+    _ name: String,
+    _ summary: String,
+    standard: SettingEntry.Standard,
+    otherwise: SettingEntry.Presence? = nil
+  ) {
+    let choices = Value.allCases.map(\.rawValue)
+    self.init(
+      name,
+      summary,
+      allowed: "one of \(choices.joined(separator: ", "))",
+      standard: standard,
+      choices: choices,
+      otherwise: otherwise
+    ) { text throws(SettingFault) in
+      guard let value = Value(rawValue: text) else { throw SettingFault() }
+      return value
+    }
+  }
+}
+
+extension SettingKey<Bool> {
+  /// Creates a setting that is true or false.
+  package init(
+    _ name: String,
+    _ summary: String,
+    standard: Bool,
+    otherwise: SettingEntry.Presence? = nil
+  ) {
+    self.init(
+      name,
+      summary,
+      allowed: "true or false",
+      standard: .value("\(standard)"),
+      flag: standard ? "--no-\(name)" : nil,
+      choices: ["true", "false"],
+      otherwise: otherwise
+    ) { text throws(SettingFault) in
+      guard let value = Bool(text) else { throw SettingFault() }
+      return value
+    }
+  }
+}
+
+/// The description of a setting, independent of the type of its values.
+package struct SettingEntry: Sendable {
+  /// The default value of a setting.
+  package enum Standard: Sendable {
+    /// This value.
+    case value(String)
+    /// A default that depends on something else, in words.
+    case words(String)
+  }
+
+  /// A variable that implies a value if it is set, whatever its value is.
+  package struct Presence: Sendable {
+    /// The variable.
+    package let variable: String
+    /// The value that it implies.
+    package let value: String
+
+    /// Creates a variable that implies a value.
+    package init(_ variable: String, means value: String) {
+      self.variable = variable
+      self.value = value
+    }
+  }
+
+  /// The name in the file.
+  package let name: String
+  /// The meaning of the setting.
+  package let summary: String
+  /// The allowed values, in words.
+  package let allowed: String
+  /// The default.
+  package let standard: Standard
+  /// The option that sets it.
+  package let flag: String
+  /// All values, if they can be listed.
+  package let choices: [String]
+  /// A variable of other programs that implies a value if it is set.
+  package let otherwise: Presence?
+  /// Whether the value is not shown.
+  package let isSecret: Bool
+  /// Throws if a text is not an allowed value.
+  package let check: @Sendable (String) throws(SettingFault) -> Void
+
+  /// The variable that sets it.
+  package var variable: String {
+    "WHITEBOARD_" + name.uppercased().replacing("-", with: "_")
+  }
+
+  /// The help text of the option.
+  package var help: String {
+    let values =
+      choices.isEmpty || choices.first == "true" ? "" : ": \(choices.joined(separator: ", "))"
+    let standard: String =
+      switch standard {
+      case .value(let text): choices.first == "true" ? "" : "; else \(text)"
+      case .words(let text): "; else \(text)"
+      }
+    let variables = [variable, otherwise?.variable].compactMap { $0 }.joined(separator: ", ")
+    return "\(summary)\(values)\(standard). [\(variables)]"
+  }
+}

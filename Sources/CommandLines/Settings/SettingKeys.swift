@@ -1,0 +1,189 @@
+import Logging
+import PeerSession
+import Whiteboard
+import WhiteboardNode
+
+extension SettingKey<String> {
+  /// The directory for keys, boards and files.
+  package static let dataDirectory = SettingKey(
+    "data-dir",
+    "The directory for keys, boards and files",
+    allowed: "a directory; in the file, from / or ~/ on",
+    standard: .words("$XDG_DATA_HOME/whiteboard or ~/.local/share/whiteboard"),
+    parse: nonempty
+  )
+  /// The only interface to use.
+  package static let interface = SettingKey(
+    "interface",
+    "Use only this network interface",
+    allowed: "the name of a network interface",
+    standard: .words("all"),
+    parse: nonempty
+  )
+  /// The display name.
+  package static let personName = SettingKey(
+    "name",
+    "The display name",
+    allowed: "a name",
+    standard: .words("the last name set with `profile`, or USER"),
+    flag: "--as",
+    parse: name
+  )
+
+  /// Parses a name: one line without control characters.
+  ///
+  /// - Parameter text: The name as it was given.
+  /// - Returns: The name.
+  /// - Throws: ``SettingFault`` if the name is empty without them.
+  @Sendable package static func name(_ text: String) throws(SettingFault) -> String {
+    try nonempty(PlainText.line(text))
+  }
+
+  /// Parses a text that is not empty.
+  @Sendable package static func nonempty(_ text: String) throws(SettingFault) -> String {
+    guard !text.isEmpty else { throw SettingFault() }
+    return text
+  }
+}
+
+extension SettingKey<PeerAddress> {
+  /// The address to listen on.
+  package static let listen = SettingKey(
+    "listen",
+    "The address to listen on; port 0 means any free port",
+    allowed: "ADDR:PORT, like 0.0.0.0:26273 or [::]:0",
+    standard: .words("every address on \(HostPort.defaultPort) or the next free port")
+  ) { text throws(SettingFault) in try PeerAddress(listening: text) }
+}
+
+extension PeerAddress {
+  /// Parses an address to listen on, whose port can be 0 for any free port.
+  package init(listening text: String) throws(SettingFault) {
+    let isAnyPort = text.hasSuffix(":0")
+    guard let address = PeerAddress(isAnyPort ? text.dropLast() + "1" : text) else {
+      throw SettingFault()
+    }
+    self = address
+    if isAnyPort { port = 0 }
+  }
+}
+
+extension SettingKey<Bool> {
+  /// Whether the board is announced on the network.
+  package static let announce = SettingKey(
+    "announce",
+    "Whether to announce the board on the network",
+    standard: true
+  )
+  /// Whether the files that members send are accepted without asking.
+  package static let acceptFiles = SettingKey(
+    "accept-files",
+    "Accept the files that members send without asking",
+    standard: false
+  )
+  /// Whether the program uses lines of text on a terminal too.
+  package static let accessible = SettingKey(
+    "accessible",
+    "Use lines of text instead of the screen, as for screen readers",
+    standard: false,
+    otherwise: .init("ACCESSIBLE", means: "true")
+  )
+}
+
+extension SettingKey<NodeConfiguration.Admission> {
+  /// The admission of peers.
+  package static let admission = SettingKey(
+    "admit",
+    "How peers are admitted",
+    standard: .words(
+      "a host asks on a terminal and requires the code otherwise, and a member requires the code that "
+        + "it joined with, or admits known peers"
+    )
+  )
+}
+
+extension SettingKey<JoinCode> {
+  /// The join code.
+  package static let code = SettingKey(
+    "code",
+    "The join code (four words)",
+    allowed: "four words like river-maple-candy-frost",
+    standard: .words("the board's previous code, or a new one for a new board"),
+    isSecret: true
+  ) { text throws(SettingFault) in
+    do throws(JoinCodeError) {
+      return try JoinCode(words: text)
+    } catch {
+      throw SettingFault("\(error)")
+    }
+  }
+}
+
+extension SettingKey<NodeConfiguration.Carrier?> {
+  /// The relay of hosted boards.
+  package static let relay = SettingKey(
+    "relay",
+    "The relay that keeps the hosted board open",
+    allowed: "HOST:PORT, PEER-ID@HOST:PORT, auto for one nearby, or none",
+    standard: .value("none")
+  ) { text throws(SettingFault) in
+    if text == "none" { return nil }
+    if text == "auto" { return .nearby }
+    let parts = text.split(separator: "@", maxSplits: 1)
+    guard let place = parts.last.flatMap({ HostPort($0) }) else {
+      throw SettingFault()
+    }
+    guard parts.count == 2 else { return .at(place, nil) }
+    guard let peer = PeerID(text: String(parts[0])) else {
+      throw SettingFault("before the @, give the id of the relay, which has 52 characters")
+    }
+    return .at(place, peer)
+  }
+}
+
+extension SettingKey<Duration> {
+  /// The time after which a silent peer is lost.
+  package static let lostAfter = SettingKey(
+    "lost-after",
+    "The seconds after which a silent peer is lost",
+    allowed: "a number of seconds from 7 to 86400",
+    standard: .value("60")
+  ) { text throws(SettingFault) in
+    guard let seconds = Double(text), (7...86_400).contains(seconds) else { throw SettingFault() }
+    return .seconds(seconds)
+  }
+}
+
+extension SettingKey<Int> {
+  /// The maximum number of peers on a hosted board.
+  package static let maximumPeers = SettingKey(
+    "max-peers",
+    "The maximum number of peers on a board that this peer hosts, including itself",
+    allowed: "a number from 2 to 256",
+    standard: .value("16")
+  ) { text throws(SettingFault) in
+    guard let count = Int(text), (2...256).contains(count) else { throw SettingFault() }
+    return count
+  }
+}
+
+extension SettingKey<Logger.Level> {
+  /// How much is logged.
+  package static let logLevel = SettingKey(
+    "log-level",
+    "How much is logged",
+    standard: .value("warning")
+  )
+}
+
+extension SettingEntry {
+  /// The settings of a node and of the program around it.
+  package static let ofNode: [SettingEntry] = [
+    SettingKey.personName.entry, SettingKey.dataDirectory.entry, SettingKey.listen.entry,
+    SettingKey.interface.entry, SettingKey.announce.entry, SettingKey.admission.entry,
+    SettingKey.code.entry, SettingKey.relay.entry, SettingKey.maximumPeers.entry,
+    SettingKey.lostAfter.entry, SettingKey.acceptFiles.entry,
+    SettingKey.logLevel.entry,
+    SettingKey.accessible.entry,
+  ]
+}

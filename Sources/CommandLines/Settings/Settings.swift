@@ -1,0 +1,112 @@
+import WhiteboardNode
+import WhiteboardRendering
+
+/// The values of the settings, with their origins.
+///
+/// An option overrides the environment, the environment overrides the file, and the file overrides the
+/// default. All values are valid.
+package struct Settings: Sendable {
+  /// The origin of a value.
+  package enum Origin: Hashable, Sendable {
+    /// An option on the command line.
+    case flag(String)
+    /// An environment variable.
+    case environment(String)
+    /// A line of the file.
+    case file(String, line: Int)
+
+    /// The origin, as `config show --origin` prints it.
+    package var description: String {
+      switch self {
+      case .flag(let name): name
+      case .environment(let name): name
+      case .file(let path, let line): "\(path):\(line)"
+      }
+    }
+  }
+
+  /// A value that is not the default.
+  package struct Choice: Equatable, Sendable {
+    /// The value.
+    package let text: String
+    /// The origin.
+    package let origin: Origin
+  }
+
+  /// The values that are not the defaults, by the name of the setting.
+  package private(set) var choices: [String: Choice] = [:]
+  /// The key bindings of the file.
+  package let keys: [KeyBinding]
+
+  /// Collects the values of all settings.
+  ///
+  /// - Parameters:
+  ///   - entries: All settings.
+  ///   - flags: The values from the command line, by the names of the settings.
+  ///   - environment: Returns the value of a variable; nil if it is not set or empty.
+  ///   - file: The configuration file; nil if there is none.
+  /// - Throws: ``NodeError`` for a value that is not allowed, or an unknown name: `usage` if an option is
+  ///   wrong, otherwise `badConfiguration`.
+  package init(
+    _ entries: [SettingEntry],
+    flags: [String: String] = [:],
+    environment: (String) -> String?,
+    file: SettingsFile?
+  ) throws(NodeError) {
+    keys = file?.keys ?? []
+    let known = Dictionary(uniqueKeysWithValues: entries.map { ($0.name, $0) })
+    for line in file?.lines ?? [] {
+      let origin = Origin.file(file?.path ?? "", line: line.number)
+      guard let entry = known[line.name] else {
+        throw NodeError(
+          .badConfiguration,
+          "\(origin.description): \(Self.unknown(line.name, entries))"
+        )
+      }
+      try set(entry, Choice(text: line.value, origin: origin))
+    }
+    for entry in entries {
+      if let text = flags[entry.name] {
+        try set(entry, Choice(text: text, origin: .flag(entry.flag)))
+      } else if let text = environment(entry.variable) {
+        try set(entry, Choice(text: text, origin: .environment(entry.variable)))
+      } else if let other = entry.otherwise, environment(other.variable) != nil {
+        try set(entry, Choice(text: other.value, origin: .environment(other.variable)))
+      }
+    }
+  }
+
+  private mutating func set(_ entry: SettingEntry, _ choice: Choice) throws(NodeError) {
+    do throws(SettingFault) {
+      try entry.check(choice.text)
+    } catch {
+      let place = choice.origin.description
+      let given = entry.isSecret ? "" : ", not \(TerminalText.quoted(choice.text))"
+      let why = error.reason.map { ": \($0)" } ?? " is \(entry.allowed)\(given)"
+      switch choice.origin {
+      case .flag: throw NodeError(.usage, place + why)
+      case .environment: throw NodeError(.badConfiguration, place + why)
+      case .file: throw NodeError(.badConfiguration, "\(place): \(entry.name)\(why)")
+      }
+    }
+    choices[entry.name] = choice
+  }
+
+  private static func unknown(_ name: String, _ entries: [SettingEntry]) -> String {
+    let nearest = Spelling.nearest(to: name, in: entries.map(\.name))
+    return "there is no setting \(TerminalText.quoted(name)); "
+      + (nearest.map { "did you mean \($0)? There are " } ?? "there are ")
+      + entries.map(\.name).joined(separator: ", ") + ", and [keys]"
+  }
+
+  /// Returns the value of a setting; nil for the default.
+  package func value<Value>(_ key: SettingKey<Value>) -> Value? {
+    // The initializer checked the value with the same function.
+    choices[key.entry.name].flatMap { try? key.parse($0.text) }
+  }
+
+  /// Returns the origin of a setting's value, or nil if it is the default.
+  package func origin<Value>(_ key: SettingKey<Value>) -> Origin? {
+    choices[key.entry.name]?.origin
+  }
+}

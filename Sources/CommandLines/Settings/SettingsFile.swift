@@ -1,0 +1,146 @@
+import WhiteboardNode
+import WhiteboardRendering
+
+/// The lines of a configuration file; their names and values are checked by ``Settings``.
+///
+/// ``format`` describes the lines. After a line `[keys]`, each line binds keys: `COMMAND = KEY, KEY`. A
+/// line `keys.COMMAND = KEY` does so anywhere in the file.
+package struct SettingsFile: Equatable, Sendable {
+  /// A line that sets a value.
+  package struct Line: Equatable, Sendable {
+    /// The name of the setting.
+    package let name: String
+    /// The value.
+    package let value: String
+    /// The line number, from 1.
+    package let number: Int
+  }
+
+  /// An error in a line.
+  package struct Fault: Error, Equatable, Sendable {
+    /// The line number, from 1.
+    package let number: Int
+    /// The problem and the correct form.
+    package let message: String
+  }
+
+  /// The description of the lines for users.
+  package static let format =
+    "Each line of the file is NAME = VALUE. A # begins a comment at the start of a line or after a "
+    + "blank. A value needs double quotes only if it begins or ends with a blank, or contains a # "
+    + #"after a blank; within the quotes, \" is a quote and \\ is a backslash."#
+
+  /// The maximum number of bytes that are read.
+  package static let maximumSize = 65_536
+
+  /// The path of the file.
+  package let path: String
+  /// The settings.
+  package private(set) var lines: [Line] = []
+  /// The keys.
+  package private(set) var keys: [KeyBinding] = []
+
+  /// Reads the text of a file.
+  ///
+  /// - Throws: ``Fault`` for the first line that is malformed, or sets a value again.
+  package init(_ text: String, path: String) throws(Fault) {
+    self.path = path
+    var isInKeys = false
+    var seen: [String: Int] = [:]
+    // A carriage return and a line feed are one character.
+    let rows = text.split(omittingEmptySubsequences: false) { $0.isNewline }
+    for (index, row) in rows.enumerated() {
+      let number = index + 1
+      let line = Self.trimmed(Self.withoutComment(row))
+      if line.isEmpty { continue }
+      if line.hasPrefix("[") {
+        guard line == "[keys]" else {
+          throw Fault(number: number, message: "the only section is [keys]")
+        }
+        isInKeys = true
+        continue
+      }
+      guard let equals = line.firstIndex(of: "="), equals != line.startIndex else {
+        throw Fault(number: number, message: "a line must be NAME = VALUE, [keys] or a # comment")
+      }
+      var name = String(Self.trimmed(line[..<equals]))
+      let isKey = isInKeys || name.hasPrefix("keys.")
+      if isKey, name.hasPrefix("keys.") { name.removeFirst("keys.".count) }
+      let value = try Self.unquoted(Self.trimmed(line[line.index(after: equals)...]), number)
+      let full = isKey ? "keys.\(name)" : name
+      if let before = seen[full] {
+        let shown = TerminalText.quoted(full)
+        throw Fault(number: number, message: "\(shown) is already set in line \(before)")
+      }
+      seen[full] = number
+      if isKey {
+        let names = value.split(separator: ",").map { String(Self.trimmed($0)) }
+        keys.append(
+          KeyBinding(
+            command: name,
+            keys: names.filter { !$0.isEmpty },
+            place: "\(path):\(number)"
+          )
+        )
+      } else {
+        lines.append(Line(name: name, value: value, number: number))
+      }
+    }
+  }
+
+  /// Returns a line without its comment: up to a `#` at its start or after a blank, outside quotes.
+  private static func withoutComment(_ row: Substring) -> Substring {
+    var isQuoted = false
+    var isEscaped = false
+    var last: Character = " "
+    for index in row.indices {
+      let character = row[index]
+      if isEscaped {
+        isEscaped = false
+      } else if isQuoted, character == "\\" {
+        isEscaped = true
+      } else if character == "\"" {
+        isQuoted.toggle()
+      } else if character == "#", !isQuoted, last.isWhitespace {
+        return row[..<index]
+      }
+      last = character
+    }
+    return row
+  }
+
+  private static func unquoted(
+    _ text: Substring,
+    _ number: Int
+  ) throws(Fault) -> String {
+    guard text.hasPrefix("\"") else { return String(text) }
+    var value = ""
+    var isEscaped = false
+    var rest = text.dropFirst()
+    while let character = rest.popFirst() {
+      if isEscaped {
+        guard character == "\"" || character == "\\" else {
+          throw Fault(number: number, message: #"inside quotes, a backslash must be before " or \"#)
+        }
+        value.append(character)
+        isEscaped = false
+      } else if character == "\\" {
+        isEscaped = true
+      } else if character == "\"" {
+        guard rest.isEmpty else {
+          throw Fault(number: number, message: "nothing can follow a closing quote")
+        }
+        return value
+      } else {
+        value.append(character)
+      }
+    }
+    throw Fault(number: number, message: "the closing quote is missing")
+  }
+
+  private static func trimmed(_ text: Substring) -> Substring {
+    let start = text.firstIndex { !$0.isWhitespace } ?? text.endIndex
+    let end = text.lastIndex { !$0.isWhitespace } ?? start
+    return start == text.endIndex ? text[start...] : text[start...end]
+  }
+}

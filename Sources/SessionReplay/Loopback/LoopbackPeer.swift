@@ -1,0 +1,267 @@
+import PeerSession
+import Whiteboard
+import WhiteboardSync
+
+/// A peer: a replica, and the session that delivers its messages.
+actor LoopbackPeer {
+  /// The kinds of messages in a loopback run: a message of the replica, and an answer after its
+  /// name.
+  private enum Kind {
+    static let message: UInt8 = 0
+    static let answer: UInt8 = 1
+  }
+
+  private struct Packet: Sendable {
+    let at: ContinuousClock.Instant
+    let bytes: [UInt8]
+    let peer: PeerID
+    let copies: Int
+    let isReliable: Bool
+    /// The request that an answer belongs to; the replica is notified when the answer has been
+    /// sent.
+    let request: (number: UInt64, member: MemberID)?
+  }
+
+  let name: String
+  private let session: Session
+  private let peers: [PeerID]
+  private let members: [MemberID]
+  private let replica: Replica
+  private let replay: RecordingReplay
+  private let start: ContinuousClock.Instant
+  private var faults: LoopbackFaults
+  private var chains: [Incarnation: BatchChain] = [:]
+  private var complaints: [String] = []
+  private var (messages, bytes, disturbed) = (0, 0, 0)
+  private var lastDeparture: [PeerID: ContinuousClock.Instant] = [:]
+  private let (packets, post): (AsyncStream<Packet>, AsyncStream<Packet>.Continuation) =
+    AsyncStream.makeStream()
+
+  init(
+    _ number: Int,
+    of replay: RecordingReplay,
+    part: Int,
+    session: Session,
+    peers: [PeerID],
+    faults: LoopbackFaults,
+    start: ContinuousClock.Instant
+  ) {
+    name = RecordingReplay.letter(number)
+    self.session = session
+    self.peers = peers
+    self.replay = replay
+    self.faults = faults
+    self.start = start
+    members = peers.indices.map { MemberID(publicKey: replay.key(of: $0).publicKey) }
+    let now = Self.moment(replay, start)
+    replica = replay.replica(
+      of: number,
+      random: SystemRandomNumberGenerator(),
+      now: now
+    )
+    do throws(RestoreError) {
+      try replica.restore(replay.parts[part].beginning, now: now)
+    } catch {
+      complaints.append("\(name) cannot restore the initial board: \(error)")
+    }
+  }
+
+  // MARK: - State and actions
+
+  struct Report {
+    let digest: Bytes32
+    let complaints: [String]
+    let messages: Int
+    let bytes: Int
+    let disturbed: Int
+  }
+
+  var report: Report {
+    Report(
+      digest: replica.digest,
+      complaints: complaints,
+      messages: messages,
+      bytes: bytes,
+      disturbed: disturbed
+    )
+  }
+
+  var context: Context { replica.board.state.context }
+
+  func knows(_ count: Int) -> Bool {
+    replica.members.count == count && replica.members.allSatisfy { replica.role(of: $0) != nil }
+  }
+
+  func isSettled(_ count: Int) -> Bool {
+    knows(count) && replica.members.allSatisfy { replica.isSynced(with: $0, now: now) }
+  }
+
+  func perform(_ act: RecordingReplay.Act) {
+    do throws(BoardError) {
+      try replay.perform(act, on: replica, &chains, now: now)
+    } catch {
+      complaints.append("\(name) cannot make a change: \(error)")
+    }
+    performActions()
+  }
+
+  // MARK: - Tasks
+
+  func receiveEvents() async {
+    performActions()
+    for await event in session.events {
+      switch event {
+      case .peerJoined(let peer): member(of: peer.id).map { replica.peerJoined($0, now: now) }
+      case .peerLeft(let peer, _, _): member(of: peer).map { replica.peerLeft($0, now: now) }
+      case .message(let bytes, let peer): member(of: peer).map { received(bytes, from: $0) }
+      case .datagram(let bytes, let peer):
+        member(of: peer).map { replica.receivedDatagram(bytes, from: $0, now: now) }
+      default: break
+      }
+      performActions()
+    }
+    post.finish()
+  }
+
+  func runTimer() async {
+    while !Task.isCancelled {
+      if let due = replica.nextDeadline, now.uptime >= due {
+        replica.tick(now: now)
+        performActions()
+      }
+      do { try await Task.sleep(for: .milliseconds(5)) } catch { return }
+    }
+  }
+
+  /// Sends each packet when it is due; reliable packets to the same peer stay in order.
+  func sendPackets() async {
+    await withDiscardingTaskGroup { group in
+      var queues: [PeerID: AsyncStream<Packet>.Continuation] = [:]
+      for await packet in packets {
+        if packet.isReliable {
+          if queues[packet.peer] == nil {
+            let (stream, source) = AsyncStream<Packet>.makeStream()
+            queues[packet.peer] = source
+            group.addTask { for await packet in stream { await self.send(packet) } }
+          }
+          queues[packet.peer]?.yield(packet)
+        } else {
+          group.addTask { await self.send(packet) }
+        }
+      }
+      for queue in queues.values { queue.finish() }
+      group.cancelAll()
+    }
+  }
+
+  private func send(_ packet: Packet) async {
+    do {
+      try await Task.sleep(until: packet.at, clock: .continuous)
+      for _ in 0..<packet.copies {
+        try await session.send(
+          packet.bytes,
+          to: [packet.peer],
+          mode: packet.isReliable ? .reliable : .unreliable
+        )
+      }
+    } catch {
+      // A peer that has left receives nothing.
+    }
+    if let request = packet.request {
+      replica.answerSent(request: request.number, to: request.member, now: now)
+      performActions()
+    }
+  }
+
+  // MARK: - The replica
+
+  private var now: Moment { Self.moment(replay, start) }
+
+  private static func moment(
+    _ replay: RecordingReplay,
+    _ start: ContinuousClock.Instant
+  ) -> Moment {
+    let elapsed = UInt64(max(0, (ContinuousClock.now - start) / .milliseconds(1)))
+    return Moment(wall: UInt64(max(0, replay.start)) + elapsed, uptime: 1_000_000 + elapsed)
+  }
+
+  private func member(of peer: PeerID) -> MemberID? {
+    peers.firstIndex(of: peer).map { members[$0] }
+  }
+
+  private func received(_ bytes: [UInt8], from member: MemberID) {
+    let content = Array(bytes.dropFirst())
+    switch bytes.first {
+    case Kind.message?: replica.received(content, from: member, now: now)
+    case Kind.answer?:
+      guard let length = content.first.map(Int.init), content.count > 2 else { return }
+      let nameLength = length << 8 | Int(content[1])
+      let text = String(decoding: content.dropFirst(2).prefix(nameLength), as: UTF8.self)
+      guard let dto = try? ResourceDTO(name: text), let request = dto.request,
+        replica.expectsAnswer(dto, from: member)
+      else { return }
+      replica.receivedAnswer(
+        Array(content.dropFirst(2 + nameLength)),
+        request: request,
+        from: member,
+        now: now
+      )
+    default: complaints.append("\(name) received a message of an unknown kind")
+    }
+  }
+
+  private func performActions() {
+    while case let actions = replica.takeActions(), !actions.isEmpty {
+      for action in actions { perform(action) }
+    }
+  }
+
+  private func perform(_ action: ReplicaAction) {
+    switch action {
+    case .send(let bytes, let members):
+      for member in members { dispatch([Kind.message] + bytes, to: member, isReliable: true) }
+    case .sendDatagram(let bytes, let members):
+      for member in members { dispatch(bytes, to: member, isReliable: false) }
+    case .sendAnswer(let bytes, let dto, let member):
+      let name = Array(dto.name.utf8)
+      dispatch(
+        [Kind.answer, UInt8(name.count >> 8), UInt8(name.count & 0xFF)] + name + bytes,
+        to: member,
+        isReliable: true,
+        request: dto.request
+      )
+    case .diverged(let member, _):
+      complaints.append("\(name) reports that its board differs from \(letter(of: member))'s")
+    case .protocolViolation(let member, let error):
+      complaints.append("\(name) reports a violation by \(letter(of: member)): \(error.code)")
+    default: break
+    }
+  }
+
+  private func letter(of member: MemberID) -> String {
+    members.firstIndex(of: member).map(RecordingReplay.letter) ?? "?"
+  }
+
+  private func dispatch(
+    _ bytes: [UInt8],
+    to member: MemberID,
+    isReliable: Bool,
+    request: UInt64? = nil
+  ) {
+    guard let number = members.firstIndex(of: member) else { return }
+    let (at, copies) = faults.passage(to: number, isReliable: isReliable)
+    messages += 1
+    self.bytes += bytes.count
+    if copies != 1 { disturbed += 1 }
+    post.yield(
+      Packet(
+        at: at,
+        bytes: bytes,
+        peer: peers[number],
+        copies: copies,
+        isReliable: isReliable,
+        request: request.map { ($0, member) }
+      )
+    )
+  }
+}

@@ -1,0 +1,205 @@
+import CommandLines
+import FoundationEssentials
+import Logging
+import PeerDiscovery
+import PeerSession
+import WhiteboardNode
+
+/// Two real peers that find each other, draw together, and end with the same board.
+package struct Demo: Sendable {
+  /// The discovery with which the peers find each other.
+  package var discovery: any Discovery
+  /// The directory for the peers' files; each peer gets a subdirectory, which is removed at the
+  /// end.
+  package var directory: String
+  /// The address the peers listen on; nil for all, on the next free port.
+  package var listen: PeerAddress?
+  /// Receives a line of text for each event, with the name of its peer; nil if it is about both.
+  package var narrate: @Sendable (_ who: String?, _ line: String) async -> Void
+  /// The logger.
+  package var logger: Logger
+
+  /// Creates a demo.
+  package init(
+    discovery: any Discovery,
+    directory: String,
+    listen: PeerAddress? = nil,
+    logger: Logger,
+    narrate: @escaping @Sendable (_ who: String?, _ line: String) async -> Void
+  ) {
+    self.discovery = discovery
+    self.directory = directory
+    self.listen = listen
+    self.logger = logger
+    self.narrate = narrate
+  }
+
+  /// Runs the demo.
+  ///
+  /// - Returns: The digest that both boards have.
+  /// - Throws: ``NodeError`` if a step fails; `no` if the boards differ.
+  package func run() async throws(NodeError) -> String {
+    let ada = "\(directory)/ada"
+    let ben = "\(directory)/ben"
+    defer {
+      try? FileManager.default.removeItem(atPath: ada)
+      try? FileManager.default.removeItem(atPath: ben)
+    }
+    let code = JoinCode.random()
+    let host = scriptedNode("ada")
+    let guest = scriptedNode("ben")
+    let boardName = "demo \(SessionID.random().short)"
+    var hosting = configuration(.host(boardName: boardName), "ada", ada)
+    hosting.code = code
+    let problem = await Nearby.problem(of: discovery)
+    if let problem {
+      await narrate(nil, "Ben joins by a direct link, since \(lowercased(problem.description))")
+    }
+    do {
+      return try await withThrowingTaskGroup(of: Void.self) { group in
+        let hostConfiguration = hosting
+        group.addTask { try await host.run(hostConfiguration) }
+        guard let ready = await host.ready() else {
+          try await group.next()
+          throw NodeError(.internal, "the host ended before it began")
+        }
+        var target = JoinTarget.name(boardName)
+        if problem != nil {
+          target = .link(try BoardLink(ready.link))
+        }
+        var joining = configuration(.join(target, patience: .seconds(15)), "ben", ben)
+        joining.code = code
+        let guestConfiguration = joining
+        group.addTask { try await guest.run(guestConfiguration) }
+        guard await guest.ready() != nil else {
+          try await group.next()
+          throw NodeError(.unreachable, "the guest did not get in")
+        }
+        let digest = try await play(host, guest)
+        await guest.end()
+        await host.end()
+        try await group.waitForAll()
+        return digest
+      }
+    } catch let error as NodeError {
+      throw error
+    } catch let error as CommandError {
+      throw NodeError(error)
+    } catch {
+      throw NodeError(.internal, "the demo failed: \(error)")
+    }
+  }
+
+  /// Plays the scene on the board.
+  private func play(_ ada: ScriptedNode, _ ben: ScriptedNode) async throws -> String {
+    try await ada.perform("wait peers=1 timeout=15")
+    try await ben.perform("wait peers=1 timeout=15")
+    try await ada.perform(#"text 0,-120 "Hello from Ada" as=hello"#)
+    try await ben.perform(#"say "I see it. Drawing a wave.""#)
+    try await ben.perform("stroke \(Demo.wave) over=1.5 as=wave")
+    let photo = "\(directory)/ada/sun.png"
+    do {
+      try Data(Demo.photo).write(to: URL(fileURLWithPath: photo))
+    } catch {
+      throw NodeError(.cannotCreate, "\(photo) cannot be written")
+    }
+    try await ada.perform("photo 220,-40 \(quoted(photo)) as=sun")
+    try await ben.perform("wait objects=3 timeout=15")
+    try await ada.perform("move hello 0,-160")
+    try await ada.perform("scale hello 1.5")
+    try await ben.perform("select wave")
+    try await ben.perform("rotate wave -8")
+    try await ben.perform("deselect")
+    try await ben.perform(#"edit "\#(try await helloID(ada))" "Hello from Ada and Ben""#)
+    try await ada.perform("wait synced timeout=30")
+    try await ben.perform("wait synced timeout=30")
+    try await ada.perform(#"say "Same board?""#)
+    try await ada.perform("wait synced timeout=30")
+    try await ben.perform("wait synced timeout=30")
+    let first = try await digest(ada)
+    let second = try await digest(ben)
+    guard first == second else {
+      throw NodeError(.no, "the boards differ: \(first) and \(second)")
+    }
+    return first
+  }
+
+  private func helloID(_ ada: ScriptedNode) async throws -> String {
+    for case .done(let done) in await ada.events where done.verb == "text" {
+      return done.id ?? ""
+    }
+    return ""
+  }
+
+  private func digest(_ scriptedNode: ScriptedNode) async throws -> String {
+    try await scriptedNode.perform("digest")
+    var last = ""
+    for case .digest(let digest) in await scriptedNode.events {
+      last = digest.digest
+    }
+    return last
+  }
+
+  private func scriptedNode(_ who: String) -> ScriptedNode {
+    let narrate = narrate
+    return ScriptedNode { event in
+      switch event {
+      case .peerState, .done, .ready, .resourceStarted, .peerFound, .peerUpdated, .peerLost,
+        .warning:
+        break
+      default:
+        if let line = EventText.line(event) {
+          await narrate(who, line)
+        }
+      }
+    }
+  }
+
+  private func configuration(
+    _ part: NodeConfiguration.Part,
+    _ name: String,
+    _ directory: String
+  ) -> NodeConfiguration {
+    var configuration = NodeConfiguration(
+      part: part,
+      displayName: name,
+      identity: .ephemeral(),
+      dataDirectory: directory,
+      logger: logger
+    )
+    configuration.remembersBoards = false
+    configuration.listen = listen
+    configuration.discovery = discovery
+    return configuration
+  }
+
+  private func lowercased(_ sentence: String) -> String {
+    sentence.prefix(1).lowercased() + sentence.dropFirst()
+  }
+
+  private func quoted(_ text: String) -> String {
+    let escaped = text.flatMap { $0 == "\"" || $0 == "\\" ? ["\\", $0] : [$0] }
+    return "\"\(String(escaped))\""
+  }
+
+  /// Two waves of a line, point by point.
+  private static let wave: String = {
+    (0...96).map { step in
+      // One parabola above and one below make a wave without a table of sines.
+      let phase = Double(step % 48) / 48
+      let height = 160 * phase * (1 - phase) * (step < 48 ? -1 : 1)
+      return "\(step * 4 - 192),\((height * 16).rounded() / 16)"
+    }.joined(separator: " ")
+  }()
+
+  /// A sun over a meadow, 48 by 32 pixels, as a PNG.
+  package static let photo: [UInt8] = Array(
+    Data(
+      base64Encoded: """
+        iVBORw0KGgoAAAANSUhEUgAAADAAAAAgCAMAAABjCgsuAAAACVBMVEWqzev6yChGglrsG+xcAAAAWUlEQVR42t3TQQ\
+        qAMAxE0f7c/9BCQZCYSj8oamfZzNuUpLWFgyrvkfVJAk6AE+AESGEBSPE9ADeJX/3S86vht3XiHiIn9fP4DOKyX4ED\
+        KWYl6GjwPgTxGtgAksUEDqHr1yEAAAAASUVORK5CYII=
+        """
+    ) ?? Data()
+  )
+}

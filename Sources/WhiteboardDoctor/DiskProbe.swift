@@ -1,0 +1,48 @@
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+/// A test whether a disk accepts data.
+enum DiskProbe {
+  /// Tries to store a few blocks in a directory, and removes them.
+  ///
+  /// - Parameter directory: The directory; it must exist.
+  /// - Returns: The system error that the attempt got; nil if the data reached the disk.
+  static func writeFailure(in directory: String) -> Int32? {
+    let path = "\(directory)/.whiteboard-test-\(getpid())"
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { return errno }
+    defer {
+      close(descriptor)
+      unlink(path)
+    }
+    let bytes = [UInt8](repeating: 0x5A, count: 65_536)
+    var written = 0
+    while written < bytes.count {
+      let count = bytes[written...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0 && errno == EINTR { continue }
+      guard count > 0 else { return count < 0 ? errno : ENOSPC }
+      written += count
+    }
+    return fsync(descriptor) == 0 ? nil : errno
+  }
+
+  /// Returns the advice for a disk that refuses data for the data directory.
+  ///
+  /// - Parameters:
+  ///   - number: The system error.
+  ///   - shown: The data directory.
+  /// - Returns: The advice, in one sentence.
+  static func advice(for number: Int32, _ shown: String) -> String {
+    switch number {
+    case ENOSPC, EDQUOT: "Free some space, or choose another directory with --data-dir."
+    case EROFS:
+      "Make it writable (sudo mount -o remount,rw MOUNTPOINT; findmnt -T \(shown) shows the mount "
+        + "point), or choose another directory with --data-dir."
+    case EACCES, EPERM: "Run: chmod -R u+rwX \(shown)"
+    default: "Check the disk, or choose another directory with --data-dir."
+    }
+  }
+}

@@ -1,0 +1,93 @@
+extension Doctor {
+  /// Returns whether the firewall accepts the traffic of discovery and boards, as far as its rules can be read.
+  func firewallFindings() -> [Finding] {
+    var findings = managers.map { manager in
+      Finding(
+        check: "firewall",
+        verdict: .note,
+        seen: "The firewall \(manager.name) is on; only root can read its rules.",
+        advice: "Open the ports: \(manager.command)"
+      )
+    }
+    if let rules = firewallRules() {
+      let closed = [("udp", 5353), ("udp", port), ("tcp", port)].filter {
+        !rules.accepts($0.0, $0.1)
+      }
+      guard !closed.isEmpty else {
+        return [
+          Finding(
+            check: "firewall",
+            verdict: .fine,
+            seen: "The rules accept UDP 5353 and port \(port), as far as they can be read."
+          )
+        ]
+      }
+      let names = closed.map { "\($0.0.uppercased()) \($0.1)" }.joined(separator: ", ")
+      return [
+        Finding(
+          check: "firewall",
+          verdict: .fault,
+          seen: "The firewall does not accept \(names).",
+          advice: "Open the ports: \(managers.first?.command ?? nftCommand)"
+        )
+      ]
+    }
+    guard findings.isEmpty else { return findings }
+    // Without these modules, the kernel has no rules. Kernels with a built-in filter are rare.
+    let modules = reading.file("/proc/modules") ?? ""
+    let names = modules.split(separator: "\n").map { $0.prefix { $0 != " " } }
+    guard names.contains(where: { ["nf_tables", "ip_tables", "iptable_filter"].contains($0) })
+    else {
+      return [
+        Finding(
+          check: "firewall",
+          verdict: .fine,
+          seen: "Neither ufw nor firewalld is on, and the kernel has loaded no packet filter."
+        )
+      ]
+    }
+    findings.append(
+      Finding(
+        check: "firewall",
+        verdict: .note,
+        seen:
+          "Neither ufw nor firewalld is on; other rules were not read, because only root can read them.",
+        advice: "Check that they accept UDP 5353 and port \(port): sudo nft list ruleset"
+      )
+    )
+    return findings
+  }
+
+  /// The active firewall programs, with the command that opens the ports.
+  private var managers: [(name: String, command: String)] {
+    var found: [(String, String)] = []
+    let ufw = reading.file("/etc/ufw/ufw.conf") ?? ""
+    if ufw.split(separator: "\n").contains("ENABLED=yes") {
+      found.append(("ufw", "sudo ufw allow \(port) && sudo ufw allow 5353/udp"))
+    }
+    if reading.exists("/run/firewalld") {
+      found.append(
+        (
+          "firewalld",
+          "sudo firewall-cmd --permanent --add-service=mdns --add-port=\(port)/tcp "
+            + "--add-port=\(port)/udp && sudo firewall-cmd --reload"
+        )
+      )
+    }
+    return found
+  }
+
+  private var nftCommand: String {
+    "sudo nft insert rule inet filter input udp dport { 5353, \(port) } accept && "
+      + "sudo nft insert rule inet filter input tcp dport \(port) accept"
+  }
+
+  /// The rules; nil if they cannot be read.
+  ///
+  /// The list of nftables can include the rules of iptables.
+  private func firewallRules() -> FirewallRules? {
+    if let text = reading.output(.nftables), !text.isEmpty { return FirewallRules(nftables: text) }
+    if let text = reading.output(.iptables) { return FirewallRules(iptables: text) }
+    return reading.output(.nftables).map { FirewallRules(nftables: $0) }
+  }
+}

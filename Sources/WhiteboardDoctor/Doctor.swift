@@ -1,0 +1,354 @@
+import AvahiDiscovery
+import FoundationEssentials
+import PeerDiscovery
+import WhiteboardNode
+import WhiteboardRendering
+
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+/// Checks why boards cannot be found, joined or saved on this computer, and gives advice.
+package struct Doctor: Sendable {
+  /// The result of one check.
+  package struct Finding: Encodable, Equatable, Sendable {
+    /// The subject of the check.
+    package var check: String
+    /// The verdict.
+    package var verdict: Verdict
+    /// The observation.
+    package var seen: String
+    /// The advice, if there is something to do.
+    package var advice: String?
+
+    /// Creates a finding.
+    package init(check: String, verdict: Verdict, seen: String, advice: String? = nil) {
+      self.check = check
+      self.verdict = verdict
+      self.seen = seen
+      self.advice = advice
+    }
+
+    /// The severity of a finding.
+    package enum Verdict: String, Encodable, Sendable {
+      /// No problem.
+      case fine
+      /// It works, but the user should know about it.
+      case note
+      /// Something does not work.
+      case fault
+    }
+  }
+
+  /// The result of one run, which `--json` writes as a line `doctor`.
+  package struct Report: Encodable, Sendable {
+    /// The findings, in the order of the checks.
+    package var findings: [Finding]
+    /// The most likely cause of problems, if there is one.
+    package var likelyCause: String?
+
+    /// Whether no check found a fault.
+    package var isHealthy: Bool { !findings.contains { $0.verdict == .fault } }
+  }
+
+  /// The port to check.
+  package var port: Int
+  /// The interface to check; nil means all.
+  package var interface: String?
+  /// The directory of keys and boards.
+  package var dataDirectory: String
+  /// The access to the computer.
+  let reading: SystemReading
+
+  /// Creates a doctor.
+  package init(
+    port: Int = HostPort.defaultPort,
+    interface: String? = nil,
+    dataDirectory: String,
+    reading: SystemReading = .machine
+  ) {
+    self.port = port
+    self.interface = interface
+    self.dataDirectory = dataDirectory
+    self.reading = reading
+  }
+
+  /// Runs all checks; this takes a few seconds at most, and announces a test service.
+  ///
+  /// - Parameter others: The findings of other checks, which come last in the report.
+  package func run(and others: [Finding] = []) async -> Report {
+    let interfaces = NetworkSurvey.interfaces()
+    var findings = [
+      interfacesFinding(interfaces), multicastFinding(interfaces), busFinding(),
+    ]
+    findings.append(await daemonFinding())
+    findings.append(portFinding())
+    findings += firewallFindings()
+    findings.append(clockFinding(Date()))
+    findings.append(dataDirectoryFinding())
+    findings += others
+    return report(findings)
+  }
+
+  /// Returns the report on the findings.
+  func report(_ findings: [Finding]) -> Report {
+    let worst = findings.first { $0.verdict == .fault } ?? findings.first { $0.advice != nil }
+    return Report(
+      findings: findings,
+      likelyCause: worst.map { finding in
+        finding.advice.map { "\(finding.seen) \($0)" } ?? finding.seen
+      }
+    )
+  }
+
+  private func interfacesFinding(_ interfaces: [NetworkSurvey.Interface]) -> Finding {
+    if let interface, !interfaces.contains(where: { $0.name == interface }) {
+      return Finding(
+        check: "interfaces",
+        verdict: .fault,
+        seen: "There is no interface \(TerminalText.quoted(interface)) that is up.",
+        advice: "See the names with: ip link"
+      )
+    }
+    let outward = interfaces.filter { !$0.isLoopback && !$0.addresses.isEmpty }
+    guard !outward.isEmpty else {
+      return Finding(
+        check: "interfaces",
+        verdict: .fault,
+        seen: "No network interface is up with an address.",
+        advice: "Connect to a network. Boards on this machine work without one."
+      )
+    }
+    let list = outward.map { "\($0.name) (\($0.addresses.joined(separator: ", ")))" }
+    return Finding(check: "interfaces", verdict: .fine, seen: list.joined(separator: "; ") + ".")
+  }
+
+  private func multicastFinding(_ interfaces: [NetworkSurvey.Interface]) -> Finding {
+    let candidates = interfaces.filter {
+      !$0.isLoopback && !$0.addresses.isEmpty && (interface == nil || $0.name == interface)
+    }
+    let deaf = candidates.filter { !$0.canMulticast || !NetworkSurvey.joinsMulticast($0) }
+    guard !candidates.isEmpty, deaf.count < candidates.count else {
+      return Finding(
+        check: "multicast",
+        verdict: .fault,
+        seen: "No interface supports multicast, which discovery needs.",
+        advice: "Join with a link or HOST:PORT, or turn it on: ip link set DEV multicast on"
+      )
+    }
+    guard deaf.isEmpty else {
+      return Finding(
+        check: "multicast",
+        verdict: .note,
+        seen: "\(deaf.map(\.name).joined(separator: ", ")) does not support multicast.",
+        advice: "Join the boards there with a link or HOST:PORT."
+      )
+    }
+    return routesFinding(candidates.map(\.name))
+  }
+
+  /// Returns whether the daemon listens on the interfaces, and whether there is a route to the group.
+  func routesFinding(_ names: [String]) -> Finding {
+    let shown = names.joined(separator: ", ")
+    if let groups = reading.file("/proc/net/igmp") {
+      let listening = MulticastReading.listening(igmp: groups)
+      let idle = names.filter { !listening.contains($0) }
+      guard idle.isEmpty || listening.isEmpty else {
+        return Finding(
+          check: "multicast",
+          verdict: .note,
+          seen: "No program listens to mDNS on \(idle.joined(separator: ", ")).",
+          advice: "See allow-interfaces and deny-interfaces in /etc/avahi/avahi-daemon.conf, then: "
+            + "systemctl restart avahi-daemon"
+        )
+      }
+    }
+    if let routes = reading.file("/proc/net/route"), !MulticastReading.hasRoute(routes) {
+      return Finding(
+        check: "multicast",
+        verdict: .note,
+        seen: "\(shown) can join the mDNS group, but there is no route to it.",
+        advice: "If boards are not found, run: ip route add 224.0.0.0/4 dev \(names.first ?? "DEV")"
+      )
+    }
+    return Finding(
+      check: "multicast",
+      verdict: .fine,
+      seen: "\(shown) can join the mDNS group, and there is a route to it."
+    )
+  }
+
+  private func busFinding() -> Finding {
+    switch NetworkSurvey.connectsToSystemBus() {
+    case nil:
+      return Finding(check: "bus", verdict: .fine, seen: "The system D-Bus answers.")
+    case let number?:
+      return Finding(
+        check: "bus",
+        verdict: .fault,
+        seen: "The system D-Bus does not answer (\(SystemError.words(for: number))).",
+        advice: "Start it: systemctl start dbus"
+      )
+    }
+  }
+
+  /// Announces a test service, and checks whether the daemon finds it.
+  private func daemonFinding() async -> Finding {
+    guard let me = AnnouncedPeerID(bytes: randomBytes(32)),
+      let board = AnnouncedSessionID(bytes: randomBytes(16)),
+      // A separate type of service, so that no peer mistakes it for a board.
+      let service = try? ServiceType("whiteboard-test")
+    else {
+      return Finding(check: "daemon", verdict: .note, seen: "Discovery was not checked.")
+    }
+    let discovery = AvahiDiscovery(interface: interface)
+    let announcement = Announcement(
+      peer: me,
+      session: board,
+      incarnation: AnnouncedIncarnation(.random(in: 1...UInt64.max)),
+      boardName: "whiteboard-peer doctor",
+      hostName: "doctor"
+    )
+    let advertisement = Advertisement(service: service, port: 9, announcement: announcement)
+    let outcome = await firstOf(within: .seconds(5)) { () -> Result<Void, DiscoveryProblem>? in
+      await discovery.advertise(advertisement) { _ in
+        await discovery.browse(BrowserQuery(service: service, excluding: nil)) { events in
+          for await event in events {
+            switch event {
+            case .found(let peer) where peer.announcement.peer == me: return .success(())
+            case .unavailable(let problem): return .failure(problem)
+            default: continue
+            }
+          }
+          return nil
+        }
+      }
+    }
+    switch outcome {
+    case .success?:
+      return Finding(
+        check: "daemon",
+        verdict: .fine,
+        seen: "Avahi announces a service and finds it."
+      )
+    case .failure(let problem)?:
+      return Finding(
+        check: "daemon",
+        verdict: .fault,
+        seen: problem.summary,
+        advice: problem.advice
+      )
+    case nil:
+      return Finding(
+        check: "daemon",
+        verdict: .fault,
+        seen: "Avahi answers, but it does not find the service that it announces.",
+        advice: "Restart it: systemctl restart avahi-daemon; open UDP port 5353 in the firewall."
+      )
+    }
+  }
+
+  private func portFinding() -> Finding {
+    switch NetworkSurvey.bindFailure(port: port) {
+    case nil:
+      return Finding(
+        check: "port",
+        verdict: .fine,
+        seen: "Port \(port) is free for TCP and UDP."
+      )
+    case EADDRINUSE?:
+      return Finding(
+        check: "port",
+        verdict: .note,
+        seen:
+          "Port \(port) is used by another board or program; the next free port is used instead.",
+        advice: "Find the program that uses it: ss -tulpn 'sport = :\(port)'"
+      )
+    case let number?:
+      return Finding(
+        check: "port",
+        verdict: .fault,
+        seen: "Port \(port) cannot be opened (\(SystemError.words(for: number))).",
+        advice: "Choose another port: --listen 0.0.0.0:PORT"
+      )
+    }
+  }
+
+  /// Checks the clock; a wrong clock does no harm to boards, but the times on them are wrong.
+  func clockFinding(_ now: Date) -> Finding {
+    // From the day on which this was written to 30 years later; no correct clock shows another time.
+    let earliest = Date(timeIntervalSince1970: 1_795_219_200)
+    let latest = earliest.addingTimeInterval(30 * 365 * 86_400)
+    guard (earliest...latest).contains(now) else {
+      return Finding(
+        check: "clock",
+        verdict: .fault,
+        seen:
+          "The clock is in the \(now < earliest ? "past" : "future"): \(now.formatted(.iso8601)).",
+        advice: "Set it: timedatectl set-ntp true, or date -s"
+      )
+    }
+    if reading.output(.clock)?.hasPrefix("no") == true {
+      return Finding(
+        check: "clock",
+        verdict: .note,
+        seen: "The clock shows \(now.formatted(.iso8601)), and is not synchronized.",
+        advice: "Synchronize it: timedatectl set-ntp true"
+      )
+    }
+    return Finding(
+      check: "clock",
+      verdict: .fine,
+      seen: "The clock shows \(now.formatted(.iso8601))."
+    )
+  }
+
+  private func dataDirectoryFinding() -> Finding {
+    let shown = TerminalText.quoted(dataDirectory, limit: 256)
+    guard let status = NetworkSurvey.status(of: dataDirectory) else {
+      return Finding(
+        check: "data",
+        verdict: .fine,
+        seen: "\(shown) is created when it is first needed."
+      )
+    }
+    guard status.owner == getuid() else {
+      return Finding(
+        check: "data",
+        verdict: .fault,
+        seen: "Another user owns \(shown).",
+        advice: "Choose another directory with --data-dir."
+      )
+    }
+    guard status.mode & 0o077 == 0 else {
+      return Finding(
+        check: "data",
+        verdict: .fault,
+        seen: "Other users can read \(shown), which holds your private key.",
+        advice: "Close it: chmod 700 \(shown)"
+      )
+    }
+    let boards = dataDirectory + "/boards"
+    for directory in [dataDirectory, boards] where reading.exists(directory) {
+      guard let number = DiskProbe.writeFailure(in: directory) else { continue }
+      let place = TerminalText.quoted(directory, limit: 256)
+      return Finding(
+        check: "data",
+        verdict: .fault,
+        seen: "Nothing can be saved in \(place): \(DiskSurvey.words(for: number)).",
+        advice: DiskProbe.advice(for: number, place)
+      )
+    }
+    return Finding(
+      check: "data",
+      verdict: .fine,
+      seen: "\(shown) is writable, and only this user can read it."
+    )
+  }
+
+  private func randomBytes(_ count: Int) -> [UInt8] {
+    (0..<count).map { _ in .random(in: 0...255) }
+  }
+}

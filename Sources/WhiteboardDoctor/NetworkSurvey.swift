@@ -1,0 +1,158 @@
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+/// Information about this computer's network, from the system.
+package enum NetworkSurvey {
+  /// An interface that is up.
+  struct Interface: Equatable, Sendable {
+    var name: String
+    var addresses: [String]
+    var isLoopback: Bool
+    var canMulticast: Bool
+    /// The first IPv4 address, in network byte order.
+    var internetAddress: UInt32?
+  }
+
+  /// The interfaces that are up, by name.
+  static func interfaces() -> [Interface] {
+    var head: UnsafeMutablePointer<ifaddrs>?
+    guard getifaddrs(&head) == 0 else { return [] }
+    defer { freeifaddrs(head) }
+    var found: [String: Interface] = [:]
+    var next = head
+    while let entry = next?.pointee {
+      next = entry.ifa_next
+      let flags = Int(entry.ifa_flags)
+      guard flags & Int(IFF_UP) != 0, let rawName = entry.ifa_name else { continue }
+      let name = String(cString: rawName)
+      var interface =
+        found[name]
+        ?? Interface(
+          name: name,
+          addresses: [],
+          isLoopback: flags & Int(IFF_LOOPBACK) != 0,
+          canMulticast: flags & Int(IFF_MULTICAST) != 0
+        )
+      if let address = entry.ifa_addr {
+        if address.pointee.sa_family == sa_family_t(AF_INET) {
+          let internet = UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in.self)
+          interface.internetAddress = interface.internetAddress ?? internet.sin_addr.s_addr
+        }
+        if let text = numericHost(address) {
+          interface.addresses.append(text)
+        }
+      }
+      found[name] = interface
+    }
+    return found.values.sorted { $0.name < $1.name }
+  }
+
+  private static func numericHost(_ address: UnsafeMutablePointer<sockaddr>) -> String? {
+    let length: Int
+    switch Int32(address.pointee.sa_family) {
+    case AF_INET: length = MemoryLayout<sockaddr_in>.size
+    case AF_INET6: length = MemoryLayout<sockaddr_in6>.size
+    default: return nil
+    }
+    var text = [CChar](repeating: 0, count: 128)
+    guard
+      getnameinfo(
+        address,
+        socklen_t(length),
+        &text,
+        socklen_t(text.count),
+        nil,
+        0,
+        NI_NUMERICHOST
+      ) == 0
+    else { return nil }
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// Returns whether the mDNS group can be joined on an interface.
+  static func joinsMulticast(_ interface: Interface) -> Bool {
+    guard let address = interface.internetAddress else {
+      // For an interface with only IPv6, the flag must suffice.
+      return interface.canMulticast
+    }
+    let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var request = ip_mreq()
+    request.imr_multiaddr.s_addr = UInt32(0xE000_00FB).bigEndian
+    request.imr_interface.s_addr = address
+    return setsockopt(
+      descriptor,
+      Int32(IPPROTO_IP),
+      IP_ADD_MEMBERSHIP,
+      &request,
+      socklen_t(MemoryLayout<ip_mreq>.size)
+    ) == 0
+  }
+
+  /// Returns the error of connecting to the system bus, or nil if it works.
+  static func connectsToSystemBus() -> Int32? {
+    var path = "/run/dbus/system_bus_socket"
+    if let raw = getenv("DBUS_SYSTEM_BUS_ADDRESS") {
+      let value = String(cString: raw)
+      for part in value.split(separator: ";").first.map({ $0.split(separator: ",") }) ?? []
+      where part.hasPrefix("unix:path=") {
+        path = String(part.dropFirst("unix:path=".count))
+      }
+    }
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    guard descriptor >= 0 else { return errno }
+    defer { close(descriptor) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return ENAMETOOLONG }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    let result = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    return result == 0 ? nil : errno
+  }
+
+  /// Returns the error of opening a port for TCP and UDP on every address, or nil if it works.
+  static func bindFailure(port: Int) -> Int32? {
+    for kind in [SOCK_STREAM, SOCK_DGRAM] {
+      let descriptor = socket(AF_INET, Int32(kind.rawValue), 0)
+      guard descriptor >= 0 else { return errno }
+      defer { close(descriptor) }
+      var yes: Int32 = 1
+      if kind == SOCK_STREAM {
+        // As for the listener, a port in the state TIME_WAIT counts as free.
+        setsockopt(
+          descriptor,
+          SOL_SOCKET,
+          SO_REUSEADDR,
+          &yes,
+          socklen_t(MemoryLayout<Int32>.size)
+        )
+      }
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_port = UInt16(truncatingIfNeeded: port).bigEndian
+      let result = withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+      }
+      guard result == 0 else { return errno }
+    }
+    return nil
+  }
+
+  /// Returns the owner and the mode of a file, or nil if there is none.
+  static func status(of path: String) -> (owner: UInt32, mode: UInt32)? {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    return (status.st_uid, status.st_mode)
+  }
+}

@@ -1,0 +1,24 @@
+#if canImport(Glibc)
+@preconcurrency import Glibc
+#elseif canImport(Musl)
+@preconcurrency import Musl
+#endif
+
+/// The reasons why a file system refuses data.
+package enum DiskSurvey {
+  /// Returns the reason why a directory cannot be created.
+  static func creationFailure(of directory: String) -> String {
+    guard mkdir(directory, 0o700) != 0 else { return "it was not there" }
+    return words(for: errno)
+  }
+
+  /// Returns the reason why a disk refuses data, in everyday words.
+  package static func words(for number: Int32) -> String {
+    switch number {
+    case ENOSPC: "the disk is full"
+    case EDQUOT: "the disk quota is used up"
+    case EROFS: "the disk is read-only"
+    default: SystemError.words(for: number)
+    }
+  }
+}

@@ -1,0 +1,139 @@
+/// The systemd unit of the relay, with notifications, a watchdog, and a sandbox.
+///
+/// The relay stores its files in ``stateDirectory``. systemd creates that directory, and a user
+/// that exists only while the service runs.
+package struct SystemdUnit: Hashable, Sendable {
+  /// The reason why a command cannot be written into a unit.
+  package struct CommandError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The reason as text.
+    package let description: String
+  }
+
+  /// The name of the service, of its user and of its directories.
+  package static let name = "whiteboard-relay"
+  /// The directory for the service's files.
+  package static let stateDirectory = "/var/lib/whiteboard-relay"
+  /// The directory for the service's control socket.
+  package static let runtimeDirectory = "/run/whiteboard-relay"
+  /// The directory for the service's configuration.
+  package static let configurationDirectory = "/etc/whiteboard-relay"
+
+  /// The amount of memory above which the kernel stops the service, in the syntax of systemd: `1G`,
+  /// `512M`, `infinity`.
+  package var maximumMemory = "1G"
+  /// The maximum number of file descriptors of the service, for connections and boards.
+  package var maximumOpenFiles = 8_192
+  /// The time without a watchdog notification after which the service is restarted.
+  package var watchdog: Duration = .seconds(30)
+
+  private let command: String
+
+  /// Creates the unit of a service that runs a command.
+  ///
+  /// - Throws: ``CommandError`` if the executable is not an absolute path, or a word contains a
+  ///   control character.
+  package init(executable: String, arguments: [String] = []) throws(CommandError) {
+    guard executable.hasPrefix("/") else {
+      throw CommandError(description: "the executable must be an absolute path")
+    }
+    for word in [executable] + arguments
+    where word.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+      throw CommandError(description: "a unit must not contain control characters")
+    }
+    // systemd expands `$` in arguments, but not in the path of the executable.
+    let words =
+      [Self.quoted(executable)] + arguments.map { Self.quoted($0).replacing("$", with: "$$") }
+    command = words.joined(separator: " ")
+  }
+
+  /// The text of `whiteboard-relay.service`.
+  package var text: String {
+    """
+    [Unit]
+    Description=Whiteboard relay
+    Wants=network-online.target
+    After=network-online.target avahi-daemon.service
+    StartLimitIntervalSec=60
+    StartLimitBurst=5
+
+    [Service]
+    Type=notify
+    NotifyAccess=main
+    ExecStart=\(command)
+    ExecReload=/bin/kill -HUP $MAINPID
+    WatchdogSec=\(watchdog.components.seconds)
+    Restart=on-failure
+    RestartSec=1
+    # Do not restart after an error in the command line or configuration.
+    RestartPreventExitStatus=64 78
+    # Before it is ready, the relay opens and checks every board.
+    TimeoutStartSec=120
+    # The relay drains within 10 s.
+    TimeoutStopSec=15
+
+    # The service has its own user and can write only to its own directories.
+    DynamicUser=yes
+    User=\(Self.name)
+    StateDirectory=\(Self.name)
+    StateDirectoryMode=0700
+    RuntimeDirectory=\(Self.name)
+    RuntimeDirectoryMode=0750
+    ConfigurationDirectory=\(Self.name)
+    UMask=0077
+    ProtectSystem=strict
+    ProtectHome=yes
+    PrivateTmp=yes
+    PrivateDevices=yes
+    PrivateMounts=yes
+    PrivateUsers=yes
+    PrivateIPC=yes
+    RemoveIPC=yes
+    KeyringMode=private
+
+    # The service cannot see other processes or change kernel settings.
+    ProtectProc=invisible
+    ProcSubset=pid
+    ProtectClock=yes
+    ProtectControlGroups=yes
+    ProtectHostname=yes
+    ProtectKernelLogs=yes
+    ProtectKernelModules=yes
+    ProtectKernelTunables=yes
+
+    # The service has no privileges and cannot gain any.
+    NoNewPrivileges=yes
+    CapabilityBoundingSet=
+    AmbientCapabilities=
+    LockPersonality=yes
+    MemoryDenyWriteExecute=yes
+    RestrictNamespaces=yes
+    RestrictRealtime=yes
+    RestrictSUIDSGID=yes
+    SystemCallArchitectures=native
+    SystemCallFilter=@system-service
+    SystemCallFilter=~@privileged @resources
+    SystemCallErrorNumber=EPERM
+    # Unix sockets reach the service manager and Avahi; netlink reports the machine's addresses.
+    RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+
+    # Resource limits.
+    MemoryMax=\(maximumMemory)
+    # The number of threads grows with the number of cores.
+    TasksMax=1024
+    LimitNOFILE=\(maximumOpenFiles)
+    LimitCORE=0
+
+    [Install]
+    WantedBy=multi-user.target
+
+    """
+  }
+
+  /// Returns a word in the syntax of systemd.service(5): quoted if needed, with specifiers escaped.
+  private static func quoted(_ word: String) -> String {
+    let word = word.replacing("%", with: "%%")
+    let isPlain = !word.isEmpty && word != ";" && !word.contains { " \"'\\".contains($0) }
+    if isPlain { return word }
+    return "\"" + word.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+  }
+}

@@ -1,0 +1,157 @@
+import ArgumentParser
+import CommandLines
+import PeerDiscovery
+import PeerSession
+import WhiteboardCommands
+import WhiteboardDocument
+import WhiteboardNode
+import WhiteboardRendering
+
+/// `whiteboard-peer peers`.
+struct PeersCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "peers",
+    abstract: "List, trust or forget the peers that you have met.",
+    subcommands: [List.self, Trust.self, Forget.self],
+    defaultSubcommand: List.self
+  )
+
+  /// Returns the store of the peers in the data directory.
+  static func store(_ common: CommonOptions) throws(NodeError) -> PeerStore {
+    let directory = try common.chosenDataDirectory()
+    do {
+      return try PeerStore(file: directory + "/peers.json")
+    } catch {
+      throw NodeError(error, inDataDirectory: directory)
+    }
+  }
+
+  /// A known peer as a line of JSON, `known-peer`.
+  private struct KnownPeerLine: Encodable {
+    let peer: String
+    let name: String
+    let verified: String
+    let firstSeen: String
+    let lastSeen: String
+    let alwaysAdmitted: Bool?
+
+    init(_ known: KnownPeer) {
+      peer = known.peer.text
+      name = known.name.displayed
+      verified = known.verified.rawValue
+      firstSeen = known.firstSeen.formatted(.iso8601)
+      lastSeen = known.lastSeen.formatted(.iso8601)
+      alwaysAdmitted = known.isAlwaysAdmitted ? true : nil
+    }
+
+    var json: String { String(decoding: EventLine.json("known-peer", self), as: UTF8.self) }
+  }
+
+  /// `whiteboard-peer peers list`.
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List the peers that you have met.")
+
+    @OptionGroup var common: CommonOptions
+
+    mutating func run() async throws {
+      let known = await (try PeersCommand.store(common)).all
+      if known.isEmpty, !common.json {
+        try Console.tell("You have not met any peers yet.\n")
+      }
+      let lines = known.map { KnownPeerLine($0) }
+      if common.json {
+        for line in lines { try Console.tell(line.json) }
+      } else if !lines.isEmpty {
+        let rows = zip(lines, known).map { line, peer in
+          [
+            line.name, line.verified, peer.isAlwaysAdmitted ? "always" : "", line.lastSeen,
+            line.peer,
+          ]
+        }
+        try Console.tell(
+          TextTable.text([["NAME", "ADMITTED", "WITHOUT ASKING", "LAST SEEN", "ID"]] + rows)
+        )
+      }
+    }
+  }
+
+  /// `whiteboard-peer peers trust`.
+  struct Trust: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Trust a peer, so that boards that admit known peers admit it."
+    )
+
+    @Argument(help: "The whole id of the peer (52 characters).")
+    var id: String
+
+    @Option(
+      name: .customLong("as"),
+      help: ArgumentHelp("The name to show for the peer.", valueName: "NAME")
+    )
+    var name = ""
+
+    @Flag(help: "Also admit the peer on boards that ask you, without asking.")
+    var always = false
+
+    @OptionGroup var common: CommonOptions
+
+    mutating func run() async throws {
+      guard let peer = PeerID(text: id) else {
+        throw NodeError(
+          .usage,
+          "a peer id has 52 letters and digits; `whiteboard-peer peers` lists the known ones"
+        )
+      }
+      let directory = try common.chosenDataDirectory()
+      do {
+        // This also makes the data directory private.
+        _ = try PeerIdentity.loadOrCreate(inDirectory: directory)
+        let store = try PeersCommand.store(common)
+        try await store.remember(peer, name: name, how: .ask)
+        if always { try await store.alwaysAdmit(peer, name: name) }
+        guard let known = await store.all.first(where: { $0.peer == peer }) else { return }
+        let who = EventText.person(known.name.displayed, peer.text)
+        try Console.tell(
+          common.json
+            ? KnownPeerLine(known).json
+            : "\(who) is now admitted to boards that admit known peers"
+              + (always ? ", and to boards that ask you.\n" : ".\n")
+        )
+      } catch {
+        throw NodeError(error, inDataDirectory: directory)
+      }
+    }
+  }
+
+  /// `whiteboard-peer peers forget`.
+  struct Forget: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Forget a peer.")
+
+    @Argument(help: "The id of the peer, or at least its first 4 characters.")
+    var id: String
+
+    @OptionGroup var common: CommonOptions
+
+    mutating func run() async throws {
+      let store = try PeersCommand.store(common)
+      let meant = await store.all.filter { $0.peer.text.hasPrefix(id.lowercased()) }
+      guard let peer = meant.first, meant.count == 1, id.utf8.count >= 4 else {
+        throw NodeError(
+          .no,
+          meant.count > 1
+            ? "\(meant.count) peers have ids that start like this; give more of the id"
+            : "there is no such peer; give at least 4 characters of its id"
+        )
+      }
+      do {
+        _ = try await store.forget(peer.peer)
+      } catch {
+        throw NodeError(.inputOutput, "\(error)")
+      }
+      if !common.json {
+        let who = EventText.person(peer.name.displayed, peer.peer.text)
+        try Console.tell("Removed \(who) from the known peers.\n")
+      }
+    }
+  }
+}

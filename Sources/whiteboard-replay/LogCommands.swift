@@ -1,0 +1,172 @@
+import ArgumentParser
+import SessionReplay
+import Whiteboard
+import WhiteboardCommands
+import WhiteboardNode
+import WhiteboardRendering
+
+/// `whiteboard-replay log`.
+struct LogCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "log",
+    abstract: "List every change of a recording, one per line.",
+    discussion: """
+      Each line shows the step, the time, the author and the change. With --wire, the lines show the traffic of \
+      the session instead, if it was recorded: <- was received, -> was sent.
+      """
+  )
+
+  @OptionGroup var input: RecordingArgument
+
+  @OptionGroup var choice: LineOptions
+
+  mutating func run() async throws { try await choice.tell(input.recording()) { _ in true } }
+}
+
+/// `whiteboard-replay grep`.
+struct GrepCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "grep",
+    abstract: "List the changes of a recording that contain some words.",
+    discussion:
+      "Searches the lines of `log`, ignoring case. The exit status is 1 if no line matches."
+  )
+
+  @Argument(help: "The words to search for.") var words: String
+
+  @OptionGroup var input: RecordingArgument
+
+  @OptionGroup var choice: LineOptions
+
+  mutating func run() async throws {
+    let words = words.lowercased()
+    let told = try await choice.tell(input.recording()) { $0.lowercased().contains(words) }
+    if told == 0 { throw ExitCode(1) }
+  }
+}
+
+/// The options that select the lines of a log, and their format.
+struct LineOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("Only lines about the peer of this name or id prefix.", valueName: "PEER")
+  )
+  var author: String?
+
+  @Option(help: ArgumentHelp("Only lines from this time on.", valueName: "TIME"))
+  var since: String?
+
+  @Option(help: ArgumentHelp("Only lines up to this time.", valueName: "TIME"))
+  var until: String?
+
+  @Flag(help: "Write one JSON object per line.") var json = false
+
+  @Flag(help: "With --json, add the digest of the board after each change.") var digests = false
+
+  @Flag(help: "List the traffic of the session instead of the changes.") var wire = false
+
+  mutating func validate() throws {
+    guard json || !digests else { throw ValidationError("--digests requires --json.") }
+    guard !wire || !digests else {
+      throw ValidationError("--digests and --wire cannot be combined.")
+    }
+  }
+
+  /// Prints the selected lines of the log.
+  ///
+  /// - Returns: The number of printed lines.
+  @discardableResult
+  func tell(
+    _ recording: Recording,
+    where isMeant: (String) -> Bool
+  ) throws -> Int {
+    let first = try since.map { try recording.askedWithin($0) } ?? 0
+    let last = try until.map { try recording.asked($0) } ?? .max
+    let authors = try author.map { try recording.members(named: $0) }
+    if wire { return try tellTraffic(recording, first, last, authors, isMeant) }
+    var log = RecordingLog(recording)
+    var playback = digests ? Playback(recording, spacing: .max) : nil
+    var count = 0
+    var rows: [[String]] = []
+    while let line = log.next() {
+      playback?.step()
+      guard line.elapsed >= first, line.elapsed <= last, isMeant(line.words) else { continue }
+      if let authors {
+        guard let member = line.member, authors.contains(member) else { continue }
+      }
+      count += 1
+      let digest = playback?.board.digest.hex
+      if json {
+        try Console.tell(json(line, recording, digest))
+      } else {
+        rows.append(Self.cells(line, recording))
+      }
+    }
+    try Console.tell(TextTable.text(rows, numbers: [0, 1]))
+    return count
+  }
+
+  private func tellTraffic(
+    _ recording: Recording,
+    _ first: Int64,
+    _ last: Int64,
+    _ members: Set<MemberID>?,
+    _ isMeant: (String) -> Bool
+  ) throws -> Int {
+    if recording.history.traffic.isEmpty {
+      Console.complain(
+        "whiteboard-replay: this file contains only the changes of the board, but no traffic of the session; "
+          + "`whiteboard-replay record --wire` records both"
+      )
+    }
+    var count = 0
+    var rows: [[String]] = []
+    for (number, entry) in recording.history.traffic.enumerated() {
+      let elapsed = recording.elapsed(entry.time)
+      let line = TrafficLine(entry, recording)
+      guard elapsed >= first, elapsed <= last, isMeant(line.text) else { continue }
+      if let members, members.isDisjoint(with: line.members) { continue }
+      count += 1
+      if json {
+        try Console.tell(line.json(number + 1, elapsed))
+      } else {
+        rows.append(["\(number + 1)", Recording.exactText(elapsed), line.text])
+      }
+    }
+    try Console.tell(TextTable.text(rows, numbers: [0, 1]))
+    return count
+  }
+
+  private static func cells(_ line: RecordingLine, _ recording: Recording) -> [String] {
+    let who = line.member.map(recording.label) ?? "-"
+    let words = TerminalText.cleaned(line.words)
+    return ["\(line.number)", Recording.exactText(line.elapsed), who, words]
+  }
+
+  private func json(
+    _ line: RecordingLine,
+    _ recording: Recording,
+    _ digest: String?
+  ) -> String {
+    let time = BoardFile.time(recording.history.steps[line.number - 1].time)
+    var fields = [
+      #""step":\#(line.number)"#, #""ms":\#(line.elapsed)"#,
+      #""time":\#(JSONObject.quoted(time))"#,
+      #""kind":\#(JSONObject.quoted(line.kind))"#, #""bytes":\#(line.bytes)"#,
+    ]
+    if let member = line.member {
+      fields.append(#""author":\#(JSONObject.quoted(member.description))"#)
+      if let name = recording.name(of: member) {
+        fields.append(#""name":\#(JSONObject.quoted(name))"#)
+      }
+    }
+    if let incarnation = line.incarnation {
+      fields += [
+        #""incarnation":\#(JSONObject.quoted(incarnation.description))"#,
+        #""sequence":\#(line.sequence)"#, #""operations":\#(line.operations)"#,
+      ]
+    }
+    fields.append(#""words":\#(JSONObject.quoted(line.words))"#)
+    if let digest { fields.append(#""digest":"\#(digest)""#) }
+    return "{\(fields.joined(separator: ","))}\n"
+  }
+}

@@ -1,0 +1,63 @@
+import FoundationEssentials
+import PeerDiscovery
+import PeerSession
+import Testing
+
+@testable import CommandLines
+@testable import WhiteboardNode
+
+/// Checks that the document of JSON lines lists every word of the output.
+@Suite struct DocumentedWordsTests {
+  private static let sources = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().appendingPathComponent("../../../Sources").path
+
+  private static func text(_ path: String) throws -> String {
+    try String(contentsOfFile: "\(sources)/\(path)", encoding: .utf8)
+  }
+
+  /// Returns the words in backquotes in the document.
+  private func documented() throws -> Set<String> {
+    let text = try Self.text("CommandLines/CommandLines.docc/JSONLines.md")
+    return Set(
+      text.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+        .filter { $0.offset % 2 == 1 }.map { String($0.element) }
+    )
+  }
+
+  /// A reason of each kind; a new kind does not compile until it is added here.
+  private static let reasons: [DepartureReason] = {
+    let all: [DepartureReason] = [
+      .left, .shuttingDown, .kicked(reason: UntrustedText("")), .disconnected, .lost, .reset,
+      .restarted, .rerouted, .overrun,
+    ]
+    for reason in all {
+      switch reason {
+      case .left, .shuttingDown, .kicked, .disconnected, .lost, .reset, .restarted, .rerouted,
+        .overrun, .refused:
+        break
+      }
+    }
+    return all
+  }()
+
+  @Test func `every reason, error and state is in the document of lines`() throws {
+    let words =
+      Self.reasons.map(\.word) + CommandError.Code.allCases.map(\.rawValue)
+      + ["connecting", "connected", "suspect", "reconnecting", "lost", "ending"]
+    #expect(try Set(words).subtracting(documented()) == [])
+  }
+
+  @Test func `every code of a note or warning is in the document of lines`() throws {
+    var codes: Set<String> = []
+    for directory in ["WhiteboardNode/Node", "PeerSession/Session", "PeerSession/Relay"] {
+      let path = "\(Self.sources)/\(directory)"
+      for file in try FileManager.default.contentsOfDirectory(atPath: path)
+      where file.hasSuffix(".swift") {
+        let parts = try Self.text("\(directory)/\(file)").split(separator: "code: \"").dropFirst()
+        codes.formUnion(parts.map { String($0.prefix { $0 != "\"" }) })
+      }
+    }
+    #expect(codes.count > 10)
+    #expect(try codes.subtracting(documented()) == [])
+  }
+}

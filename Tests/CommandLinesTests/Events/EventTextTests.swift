@@ -1,0 +1,243 @@
+import FoundationEssentials
+import Testing
+import WhiteboardRendering
+
+@testable import CommandLines
+@testable import Whiteboard
+@testable import WhiteboardNode
+
+@Suite
+struct EventTextTests {
+  private func invitation(_ direction: Direction, mustAnswer: Bool) -> String? {
+    EventText.line(
+      .invitation(
+        .init(
+          id: "to-1",
+          peer: "abcdefghijkl",
+          name: "ada",
+          words: "one two three",
+          direction: direction,
+          mustAnswer: mustAnswer
+        )
+      )
+    )
+  }
+
+  @Test("a failure in a script has its line number")
+  func lines() {
+    let error = CommandError(.noSuchObject, "no", verb: "move")
+      .answering(verb: nil, request: nil, line: 3)
+    #expect(EventText.line(.error(error)) == "! line 3: no")
+    #expect(
+      String(decoding: EventLine.json(.error(error)), as: UTF8.self)
+        == #"{"v":1,"event":"error","code":"no-such-object","line":3,"message":"no","verb":"move"}"#
+        + "\n"
+    )
+    #expect(NodeError(error) == NodeError(.no, "line 3: move: no"))
+  }
+
+  @Test("each command is answered by a line; queries are answered by their results only")
+  func answers() {
+    for name in CommandName.allCases {
+      let isTold = EventText.line(.done(.init(verb: name.rawValue, id: "1-a"))) == nil
+      let asks: Set<CommandName> = [
+        .objects, .show, .find, .chat, .settings, .peers, .digest, .checkpoints, .diff, .help,
+        .profile, .invite, .save,
+      ]
+      #expect(isTold == asks.contains(name), "\(name)")
+    }
+    var done = NodeEvent.Done(verb: "move", id: "1-abcdefghijklm")
+    #expect(EventText.line(.done(done)) == "ok: move 1-abcdefghijklm")
+    let many = NodeEvent.Done(verb: "delete", ids: (1...9).map { "\($0)-a" }, changed: true)
+    #expect(EventText.line(.done(many)) == "ok: delete 9 objects")
+    #expect(EventText.line(.done(.init(verb: "set", changed: true))) == "ok: set")
+    let written = NodeEvent.Done(verb: "export", file: "a\u{1B}.svg", objects: 1)
+    #expect(EventText.line(.done(written)) == #"ok: export 1 object to "a\u{1b}.svg""#)
+    #expect(
+      EventText.line(.done(.init(verb: "erase", ids: [], changed: false)))
+        == "ok: there was nothing to erase"
+    )
+    done.changed = false
+    #expect(EventText.line(.done(done)) == "ok: 1-abcdefghijklm was so already")
+    #expect(
+      String(decoding: EventLine.json(.done(done)), as: UTF8.self)
+        .contains(#""changed":false,"id":"1-abcdefghijklm""#)
+    )
+    done.id = nil
+    done.ids = ["1-abcdefghijklm", "2-abcdefghijklm"]
+    #expect(EventText.line(.done(done)) == "ok: 1-abcdefghijklm, 2-abcdefghijklm were so already")
+  }
+
+  @Test("undo and redo report the step, and the changes that they skipped")
+  func steps() {
+    var done = NodeEvent.Done(verb: "undo", changed: true, step: "move", skipped: 0)
+    #expect(EventText.line(.done(done)) == "ok: Undone: move.")
+    done.skipped = 2
+    done.left = ["overwritten": 2]
+    #expect(
+      EventText.line(.done(done))
+        == "ok: Undone: move. 2 changes left: others changed the same since."
+    )
+    #expect(
+      String(decoding: EventLine.json(.done(done)), as: UTF8.self)
+        == #"{"v":1,"event":"done","changed":true,"left":{"overwritten":2},"skipped":2,"#
+        + #""step":"move","verb":"undo"}"# + "\n"
+    )
+    done.left = ["purged": 1, "played": 1]
+    #expect(
+      EventText.line(.done(done))
+        == "ok: Undone: move. 1 game stays: moves were made in it. 1 change left: the object was "
+        + "removed for good."
+    )
+  }
+
+  @Test("undo and redo name the steps that they skipped, and why, in everyday words")
+  func skippedSteps() {
+    var done = NodeEvent.Done(verb: "redo", changed: true, step: "scale", skipped: 0)
+    #expect(EventText.line(.done(done)) == "ok: Redone: resize.")
+    done.skippedSteps = [
+      .init(step: "scale", reason: "overwritten"), .init(step: "text", reason: "purged"),
+      .init(step: "move", reason: "overwritten"),
+    ]
+    #expect(
+      EventText.line(.done(done))
+        == "ok: Redone: resize. Skipped: resize and move (others changed the same since). "
+        + "Skipped: text (the object was removed for good)."
+    )
+    #expect(
+      String(decoding: EventLine.json(.done(done)), as: UTF8.self)
+        .contains(#""skippedSteps":[{"reason":"overwritten","step":"scale"},"#)
+    )
+    let error = CommandError(.nothingToUndo(skipped: [.init(label: "move", reason: .played)])) {
+      _ in
+      ""
+    }
+    #expect(error.code == .nothingToUndo)
+    #expect(error.message == "Nothing to undo. Skipped: move (moves were made in the game).")
+  }
+
+  @Test("a diff has one line for each changed object")
+  func differences() throws {
+    let changes = try [
+      #"{"change":"added","id":"3-a","type":"text","after":{"text":"x","angle":0}}"#,
+      #"{"change":"changed","id":"2-a","type":"photo","before":{"scale":1},"after":{"scale":2.5}}"#,
+      #"{"change":"removed","id":"1-a","type":"drawing","before":{"points":[]}}"#,
+    ].map { try #require(JSONValue($0)) }
+    let diff = NodeEvent.Diff(from: "a", to: nil, count: 3, changes: changes)
+    #expect(
+      EventText.line(.diff(diff)) == """
+        3 changes from "a" to now
+          + text 3-a
+          ~ photo 2-a (scale)
+          - drawing 1-a
+        """
+    )
+    #expect(
+      String(decoding: EventLine.json(.diff(diff)), as: UTF8.self).contains(
+        #"{"after":{"scale":2.5},"before":{"scale":1},"change":"changed","id":"2-a","type":"photo"}"#
+      )
+    )
+  }
+
+  @Test("a JSON value is written as it was read")
+  func values() throws {
+    let json = #"{"a":[null,true,1,-2.5,18446744073709551615,"x\u001b"],"b":{}}"#
+    let value = try #require(JSONValue(json))
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    #expect(String(decoding: try encoder.encode(value), as: UTF8.self) == json)
+    #expect(JSONValue("{") == nil)
+    #expect(JSONValue(String(repeating: "[", count: 100_000)) == nil)
+  }
+
+  @Test("a game is shown in several lines; a locked or grouped object says so")
+  func wholeObjects() {
+    var object = NodeEvent.ObjectDescription(
+      id: "1-a",
+      type: "game",
+      centerPosition: [0, 0],
+      size: [1, 1],
+      scale: 1,
+      angle: 0,
+      zIndex: "",
+      updatedAt: "",
+      groups: ["2-a"],
+      isLocked: true
+    )
+    object.game = GameDescription(
+      view: .object(["game": .string("wordle")]),
+      lines: ["crane =-~--"]
+    )
+    let added = NodeEvent.ObjectAdded(id: "1-a", object: object)
+    #expect(
+      EventText.line(.objectAdded(added))
+        == """
+        + game 1-a "wordle" at 0,0, locked, in group 2-a
+            crane =-~--
+            (play 1-a WORD; = is in its place, ~ elsewhere in the word, - not in it)
+        """
+    )
+  }
+
+  @Test("[BRD-19] the points of a drawing are written relative to its center")
+  func points() throws {
+    let points = RelativePoints([InkPoint(x: 0, y: 0), InkPoint(x: 16, y: 32)])
+    #expect(points.count == 2)
+    for (points, json) in [(points, "[[-0.5,-1],[0.5,1]]"), (RelativePoints([]), "[]")] {
+      #expect(try JSONEncoder().encode(points) == Data(json.utf8))
+      var line: [UInt8] = []
+      try LineEncoder.append(points, to: &line)
+      #expect(line == Array(json.utf8))
+    }
+  }
+
+  @Test("the details of an object contain its appearance and its contents")
+  func details() {
+    var object = NodeEvent.ObjectDescription(
+      id: "1-a",
+      type: "drawing",
+      centerPosition: [5, 5],
+      size: [13, 13],
+      scale: 1,
+      angle: 0,
+      zIndex: "",
+      updatedAt: "2026-11-21T06:00:00.000Z",
+      color: "#ff0000ff",
+      points: RelativePoints([InkPoint(x: 0, y: 0), InkPoint(x: 16, y: 16)]),
+      lineWidth: 3,
+      isFinished: true,
+      groups: ["2-a", "3-a"]
+    )
+    #expect(
+      EventText.line(.object(.init(id: "1-a", object: object)))
+        == "drawing 1-a, 2 points at 5,5, in group 2-a, that in group 3-a, size 13 by 13, "
+        + "color #ff0000ff, line 3 wide, changed 2026-11-21T06:00:00.000Z"
+    )
+    object = NodeEvent.ObjectDescription(
+      id: "2-a",
+      type: "group",
+      centerPosition: [0, 0],
+      size: [1, 2],
+      scale: 1,
+      angle: 0,
+      zIndex: "",
+      updatedAt: "",
+      members: ["1-a", "4-a"]
+    )
+    #expect(
+      EventText.line(.object(.init(id: "2-a", object: object)))
+        == "group 2-a, of 2 objects at 0,0, size 1 by 2, holds 1-a, 4-a"
+    )
+  }
+
+  @Test("the event of an invitation shows the command that answers it, on both sides")
+  func invitations() {
+    #expect(
+      invitation(.outgoing, mustAnswer: true)
+        == "Asking ada (abcdefgh) to let us in. Both screens must show: one two three. "
+        + "The same on both?\n  accept to-1   or   decline to-1"
+    )
+    #expect(invitation(.outgoing, mustAnswer: false)?.contains("accept") == false)
+    #expect(invitation(.incoming, mustAnswer: true)?.contains("accept to-1") == true)
+  }
+}
