@@ -1,6 +1,5 @@
 import Whiteboard
 import WhiteboardNode
-import WhiteboardRendering
 
 /// What a part of the client asks ``BoardClient`` to do.
 enum BoardEffect: Equatable, Sendable {
@@ -10,16 +9,28 @@ enum BoardEffect: Equatable, Sendable {
   case message(String)
   /// Show that something failed.
   case problem(String)
-  /// Tell the user to select something first.
+  /// Show that the command needs a selection, and how to select.
   case selectionRequired
-  /// Stop following a member.
+  /// Show that it is the user's turn in a game of Connect Four.
+  case turnBegan
+  /// Show a new chat line, unless the chat is visible.
+  case chatReceived(author: String, text: String)
+  /// Stop following a member, since the user moved the view.
+  case viewMoved
+  /// Stop following a member without a message.
   case stopFollowing
-  /// Show another part of the board.
-  case show(Viewport)
   /// Type in an existing text.
   case typeIn(ObjectSnapshot)
   /// Type a new text at a place.
   case typeText(at: Point)
+  /// Open the prompt.
+  case openPrompt(Prompt.Purpose)
+  /// Open the menu beside a cell; nil for the corner.
+  case openMenu(at: Menu.Cell?)
+  /// Close what covers the question that the user must answer now.
+  case questionReceived
+  /// End all input, since the local member may no longer edit the board.
+  case membershipEnded
 }
 
 extension PendingRequests {

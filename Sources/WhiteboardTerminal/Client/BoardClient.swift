@@ -5,8 +5,8 @@ import WhiteboardRendering
 /// The board on a terminal: input and events go in, commands and a screen come out.
 ///
 /// It uses no terminal, no clock and no node. Each part of the state has an owner, such as
-/// ``Toolbox`` or ``Members``; the client passes input and events to the owners and performs the
-/// effects that they return.
+/// ``Workspace`` or ``SessionState``; the client passes input and events to the owners and performs
+/// the effects that they return.
 package struct BoardClient: Sendable {
   /// What the owner of the client must do.
   package enum Action: Equatable, Sendable {
@@ -31,21 +31,10 @@ package struct BoardClient: Sendable {
   package var allowsMotion = true
 
   var layout: ScreenLayout
-  var scene: BoardScene
-  var toolbox = Toolbox()
-  var requests = PendingRequests()
-  var board = BoardInfo()
+  var workspace: Workspace
+  var session = SessionState()
   var saveStatus = SaveStatus()
-  /// The attempt to join; nil once the session is connected.
-  var connection: ConnectionAttempt?
-  var members = Members()
-  var presence = PresencePublisher()
-  var questions = Questions()
-  var removal = RemovalState()
-  var chat = ChatLog()
   var prompt = Prompt()
-  /// The text on the board in which the user types.
-  var typing: TextTyping?
   var messages = Messages()
   var overlay: Overlay? {
     didSet {
@@ -53,8 +42,6 @@ package struct BoardClient: Sendable {
       if oldValue == nil, overlay != nil, messages.isBoxed(in: layout) { messages.notice = nil }
     }
   }
-  /// The cell at which a menu opens as soon as the clicked object is selected.
-  var pendingMenu: Menu.Cell?
   /// The time of the first Ctrl+C, if the second one would leave the board.
   private var interruptedAt: Duration?
 
@@ -71,8 +58,9 @@ package struct BoardClient: Sendable {
     self.keys = keys
     layout = ScreenLayout(columns: columns, rows: rows, isASCII: dotStyle == .ascii)
     let viewport = Viewport(center: Point(x: 0, y: 0), columns: 1, rows: 1)
-    scene = BoardScene(BoardCanvas(viewport, dotStyle: dotStyle))
-    scene.canvas.isMonochrome = !hasColors
+    var canvas = BoardCanvas(viewport, dotStyle: dotStyle)
+    canvas.isMonochrome = !hasColors
+    workspace = Workspace(BoardScene(canvas))
     fitBoard()
   }
 
@@ -86,8 +74,7 @@ package struct BoardClient: Sendable {
   ///   - now: The time on the client's clock.
   package mutating func connect(to target: String, now: Duration) {
     self.now = now
-    connection = ConnectionAttempt(to: target, since: now)
-    board.isAwaited = true
+    session.connect(to: target, now: now)
   }
 
   /// Sets the size of the terminal.
@@ -96,7 +83,53 @@ package struct BoardClient: Sendable {
     fitBoard()
   }
 
-  mutating func fitBoard() { scene.canvas.show(layout.fitted(scene.viewport)) }
+  mutating func fitBoard() {
+    workspace.scene.canvas.show(layout.fitted(workspace.scene.viewport))
+  }
+
+  // MARK: - Screen
+
+  private var screen: BoardScreen {
+    BoardScreen(
+      layout: layout,
+      keys: keys,
+      workspace: workspace,
+      session: session,
+      saveStatus: saveStatus,
+      prompt: prompt,
+      messages: messages,
+      allowsMotion: allowsMotion,
+      now: now
+    )
+  }
+
+  /// The first row, with the buttons of tools and colors.
+  var titleBar: TitleBar { screen.titleBar }
+
+  /// Draws the current screen.
+  ///
+  /// - Returns: The screen, and the cell of the terminal's cursor; nil hides it.
+  package mutating func frame() -> (screen: Screen, cursor: (x: Int, y: Int)?) {
+    if let connection = session.connection {
+      var screen = Screen(width: layout.columns, height: layout.rows)
+      connection.draw(on: &screen, layout, now: now)
+      session.questions.draw(on: &screen, layout)
+      return (screen, nil)
+    }
+    workspace.scene.canvas.paint()
+    return screen.draw(&overlay)
+  }
+
+  /// The photos in view.
+  func photosInView() -> PhotosInView { screen.photosInView(under: overlay) }
+
+  /// Whether a part of the screen changes with time alone.
+  package var isTicking: Bool {
+    messages.notice != nil || session.connection != nil || session.members.isTicking(at: now)
+  }
+
+  /// Whether the chat is open in a panel.
+  var isChatOpen: Bool { overlay?.isChat ?? false }
 
   // MARK: - Time
 
@@ -107,23 +140,18 @@ package struct BoardClient: Sendable {
   package mutating func tick(now: Duration) -> [Action] {
     self.now = now
     // While the program connects, no message is visible.
-    if connection == nil {
+    if session.connection == nil {
       messages.expire(at: now, in: layout)
     } else {
       messages.postpone(to: now)
     }
     if let since = interruptedAt, now - since > Self.interruptTime { interruptedAt = nil }
-    if let viewport = members.followedView(scene.viewport) { scene.canvas.show(viewport) }
+    showFollowedView()
     if overlay == .unsavedQuestion, saveStatus.isQuestionObsolete {
       overlay = nil
       return [.quit]
     }
-    var effects = toolbox.continueStroke()
-    let isLaser = toolbox.tool == .laser
-    effects += presence.move(to: toolbox.pointer, isLaser: isLaser, now: now).map { [$0] } ?? []
-    effects +=
-      presence.show(scene.viewport, hasReaders: !members.isEmpty, now: now).map { [$0] } ?? []
-    return perform(effects)
+    return perform(workspace.tick(hasReaders: !session.members.isEmpty, now: now))
   }
 
   // MARK: - Messages
@@ -133,96 +161,34 @@ package struct BoardClient: Sendable {
     messages.show(text, isBad ? .problem : .remark, at: now)
   }
 
-  // MARK: - Effects
-
-  /// Performs the effects of a part of the client.
-  ///
-  /// - Returns: The actions that remain for the owner of the client.
-  mutating func perform(_ effects: [BoardEffect]) -> [Action] {
-    var actions: [Action] = []
-    for effect in effects {
-      switch effect {
-      case .command(let request): actions.append(.command(request))
-      case .message(let text): say(text)
-      case .problem(let text): messages.showProblem(text, at: now)
-      case .selectionRequired:
-        let key = keys.key(for: .tool(.select)) ?? "select"
-        say("select something first: \(key) and click, or Tab")
-      case .stopFollowing: members.stopFollowing()
-      case .show(let viewport): show(viewport)
-      case .typeIn(let snapshot):
-        typing = TextTyping(snapshot)
-        // Other members can type in the text too, if it is not selected.
-        if !scene.selection.isEmpty { actions += send(.deselect) }
-      case .typeText(let place): typing = TextTyping(at: place)
-      }
-    }
-    return actions
-  }
-
-  /// Sends a command and awaits its answer.
-  mutating func send(_ command: Command) -> [Action] { perform(requests.send(command)) }
-
-  /// Sends a command that is made from places on the board, and awaits its answer.
-  mutating func send(_ command: () throws(CommandError) -> Command) -> [Action] {
-    perform(requests.send(command))
-  }
-
-  mutating func select(_ ids: [ObjectID]) -> [Action] {
-    perform(toolbox.select(ids, on: scene, &requests))
-  }
-
-  mutating func endGesture() -> [Action] { perform(toolbox.endGesture(on: scene, &requests)) }
-
-  // MARK: - View
-
-  /// Shows another part of the board, and stops following a member.
-  mutating func show(_ viewport: Viewport) {
-    if let key = members.followed {
-      members.stopFollowing()
-      say("no longer following \(members.name(of: key) ?? "the member")")
-    }
-    scene.canvas.show(viewport)
-  }
-
-  mutating func pan(byDots x: Double, _ y: Double) {
-    var viewport = scene.viewport
-    viewport.pan(byDots: x, y)
-    show(viewport)
-  }
-
-  mutating func zoom(by factor: Double, around place: Point) {
-    var viewport = scene.viewport
-    viewport.zoom(by: factor, around: place)
-    show(viewport)
-  }
-
-  mutating func center(on place: Point) {
-    var viewport = scene.viewport
-    viewport.center = place
-    show(viewport)
-  }
-
-  /// Shows all objects.
-  mutating func showEverything() {
-    guard let bounds = scene.canvas.bounds else { return }
-    var viewport = scene.viewport
-    viewport.fit(bounds)
-    show(viewport)
-  }
-
-  /// Selects an object, and shows it if it is out of view.
-  mutating func go(to id: ObjectID) -> [Action] {
-    if let bounds = scene.snapshot(id)?.bounds, !scene.viewport.rectangle.contains(bounds) {
-      center(on: bounds.center)
-    }
-    return select([id])
-  }
+  // MARK: - Following
 
   mutating func follow(_ key: String) {
-    members.follow(key)
-    say("following \(members.name(of: key) ?? "a member"); move the board to stop")
-    if let viewport = members.followedView(scene.viewport) { scene.canvas.show(viewport) }
+    session.members.follow(key)
+    say("following \(session.members.name(of: key) ?? "a member"); move the board to stop")
+    showFollowedView()
+  }
+
+  /// Follows the next member, and stops following after the last one.
+  mutating func followNext() {
+    if session.members.isEmpty {
+      say("there is no other member to follow")
+    } else if let next = session.members.nextToFollow {
+      follow(next)
+    } else {
+      stopFollowing()
+    }
+  }
+
+  mutating func stopFollowing() {
+    guard let key = session.members.followed else { return }
+    session.members.stopFollowing()
+    say("no longer following \(session.members.name(of: key) ?? "the member")")
+  }
+
+  private mutating func showFollowedView() {
+    guard let viewport = session.members.followedView(workspace.scene.viewport) else { return }
+    workspace.scene.canvas.show(viewport)
   }
 
   // MARK: - Leaving
@@ -245,6 +211,6 @@ package struct BoardClient: Sendable {
     if let since = interruptedAt, now - since <= Self.interruptTime { return leave() }
     interruptedAt = now
     say("Ctrl+C again leaves the board" + (saveStatus.isSaved ? "; it is saved" : ""))
-    return endGesture()
+    return perform(workspace.endGesture())
   }
 }

@@ -34,8 +34,10 @@ struct Prompt: Sendable {
   /// The result of a key.
   enum Outcome: Sendable {
     case none
-    /// The user entered a text, which is not empty.
-    case entered(Purpose, String)
+    /// The user entered a command.
+    case command(PromptCommand)
+    /// The user entered a text that is no command.
+    case failure(PromptCommand.Failure)
     /// Find the files whose paths begin like this.
     case findFiles(String)
     /// Show the possible completions.
@@ -93,12 +95,39 @@ struct Prompt: Sendable {
       guard !text.isEmpty else { return .none }
       let lead = purpose.lead
       if histories[lead]?.last != text { histories[lead, default: []].append(text) }
-      return .entered(purpose, text)
+      return enter(text)
+    }
+  }
+
+  private func enter(_ text: String) -> Outcome {
+    do throws(PromptCommand.Failure) {
+      return try command(text).map { .command($0) } ?? .none
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Returns the command that a text means, by the purpose of the prompt.
+  private func command(_ text: String) throws(PromptCommand.Failure) -> PromptCommand? {
+    switch purpose {
+    case .command: return try PromptCommand(text.trimmed)
+    case .chat: return .node(.say(words: text))
+    case .move(let id, _): return .node(.play(ObjectReference(id), move: text))
+    case .export:
+      let file = expanded(text.trimmed)
+      return .node(.export(file: file, region: nil, scale: 1, isReplacing: false))
+    case .photo(let place):
+      do throws(CommandError) {
+        let point = try BoardPoint(rounding: place)
+        return .node(.photo(at: point, file: expanded(text.trimmed), alias: nil))
+      } catch {
+        throw .parser(error)
+      }
     }
   }
 
   /// Returns a path with the home directory in the place of `~`.
-  func expanded(_ path: String) -> String {
+  private func expanded(_ path: String) -> String {
     guard let home, path.hasPrefix("~/") else { return path }
     return home + path.dropFirst()
   }

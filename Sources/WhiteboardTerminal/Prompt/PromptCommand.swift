@@ -27,7 +27,7 @@ enum PromptCommand: Sendable {
   enum Failure: Error, Equatable, Sendable {
     /// The terminal does not accept it.
     case terminal(String)
-    /// The parser of the node's commands does not accept it.
+    /// It is no valid command of the node.
     case parser(CommandError)
   }
 

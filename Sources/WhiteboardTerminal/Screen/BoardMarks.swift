@@ -5,7 +5,6 @@ import WhiteboardRendering
 struct BoardMarks {
   let layout: ScreenLayout
   let scene: BoardScene
-  let ownID: String
   let toolbox: Toolbox
   let members: Members
   /// Whether a laser pointer leaves a trail.
@@ -101,7 +100,7 @@ struct BoardMarks {
       guard let holder = scene.snapshot(id)?.selectedBy?.description,
         let frame = scene.frame(of: id)
       else { continue }
-      let isOwn = holder == ownID
+      let isOwn = holder == scene.ownID
       if isOwn, toolbox.gesture != nil { continue }
       let rgb = isOwn ? Self.selection : Pens.color(of: holder)
       dot(closed(frame.corners), rgb, on: &screen)

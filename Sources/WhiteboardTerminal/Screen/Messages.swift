@@ -77,7 +77,7 @@ struct Messages: Hashable, Sendable {
     .prefix(limit).map { $0 }
   }
 
-  /// Draws the message over everything else, unless it is in the last row.
+  /// Draws the message over everything else, unless ``drawInLastRow(on:_:_:)`` draws it.
   func draw(on screen: inout Screen, _ layout: ScreenLayout, _ keys: KeyMap, isTyping: Bool) {
     guard let notice, let area = area(in: layout, isTyping: isTyping) else { return }
     let style = notice.style
@@ -92,6 +92,18 @@ struct Messages: Hashable, Sendable {
       screen.put(line, x: 2, y: area.rows.lowerBound + 1 + row, style, in: area.inset(by: 1))
     }
     screen.put(" Esc closes ", x: 2, y: area.rows.upperBound - 1, style, in: area)
+  }
+
+  /// Draws the message in the last row, if there is one that fits into it.
+  ///
+  /// - Returns: Whether it was drawn.
+  func drawInLastRow(on screen: inout Screen, _ layout: ScreenLayout, _ keys: KeyMap) -> Bool {
+    guard let notice, !isBoxed(in: layout) else { return false }
+    let area = layout.bottomRow
+    screen.fill(area, with: Cell(.space, notice.style))
+    let line = " \(line(columns: layout.columns, keys))"
+    screen.put(line, x: 0, y: area.rows.lowerBound, notice.style, in: area)
+    return true
   }
 
   /// Returns the message in one line.

@@ -27,17 +27,17 @@ struct AroundBoardTests {
     #expect(desk.client.layout.board.rows == 2..<39)
     let oval = try place(of: "o oval", &desk)
     #expect(desk.type("^[<0;\(oval.x + 3);\(oval.y)M^[<0;\(oval.x + 3);\(oval.y)m") == [])
-    #expect(desk.client.toolbox.tool == .ellipse)
+    #expect(desk.client.workspace.toolbox.tool == .ellipse)
     let colors = try place(of: "0123456789", &desk)
     #expect(desk.type("^[<0;\(colors.x + 6);\(colors.y)M") == [])
-    #expect(desk.client.toolbox.ink == Pens.colors[6].rgb)
+    #expect(desk.client.workspace.toolbox.ink == Pens.colors[6].rgb)
     let style = desk.client.frame().screen[colors.x + 5, 1].style
     #expect(style.attributes.contains(.reversed), "the chosen color stands out")
     // A stroke begins below the row, where the mouse is.
     let place = desk.client.layout.place(
       atColumn: 47.5,
       row: 20.5,
-      in: desk.client.scene.viewport
+      in: desk.client.workspace.scene.viewport
     )
     #expect(desk.type("p^[<0;48;21M").first?.hasPrefix("pen \(CommandLine.text(place))") == true)
     #expect(abs(place.x) < 8 && abs(place.y) < 16, "the middle of the board is in its middle")
@@ -51,10 +51,10 @@ struct AroundBoardTests {
     #expect(desk.lines()[0].contains("p l r o a t e E i v h k  0123456789"))
     let colors = try place(of: "0123456789", &desk)
     #expect(desk.type("^[<0;\(colors.x + 2);1M") == [])
-    #expect(desk.client.toolbox.ink == Pens.colors[2].rgb)
+    #expect(desk.client.workspace.toolbox.ink == Pens.colors[2].rgb)
     let tool = try place(of: "l r o a t", &desk)
     #expect(desk.type("^[<0;\(tool.x);1M") == [])
-    #expect(desk.client.toolbox.tool == .line)
+    #expect(desk.client.workspace.toolbox.tool == .line)
     desk.client.resize(columns: 40, rows: 12)
     #expect(desk.client.titleBar.toolButtons.buttons.isEmpty)
     #expect(desk.lines()[0].contains("2 people") && desk.lines()[0].contains("  ● line"))

@@ -37,9 +37,11 @@ struct BoardClientTests {
       ]
     )
     #expect(desk.type("e^[<0;38;13M^[<32;39;13M^[<0;39;13m") == ["erase 4,8 12,8 radius=8"])
-    let before = desk.client.scene.canvas.viewport.center
+    let before = desk.client.workspace.scene.canvas.viewport.center
     #expect(desk.type("h^[<0;38;13M^[<32;39;13M^[<0;39;13m^[<65;3;3M") == [])
-    #expect(desk.client.scene.canvas.viewport.center == Point(x: before.x - 8, y: before.y + 48))
+    #expect(
+      desk.client.workspace.scene.canvas.viewport.center == Point(x: before.x - 8, y: before.y + 48)
+    )
   }
 
   @Test("[BRD-33] a bracketed paste with CR becomes lines, on the board and at the prompt")
@@ -59,7 +61,9 @@ struct BoardClientTests {
     #expect(desk.type(":zom 50\r") == [])
     #expect(desk.client.messages.notice?.text.contains("zoom") == true)
     #expect(desk.type(#":text 0,0 "abc"# + "\r") == [], "it could not be answered")
-    #expect(desk.client.messages.notice?.kind == .problem && desk.client.requests.count == 0)
+    #expect(
+      desk.client.messages.notice?.kind == .problem && desk.client.workspace.requests.count == 0
+    )
     #expect(desk.type(":digest\r") == ["digest"])
   }
 
@@ -69,9 +73,9 @@ struct BoardClientTests {
     _ = desk.client.receive(
       .settingChanged(.init(changed: ["title"], settings: .init(title: "Plan B")))
     )
-    #expect(desk.client.board.name == "Plan B")
+    #expect(desk.client.session.board.name == "Plan B")
     _ = desk.client.receive(.settingChanged(.init(changed: ["title"], settings: .init())))
-    #expect(desk.client.board.name == "Plans")
+    #expect(desk.client.session.board.name == "Plans")
   }
 
   @Test("a selection is moved, rotated, colored and deleted by keys and by the mouse")
@@ -208,20 +212,20 @@ struct BoardClientTests {
     let id = try desk.board.createText("far away", at: Point(x: 5_000, y: 5_000))
     desk.sync()
     #expect(desk.type(":go FAR\r") == ["select \(id)"])
-    #expect(desk.client.scene.canvas.viewport.center == Point(x: 5_000, y: 5_000))
+    #expect(desk.client.workspace.scene.canvas.viewport.center == Point(x: 5_000, y: 5_000))
     let bob = try Desk.memberID(2)
     desk.client.receive(.presence(bob, try Presence(cursor: Point(x: -300, y: 40))))
     #expect(desk.type("f") == [])
     _ = desk.tick()
-    #expect(desk.client.scene.canvas.viewport.center == Point(x: -300, y: 40))
+    #expect(desk.client.workspace.scene.canvas.viewport.center == Point(x: -300, y: 40))
     let view = try Presence.View(center: Point(x: 0, y: 100), width: 148 * 8, height: 40)
     desk.client.receive(.presence(bob, try Presence(cursor: nil, view: view)))
     _ = desk.tick()
-    #expect(desk.client.scene.canvas.viewport.center == Point(x: 0, y: 100))
-    #expect(desk.client.scene.canvas.viewport.zoom == 0.5, "as much as Bob sees")
+    #expect(desk.client.workspace.scene.canvas.viewport.center == Point(x: 0, y: 100))
+    #expect(desk.client.workspace.scene.canvas.viewport.zoom == 0.5, "as much as Bob sees")
     #expect(desk.lines()[0].contains("following Bob"))
     #expect(desk.type("+") == [])
-    #expect(desk.client.members.followed == nil)
+    #expect(desk.client.session.members.followed == nil)
   }
 
   @Test("keys run the commands of the settings, and invalid settings name their place")
@@ -302,7 +306,7 @@ struct BoardClientTests {
     #expect(desk.board.snapshot(id)?.selectedBy == bob)
     desk.sync()
     #expect(desk.lines().contains { $0.contains(" Bob ") && $0.contains("·") })
-    #expect(desk.client.scene.selection.isEmpty)
+    #expect(desk.client.workspace.scene.selection.isEmpty)
   }
 
   @Test(
@@ -338,7 +342,7 @@ struct BoardClientTests {
     _ = desk.client.receive(.invitation(invitation))
     #expect(desk.lines().contains { $0.contains("one two three four") })
     #expect(desk.type("y") == [#"accept "i1""#])
-    #expect(desk.client.questions.invitations.isEmpty)
+    #expect(desk.client.session.questions.invitations.isEmpty)
     _ = desk.client.receive(.invitation(invitation))
     #expect(desk.lines().contains { $0.contains("A always admit Eve") })
     #expect(desk.type("A") == [#"accept "i1" always"#])
@@ -385,7 +389,7 @@ struct BoardClientTests {
     #expect(desk.type("n") == [#"decline "t2""#])
     // The third is taken back.
     _ = desk.client.receive(finished("t3", .cancelled))
-    #expect(desk.client.questions.fileOffers.isEmpty)
+    #expect(desk.client.session.questions.fileOffers.isEmpty)
     #expect(!desk.type("y").contains { $0.hasPrefix("accept") })
     _ = desk.client.receive(finished("t1", .delivered))
     #expect(desk.lines().last?.contains("/inbox/t1") == true)
@@ -420,7 +424,7 @@ struct BoardClientTests {
         )
       )
     )
-    #expect(desk.client.questions.invitations.isEmpty)
+    #expect(desk.client.session.questions.invitations.isEmpty)
     #expect(desk.lines().last?.contains("Eve (abcdefgh) stopped waiting") == true)
     #expect(!desk.type("y").contains { $0.hasPrefix("accept") })
   }

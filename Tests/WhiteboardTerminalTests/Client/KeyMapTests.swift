@@ -118,20 +118,23 @@ struct KeyMapTests {
   /// Returns the visible state of a client.
   private func state(_ client: BoardClient) -> [String: String] {
     var state = [
-      "tool": client.toolbox.tool.rawValue,
-      "color": client.toolbox.color.map { ColorText.text($0) } ?? "default",
-      "width": CommandLine.text(client.toolbox.width),
-      "center": CommandLine.text(client.scene.canvas.viewport.center),
-      "zoom": DecimalText.hundredths(client.scene.canvas.viewport.zoom),
-      "keyboard pen": "\(client.toolbox.isKeyboardPen)", "snapping": "\(client.toolbox.isSnapping)",
+      "tool": client.workspace.toolbox.tool.rawValue,
+      "color": client.workspace.toolbox.color.map { ColorText.text($0) } ?? "default",
+      "width": CommandLine.text(client.workspace.toolbox.width),
+      "center": CommandLine.text(client.workspace.scene.canvas.viewport.center),
+      "zoom": DecimalText.hundredths(client.workspace.scene.canvas.viewport.zoom),
+      "keyboard pen": "\(client.workspace.toolbox.isKeyboardPen)",
+      "snapping": "\(client.workspace.toolbox.isSnapping)",
       "panel": "\(client.layout.isSidePanelWanted)",
     ]
-    state["following"] = client.members.followed.flatMap { client.members.all[$0]?.name }
+    state["following"] = client.session.members.followed.flatMap {
+      client.session.members.all[$0]?.name
+    }
     state["notice"] = client.messages.notice?.text
-    state["typing"] = client.typing?.words
+    state["typing"] = client.workspace.typing?.words
     state["prompt"] = client.prompt.editor?.lead
-    state["pointer"] = client.toolbox.pointer.map { CommandLine.text($0) }
-    state["gesture"] = client.toolbox.gesture.map { "\($0)" }
+    state["pointer"] = client.workspace.toolbox.pointer.map { CommandLine.text($0) }
+    state["gesture"] = client.workspace.toolbox.gesture.map { "\($0)" }
     switch client.overlay {
     case .panel(let panel): state["box"] = panel.title
     case .invitation: state["box"] = "invite"
@@ -177,9 +180,9 @@ struct KeyMapTests {
         let id = try desk.board.createText("hello", at: Point(x: 4, y: 8))
         if isHeld { try desk.board.select([id]) }
         desk.sync()
-        desk.client.toolbox.tool = binding.command == .tool(.laser) ? .pen : .laser
-        desk.client.toolbox.ink = 0xABCDEF
-        desk.client.scene.canvas.show(half(desk.client.scene.canvas.viewport))
+        desk.client.workspace.toolbox.tool = binding.command == .tool(.laser) ? .pen : .laser
+        desk.client.workspace.toolbox.ink = 0xABCDEF
+        desk.client.workspace.scene.canvas.show(half(desk.client.workspace.scene.canvas.viewport))
         let before = state(desk.client)
         let outcome = isHeld ? expected.held : expected.free
         let verbs = desk.type(try bytes(key)).map { $0.replacing("\(id)", with: "ID") }
@@ -222,7 +225,7 @@ struct KeyMapTests {
     var desk = try Desk()
     let id = try desk.board.createText("hello", at: Point(x: 4, y: 8), color: 0x1234_56FF)
     desk.sync()
-    desk.client.toolbox.isSnapping = false
+    desk.client.workspace.toolbox.isSnapping = false
     #expect(desk.type("^[<35;38;13M\(tool.key)\(byKeyboard ? ";" : "")") == [])
     let before = state(desk.client)
     let steps =

@@ -203,10 +203,10 @@ struct PanelTests {
     var desk = try Desk()
     desk.client.resize(columns: columns, rows: rows)
     desk.client.layout.isASCII = true
-    desk.client.board.link =
+    desk.client.session.board.link =
       "whiteboard://192.0.2.7:26273/" + String(repeating: "b", count: 26)
       + "?peer=" + String(repeating: "p", count: 52) + "#river-maple-candy-frost"
-    desk.client.board.joinCode = "river-maple-candy-frost"
+    desk.client.session.board.joinCode = "river-maple-candy-frost"
     #expect(desk.type("J") == [])
     var seen = ""
     for _ in 0..<12 {

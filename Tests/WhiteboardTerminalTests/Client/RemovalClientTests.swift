@@ -25,7 +25,7 @@ struct RemovalClientTests {
     _ = desk.client.receive(.removed(try Self.removed()))
     #expect(desk.lines().contains { $0.contains("Bob removed you from this board: too loud.") })
     #expect(desk.lines().contains { $0.contains("c      continue with your own copy") })
-    #expect(desk.client.members.isEmpty)
+    #expect(desk.client.session.members.isEmpty)
     // A key typed before the box appeared decides nothing.
     #expect(desk.type("c") == [])
     desk.now += .seconds(2)
@@ -51,7 +51,7 @@ struct RemovalClientTests {
     desk.now += .seconds(2)
     #expect(!desk.lines().contains { $0.contains("continue with your own copy") })
     #expect(desk.type("c") == [])
-    #expect(desk.client.removal.shownSince != nil)
+    #expect(desk.client.session.removal.shownSince != nil)
   }
 
   @Test("the removal is hidden when the host returns and has admitted us again")
@@ -59,6 +59,8 @@ struct RemovalClientTests {
     var desk = try Desk()
     _ = desk.client.receive(.removed(try Self.removed()))
     _ = desk.client.receive(.joined(.init(peer: try Desk.memberID(2).description, name: "Bob")))
-    #expect(desk.client.removal.removal == nil && desk.client.removal.shownSince == nil)
+    #expect(
+      desk.client.session.removal.removal == nil && desk.client.session.removal.shownSince == nil
+    )
   }
 }

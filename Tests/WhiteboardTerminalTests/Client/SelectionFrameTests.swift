@@ -50,7 +50,7 @@ struct SelectionFrameTests {
       try desk.board.select([id])
       desk.sync()
       let before = try #require(desk.board.snapshot(id))
-      let frame = try #require(desk.client.scene.selectionFrame)
+      let frame = try #require(desk.client.workspace.scene.selectionFrame)
       let grips = frame.grips.map(\.value)
       let grip = grips[random.below(grips.count)]
       let isCentered = random.chance(30)
@@ -120,9 +120,9 @@ struct SelectionFrameTests {
       if seed % 2 == 0 { try desk.board.object(id)?.changeAngle(to: .pi / 2) }
       try desk.board.select([id])
       desk.sync()
-      let frame = try #require(desk.client.scene.selectionFrame)
+      let frame = try #require(desk.client.workspace.scene.selectionFrame)
       let bounds = try #require(desk.board.snapshot(id)).bounds
-      let view = desk.client.scene.canvas.viewport
+      let view = desk.client.workspace.scene.canvas.viewport
       let (least, greatest) = (view.cell(of: bounds.least), view.cell(of: bounds.greatest))
       for corner in frame.corners.map(view.cell) {
         #expect(corner.x == least.x - 1 || corner.x == greatest.x + 1, "seed \(seed)")
@@ -179,9 +179,9 @@ struct SelectionFrameTests {
     for zoom in [0.1, 0.5, 1, 2, 4] {
       for scale in [0.2, 1, 3] {
         var desk = try Desk()
-        var viewport = desk.client.scene.canvas.viewport
+        var viewport = desk.client.workspace.scene.canvas.viewport
         viewport.zoom = zoom
-        desk.client.scene.canvas.show(viewport)
+        desk.client.workspace.scene.canvas.show(viewport)
         var random = SeededGenerator(seed: 1)
         let games = [
           try desk.board.createWordle(at: Point(x: 0, y: 0), using: &random),
@@ -193,9 +193,9 @@ struct SelectionFrameTests {
           try desk.board.deselectAll()
           try desk.board.select([id])
           desk.sync()
-          let view = desk.client.scene.canvas.viewport
-          let frame = try #require(desk.client.scene.selectionFrame)
-          let words = try #require(desk.client.scene.canvas.words(of: id))
+          let view = desk.client.workspace.scene.canvas.viewport
+          let frame = try #require(desk.client.workspace.scene.selectionFrame)
+          let words = try #require(desk.client.workspace.scene.canvas.words(of: id))
           let (first, last) = (view.cell(of: words.least), view.cell(of: words.greatest))
           let corners = frame.corners.map(view.cell)
           #expect(corners[0].x < first.x && corners[0].y < first.y, "\(zoom) \(scale)")

@@ -1,0 +1,140 @@
+import Whiteboard
+import WhiteboardNode
+import WhiteboardRendering
+
+/// The commands of keys, the menu and the buttons that change the board, the tool or the view.
+extension Workspace {
+  // MARK: - Tools
+
+  /// Chooses the tool.
+  mutating func choose(_ tool: Tool) -> [BoardEffect] {
+    let effects = endGesture()
+    toolbox.tool = tool
+    return effects
+  }
+
+  /// Chooses the color of the pen, and colors the selection.
+  mutating func chooseColor(_ index: Int) -> [BoardEffect] {
+    toolbox.ink = Pens.colors[index].rgb
+    let color = toolbox.color
+    return scene.selection.isEmpty ? [] : changeSelection { .color($0, color) }
+  }
+
+  /// Makes the pen and the lines of the selection one step thinner or wider.
+  mutating func changeWidth(by step: Int) -> [BoardEffect] {
+    toolbox.changeWidth(step)
+    let width = toolbox.width.inHundredths
+    return scene.selection.isEmpty ? [] : changeSelection { .width($0, width) }
+  }
+
+  /// Turns the keyboard's pen on or off.
+  mutating func toggleKeyboardPen() -> [BoardEffect] {
+    toolbox.isKeyboardPen.toggle()
+    guard toolbox.isKeyboardPen else {
+      toolbox.pointer = nil
+      return endGesture()
+    }
+    toolbox.pointer = target
+    return []
+  }
+
+  /// Turns snapping on or off.
+  mutating func toggleSnapping() -> [BoardEffect] {
+    toolbox.isSnapping.toggle()
+    return [.message(toolbox.isSnapping ? "moved objects snap to others" : "snapping is off")]
+  }
+
+  // MARK: - Selection
+
+  /// Sends a command for the selected objects.
+  mutating func changeSelection(_ command: ([ObjectReference]) -> Command) -> [BoardEffect] {
+    guard !scene.selection.isEmpty else { return [.selectionRequired] }
+    return requests.send(command(scene.selectedReferences))
+  }
+
+  /// Locks the selection, or unlocks it if a selected object is locked.
+  mutating func toggleLock() -> [BoardEffect] {
+    let isLocked = scene.selectedSnapshots.contains { $0.isLocked }
+    return changeSelection { isLocked ? .unlock($0) : .lock($0) }
+  }
+
+  /// Ungroups each selected group.
+  mutating func ungroup() -> [BoardEffect] {
+    let groups = Set(scene.selectedSnapshots.compactMap { $0.groups.last })
+    guard !groups.isEmpty else { return [.message("the selection contains no group")] }
+    return groups.sorted().flatMap { requests.send(.ungroup(ObjectReference($0))) }
+  }
+
+  /// Rotates the selection clockwise.
+  mutating func rotate(by degrees: Double) -> [BoardEffect] {
+    toolbox.transforms.rotate(by: degrees, scene, &requests)
+  }
+
+  /// Scales the selection.
+  mutating func scale(byPercent percent: Double) -> [BoardEffect] {
+    toolbox.transforms.scale(by: percent / 100, scene, &requests)
+  }
+
+  /// Selects the object before or after the selection, and shows it.
+  mutating func goToNeighbor(_ step: Int) -> [BoardEffect] {
+    scene.neighbor(step).map { go(to: $0) } ?? []
+  }
+
+  /// Edits the selected text, or asks for a move in the selected game.
+  mutating func editSelection() -> [BoardEffect] {
+    guard scene.selection.count == 1, let snapshot = scene.onlySelected else {
+      return [.message("select one text to edit it")]
+    }
+    switch snapshot.kind {
+    case .text: return [.typeIn(snapshot)]
+    case .game: return [prompt(forMoveIn: snapshot.id)]
+    default: return [.message("this object has no text")]
+    }
+  }
+
+  // MARK: - Board
+
+  /// Moves the keyboard's pen, the selection, or the view, to the right and down by 1, 0 or -1
+  /// steps; a wide step is larger.
+  mutating func move(_ dx: Int, _ dy: Int, isWide: Bool) -> [BoardEffect] {
+    let cell = scene.viewport.cellWidth
+    let (right, down) = isWide ? (cell, cell * 2) : (cell / 2, cell / 2)
+    let step = Point(x: Double(dx) * right, y: Double(dy) * down)
+    if toolbox.isKeyboardPen { return movePen(by: step) }
+    guard scene.selection.isEmpty else {
+      let selected = scene.selectedReferences
+      return requests.send { () throws(CommandError) in
+        .move(selected, .by(try BoardPoint(rounding: step)))
+      }
+    }
+    let cells = isWide ? 16 : 4
+    return moveView { $0.pan(byDots: Double(dx * cells * 2), Double(dy * cells * 4)) }
+  }
+
+  /// Zooms around the pointer, or around the center of the view.
+  mutating func zoom(by factor: Double) -> [BoardEffect] {
+    let place = target
+    return moveView { $0.zoom(by: factor, around: place) }
+  }
+
+  /// Pastes the copied objects.
+  mutating func pasteObjects() -> [BoardEffect] {
+    let place = target
+    return requests.send { () throws(CommandError) in
+      .paste(at: try BoardPoint(rounding: place))
+    }
+  }
+
+  /// Asks for a move in the game that the key plays, or begins a new game.
+  mutating func play(_ game: GameName) -> [BoardEffect] {
+    if let id = scene.game(game) { return [prompt(forMoveIn: id)] }
+    let center = scene.viewport.center
+    return requests.send { () throws(CommandError) in
+      .game(game, at: try BoardPoint(rounding: center), opponent: nil, alias: nil)
+    }
+  }
+
+  private func prompt(forMoveIn id: ObjectID) -> BoardEffect {
+    .openPrompt(.move(id, isWordle: scene.snapshot(id)?.game == Wordle.name))
+  }
+}

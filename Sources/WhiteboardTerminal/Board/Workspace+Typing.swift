@@ -1,0 +1,66 @@
+import Whiteboard
+import WhiteboardNode
+import WhiteboardRendering
+
+/// Text that the user types or pastes on the board.
+extension Workspace {
+  /// Begins to type in an existing text.
+  mutating func beginTyping(in snapshot: ObjectSnapshot) -> [BoardEffect] {
+    typing = TextTyping(snapshot)
+    // Other members can type in the text too, if it is not selected.
+    return scene.selection.isEmpty ? [] : requests.send(.deselect)
+  }
+
+  /// Begins to type a new text.
+  mutating func beginTyping(at place: Point) { typing = TextTyping(at: place) }
+
+  /// Handles a key while the user types in a text.
+  mutating func type(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> [BoardEffect] {
+    guard let isOver = typing?.handle(key, modifiers) else { return [] }
+    // The pointer would be in front of the text.
+    toolbox.pointer = nil
+    let hiding = presence.hidePointer().map { [$0] } ?? []
+    return hiding + sendTyping() + (isOver ? endTyping() : [])
+  }
+
+  /// Inserts a pasted text in the text that is being typed.
+  ///
+  /// On the board, it becomes a new text; the path of a photo becomes a photo.
+  mutating func paste(_ text: String) -> [BoardEffect] {
+    let pasted = PastedText(text)
+    guard typing == nil else {
+      typing?.insert(pasted.text)
+      return sendTyping()
+    }
+    guard let content = pasted.content else { return [] }
+    let place = target
+    return requests.send { () throws(CommandError) in
+      content.command(at: try BoardPoint(rounding: place))
+    }
+  }
+
+  /// Sends what was typed since the last call.
+  private mutating func sendTyping() -> [BoardEffect] {
+    let (request, color) = (requests.nextID, toolbox.color)
+    do throws(CommandError) {
+      guard let command = try typing?.command(color: color, request: request) else { return [] }
+      return [.command(try requests.request(command))]
+    } catch {
+      typing?.finish(request)
+      settleTyping()
+      return [.problem(error.message)]
+    }
+  }
+
+  /// Ends the typing, and deletes the text if nothing is left of it.
+  mutating func endTyping() -> [BoardEffect] {
+    defer { typing = nil }
+    return typing?.deletion.map { requests.send($0) } ?? []
+  }
+
+  /// Adopts the text on the board.
+  mutating func settleTyping() {
+    guard let id = typing?.id, let text = scene.snapshot(id)?.text else { return }
+    typing?.settle(text)
+  }
+}

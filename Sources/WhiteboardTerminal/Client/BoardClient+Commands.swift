@@ -1,0 +1,126 @@
+import Whiteboard
+import WhiteboardNode
+import WhiteboardRendering
+
+/// The commands of keys, the menu, the buttons and the prompt.
+extension BoardClient {
+  // MARK: - Keys
+
+  mutating func perform(_ command: KeyMap.Command) -> [Action] {
+    switch command {
+    case .tool(let tool): return perform(workspace.choose(tool))
+    case .color(let index): return perform(workspace.chooseColor(index))
+    case .thinner: return perform(workspace.changeWidth(by: -1))
+    case .broader: return perform(workspace.changeWidth(by: 1))
+    case .arrow(let dx, let dy, let isWide):
+      return perform(workspace.move(dx, dy, isWide: isWide))
+    case .zoomIn: return perform(workspace.zoom(by: 1.25))
+    case .zoomOut: return perform(workspace.zoom(by: 0.8))
+    case .actualSize: return perform(workspace.zoom(by: 1 / workspace.scene.viewport.zoom))
+    case .fit: return perform(workspace.showEverything())
+    case .undo: return send(.undo)
+    case .redo: return send(.redo)
+    case .delete: return changeSelection { .delete($0) }
+    case .duplicate: return changeSelection { .duplicate($0, by: .duplicate, alias: nil) }
+    case .copy where workspace.scene.selection.isEmpty: return copyLink()
+    case .copy: return changeSelection { .copy($0) }
+    case .paste: return perform(workspace.pasteObjects())
+    case .group: return changeSelection { .group($0, alias: nil) }
+    case .ungroup: return perform(workspace.ungroup())
+    case .lock: return perform(workspace.toggleLock())
+    case .raise: return changeSelection { .order($0, .front) }
+    case .lower: return changeSelection { .order($0, .back) }
+    case .turn(let degrees): return perform(workspace.rotate(by: degrees))
+    case .scale(let percent): return perform(workspace.scale(byPercent: percent))
+    case .next: return perform(workspace.goToNeighbor(1))
+    case .previous: return perform(workspace.goToNeighbor(-1))
+    case .selectAll: return perform(workspace.select(workspace.scene.objectsInView))
+    case .selectNone: return perform(workspace.deselect())
+    case .edit: return perform(workspace.editSelection())
+    case .keyboardPen: return perform(workspace.toggleKeyboardPen())
+    case .snap: return perform(workspace.toggleSnapping())
+    case .game: return perform(workspace.play(.wordle))
+    case .connectFour: return perform(workspace.play(.connectFour))
+    case .saved: return showSaved()
+    case .interrupt: return interrupt()
+    case .quit: return leave()
+    case .redraw: return [.redraw]
+    case .suspend: return [.suspend]
+    case .follow: followNext()
+    case .chat: prompt.open(.chat)
+    case .command: prompt.open(.command)
+    case .photo: prompt.open(.photo(at: workspace.target))
+    case .export: prompt.open(.export)
+    case .menu: return perform([.openMenu(at: nil)])
+    case .help: open(Panel("Keys", .keys))
+    case .readChat: openChat()
+    case .invite: overlay = .invitation
+    case .panel:
+      layout.isSidePanelWanted.toggle()
+      fitBoard()
+    }
+    return []
+  }
+
+  private mutating func changeSelection(_ command: ([ObjectReference]) -> Command) -> [Action] {
+    perform(workspace.changeSelection(command))
+  }
+
+  private mutating func copyLink() -> [Action] {
+    let link = session.board.link
+    say("copied: whiteboard-peer join '\(link)'")
+    return [.clipboard(link)]
+  }
+
+  /// Shows that everything is saved, or makes the node try again.
+  private mutating func showSaved() -> [Action] {
+    guard let message = saveStatus.message else { return send(.save) }
+    say(message)
+    return []
+  }
+
+  // MARK: - Prompt
+
+  /// Completes a path with the files that ``Action/findFiles(_:)`` asked for.
+  package mutating func complete(files: [String], for beginning: String) {
+    if case .completions(let names) = prompt.complete(files: files, for: beginning) { say(names) }
+  }
+
+  mutating func perform(_ outcome: Prompt.Outcome) -> [Action] {
+    switch outcome {
+    case .none: return []
+    case .findFiles(let beginning): return [.findFiles(beginning)]
+    case .completions(let names): say(names)
+    case .command(let command): return perform(command)
+    case .failure(.terminal(let message)): say(message, isBad: true)
+    case .failure(.parser(let error)): messages.showProblem(error.message, at: now)
+    }
+    return []
+  }
+
+  private mutating func perform(_ command: PromptCommand) -> [Action] {
+    switch command {
+    case .quit(let isAnyway): return isAnyway ? [.quit] : leave()
+    case .suspend: return [.suspend]
+    case .go(let words):
+      if let id = workspace.scene.object(matching: words) { return perform(workspace.go(to: id)) }
+      say("no object has this id, and no text contains these words", isBad: true)
+    case .follow(let name):
+      if let key = session.members.member(named: name) {
+        follow(key)
+      } else {
+        say("no member is called \(Members.shown(name))", isBad: true)
+      }
+    case .fit: return perform(workspace.showEverything())
+    case .zoom(let factor):
+      return perform(
+        workspace.moveView { $0.zoom(by: factor / $0.zoom, around: $0.center) }
+      )
+    case .dotStyle(let style):
+      layout.isASCII = style == .ascii
+      workspace.scene.canvas.show(style)
+    case .node(let command): return send(command)
+    }
+    return []
+  }
+}

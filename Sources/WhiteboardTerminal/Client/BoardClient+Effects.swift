@@ -1,0 +1,67 @@
+import WhiteboardNode
+import WhiteboardRendering
+
+/// The effects of the parts on the client and on each other.
+extension BoardClient {
+  /// Performs the effects of a part of the client.
+  ///
+  /// - Returns: The actions that remain for the owner of the client.
+  mutating func perform(_ effects: [BoardEffect]) -> [Action] {
+    effects.flatMap { perform($0) }
+  }
+
+  private mutating func perform(_ effect: BoardEffect) -> [Action] {
+    switch effect {
+    case .command(let request): return [.command(request)]
+    case .message(let text): say(text)
+    case .problem(let text): messages.showProblem(text, at: now)
+    case .selectionRequired:
+      let key = keys.key(for: .tool(.select)) ?? "select"
+      say("select something first: \(key) and click, or Tab")
+    case .turnBegan:
+      say("Your turn in Connect Four: \(keys.key(for: .connectFour) ?? ":play") plays")
+    case .chatReceived(let author, let text): announce(text, by: author)
+    case .viewMoved: stopFollowing()
+    case .stopFollowing: session.members.stopFollowing()
+    case .typeIn(let snapshot): return perform(workspace.beginTyping(in: snapshot))
+    case .typeText(let place): workspace.beginTyping(at: place)
+    case .openPrompt(let purpose): prompt.open(purpose)
+    case .openMenu(let cell): overlay = .menu(workspace.menu(at: cell))
+    case .questionReceived: if overlay?.isInformation == true { overlay = nil }
+    case .membershipEnded:
+      workspace.discardEditing()
+      prompt.close()
+      overlay = nil
+    }
+    return []
+  }
+
+  /// Sends a command and awaits its answer.
+  mutating func send(_ command: Command) -> [Action] {
+    perform(workspace.requests.send(command))
+  }
+
+  /// Shows a chat line as a message if no chat is visible.
+  private mutating func announce(_ text: String, by author: String) {
+    guard !layout.hasSidePanel, !isChatOpen else {
+      session.chat.unreadCount = 0
+      return
+    }
+    session.chat.unreadCount += 1
+    let text = TerminalText.cleaned(text, limit: 500)
+    messages.show("\(Members.shown(author)): \(text)", .chat, at: now)
+  }
+
+  // MARK: - Panels
+
+  mutating func open(_ panel: Panel) {
+    messages.notice = nil
+    overlay = .panel(panel)
+  }
+
+  /// Shows the chat, the last line first.
+  mutating func openChat() {
+    session.chat.unreadCount = 0
+    open(Panel("Chat", .chat))
+  }
+}

@@ -1,0 +1,116 @@
+import Whiteboard
+import WhiteboardNode
+import WhiteboardRendering
+
+/// The session as the node reports it: the board's name, the members, their chat, and the questions
+/// that the user must answer.
+struct SessionState: Sendable {
+  var board = BoardInfo()
+  /// The attempt to join; nil once the session is connected.
+  private(set) var connection: ConnectionAttempt?
+  var members = Members()
+  var questions = Questions()
+  var removal = RemovalState()
+  var chat = ChatLog()
+
+  // MARK: - Connecting
+
+  /// Begins an attempt to join, which is shown until the session is connected.
+  mutating func connect(to target: String, now: Duration) {
+    connection = ConnectionAttempt(to: target, since: now)
+    board.isAwaited = true
+  }
+
+  /// Ends the attempt to join: the session is connected.
+  mutating func begin(_ ready: NodeEvent.Ready) {
+    connection = nil
+    board.id = ready.board
+    board.setName(ready.boardName)
+    board.link = ready.link
+    board.joinCode = ready.code
+    board.isAnnounced = ready.announced
+  }
+
+  // MARK: - Names
+
+  /// Returns the names of members in game panels.
+  func names(ownID: String) -> [MemberID: String] {
+    var names: [MemberID: String] = [:]
+    for (key, member) in members.all {
+      if let id = MemberID(key) { names[id] = member.name }
+    }
+    if let id = MemberID(ownID) { names[id] = "you" }
+    return names
+  }
+
+  /// Returns the display names of peers that announce this board and are not connected.
+  func missing(ownID: String) -> [String] {
+    // A user whom the host removed waits for no member.
+    removal.removal == nil ? members.missing(from: board.id, ownID: ownID) : []
+  }
+
+  // MARK: - Events
+
+  /// Handles an event of the node; ignores the events that do not concern the session.
+  mutating func receive(_ event: NodeEvent, now: Duration) -> [BoardEffect] {
+    switch event {
+    case .joining(let joining): connection?.show(joining)
+    case .caughtUp: board.isAwaited = false
+    case .peerFound(let board), .peerUpdated(let board): members.found(board)
+    case .peerLost(let board): members.lost(board)
+    case .joined(let peer):
+      let isNews = members.join(peer.peer, name: peer.name, now: now)
+      removal.joined(peer.peer)
+      if isNews { chat.remark("\(Members.shown(peer.name)) joined") }
+    case .left(let peer):
+      if let remark = members.leave(peer) { chat.remark(remark) }
+    case .removed(let removed): return remove(removed, now: now)
+    case .carried(let relay):
+      let name = relay.name.isEmpty ? "a relay" : "the relay \(Members.shown(relay.name))"
+      chat.remark("\(name) keeps the board open when you leave")
+    case .peerState(let state): members.show(state, now: now)
+    case .profile(let profile): members.show(profile)
+    case .role(let role):
+      if let line = EventText.line(.role(role)) { chat.remark(line) }
+    case .chat(let line):
+      append(line)
+      return [.chatReceived(author: line.name, text: line.text)]
+    case .chatHistory(let history):
+      // A history that the user asked for is shown in the panel.
+      guard history.request == nil else { break }
+      chat.removeAll()
+      for line in history.lines { append(line) }
+    default: return receiveQuestion(event)
+    }
+    return []
+  }
+
+  /// Handles that the host removed the local member, or that the user continues alone.
+  private mutating func remove(_ removed: NodeEvent.Removed, now: Duration) -> [BoardEffect] {
+    removal.show(removed, now: now)
+    members.removeAll()
+    questions.removeAll()
+    chat.remark(removed.message)
+    return removed.readOnly ? [.membershipEnded] : []
+  }
+
+  private mutating func append(_ line: NodeEvent.Chat) {
+    chat.append(ChatLog.Line(name: line.name, key: line.peer, text: line.text))
+  }
+
+  private mutating func receiveQuestion(_ event: NodeEvent) -> [BoardEffect] {
+    switch event {
+    case .invitation(let invitation) where invitation.mustAnswer:
+      questions.add(invitation)
+      return [.questionReceived]
+    case .resourceOffered(let offer):
+      questions.add(offer)
+      return [.questionReceived]
+    case .resourceFinished(let end) where end.direction == .incoming:
+      guard questions.finish(end.transfer) else { break }
+      return EventText.line(.resourceFinished(end)).map { [.message($0)] } ?? []
+    default: break
+    }
+    return []
+  }
+}

@@ -1,0 +1,50 @@
+import Whiteboard
+import WhiteboardNode
+
+/// A text that the user pasted, cut at a limit.
+struct PastedText: Hashable, Sendable {
+  /// What the pasted text becomes on the board.
+  enum Content: Hashable, Sendable {
+    case text(String)
+    /// A photo, whose path a terminal pastes when the file is dropped on it.
+    case photo(path: String)
+
+    /// Returns the command that puts it on the board.
+    func command(at point: BoardPoint) -> Command {
+      switch self {
+      case .text(let words): .text(at: point, words: words, alias: nil)
+      case .photo(let path): .photo(at: point, file: path, alias: nil)
+      }
+    }
+  }
+
+  /// The pasted text.
+  let text: String
+
+  /// The most characters of a paste.
+  private static let limit = 10_000
+  /// The endings of the names of photo files.
+  private static let photoEndings = [".png", ".jpg", ".jpeg"]
+
+  init(_ text: String) { self.text = String(text.prefix(Self.limit)) }
+
+  /// What the text becomes on the board; nil if it is blank.
+  var content: Content? {
+    let words = PlainText.lines(text).trimmed
+    guard !words.isEmpty else { return nil }
+    return Self.photoPath(words).map { .photo(path: $0) } ?? .text(words)
+  }
+
+  /// Returns the path of a photo that was dropped on the terminal, which quotes or escapes blanks.
+  private static func photoPath(_ words: String) -> String? {
+    var path = words
+    if path.hasPrefix("'"), path.hasSuffix("'"), path.count > 2 {
+      path = String(path.dropFirst().dropLast())
+    } else {
+      path = path.replacing("\\ ", with: " ")
+    }
+    if path.hasPrefix("file:///") { path = String(path.dropFirst("file://".count)) }
+    let isPhoto = photoEndings.contains { path.lowercased().hasSuffix($0) }
+    return isPhoto && path.hasPrefix("/") && !path.contains("\n") ? path : nil
+  }
+}

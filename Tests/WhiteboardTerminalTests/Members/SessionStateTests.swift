@@ -1,0 +1,68 @@
+import Testing
+
+@testable import WhiteboardNode
+@testable import WhiteboardTerminal
+
+@Suite("The session as the node reports it")
+struct SessionStateTests {
+  private static let line = NodeEvent.Chat(id: "1", peer: "bob", name: "Bob", text: "hi", at: "")
+
+  @Test("a new chat line is announced, and the history is not")
+  func chat() {
+    var session = SessionState()
+    let line = session.receive(.chat(Self.line), now: .zero)
+    #expect(line == [.chatReceived(author: "Bob", text: "hi")])
+    let history = session.receive(.chatHistory(.init(count: 1, lines: [Self.line])), now: .zero)
+    #expect(history.isEmpty && session.chat.lines.count == 1, "the history replaces the lines")
+  }
+
+  @Test("a question and a removal have effects on the rest of the screen")
+  func effects() {
+    var session = SessionState()
+    _ = session.receive(.joined(.init(peer: "bob", name: "Bob")), now: .zero)
+    let question = session.receive(
+      .invitation(
+        .init(id: "i1", peer: "eve", name: "Eve", direction: .incoming, mustAnswer: true)
+      ),
+      now: .zero
+    )
+    #expect(question == [.questionReceived] && !session.questions.isEmpty)
+    for (isReadOnly, expected) in [(true, [BoardEffect.membershipEnded]), (false, [])] {
+      let removed = NodeEvent.Removed(
+        peer: "bob",
+        name: "Bob",
+        reason: "",
+        message: "Bob removed you.",
+        readOnly: isReadOnly,
+        canContinue: true
+      )
+      let effects = session.receive(.removed(removed), now: .zero)
+      #expect(effects == expected && session.members.isEmpty && session.questions.isEmpty)
+    }
+  }
+
+  @Test("the attempt to join ends when the session is connected, and the board arrives later")
+  func connecting() {
+    var session = SessionState()
+    session.connect(to: "team", now: .zero)
+    #expect(session.connection != nil && session.board.isAwaited)
+    session.begin(
+      .init(
+        peer: "own",
+        name: "Anna",
+        addresses: [],
+        port: 1,
+        board: "b",
+        boardName: "Plans",
+        admit: "anyone",
+        code: nil,
+        link: "link",
+        announced: true
+      )
+    )
+    #expect(session.connection == nil && session.board.name == "Plans")
+    #expect(session.board.isAwaited && session.board.isAnnounced)
+    _ = session.receive(.caughtUp(.init(peer: "bob", name: "Bob", objects: 2)), now: .zero)
+    #expect(!session.board.isAwaited)
+  }
+}

@@ -1,0 +1,75 @@
+import Testing
+
+@testable import Whiteboard
+@testable import WhiteboardNode
+@testable import WhiteboardTerminal
+
+@Suite("The prompt")
+struct PromptTests {
+  private static let names = Prompt.Names(members: ["Bob", "Bobby"], objects: [])
+
+  private func press(_ keys: [InputEvent.Key], _ prompt: inout Prompt) -> Prompt.Outcome {
+    var outcome = Prompt.Outcome.none
+    for key in keys { outcome = prompt.handle(key, [], Self.names) }
+    return outcome
+  }
+
+  private func enter(
+    _ text: String,
+    _ prompt: inout Prompt,
+    for purpose: Prompt.Purpose
+  ) -> Prompt.Outcome {
+    prompt.open(purpose)
+    return press(text.map { .character($0) } + [.enter], &prompt)
+  }
+
+  /// Returns the command for the node; nil for any other outcome.
+  private func command(_ outcome: Prompt.Outcome) -> Command? {
+    if case .command(.node(let command)) = outcome { command } else { nil }
+  }
+
+  @Test("the purpose of the prompt decides which command a text becomes")
+  func purposes() throws {
+    var prompt = Prompt()
+    prompt.home = "/home/anna"
+    let id = try Desk().board.createText("text", at: Point(x: 0, y: 0))
+    let place = Point(x: 1, y: 2)
+    for (purpose, text, expected) in [
+      (Prompt.Purpose.chat, "hi", "say \"hi\""), (.command, "undo", "undo"),
+      (.export, "~/a.pdf ", "export \"/home/anna/a.pdf\""),
+      (.photo(at: place), "~/a.png", "photo 1,2 \"/home/anna/a.png\""),
+      (.move(id, isWordle: true), "crane", "play \(id) \"crane\""),
+    ] {
+      let entered = enter(text, &prompt, for: purpose)
+      #expect(command(entered).map { CommandLine.text($0) } == expected)
+      #expect(!prompt.isOpen)
+    }
+  }
+
+  @Test("an empty text is no command, and a place outside the board is a failure")
+  func failures() {
+    var prompt = Prompt()
+    for (text, purpose) in [("", Prompt.Purpose.chat), (" ", .command)] {
+      guard case .none = enter(text, &prompt, for: purpose) else {
+        Issue.record("\(purpose)")
+        return
+      }
+    }
+    let far = Point(x: 1e12, y: 0)
+    guard case .failure(.parser) = enter("a.png", &prompt, for: .photo(at: far)) else {
+      Issue.record("photo")
+      return
+    }
+  }
+
+  @Test("Tab completes the name of a member, and lists the names if there are several")
+  func completion() {
+    var prompt = Prompt()
+    prompt.open(.command, text: "follow B")
+    guard case .completions("Bob  Bobby") = press([.tab], &prompt) else {
+      Issue.record("no completions")
+      return
+    }
+    #expect(prompt.editor?.text == "follow Bob")
+  }
+}
