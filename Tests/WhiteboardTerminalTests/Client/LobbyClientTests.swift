@@ -40,7 +40,7 @@ struct LobbyClientTests {
     #expect(Self.type("\r", &lobby) == [.host("ada board")])
     lobby.tick(now: .seconds(7))
     let lines = lobby.frame().screen.lines
-    #expect(lines.contains { $0.contains("nobody has answered on this network in 7 s") })
+    #expect(lines.contains { $0.contains("no board was found on this network in 7 s") })
     #expect(lines.contains { $0.contains("doctor") })
     lobby.discoveryFailed("The system D-Bus is not running.")
     #expect(lobby.frame().screen.lines.contains { $0.contains("D-Bus is not running") })

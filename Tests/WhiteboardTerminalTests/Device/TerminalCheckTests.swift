@@ -23,7 +23,7 @@ import WhiteboardTerminal
     #expect(kitty.verdict == .fine)
     #expect(
       kitty.seen
-        == "xterm-kitty, 100x30, all colours, lines by braille, likely with kitty graphics."
+        == "xterm-kitty, 100x30, all colors, lines drawn with braille, likely with kitty graphics."
     )
   }
 
