@@ -5,8 +5,8 @@ import WhiteboardRendering
 
 /// Runs nodes on a terminal: passes the user's input to the node, and draws its events.
 ///
-/// It is the owner of a ``BoardClient`` and a ``LobbyClient``. If something changed, it draws a frame,
-/// at most sixty times a second. While nothing changes, it does nothing.
+/// It owns a ``BoardClient`` and a ``LobbyClient``. After a change it draws a frame, at most sixty times
+/// a second. While nothing changes, it does nothing.
 package actor BoardTerminal: EventSink {
   private let terminal: Terminal
   private let settings: TerminalSettings
@@ -33,10 +33,10 @@ package actor BoardTerminal: EventSink {
 
   /// The time between two frames.
   private static let frameInterval = Duration.milliseconds(16)
-  /// How long the bytes after an Escape may take if they belong to the same key.
+  /// The longest time between an Escape and the other bytes of the same key.
   private static let escapeTimeout = Duration.milliseconds(30)
 
-  /// Creates the user interface for a terminal in raw mode.
+  /// Creates the user interface on a terminal in raw mode.
   package init(
     _ terminal: Terminal,
     _ features: TerminalFeatures,
@@ -79,7 +79,7 @@ package actor BoardTerminal: EventSink {
       self.lobby?.setBoards(await lobby.boards())
       frames.invalidate()
       wakeUp.yield()
-      // The code below waits for it after the choice.
+      // The code below waits for this task after the choice.
       let browsing = Task { await self.browse(lobby.discovery) }
       let choice = await nextChoice()
       browsing.cancel()
@@ -97,8 +97,8 @@ package actor BoardTerminal: EventSink {
 
   /// Opens the chosen board.
   ///
-  /// - Returns: Whether it was a board.
-  /// - Throws: The error that ended its node.
+  /// - Returns: Whether a board was opened; otherwise the user quits.
+  /// - Throws: The error that ended the node.
   private func open(_ choice: LobbyClient.Choice, _ lobby: Lobby) async throws(NodeError) -> Bool {
     guard let configuration = try await lobby.configuration(choice) else { return false }
     guard case .rejoin(_, let path) = choice else {
@@ -108,11 +108,11 @@ package actor BoardTerminal: EventSink {
     do throws(NodeError) {
       try await show(configuration)
     } catch {
-      // The announcement may be outdated. The local copy is available in any case.
+      // The announcement may be outdated. The local copy is always available.
       guard error.code == .unreachable || error.code == .timedOut || error.isRemoval,
         let own = try await lobby.configuration(.host(path))
       else { throw error }
-      // A copy shows a removal itself.
+      // The copy itself shows that the host removed the user.
       let notice = "No member answered. This is your own copy. \(error.message)"
       try await show(own, notice: error.isRemoval ? nil : notice)
     }
@@ -167,11 +167,11 @@ package actor BoardTerminal: EventSink {
 
   private func browse(_ discovery: any Discovery) async {
     await discovery.browse(BrowserQuery(excluding: nil)) { events in
-      for await event in events { self.saw(event) }
+      for await event in events { self.handle(event) }
     }
   }
 
-  private func saw(_ event: BrowserEvent) {
+  private func handle(_ event: BrowserEvent) {
     switch event {
     case .found(let peer), .updated(let peer): lobby?.found(NodeEvent.FoundBoard(peer))
     case .lost(let peer): lobby?.lost(NodeEvent.LostBoard(peer))
@@ -186,8 +186,8 @@ package actor BoardTerminal: EventSink {
     return await withCheckedContinuation { choice = $0 }
   }
 
-  private func choose(_ wanted: LobbyClient.Choice) {
-    choice?.resume(returning: wanted)
+  private func choose(_ chosen: LobbyClient.Choice) {
+    choice?.resume(returning: chosen)
     choice = nil
   }
 
@@ -215,8 +215,8 @@ package actor BoardTerminal: EventSink {
   // MARK: - Input
 
   private func listen() async {
-    for await news in terminal.news {
-      switch news {
+    for await event in terminal.events {
+      switch event {
       case .bytes(let bytes): await receive(bytes)
       case .resized:
         let size = terminal.size
@@ -235,7 +235,7 @@ package actor BoardTerminal: EventSink {
     await handle(parser.feed(bytes))
     guard parser.isWaiting else { return }
     let count = inputCount
-    // Ends after the timeout, and does nothing if more bytes came.
+    // This task ends after the timeout, and does nothing if more bytes came.
     Task {
       try? await clock.sleep(for: Self.escapeTimeout)
       await self.finishInput(count)
@@ -262,8 +262,8 @@ package actor BoardTerminal: EventSink {
         await perform(board?.handle(event, now: time) ?? [])
       } else if event == .key(.character("z"), .control) {
         await perform([.suspend])
-      } else if let wanted = lobby?.handle(event, now: time) {
-        choose(wanted)
+      } else if let chosen = lobby?.handle(event, now: time) {
+        choose(chosen)
       }
     }
     wakeUp.yield()
@@ -309,13 +309,13 @@ package actor BoardTerminal: EventSink {
   }
 
   private func drainChanges() {
-    // The last frame may be long ago.
+    // If the last frame was long ago, the time of the board is too old.
     board?.advance(to: time)
     for change in changes.drain() {
       if case .photo(let asset) = change {
         // Without colors, cells cannot show a photo.
         let byCells = settings.graphics != .none && features.depth != .none
-        if let wish = photos.found(asset, byCells: byCells) { read(wish) }
+        if let request = photos.found(asset, byCells: byCells) { read(request) }
       } else {
         board?.receive(change, now: time)
       }
@@ -339,9 +339,9 @@ package actor BoardTerminal: EventSink {
     lobby?.tick(now: time)
     await perform(board?.tick(now: time) ?? [])
     scheduleNext()
-    photos.use(features.graphics, features.cellSize)
+    photos.configure(features.graphics, features.cellSize)
     let inView = board?.photosInView() ?? PhotosInView()
-    for wish in photos.wishes(for: inView.upright) { read(wish) }
+    for request in photos.requests(for: inView.upright) { read(request) }
     let asPixels = photos.assetsShownAsPixels(inView)
     board?.leaveBlank(asPixels)
     guard let (screen, cursor) = board?.frame() ?? lobby?.frame() else { return }
@@ -352,18 +352,18 @@ package actor BoardTerminal: EventSink {
   }
 
   /// Reads a photo in the background.
-  private func read(_ wish: PhotoDisplay.Wish) {
+  private func read(_ request: PhotoDisplay.Request) {
     guard let node else { return }
-    let paper = features.background ?? 0xFFFFFF
-    // Ends when the photo is read.
+    let background = features.background ?? 0xFFFFFF
+    // This task ends when the photo is read.
     Task.detached(priority: .utility) {
-      let path = await node.openPhoto(wish.asset)
-      let reading = path.map { wish.read($0, on: paper) }
-      await node.closePhoto(wish.asset)
+      let path = await node.openPhoto(request.asset)
+      let reading = path.map { request.read($0, on: background) }
+      await node.closePhoto(request.asset)
       if let reading {
-        await self.finishReading(reading, of: wish.asset)
+        await self.finishReading(reading, of: request.asset)
       } else {
-        await self.photoFailed(wish.asset)
+        await self.photoFailed(request.asset)
       }
     }
   }
@@ -379,11 +379,11 @@ package actor BoardTerminal: EventSink {
     wakeUp.yield()
   }
 
-  /// Draws again after a moment if messages or seconds on the screen change with time.
+  /// Draws again after half a second if messages or seconds on the screen change with time.
   private func scheduleNext() {
     guard board?.isTicking ?? lobby?.isTicking ?? false, !isTickDue else { return }
     isTickDue = true
-    // Ends after its sleep; if it is late, it draws nothing new.
+    // This task ends after its sleep. If it is late, it draws nothing new.
     Task {
       try? await clock.sleep(for: .milliseconds(500))
       isTickDue = false

@@ -2,7 +2,7 @@ import Synchronization
 import Whiteboard
 import WhiteboardNode
 
-/// The changes of the board that were not drawn yet.
+/// The changes of the board that are not drawn yet.
 ///
 /// The node appends changes at any time. If the queue becomes long, only the latest change of each
 /// object, member and photo remains.

@@ -319,11 +319,11 @@ enum Program {
   ) async throws(NodeError) {
     let wanted = TerminalSettings(settings)
     let keys = try KeyMap(wanted.keys)
-    let farewell =
+    let exitMessage =
       "whiteboard-peer crashed. All saved changes are in \(dataDirectory)/boards: open the board again.\n"
     let terminal = Terminal(
       mouse: wanted.mouse,
-      farewell: farewell,
+      exitMessage: exitMessage,
       log: dataDirectory + "/last-run.log"
     )
     guard let terminal else {

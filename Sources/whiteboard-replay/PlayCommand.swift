@@ -42,7 +42,7 @@ struct PlayCommand: AsyncParsableCommand {
       )
     }
     let terminal = Terminal(
-      farewell: "whiteboard-replay crashed. The recording was not changed.\n",
+      exitMessage: "whiteboard-replay crashed. The recording was not changed.\n",
       log: "/dev/null"
     )
     guard let terminal else {

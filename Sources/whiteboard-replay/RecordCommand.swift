@@ -236,7 +236,7 @@ struct RecordCommand: AsyncParsableCommand {
       try Console.tell("Keep it? [y]es, [w]atch it first, [n]o: ")
       switch readLine()?.lowercased().first {
       case "w":
-        guard let terminal = Terminal(farewell: "", log: "/dev/null") else { continue }
+        guard let terminal = Terminal(exitMessage: "", log: "/dev/null") else { continue }
         await PlayerTerminal(
           recording,
           photos: await BoardFile.photoPixels(file),

@@ -5,7 +5,7 @@ import WhiteboardSync
 @testable import WhiteboardNode
 @testable import WhiteboardTerminal
 
-@Suite("Changes that were not drawn yet")
+@Suite("Changes that are not drawn yet")
 struct ChangeQueueTests {
   @Test("a long queue has only the latest change of each member")
   func thinning() throws {

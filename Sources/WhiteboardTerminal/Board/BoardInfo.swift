@@ -1,9 +1,9 @@
 /// The name of the board, and how others join it.
 struct BoardInfo: Hashable, Sendable {
   var id = ""
-  /// The title of the board, or else its own name.
+  /// The title of the board; its own name if it has no title.
   private(set) var name = ""
-  /// The name of the board without a title.
+  /// The board's own name, which is shown if it has no title.
   private var plainName = ""
   /// The link with which others join; empty while the board is offline.
   var link = ""
@@ -12,7 +12,7 @@ struct BoardInfo: Hashable, Sendable {
   var isAnnounced = false
   /// Whether discovery does not work on this computer.
   var isDiscoveryUnavailable = false
-  /// Whether this is another peer's board that has not arrived yet.
+  /// Whether the local user joins this board and its contents have not arrived yet.
   var isAwaited = false
 
   /// Sets the name that the board has without a title.
@@ -23,7 +23,7 @@ struct BoardInfo: Hashable, Sendable {
 
   /// Sets the title.
   ///
-  /// Without one, as after the undo of one, the board has its own name again.
+  /// If the title is nil or empty, for example after an undo, the board has its own name again.
   mutating func setTitle(_ title: String?) {
     name = title.flatMap { $0.isEmpty ? nil : $0 } ?? plainName
   }

@@ -9,7 +9,7 @@ struct BoardScene: Sendable {
   var canvas: BoardCanvas
   /// The local member's id; empty until the session is connected.
   var ownID = ""
-  /// The distance of the board's grid lines; nil without a grid.
+  /// The distance between the board's grid lines; nil without a grid.
   var grid: Double?
   /// The objects that the local user selected.
   private(set) var selection: Set<ObjectID> = []
@@ -23,7 +23,7 @@ struct BoardScene: Sendable {
   var viewport: Viewport { canvas.viewport }
 
   /// The tolerance of a click, in board units: the width of a cell.
-  var reach: Double { viewport.cellWidth }
+  var tolerance: Double { viewport.cellWidth }
 
   // MARK: - Changes of the board
 
@@ -69,7 +69,7 @@ struct BoardScene: Sendable {
       guard let snapshot = snapshot(id) else { return false }
       // The cells of a game may reach beyond its bounds.
       if snapshot.kind == .game, canvas.hasWords(of: id, at: place) { return true }
-      return snapshot.isNear(place, within: reach)
+      return snapshot.isNear(place, within: tolerance)
     }
   }
 
@@ -91,8 +91,8 @@ struct BoardScene: Sendable {
     {
       return id
     }
-    let wanted = words.lowercased()
-    return canvas.objects.first { snapshot($0)?.text?.lowercased().contains(wanted) == true }
+    let text = words.lowercased()
+    return canvas.objects.first { snapshot($0)?.text?.lowercased().contains(text) == true }
   }
 
   /// Returns the object before or after the selection in the order of creation.
@@ -106,8 +106,10 @@ struct BoardScene: Sendable {
     return ids[index]
   }
 
-  /// Returns the game that a key plays: a selected game of any kind, else the only game of this
-  /// kind in which it is the local user's turn, else the only one of this kind.
+  /// Returns the game in which a key asks for a move.
+  ///
+  /// It is a selected game of any kind; else the only game of this kind in which it is the local
+  /// user's turn; else the only game of this kind.
   func game(_ game: GameName) -> ObjectID? {
     if let selected = selection.first(where: { snapshot($0)?.kind == .game }) { return selected }
     guard selection.isEmpty else { return nil }
@@ -158,7 +160,7 @@ struct BoardScene: Sendable {
       by: offset,
       to: others,
       grid: grid,
-      reach: reach / 2
+      reach: tolerance / 2
     )
   }
 
@@ -168,7 +170,7 @@ struct BoardScene: Sendable {
   ///
   /// - Parameters:
   ///   - area: The cells that show the board.
-  ///   - covered: The cells under a box: on some terminals the box would not cover the pixels of a
+  ///   - covered: The cells under a box. On some terminals, a box does not cover the pixels of a
   ///     photo.
   /// - Returns: The photos, and which of them must be shown by cells.
   func photosInView(_ area: CellArea, covered: CellArea?) -> PhotosInView {

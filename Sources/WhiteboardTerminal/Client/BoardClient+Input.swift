@@ -29,7 +29,9 @@ extension BoardClient {
     }
   }
 
-  /// Whether a key suspends the program, whatever is open; a letter does not while text is typed.
+  /// Whether a key suspends the program even while a text, the prompt or an overlay is open.
+  ///
+  /// A key without Ctrl does not, because the user may type it as text.
   private func isSuspending(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Bool {
     keys.command(key, modifiers) == .suspend && modifiers.contains(.control)
   }

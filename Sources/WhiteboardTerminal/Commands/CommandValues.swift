@@ -1,7 +1,7 @@
 import Whiteboard
 import WhiteboardNode
 
-/// The values of commands, made from places and objects on the screen.
+/// Values of commands that are made from places on the board.
 extension BoardPoint {
   /// Creates a point from a place, rounded to hundredths of a board unit.
   ///
@@ -31,7 +31,7 @@ extension ObjectReference {
 }
 
 extension Double {
-  /// The value rounded to hundredths, so that what is sent is what the screen shows.
+  /// The value rounded to hundredths, as the screen shows it.
   var inHundredths: Double {
     guard isFinite else { return 0 }
     // Adding zero turns -0 into 0.

@@ -1,12 +1,12 @@
 import WhiteboardNode
 
-/// Numbers the commands of the client, and remembers those that the node has not answered.
+/// Gives commands their request ids, and stores the ids that the node has not answered.
 struct PendingRequests: Hashable, Sendable {
   /// The id of the next request.
   private(set) var nextID: Int64 = 1
   private var pending: Set<Int64> = []
 
-  /// Returns a command with a new request id, and remembers that its answer is awaited.
+  /// Returns a command with a new request id, which is pending until the node answers it.
   ///
   /// - Throws: ``CommandError`` if a value of the command is outside its limits.
   mutating func request(_ command: Command) throws(CommandError) -> CommandRequest {
@@ -16,13 +16,13 @@ struct PendingRequests: Hashable, Sendable {
     return CommandRequest(command, request: .number(nextID))
   }
 
-  /// Notes that a request was answered.
+  /// Removes a request that the node has answered.
   mutating func finish(_ id: Int64) { pending.remove(id) }
 
   /// Whether the node has not answered a request.
   func isPending(_ id: Int64) -> Bool { pending.contains(id) }
 
-  /// How many requests the node has not answered.
+  /// The number of requests that the node has not answered.
   var count: Int { pending.count }
 }
 

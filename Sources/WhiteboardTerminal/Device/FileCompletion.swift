@@ -11,7 +11,7 @@ enum FileCompletion {
 
   /// Returns the paths that begin like this, in no order; the path of a directory ends with a slash.
   ///
-  /// Files whose names begin with a dot are returned only if that dot was typed.
+  /// A file whose name begins with a dot is returned only if the user typed the dot.
   static func paths(beginning: String) -> [String] {
     let slash = beginning.lastIndex(of: "/")
     let folder = slash.map { String(beginning[...$0]) } ?? ""

@@ -7,7 +7,7 @@ import WhiteboardRendering
 struct PhotosInView {
   /// The upright photos, from back to front.
   var upright: [GraphicsPlacement] = []
-  /// The photos that cannot be shown by pixels now, because they are rotated or lie under a box.
+  /// The photos that must be shown by cells, because they are rotated or under a box.
   var byCells: Set<AssetID> = []
 }
 
@@ -16,7 +16,7 @@ struct PhotosInView {
 /// It reads no files itself: it returns requests, and the caller passes it the results.
 struct PhotoDisplay {
   /// A request to read a photo.
-  struct Wish: Sendable {
+  struct Request: Sendable {
     let asset: AssetID
     let size: Size
     /// The protocol with which the terminal shows the photo; nil for cells.
@@ -29,7 +29,7 @@ struct PhotoDisplay {
     let height: Int
 
     /// Whether a photo of this size looks good enough at another size.
-    func serves(_ other: Size) -> Bool {
+    func suffices(for other: Size) -> Bool {
       width * 3 / 2 >= other.width && height * 3 / 2 >= other.height
     }
   }
@@ -40,74 +40,79 @@ struct PhotoDisplay {
     case pixels(TerminalPhoto?)
   }
 
-  /// The size to which a photo is decoded for cells: finer than the cells of any terminal.
+  /// The size to which a photo is decoded for cells; it has more pixels than a terminal has cells.
   private static let cellPixels = Size(width: 400, height: 400)
 
   private var available: Set<AssetID> = []
-  private var askedForCells: Set<AssetID> = []
+  private var requestedForCells: Set<AssetID> = []
   /// The size that was requested last for each photo.
-  private var asked: [AssetID: Size] = [:]
+  private var requestedSizes: [AssetID: Size] = [:]
   private var photos: [AssetID: TerminalPhoto] = [:]
   private var layer: GraphicsLayer?
 
   /// Sets the graphics protocol of the terminal and the size of its cells.
-  mutating func use(_ graphics: TerminalFeatures.Graphics, _ cell: TerminalFeatures.CellSize?) {
-    let language: TerminalGraphics? =
+  mutating func configure(_ graphics: TerminalFeatures.Graphics, _ cell: TerminalFeatures.CellSize?)
+  {
+    let graphicsProtocol: TerminalGraphics? =
       switch graphics {
       case .none: nil
       case .kitty: .kitty
       case .sixel: .sixel
       }
-    guard let language, let cell else {
+    guard let graphicsProtocol, let cell else {
       layer = nil
       return
     }
-    let next = GraphicsLayer(language, cellWidth: Int(cell.width), cellHeight: Int(cell.height))
-    if let layer, layer.graphics == language, layer.cellWidth == next.cellWidth,
+    let next = GraphicsLayer(
+      graphicsProtocol,
+      cellWidth: Int(cell.width),
+      cellHeight: Int(cell.height)
+    )
+    if let layer, layer.graphics == graphicsProtocol, layer.cellWidth == next.cellWidth,
       layer.cellHeight == next.cellHeight
     {
       return
     }
     layer = next
-    (photos, asked) = ([:], [:])
+    (photos, requestedSizes) = ([:], [:])
   }
 
-  /// Handles that the node has a photo; returns what to read if cells are to show it.
-  mutating func found(_ asset: AssetID, byCells: Bool) -> Wish? {
+  /// Handles that the node has a photo; returns the request to read it if cells show it.
+  mutating func found(_ asset: AssetID, byCells: Bool) -> Request? {
     available.insert(asset)
-    guard byCells, askedForCells.insert(asset).inserted else { return nil }
-    return Wish(asset: asset, size: Self.cellPixels, graphics: nil)
+    guard byCells, requestedForCells.insert(asset).inserted else { return nil }
+    return Request(asset: asset, size: Self.cellPixels, graphics: nil)
   }
 
   /// Returns the photos to read, so that the visible ones can be shown by pixels.
-  mutating func wishes(for placements: [GraphicsPlacement]) -> [Wish] {
+  mutating func requests(for placements: [GraphicsPlacement]) -> [Request] {
     guard let layer else { return [] }
     return placements.compactMap { placement in
       let pixels = layer.pixels(of: placement)
       let size = Size(width: pixels.width, height: pixels.height)
       guard available.contains(placement.asset),
-        !(asked[placement.asset]?.serves(size) ?? false)
+        !(requestedSizes[placement.asset]?.suffices(for: size) ?? false)
       else { return nil }
-      asked[placement.asset] = size
-      return Wish(asset: placement.asset, size: size, graphics: layer.graphics)
+      requestedSizes[placement.asset] = size
+      return Request(asset: placement.asset, size: size, graphics: layer.graphics)
     }
   }
 
-  /// Handles that a photo could not be read; it is read when the node has it again.
+  /// Handles that a photo could not be read; it is read when the node reports it again.
   mutating func fail(_ asset: AssetID) {
     available.remove(asset)
-    askedForCells.remove(asset)
-    asked[asset] = nil
+    requestedForCells.remove(asset)
+    requestedSizes[asset] = nil
   }
 
   /// Stores a photo that was read.
   mutating func receive(_ photo: TerminalPhoto, of asset: AssetID) { photos[asset] = photo }
 
-  /// Returns the photos of which every visible copy is shown by pixels, so that their cells stay blank.
+  /// Returns the photos of which every visible copy is shown by pixels; their cells stay blank.
   func assetsShownAsPixels(_ inView: PhotosInView) -> Set<AssetID> {
     guard let layer else { return [] }
-    let refused = inView.upright.filter { !layer.canShow($0, photos[$0.asset]) }.map(\.asset)
-    return Set(inView.upright.map(\.asset)).subtracting(refused).subtracting(inView.byCells)
+    let notShown = inView.upright.filter { !layer.canShow($0, photos[$0.asset]) }.map(\.asset)
+    return Set(inView.upright.map(\.asset)).subtracting(notShown).subtracting(inView.byCells)
   }
 
   /// Returns the bytes that show photos at their places, and the cells that must be written again.
@@ -116,26 +121,26 @@ struct PhotoDisplay {
     repainted: [CellArea],
     isCleared: Bool
   ) -> GraphicsLayer.Update? {
-    // Clearing the screen removes the pictures.
+    // When the terminal clears the screen, it removes the pictures.
     if isCleared { layer?.reset() }
     let photos = photos
     return layer?.update(to: placements, photo: { photos[$0] }, repainted: repainted)
   }
 }
 
-extension PhotoDisplay.Wish {
+extension PhotoDisplay.Request {
   /// Reads and decodes the photo's file, which can take a second.
-  func read(_ path: String, on paper: UInt32) -> PhotoDisplay.Reading {
+  func read(_ path: String, on background: UInt32) -> PhotoDisplay.Reading {
     guard let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes) else {
       return graphics == nil ? .cells(nil) : .pixels(nil)
     }
     guard let graphics else {
       return .cells(
-        try? PhotoDecoder.pixels(of: bytes, within: size.width, size.height, on: paper)
+        try? PhotoDecoder.pixels(of: bytes, within: size.width, size.height, on: background)
       )
     }
     return .pixels(
-      try? TerminalPhoto(of: bytes, within: size.width, size.height, on: paper, for: graphics)
+      try? TerminalPhoto(of: bytes, within: size.width, size.height, on: background, for: graphics)
     )
   }
 }

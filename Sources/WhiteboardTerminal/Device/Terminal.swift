@@ -7,11 +7,11 @@ import Dispatch
 @preconcurrency import Musl
 #endif
 
-/// The terminal of the process in raw mode; its state is restored however the process ends.
+/// The terminal of the process in raw mode; its state is restored at the end, even after a crash.
 // Safe: all properties are constant, and any thread may cancel the dispatch sources.
 package final class Terminal: @unchecked Sendable {
   /// An event of the terminal.
-  package enum News: Hashable, Sendable {
+  package enum Event: Hashable, Sendable {
     /// Bytes that the user typed, or that the terminal replied.
     case bytes([UInt8])
     /// The size changed.
@@ -22,41 +22,43 @@ package final class Terminal: @unchecked Sendable {
 
   private let input: Int32
   private let output: Int32
-  private let farewell: String
+  private let exitMessage: String
   /// The sequences that set up the terminal.
   private let enter: String
   /// The original standard error.
   private let errors: Int32
-  /// The file that receives standard error meanwhile; -1 if it cannot be opened.
+  /// The file that receives standard error until the terminal is restored; -1 if it cannot be opened.
   private let log: Int32
   /// The events; at most 4,096 are buffered, and then the oldest are dropped.
-  package let news: AsyncStream<News>
+  package let events: AsyncStream<Event>
   private let source: any DispatchSourceRead
   private let sizeSource: any DispatchSourceSignal
 
-  /// Takes over the terminal; nil if standard input or output is not a terminal.
+  /// Sets up the terminal; nil if standard input or output is not a terminal.
   ///
   /// - Parameters:
   ///   - mouse: The mouse reporting mode.
-  ///   - farewell: The exit message after a crash.
-  ///   - path: The file that receives standard error meanwhile; its contents are shown after a
-  ///     crash.
+  ///   - exitMessage: The exit message after a crash.
+  ///   - path: The file that receives standard error until the terminal is restored; its contents
+  ///     are shown after a crash.
   package init?(
     mouse: TerminalSettings.Mouse = .auto,
-    farewell: String,
+    exitMessage: String,
     log path: String
   ) {
     enter = TerminalFeatures.enter(mouse)
     input = STDIN_FILENO
     output = STDOUT_FILENO
-    self.farewell = farewell
+    self.exitMessage = exitMessage
     guard isatty(input) == 1, isatty(output) == 1 else { return nil }
     errors = dup(STDERR_FILENO)
     log = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard Self.arm(output, farewell, log: log, errors: errors) else { return nil }
+    guard Self.arm(output, exitMessage, log: log, errors: errors) else { return nil }
     if log >= 0 { dup2(log, STDERR_FILENO) }
-    let (news, continuation) = AsyncStream<News>.makeStream(bufferingPolicy: .bufferingNewest(4096))
-    self.news = news
+    let (events, continuation) = AsyncStream<Event>.makeStream(
+      bufferingPolicy: .bufferingNewest(4096)
+    )
+    self.events = events
     let queue = DispatchQueue(label: "whiteboard.terminal")
     source = DispatchSource.makeReadSource(fileDescriptor: input, queue: queue)
     signal(SIGWINCH, SIG_IGN)
@@ -86,7 +88,7 @@ package final class Terminal: @unchecked Sendable {
 
   private static func arm(
     _ output: Int32,
-    _ farewell: String,
+    _ exitMessage: String,
     log: Int32,
     errors: Int32
   ) -> Bool {
@@ -95,8 +97,8 @@ package final class Terminal: @unchecked Sendable {
       output,
       leave,
       leave.utf8.count,
-      farewell,
-      farewell.utf8.count,
+      exitMessage,
+      exitMessage.utf8.count,
       log,
       errors
     ) == 0
@@ -160,7 +162,7 @@ package final class Terminal: @unchecked Sendable {
     guard terminal_guard_can_stop() == 1 else { return false }
     leave()
     terminal_guard_stop()
-    _ = Self.arm(output, farewell, log: log, errors: errors)
+    _ = Self.arm(output, exitMessage, log: log, errors: errors)
     if log >= 0 { dup2(log, STDERR_FILENO) }
     write(Array(enter.utf8))
     return true

@@ -11,7 +11,7 @@ package struct TerminalCheck: Sendable {
   /// Creates a check.
   ///
   /// - Parameters:
-  ///   - reading: The machine.
+  ///   - reading: The state of the machine.
   ///   - settings: The user's settings for the terminal.
   ///   - size: The columns and rows; nil if standard input or output is not a terminal.
   package init(

@@ -5,7 +5,7 @@ import WhiteboardRendering
 /// The program draws at once with the features that the environment indicates. It uses the replies as
 /// soon as they arrive, and also works with a terminal that never replies.
 package struct TerminalFeatures: Hashable, Sendable {
-  /// The way in which pixels can be shown.
+  /// The protocol for pixels.
   package enum Graphics: Hashable, Sendable {
     /// Pixels cannot be shown; photos are shown by cells.
     case none
@@ -30,7 +30,7 @@ package struct TerminalFeatures: Hashable, Sendable {
   package var depth: ColorDepth
   /// The characters that show lines.
   package var dotStyle: DotStyle
-  /// The way in which the terminal shows pixels.
+  /// The protocol with which the terminal shows pixels.
   package private(set) var graphics = Graphics.none
   /// The size of a cell; nil if it is unknown.
   package var cellSize: CellSize?
@@ -95,7 +95,7 @@ package struct TerminalFeatures: Hashable, Sendable {
     return ""
   }
 
-  /// Returns the features that the settings permit.
+  /// Returns the features with the user's settings applied.
   package func applying(_ settings: TerminalSettings) -> TerminalFeatures {
     var features = self
     features.depth = settings.color.depth ?? depth
@@ -117,7 +117,7 @@ package struct TerminalFeatures: Hashable, Sendable {
     return modes + mouseModes + (mouse == .pixel ? finerMouse : "") + "\u{1B}[>1u"
   }
 
-  /// The sequences that undo the setup, ordered so that a terminal may stop reading at any point.
+  /// The sequences that undo the setup, in such an order that each prefix leaves a usable terminal.
   static let leave =
     "\u{1B}[<u\u{1B}[?1016l\u{1B}[?1006l\u{1B}[?1003l\u{1B}[?1002l\u{1B}[?1004l\u{1B}[?2004l\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
 }

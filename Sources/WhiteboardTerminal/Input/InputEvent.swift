@@ -2,13 +2,13 @@
 package enum InputEvent: Hashable, Sendable {
   /// A key was pressed.
   case key(Key, Modifiers)
-  /// The mouse did something.
+  /// A button was pressed or released, or the mouse or its wheel moved.
   case mouse(MouseEvent)
-  /// A text was pasted; it is cut at a limit.
+  /// A text was pasted; it is cut off at ``InputParser/pasteLimit``.
   case paste(String)
   /// The terminal got or lost the focus.
   case focus(Bool)
-  /// The terminal answered a question.
+  /// The terminal answered a query.
   case reply(TerminalReply)
 
   /// A key without its modifiers.

@@ -1,6 +1,6 @@
 /// Parses the bytes of a terminal as keys, mouse events, pastes and replies.
 ///
-/// Bytes may come in pieces of any size. The memory is bounded whatever comes, and an unknown
+/// Bytes may arrive in pieces of any size. The memory is bounded for any input, and an unknown
 /// sequence is dropped as a whole.
 package struct InputParser: Sendable {
   private var pending: [UInt8] = []
@@ -28,7 +28,7 @@ package struct InputParser: Sendable {
     return events
   }
 
-  /// Ends an incomplete sequence: an Escape by itself is the key.
+  /// Ends an incomplete sequence; a single Escape is the key.
   package mutating func finish() -> [InputEvent] {
     guard pasted == nil else { return [] }
     isSkipping = false
@@ -366,8 +366,8 @@ package struct InputParser: Sendable {
       guard (1...4).contains(part.utf8.count), let value = UInt32(part, radix: 16) else {
         return nil
       }
-      let most = UInt32(1) << (4 * UInt32(part.utf8.count)) - 1
-      rgb = rgb << 8 | value * 255 / most
+      let maximum = UInt32(1) << (4 * UInt32(part.utf8.count)) - 1
+      rgb = rgb << 8 | value * 255 / maximum
     }
     return rgb
   }

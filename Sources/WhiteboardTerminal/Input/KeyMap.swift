@@ -31,7 +31,7 @@ package struct KeyMap: Hashable, Sendable {
     package internal(set) var keys: [String]
     /// The command.
     package let command: Command
-    /// The line of the help; empty if the line of another command includes this one.
+    /// The line of the help; empty if the line of another command includes this command.
     package let help: String
     /// The other commands that the line of the help includes.
     let others: [String]
@@ -71,30 +71,30 @@ package struct KeyMap: Hashable, Sendable {
   /// If a key gets a new command, it loses its standard command.
   ///
   /// - Throws: ``NodeError`` with the line of the settings if a command or a key does not exist.
-  package init(_ wanted: [KeyBinding]) throws(NodeError) {
+  package init(_ changes: [KeyBinding]) throws(NodeError) {
     var bindings = Self.standardBindings
-    for line in wanted {
-      guard let index = bindings.firstIndex(where: { $0.name == line.command }) else {
+    for change in changes {
+      guard let index = bindings.firstIndex(where: { $0.name == change.command }) else {
         let names = bindings.map(\.name)
-        let nearest = Spelling.nearest(to: line.command, in: names)
+        let nearest = Spelling.nearest(to: change.command, in: names)
         throw NodeError(
           .badConfiguration,
-          "\(line.place): there is no command \(line.command); "
+          "\(change.place): there is no command \(change.command); "
             + (nearest.map { "did you mean \($0)? " } ?? "")
             + "the commands are \(names.joined(separator: ", "))"
         )
       }
-      for key in line.keys where !Self.isKey(key) {
+      for key in change.keys where !Self.isKey(key) {
         throw NodeError(
           .badConfiguration,
-          "\(line.place): \(key) is not a key; a key is a character or one of \(Self.namedKeys), "
+          "\(change.place): \(key) is not a key; a key is a character or one of \(Self.keyNameList), "
             + "with ctrl+ or alt+ before it if that is held"
         )
       }
       for other in bindings.indices {
-        bindings[other].keys.removeAll { other == index || line.keys.contains($0) }
+        bindings[other].keys.removeAll { other == index || change.keys.contains($0) }
       }
-      bindings[index].keys = line.keys
+      bindings[index].keys = change.keys
     }
     self.init(bindings: bindings)
   }
@@ -109,7 +109,7 @@ package struct KeyMap: Hashable, Sendable {
 
   /// Returns the label of the first key of a command; nil if the command has no key.
   package func key(for command: Command) -> String? {
-    bindings.first { $0.command == command }?.keys.first.map(Self.shown)
+    bindings.first { $0.command == command }?.keys.first.map(Self.label)
   }
 
   // MARK: - Names of keys
@@ -129,27 +129,29 @@ package struct KeyMap: Hashable, Sendable {
     return name
   }
 
-  private static let named =
+  private static let keyNames =
     [
       "space", "enter", "tab", "shift+tab", "escape", "backspace", "delete", "insert", "up", "down",
       "left", "right", "home", "end", "pageUp", "pageDown",
     ] + (1...12).map { "f\($0)" }
 
-  private static var namedKeys: String { named.joined(separator: ", ") }
+  private static var keyNameList: String { keyNames.joined(separator: ", ") }
 
   private static func isKey(_ name: String) -> Bool {
-    for held in ["ctrl+", "alt+"] where name.hasPrefix(held) && name.count > held.count {
-      return isKey(String(name.dropFirst(held.count)))
+    for modifier in ["ctrl+", "alt+"] where name.hasPrefix(modifier) && name.count > modifier.count
+    {
+      return isKey(String(name.dropFirst(modifier.count)))
     }
-    return name.count == 1 || named.contains(name)
+    return name.count == 1 || keyNames.contains(name)
   }
 
   private static let arrows = ["left": "←", "right": "→", "up": "↑", "down": "↓"]
 
-  private static func shown(_ name: String) -> String {
-    for held in ["ctrl+", "alt+", "shift+"] where name.hasPrefix(held) && name.count > held.count {
-      return held.prefix(1).uppercased() + held.dropFirst()
-        + shown(String(name.dropFirst(held.count)))
+  private static func label(_ name: String) -> String {
+    for modifier in ["ctrl+", "alt+", "shift+"]
+    where name.hasPrefix(modifier) && name.count > modifier.count {
+      return modifier.prefix(1).uppercased() + modifier.dropFirst()
+        + label(String(name.dropFirst(modifier.count)))
     }
     if let arrow = arrows[name] { return arrow }
     return name.count == 1 ? name : name.prefix(1).uppercased() + name.dropFirst()
@@ -262,15 +264,15 @@ package struct KeyMap: Hashable, Sendable {
     ]
 
   /// The lines of the help: the keys, the description, and the heading.
-  var help: [(keys: String, what: String, section: Section)] {
+  var help: [(keys: String, text: String, section: Section)] {
     bindings.compactMap { binding in
       guard !binding.help.isEmpty else { return nil }
       let keys = ([binding.name] + binding.others).compactMap { name in
-        bindings.first { $0.name == name }?.keys.first.map(Self.shown)
+        bindings.first { $0.name == name }?.keys.first.map(Self.label)
       }
       guard let first = keys.first, let last = keys.last else { return nil }
-      let shown = keys.count > 4 ? "\(first)–\(last)" : keys.joined(separator: " ")
-      return (shown, binding.help, binding.command.section)
+      let label = keys.count > 4 ? "\(first)–\(last)" : keys.joined(separator: " ")
+      return (label, binding.help, binding.command.section)
     }
   }
 }

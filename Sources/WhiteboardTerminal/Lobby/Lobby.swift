@@ -1,7 +1,7 @@
 import PeerDiscovery
 import WhiteboardNode
 
-/// What the lobby needs from the program.
+/// The functions of the program that the lobby uses.
 package struct Lobby: Sendable {
   /// Finds boards on this network.
   package let discovery: any Discovery

@@ -99,13 +99,13 @@ package struct LobbyClient: Sendable {
   /// Returns the local copy of a board.
   private func copy(of board: String) -> OwnBoard? { own.first { $0.board == board } }
 
-  /// Returns the display names of all peers that announce a board, with ids only if names are
-  /// shared.
+  /// Returns the display names of all peers that announce a board; names that several peers have are
+  /// followed by the peer id.
   private func announcers(_ board: String) -> [String] {
     let found = (nearby[board] ?? [:]).values.sorted { ($0.name, $0.peer) < ($1.name, $1.peer) }
-    return found.map { one in
-      found.count { $0.name == one.name } > 1
-        ? EventText.person(one.name, one.peer) : EventText.shortName(one.name, one.peer)
+    return found.map { board in
+      found.count { $0.name == board.name } > 1
+        ? EventText.person(board.name, board.peer) : EventText.shortName(board.name, board.peer)
     }
   }
 
@@ -136,12 +136,12 @@ package struct LobbyClient: Sendable {
   package mutating func fail(_ message: String, wantsCodeFor target: String?) {
     failure = message
     guard let target else { return }
-    // The prompt below takes the place of the option.
+    // The prompt replaces the option.
     if message.hasSuffix(NodeError.codeAdvice) {
       failure = "\(message.dropLast(NodeError.codeAdvice.count))."
     }
     purpose = .code(target: target)
-    editor = LineEditor(lead: "join code (four words): ")
+    editor = LineEditor(label: "join code (four words): ")
   }
 
   /// Returns the name of a board nearby: the title that the copy here has, or else the announced name.
@@ -204,10 +204,10 @@ package struct LobbyClient: Sendable {
     case "n": return .host(suggestion)
     case "N":
       purpose = .name
-      editor = LineEditor(lead: "name of the new board: ", text: suggestion)
+      editor = LineEditor(label: "name of the new board: ", text: suggestion)
     case "a":
       purpose = .address
-      editor = LineEditor(lead: "link, name or HOST:PORT: ")
+      editor = LineEditor(label: "link, name or HOST:PORT: ")
     case "q", "ctrl+c", "ctrl+d", "escape": return .quit
     default: break
     }
@@ -251,7 +251,7 @@ package struct LobbyClient: Sendable {
   // MARK: - Screen
 
   private static let chosenStyle = CellStyle(.terminal, on: .terminal, .reversed)
-  private static let bad = CellStyle(CellColor(rgb: 0xE8601C))
+  private static let errorStyle = CellStyle(CellColor(rgb: 0xE8601C))
 
   /// The indexes in the list by row of the screen.
   private var indexes: [Int: Int] {
@@ -304,11 +304,14 @@ package struct LobbyClient: Sendable {
     return lines
   }
 
-  /// The lines of an empty lobby: what was tried, and what the user can do.
+  /// The lines of an empty list: the state of the search, and what the user can do.
   private var emptyLines: [Line] {
     if let discoveryProblem {
       return [
-        Line(text: " \(TerminalText.cleaned(discoveryProblem, limit: 300))", style: Self.bad),
+        Line(
+          text: " \(TerminalText.cleaned(discoveryProblem, limit: 300))",
+          style: Self.errorStyle
+        ),
         Line(text: " a joins by link or address; n begins a board.", style: .plain),
       ]
     }
@@ -378,14 +381,14 @@ package struct LobbyClient: Sendable {
     for (row, line) in failureRows.enumerated() {
       let y = rows - 1 - failureRows.count + row
       screen.fill(CellArea(x: 0, y: y, width: columns, height: 1))
-      screen.put(" \(line)", x: 0, y: y, Self.bad)
+      screen.put(" \(line)", x: 0, y: y, Self.errorStyle)
     }
     guard let editor else {
       let isOwn =
         list.indices.contains(chosen)
         && { if case .nearby(let id) = list[chosen] { copy(of: id) != nil } else { false } }()
-      let alone = isOwn ? "  o only your copy" : ""
-      let hints = " Enter open\(alone)  n new board  N by a name  a link or address  q leave"
+      let ownCopy = isOwn ? "  o only your copy" : ""
+      let hints = " Enter open\(ownCopy)  n new board  N by a name  a link or address  q leave"
       screen.put(hints, x: 0, y: rows - 1, CellStyle.bar, in: bottom)
       return (screen, nil)
     }

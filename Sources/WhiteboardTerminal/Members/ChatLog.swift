@@ -15,14 +15,14 @@ struct ChatLog: Hashable, Sendable {
       key.isEmpty ? .quiet : CellStyle(CellColor(rgb: Pens.color(of: key)))
     }
 
-    /// The author before the text, or nothing.
-    var lead: String { name.isEmpty ? "" : "\(Members.shown(name)): " }
+    /// The author's name and a colon before the text; empty for a remark.
+    var authorPrefix: String { name.isEmpty ? "" : "\(Members.shown(name)): " }
   }
 
   private(set) var lines: [Line] = []
-  /// How many lines were added in total, as the version of the log.
+  /// The number of lines that were ever added, which is the version of the log.
   private(set) var version = 0
-  /// How many lines of members came while no chat was visible.
+  /// The number of lines that arrived while no chat was visible.
   var unreadCount = 0
 
   /// The most lines in memory.

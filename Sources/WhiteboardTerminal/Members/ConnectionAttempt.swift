@@ -11,7 +11,7 @@ struct ConnectionAttempt: Hashable, Sendable {
   private let since: Duration
   /// The current step.
   private var step: NodeEvent.Joining.Step?
-  /// The announced or received display name of the other side.
+  /// The display name of the peer, from its announcement or from the peer itself.
   private var name: String?
   /// The addresses that are dialled, the latest last.
   private var addresses: [String] = []
@@ -34,7 +34,7 @@ struct ConnectionAttempt: Hashable, Sendable {
     addresses.append(address)
   }
 
-  /// Handles a key: it cancels the attempt, redraws the screen, or does nothing.
+  /// Returns the action of a key, which cancels the attempt or redraws the screen; nil for all others.
   static func action(
     _ key: InputEvent.Key,
     _ modifiers: InputEvent.Modifiers

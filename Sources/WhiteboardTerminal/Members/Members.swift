@@ -15,7 +15,7 @@ struct Members: Sendable {
     private(set) var trail: [Point] = []
     /// The time since which the member is unreachable; nil while it is connected.
     var silentSince: Duration?
-    /// How many local changes were made since then.
+    /// The number of local changes since then.
     var waitingChanges = 0
     /// The time of the last movement of the pointer.
     private(set) var movedAt = Duration.zero
@@ -28,7 +28,7 @@ struct Members: Sendable {
     /// The most positions of a laser pointer's trail.
     private static let trailLength = 12
 
-    /// Notes the position of the pointer and the visible part of the board.
+    /// Stores the position of the pointer and the visible part of the board.
     mutating func show(_ next: Presence, now: Duration) {
       let isElsewhere = next.cursor != presence.cursor
       if isElsewhere { movedAt = now }
@@ -37,7 +37,7 @@ struct Members: Sendable {
         trail = []
         return
       }
-      // Presence is repeated while nothing moves; a repetition ends the trail.
+      // Peers repeat their presence while nothing moves; a repetition ends the trail.
       trail = isElsewhere ? (trail + [cursor]).suffix(Self.trailLength) : [cursor]
     }
   }
@@ -58,7 +58,7 @@ struct Members: Sendable {
   /// The members in the order of their ids.
   var sorted: [(key: String, value: Member)] { all.sorted { $0.key < $1.key } }
 
-  /// Returns the display name of a member, safe to be drawn; nil if there is no such member.
+  /// Returns the display name of a member without control characters; nil if there is no such member.
   func name(of key: String) -> String? { all[key].map { Self.shown($0.name) } }
 
   /// Returns a display name without control characters, and not too long.
@@ -68,7 +68,7 @@ struct Members: Sendable {
 
   /// Adds a member.
   ///
-  /// - Returns: Whether this is news, and not the return through another route.
+  /// - Returns: Whether it is a new member, and not one that returned through another route.
   mutating func join(_ key: String, name: String, now: Duration) -> Bool {
     all[key] = Member(name: name, state: .connected)
     if let presence = earlyPresences.removeValue(forKey: key) {
@@ -79,8 +79,8 @@ struct Members: Sendable {
 
   /// Removes a member that left.
   ///
-  /// - Returns: The remark for the chat; nil if the member comes back at once through another route,
-  ///   or if it removed the local member, which another message reports.
+  /// - Returns: The remark for the chat. It is nil if the member is about to return through another
+  ///   route, or if the member removed the local member, which another message reports.
   mutating func leave(_ left: NodeEvent.Left) -> String? {
     all[left.peer] = nil
     earlyPresences[left.peer] = nil
@@ -98,7 +98,7 @@ struct Members: Sendable {
     earlyPresences = [:]
   }
 
-  /// Notes whether a member can be reached.
+  /// Stores whether a member can be reached.
   mutating func show(_ state: NodeEvent.PeerState, now: Duration) {
     guard let key = state.peer, var member = all[key] else { return }
     member.state = state.state
@@ -117,7 +117,7 @@ struct Members: Sendable {
     all[key]?.show(presence, now: now)
   }
 
-  /// Counts a local change that the unreachable members do not have yet.
+  /// Counts a local change for each unreachable member, which receives it later.
   mutating func countWaitingChange() {
     for (key, member) in all where member.silentSince != nil {
       all[key]?.waitingChanges += 1
@@ -133,7 +133,7 @@ struct Members: Sendable {
     return index + 1 < keys.count ? keys[index + 1] : nil
   }
 
-  /// Returns the member whose name begins with these letters.
+  /// Returns a member whose name begins with these letters.
   func member(named prefix: String) -> String? {
     let prefix = prefix.lowercased()
     return all.first { $0.value.name.lowercased().hasPrefix(prefix) }?.key
@@ -143,8 +143,9 @@ struct Members: Sendable {
 
   mutating func stopFollowing() { followed = nil }
 
-  /// Returns the view of the followed member; its pointer is in the middle if it does not share its
-  /// view.
+  /// Returns the view of the followed member.
+  ///
+  /// If the member does not share its view, its pointer is in the center.
   mutating func followedView(_ viewport: Viewport) -> Viewport? {
     guard let followed else { return nil }
     guard let member = all[followed] else {
@@ -190,10 +191,10 @@ struct Members: Sendable {
 
   // MARK: - Time
 
-  /// How long a resting pointer is shown: with its name, and then without it.
+  /// How long a pointer that does not move is shown: first with its name, and then without it.
   static let pointerRest = (faded: Duration.seconds(3), gone: Duration.seconds(15))
 
-  /// Whether what is shown of a member changes with time.
+  /// Whether the screen shows something about a member that changes with time.
   func isTicking(at now: Duration) -> Bool {
     all.values.contains { member in
       member.silentSince != nil

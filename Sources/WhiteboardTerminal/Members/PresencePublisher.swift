@@ -2,7 +2,7 @@ import Whiteboard
 import WhiteboardNode
 import WhiteboardRendering
 
-/// Sends the local pointer and view to the other members, not more often than they can see.
+/// Sends the local pointer and view to the other members, at most thirty times a second.
 struct PresencePublisher: Sendable {
   private var lastSent = Duration.zero
   private var sentPointer: Point?
@@ -11,7 +11,8 @@ struct PresencePublisher: Sendable {
   /// The shortest time between two commands.
   private static let interval = Duration.milliseconds(33)
 
-  /// Returns the command that sends a pointer that moved.
+  /// Returns the command that sends the pointer; nil if it did not move, or if the last command was
+  /// sent just now.
   mutating func move(to pointer: Point?, isLaser: Bool, now: Duration) -> BoardEffect? {
     guard let pointer, pointer != sentPointer, now - lastSent >= Self.interval else { return nil }
     lastSent = now
@@ -20,7 +21,7 @@ struct PresencePublisher: Sendable {
     return .command(CommandRequest(.point(place, isLaser: isLaser)))
   }
 
-  /// Returns the command that hides the pointer if the others see it.
+  /// Returns the command that hides the pointer; nil if the other members do not see it.
   mutating func hidePointer() -> BoardEffect? {
     guard sentPointer != nil else { return nil }
     return leave()
@@ -32,7 +33,8 @@ struct PresencePublisher: Sendable {
     return .command(CommandRequest(.point(nil)))
   }
 
-  /// Returns the command that sends a view that changed, so that others can follow it.
+  /// Returns the command that sends the view, so that others can follow it; nil if it did not change,
+  /// if there are no readers, or if the last command was sent just now.
   mutating func show(_ viewport: Viewport, hasReaders: Bool, now: Duration) -> BoardEffect? {
     guard viewport != sentView, hasReaders, now - lastSent >= Self.interval else { return nil }
     lastSent = now

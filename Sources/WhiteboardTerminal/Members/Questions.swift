@@ -1,12 +1,12 @@
 import WhiteboardNode
 import WhiteboardRendering
 
-/// The invitations and offered files that the user must answer, in the order of arrival.
+/// The questions for the user in the order of arrival: invitations and offered files.
 struct Questions: Sendable {
   private(set) var invitations: [NodeEvent.Invitation] = []
   /// The files that members offer.
   private(set) var fileOffers: [NodeEvent.ResourceOffered] = []
-  /// The transfers that the user was asked about and whose end was not shown yet.
+  /// The transfers that were offered to the user and have not ended.
   private var offeredTransfers: Set<String> = []
 
   var isEmpty: Bool { invitations.isEmpty && fileOffers.isEmpty }
@@ -23,7 +23,7 @@ struct Questions: Sendable {
 
   /// Removes the offer of a transfer that ended.
   ///
-  /// - Returns: Whether the user was asked about it.
+  /// - Returns: Whether it was offered to the user.
   mutating func finish(_ transfer: String) -> Bool {
     fileOffers.removeAll { $0.transfer == transfer }
     return offeredTransfers.remove(transfer) != nil

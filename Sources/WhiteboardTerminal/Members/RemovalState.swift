@@ -1,7 +1,7 @@
 import WhiteboardNode
 import WhiteboardRendering
 
-/// The host's decision that the local member is no longer a member, and the box that reports it.
+/// The removal of the local member by the host, and the box that reports it.
 struct RemovalState: Sendable {
   /// The reaction to a key while the box is shown.
   enum Answer: Equatable, Sendable {
@@ -17,13 +17,13 @@ struct RemovalState: Sendable {
   /// The time when the box appeared; nil while it is not shown.
   private(set) var shownSince: Duration?
 
-  /// How long keys are ignored after the box appeared, because they were meant for what was there
-  /// before.
+  /// How long keys are ignored after the box appeared, because the user typed them for the screen
+  /// before it.
   private static let pause = Duration.seconds(1)
 
   /// Shows a removal.
   ///
-  /// After the user decided to continue alone, there is no box.
+  /// If the user has decided to continue with the own copy, no box is shown.
   mutating func show(_ removed: NodeEvent.Removed, now: Duration) {
     removal = removed
     shownSince = removed.readOnly ? now : nil
@@ -67,7 +67,7 @@ struct RemovalState: Sendable {
     Dialog(lines).draw(on: &screen, layout)
   }
 
-  /// The state after a removal, for the line at the bottom; nil without one.
+  /// The text in the last row after a removal; nil if the local user is a member.
   var status: String? {
     guard let removal else { return nil }
     let host = EventText.shortName(removal.name, removal.peer)

@@ -59,9 +59,9 @@ struct SessionState: Sendable {
     case .peerFound(let board), .peerUpdated(let board): members.found(board)
     case .peerLost(let board): members.lost(board)
     case .joined(let peer):
-      let isNews = members.join(peer.peer, name: peer.name, now: now)
+      let isNew = members.join(peer.peer, name: peer.name, now: now)
       removal.joined(peer.peer)
-      if isNews { chat.remark("\(Members.shown(peer.name)) joined") }
+      if isNew { chat.remark("\(Members.shown(peer.name)) joined") }
     case .left(let peer):
       if let remark = members.leave(peer) { chat.remark(remark) }
     case .removed(let removed): return remove(removed, now: now)

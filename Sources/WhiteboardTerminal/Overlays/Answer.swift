@@ -11,7 +11,7 @@ enum Answer {
 
   /// Creates the answer that an event contains.
   ///
-  /// An answer without a request id was requested by the client itself, and is not shown.
+  /// If an event has no request id, the client itself sent the command, and the answer is not shown.
   init?(_ event: NodeEvent) {
     if case .note(let note) = event, note.code == "help" {
       self = .panel(title: "Commands", lines: note.message.lines)
@@ -25,11 +25,12 @@ enum Answer {
     let lines = (EventText.line(event) ?? "").lines
     self =
       lines.count > 1 || Self.hasPanel(event)
-      ? .panel(title: title, lines: lines) : .message(Self.withoutMark(lines.first ?? ""))
+      ? .panel(title: title, lines: lines) : .message(Self.withoutSymbol(lines.first ?? ""))
   }
 
-  /// Whether an answer of one line has a panel too: a list, even an empty one, and a join code,
-  /// which the user copies.
+  /// Whether an answer is shown in a panel even if it has only one line.
+  ///
+  /// This applies to lists, even if they are empty, and to a join code, which the user copies.
   private static func hasPanel(_ event: NodeEvent) -> Bool {
     switch event {
     case .objects, .found, .settings, .checkpoints, .diff, .peers, .invited: true
@@ -51,21 +52,21 @@ enum Answer {
     case .chatHistory(let history): ("Chat", history.request)
     case .invited(let invited): ("Invitation", invited.request)
     case .profile(let profile): ("Profile", profile.request)
-    // The title shows a problem with saving.
+    // The first row shows a problem with saving.
     case .saveState(let saving) where saving.cause == nil: ("Saved", saving.request)
     default: nil
     }
   }
 
-  /// Returns a line of the text output without the mark that begins it.
-  static func withoutMark(_ line: String) -> String {
-    for mark in ["- ", "! ", "~ ", "ok: "] where line.hasPrefix(mark) {
-      return String(line.dropFirst(mark.count))
+  /// Returns a line of the text output without the symbol at its beginning.
+  static func withoutSymbol(_ line: String) -> String {
+    for symbol in ["- ", "! ", "~ ", "ok: "] where line.hasPrefix(symbol) {
+      return String(line.dropFirst(symbol.count))
     }
     return line
   }
 
-  /// Returns the message for a command that was executed; nil if its effect is visible anyway.
+  /// Returns the message for a command that was executed; nil if the screen shows its effect.
   static func message(_ done: NodeEvent.Done, _ keys: KeyMap) -> String? {
     switch done.verb {
     case "undo":
@@ -80,7 +81,7 @@ enum Answer {
       let count = done.objects.map { $0 == 1 ? "1 object" : "\($0) objects" } ?? "the board"
       return "Exported \(count): \(done.file ?? "")"
     case "save-as": return "the copy is written"
-    case "wait", "import": return EventText.line(.done(done)).map(withoutMark)
+    case "wait", "import": return EventText.line(.done(done)).map(withoutSymbol)
     default: return nil
     }
   }

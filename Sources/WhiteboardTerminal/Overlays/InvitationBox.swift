@@ -23,7 +23,7 @@ struct InvitationBox {
     return lines
   }
 
-  /// The panel that shows the lines if they do not fit, because half a link is useless.
+  /// Returns a panel that scrolls if the box does not fit on the screen; a link must be complete.
   func panel(in layout: ScreenLayout) -> Panel? {
     guard qrCode(in: layout) == nil,
       Dialog.wrapped(lines, columns: max(layout.columns - 6, 8)).count + 2 > layout.rows
@@ -55,10 +55,10 @@ struct InvitationBox {
     }
   }
 
-  /// Returns the rows of the QR code; nil if there is no room beside the text.
+  /// Returns the rows of the QR code; nil if there is no room for it beside the text.
   private func qrCode(in layout: ScreenLayout) -> [String]? {
     guard !layout.isASCII, !board.link.isEmpty,
-      // Without colors the light modules must be the characters, since most terminals are dark.
+      // Without colors, the characters draw the light modules, because most terminals are dark.
       let code = try? QRSymbol(board.link).lines(isInverted: isMonochrome), let first = code.first,
       code.count + 2 <= layout.rows, layout.columns - first.count - 7 >= 24
     else { return nil }

@@ -9,7 +9,7 @@ struct Menu: Hashable, Sendable {
   let items: [Item]
   /// The index of the highlighted item, which Enter picks.
   private(set) var chosen = 0
-  /// The cell beside which the menu opens; nil for the corner.
+  /// The cell beside which the menu opens; nil for the lower left corner.
   let cell: Cell?
 
   /// A cell of the terminal.
@@ -26,7 +26,7 @@ struct Menu: Hashable, Sendable {
   /// The command of the highlighted item.
   var command: KeyMap.Command? { items.indices.contains(chosen) ? items[chosen].command : nil }
 
-  /// Moves the highlight up or down, around the ends.
+  /// Moves the highlight up or down; after the last item, the first one follows.
   mutating func step(_ by: Int) {
     guard !items.isEmpty else { return }
     chosen = (chosen + by + items.count) % items.count

@@ -1,7 +1,9 @@
 import WhiteboardRendering
 
-/// The positions of the items of a menu: in one column, in several if one is too short, or page by
-/// page if all columns are too short.
+/// The positions of the items of a menu.
+///
+/// The items are in as many columns as they need. If there is no room for so many columns, one column
+/// shows them page by page.
 struct MenuLayout: Hashable, Sendable {
   /// The menu with its frame.
   let area: CellArea
@@ -57,7 +59,7 @@ extension Menu {
     return layout.visible.first { layout.cells(of: $0).contains(x: x, y: y) }
   }
 
-  /// Handles a key that moves the choice.
+  /// Handles a key that moves the highlight.
   ///
   /// - Returns: Whether the key moves it.
   mutating func move(_ key: InputEvent.Key, in layout: ScreenLayout) -> Bool {

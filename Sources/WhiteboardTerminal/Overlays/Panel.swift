@@ -52,9 +52,9 @@ struct Panel: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - rows: The rows; nil if they did not change.
-  ///   - columns: The columns that they fit into.
-  ///   - version: The version of the content that they are made of.
-  ///   - height: How many rows there is room for.
+  ///   - columns: The number of columns into which the rows fit.
+  ///   - version: The version of the content of the rows.
+  ///   - height: The number of rows for which there is room.
   mutating func layOut(_ rows: [Row]?, columns: Int, version: Int, height: Int) {
     if let rows { self.rows = rows }
     (self.columns, self.version) = (columns, version)

@@ -16,7 +16,7 @@ struct PanelRows {
     }
     return chat.lines.flatMap { line in
       let text = line.text.lines.map { TerminalText.cleaned($0, limit: 8_192) }
-      return (line.lead + text.joined(separator: "\n  ")).lines
+      return (line.authorPrefix + text.joined(separator: "\n  ")).lines
         .flatMap { rows(of: $0, line.style) }
     }
   }
@@ -49,7 +49,7 @@ struct PanelRows {
       let entries = help.filter { $0.section == section }
       guard !entries.isEmpty else { return nil }
       return [[Panel.Part(text: section.rawValue, style: .strong)]]
-        + entries.flatMap { rows(of: $0.what, keys: $0.keys, keyWidth, width) } + [[]]
+        + entries.flatMap { rows(of: $0.text, keys: $0.keys, keyWidth, width) } + [[]]
     }
     return isWide ? beside(blocks, width) : Array(blocks.joined().dropLast())
   }
@@ -67,7 +67,7 @@ struct PanelRows {
     }
   }
 
-  /// Puts the first blocks, which have half of all rows, beside the others.
+  /// Puts the blocks into two columns of about the same height.
   private func beside(_ blocks: [[Panel.Row]], _ width: Int) -> [Panel.Row] {
     let half = (blocks.map(\.count).reduce(0, +) + 1) / 2
     var left: [Panel.Row] = []

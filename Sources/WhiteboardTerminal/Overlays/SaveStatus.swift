@@ -1,7 +1,7 @@
 import WhiteboardNode
 import WhiteboardRendering
 
-/// Whether the work is saved, and the texts and the question about it.
+/// Whether the work is saved, the messages about it, and the question about unsaved work.
 struct SaveStatus: Sendable {
   /// The reaction to a key while the question about unsaved work is shown.
   enum Answer: Equatable, Sendable {
@@ -19,14 +19,13 @@ struct SaveStatus: Sendable {
 
   var isSaved: Bool { state == .saved }
 
-  /// Whether leaving would lose work, or may lose it because saving is in progress.
+  /// Whether the user would lose work by leaving, or may lose it because saving is in progress.
   var mustAskBeforeLeaving: Bool { state.map { $0 == .saving || $0.wouldLoseWork } ?? false }
 
-  /// Whether the question about unsaved work has become unnecessary.
+  /// Whether the question about unsaved work is no longer necessary.
   var isQuestionObsolete: Bool { state?.wouldLoseWork == false && state != .saving }
 
-  /// Returns the message for the user who asks whether everything is saved; nil if the node must try
-  /// again.
+  /// The answer to the question whether everything is saved; nil if the node must try to save again.
   var message: String? {
     switch state {
     case .saved: "everything is saved at once; :export FILE saves a picture of it"

@@ -1,9 +1,9 @@
 import SessionReplay
 import WhiteboardRendering
 
-/// The bar that shows when much was done in a recording, and where its markers are.
+/// The bar that shows how many changes a recording has over time, and where its markers are.
 struct ActivityBar: Sendable {
-  /// The number of steps in each of some equally long intervals.
+  /// The number of steps in each interval; all intervals have the same length.
   private let counts: [Int]
   private let markers: [Int64]
   private let duration: Int64
@@ -35,7 +35,7 @@ struct ActivityBar: Sendable {
       let first = column * Self.intervals / columns
       let last = max(first + 1, (column + 1) * Self.intervals / columns)
       let most = counts[first..<min(last, Self.intervals)].max() ?? 0
-      // With the square root, a single stroke is visible beside an interval with many.
+      // With the square root, an interval with one stroke is visible beside one with many.
       let share = (Double(most) / Double(greatest)).squareRoot()
       let level = most == 0 ? 0 : max(1, Int((share * Double(levels.count - 1)).rounded()))
       var style = CellStyle.plain

@@ -25,10 +25,10 @@ extension PlayerClient {
     let pace = Self.speeds[speed]
     var words = [
       "\(sign) \(Recording.text(Int64(position))) / \(Recording.text(recording.duration))",
-      "\(pace < 1 ? "\(pace)" : "\(Int(pace))")x", "step \(place) of \(recording.count)",
+      "\(pace < 1 ? "\(pace)" : "\(Int(pace))")x", "step \(stepIndex) of \(recording.count)",
     ]
-    if let only { words.append("only \(name(of: only))") }
-    if follows { words.append("following") }
+    if let shownAuthor { words.append("only \(name(of: shownAuthor))") }
+    if followsChanges { words.append("following") }
     if skipsIdle { words.append("no pauses") }
     if let loop {
       words.append(
@@ -42,7 +42,7 @@ extension PlayerClient {
     style.attributes = .bold
     let end = screen.put(words.joined(separator: "  "), x: 0, y: rows - 1, style)
     style.attributes = .dim
-    // As many hints as fit; the key ? shows all keys.
+    // As many hints as fit. The key ? shows all keys.
     let arrows = isASCII ? ["arrows seek, speed"] : ["↑↓ speed", "←→ seek"]
     let keys =
       ["q leave", "? keys", "space"] + arrows + [",. step", "i pauses", "n marker", "p person"]
@@ -55,7 +55,9 @@ extension PlayerClient {
   private func putPointers(_ screen: inout Screen) {
     let area = CellArea(x: 0, y: 0, width: columns, height: max(rows - 2, 1))
     for (member, presence) in recording.presence.shown(at: Int64(position)) {
-      guard only == nil || only == member, let place = presence.cursor else { continue }
+      guard shownAuthor == nil || shownAuthor == member, let place = presence.cursor else {
+        continue
+      }
       let cell = canvas.viewport.cell(of: place)
       guard area.contains(x: cell.x, y: cell.y) else { continue }
       let color = CellColor(rgb: Pens.color(of: member.description))

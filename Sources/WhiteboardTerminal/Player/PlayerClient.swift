@@ -7,7 +7,7 @@ import WhiteboardSync
 package struct PlayerClient: Sendable {
   /// The possible speeds.
   package static let speeds = [0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64]
-  /// The length in milliseconds from which a pause is skipped.
+  /// The length in milliseconds of the shortest pause that is skipped.
   package static let idleLimit: Int64 = 2_000
   /// The length in milliseconds to which a skipped pause is shortened.
   private static let idleRest: Int64 = 300
@@ -19,7 +19,7 @@ package struct PlayerClient: Sendable {
   /// The current position, in milliseconds from the beginning.
   package private(set) var position = 0.0
   /// The number of applied steps.
-  package var place: Int { playback.place }
+  package var stepIndex: Int { playback.place }
 
   /// Whether the screen changes with time alone.
   package var isMoving: Bool {
@@ -37,14 +37,14 @@ package struct PlayerClient: Sendable {
   let isASCII: Bool
   /// The index of the speed in ``speeds``.
   private(set) var speed = 3
-  /// The part that is repeated, in milliseconds; it has no end while the user has not set it.
+  /// The repeated part, in milliseconds; the end is nil until the user sets it.
   private(set) var loop: (from: Int64, to: Int64?)?
   /// The authors, in the order of their first appearance.
-  private let people: [MemberID]
-  /// The member whose objects are shown; nil for all members.
-  private(set) var only: MemberID?
-  /// Whether the view follows the changes.
-  private(set) var follows = false
+  private let authors: [MemberID]
+  /// The author whose objects are shown; nil for all authors.
+  private(set) var shownAuthor: MemberID?
+  /// Whether the view followsChanges the changes.
+  private(set) var followsChanges = false
   /// Whether the user chose the view.
   private var isViewChosen = false
   let activity: ActivityBar
@@ -83,7 +83,7 @@ package struct PlayerClient: Sendable {
       dotStyle: dotStyle
     )
     for (asset, pixels) in photos { canvas.setPhoto(pixels, of: asset) }
-    people = RecordingStatistics(of: recording).people.compactMap(\.member)
+    authors = RecordingStatistics(of: recording).people.compactMap(\.member)
     activity = ActivityBar(recording)
     fitToEnd()
     seek(to: 0)
@@ -103,9 +103,9 @@ package struct PlayerClient: Sendable {
   // MARK: - Time
 
   /// Sets the speed to the nearest of ``speeds``.
-  package mutating func setSpeed(_ wanted: Double) {
-    speed =
-      Self.speeds.indices.min { abs(Self.speeds[$0] - wanted) < abs(Self.speeds[$1] - wanted) } ?? 3
+  package mutating func setSpeed(_ speed: Double) {
+    self.speed =
+      Self.speeds.indices.min { abs(Self.speeds[$0] - speed) < abs(Self.speeds[$1] - speed) } ?? 3
   }
 
   /// Lets time pass.
@@ -147,18 +147,18 @@ package struct PlayerClient: Sendable {
 
   private mutating func step(by count: Int) {
     isPlaying = false
-    let target = min(max(0, place + count), recording.count)
+    let target = min(max(0, stepIndex + count), recording.count)
     position = target == 0 ? 0 : Double(recording.times[target - 1])
     go(to: target)
   }
 
   private mutating func go(to target: Int) {
-    let isNear = target >= place && target - place <= 2_000
+    let isNear = target >= stepIndex && target - stepIndex <= 2_000
     if !isNear { (chatLine, notice) = (nil, nil) }
     if !isNear { _ = playback.takeChanges() }
-    let before = place
+    let before = stepIndex
     playback.seek(toPlace: target)
-    guard place != before || canvas.count == 0 else { return }
+    guard stepIndex != before || canvas.count == 0 else { return }
     isNear ? showChanges() : showAll()
   }
 
@@ -171,7 +171,7 @@ package struct PlayerClient: Sendable {
     for preview in previews[min(previewed, end)..<end] {
       // Finished strokes are on the board already (SYN-33).
       guard let record = playback.board.state.record(preview.stroke), !record.isFinished,
-        only == nil || playback.board.members[preview.stroke.dot.incarnation] == only
+        shownAuthor == nil || playback.board.members[preview.stroke.dot.incarnation] == shownAuthor
       else { continue }
       canvas.preview(preview.points, from: preview.first, of: preview.stroke)
     }
@@ -181,7 +181,7 @@ package struct PlayerClient: Sendable {
   /// Shows the current state of an object, or removes it.
   private mutating func show(_ id: ObjectID, on board: Board) {
     guard let snapshot = board.snapshot(id), snapshot.kind.isShown,
-      only == nil || board.authors[id.dot.incarnation] == only
+      shownAuthor == nil || board.authors[id.dot.incarnation] == shownAuthor
     else {
       canvas.remove(id)
       return
@@ -193,7 +193,7 @@ package struct PlayerClient: Sendable {
       canvas.remove(id)
     }
     canvas.set(BoardCanvas.Item(snapshot, game: board.gameView(id, for: board.member)))
-    if follows, only == nil || board.authors[id.dot.incarnation] == only {
+    if followsChanges, shownAuthor == nil || board.authors[id.dot.incarnation] == shownAuthor {
       var viewport = canvas.viewport
       viewport.center = snapshot.centerPosition
       canvas.show(viewport)
@@ -202,7 +202,7 @@ package struct PlayerClient: Sendable {
 
   private mutating func showChanges() {
     let changes = playback.takeChanges()
-    // This copy must not live until the next step, which would then copy all shared storage.
+    // This copy must be released before the next step, which would otherwise copy all storage.
     let board = playback.board.shown(photos: photos)
     for change in changes {
       switch change {
@@ -226,12 +226,12 @@ package struct PlayerClient: Sendable {
 
   /// Shows the part of the board that contains all objects at the end of the recording.
   private mutating func fitToEnd() {
-    let place = place
+    let before = stepIndex
     playback.seek(toPlace: recording.count)
     showAll()
     var viewport = canvas.viewport
     if let bounds = canvas.bounds { viewport.fit(bounds) }
-    playback.seek(toPlace: place)
+    playback.seek(toPlace: before)
     canvas.show(viewport)
     showAll()
   }
@@ -262,7 +262,7 @@ package struct PlayerClient: Sendable {
   }
 
   private mutating func handle(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Bool {
-    let leap: Int64 = modifiers.contains(.shift) ? 60_000 : 5_000
+    let jump: Int64 = modifiers.contains(.shift) ? 60_000 : 5_000
     let showedKeys = showsKeys
     showsKeys = false
     switch key {
@@ -275,14 +275,14 @@ package struct PlayerClient: Sendable {
       isPlaying.toggle()
     case .up, .character("+"), .character("="): speed = min(speed + 1, Self.speeds.count - 1)
     case .down, .character("-"): speed = max(speed - 1, 0)
-    case .right: seek(to: Int64(position) + leap)
-    case .left: seek(to: Int64(position) - leap)
+    case .right: seek(to: Int64(position) + jump)
+    case .left: seek(to: Int64(position) - jump)
     case .character("."): step(by: 1)
     case .character(","): step(by: -1)
     case .home: seek(to: 0)
     case .end:
       seek(to: recording.duration)
-      // If all steps have the same time, that time is the beginning too.
+      // If all steps have the same time, that time is also the beginning, where no step is applied.
       go(to: recording.count)
     case .character("n"): seekMarker(forward: true)
     case .character("N"): seekMarker(forward: false)
@@ -291,8 +291,8 @@ package struct PlayerClient: Sendable {
     case .character("]"):
       if let from = loop?.from, Int64(position) > from { loop = (from, Int64(position)) }
     case .character("\\"): loop = nil
-    case .character("p"): nextPerson()
-    case .character("f"): follows.toggle()
+    case .character("p"): showNextAuthor()
+    case .character("f"): followsChanges.toggle()
     case .character("z"):
       isViewChosen = false
       fitToEnd()
@@ -332,9 +332,10 @@ package struct PlayerClient: Sendable {
       ?? String(member.description.prefix(8))
   }
 
-  private mutating func nextPerson() {
-    let index = only.flatMap { people.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
-    only = index < people.count ? people[index] : nil
+  /// Shows the objects of the next author only, and all objects after the last author.
+  private mutating func showNextAuthor() {
+    let index = shownAuthor.flatMap { authors.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
+    shownAuthor = index < authors.count ? authors[index] : nil
     showAll()
   }
 }

@@ -16,7 +16,7 @@ package actor PlayerTerminal {
 
   /// The time between two frames.
   private static let frameInterval = Duration.milliseconds(33)
-  /// How long the bytes after an Escape may take if they belong to the same key.
+  /// The longest time between an Escape and the other bytes of the same key.
   private static let escapeTimeout = Duration.milliseconds(30)
 
   /// Creates a player for a terminal in raw mode.
@@ -47,7 +47,7 @@ package actor PlayerTerminal {
 
   /// Plays until the user leaves.
   package func run() async {
-    // The `defer` block ends the task.
+    // The `defer` block below ends this task.
     let listening = Task { await self.listen() }
     defer {
       listening.cancel()
@@ -61,7 +61,7 @@ package actor PlayerTerminal {
       last = now
       draw()
       guard client.isMoving else { continue }
-      // Ends after its sleep; if it is late, it draws nothing new.
+      // This task ends after its sleep. If it is late, it draws nothing new.
       Task {
         try? await clock.sleep(for: Self.frameInterval)
         wakeUp.yield()
@@ -84,8 +84,8 @@ package actor PlayerTerminal {
   }
 
   private func listen() async {
-    for await news in terminal.news {
-      switch news {
+    for await event in terminal.events {
+      switch event {
       case .bytes(let bytes):
         inputCount += 1
         handle(parser.feed(bytes))
@@ -101,7 +101,7 @@ package actor PlayerTerminal {
   }
 
   private func finishInputLater(_ count: Int) {
-    // Ends after the timeout, and does nothing if more bytes came.
+    // This task ends after the timeout, and does nothing if more bytes came.
     Task {
       try? await clock.sleep(for: Self.escapeTimeout)
       if count == inputCount { handle(parser.finish()) }

@@ -4,13 +4,13 @@ import WhiteboardRendering
 /// A line that is being typed: its text, a cursor, and the lines entered before.
 package struct LineEditor: Hashable, Sendable {
   /// The text before the typed text.
-  let lead: String
+  let label: String
   /// The typed characters.
   private(set) var characters: [Character] = []
   /// The number of characters before the cursor.
   private(set) var cursor = 0
   private var history: [String]
-  /// The index of the shown line of the history; its end index is the line being typed.
+  /// The index of the shown line of the history; the end index means the line being typed.
   private var historyIndex: Int
   /// The line being typed, while a line of the history is shown.
   private var draft: [Character] = []
@@ -18,8 +18,8 @@ package struct LineEditor: Hashable, Sendable {
   /// The most characters of a line.
   static let limit = 4096
 
-  init(lead: String, text: String = "", history: [String] = []) {
-    self.lead = lead
+  init(label: String, text: String = "", history: [String] = []) {
+    self.label = label
     self.history = history
     historyIndex = history.count
     characters = Array(text)
@@ -122,8 +122,8 @@ package struct LineEditor: Hashable, Sendable {
     _ style: CellStyle
   ) -> (x: Int, y: Int) {
     let y = area.rows.lowerBound
-    let start = screen.put(lead, x: area.columns.lowerBound, y: y, style.bold, in: area)
-    // Of a long line, the part before the cursor is visible.
+    let start = screen.put(label, x: area.columns.lowerBound, y: y, style.bold, in: area)
+    // If the line is too long, the part before the cursor is visible.
     var first = 0
     func columnsBefore() -> Int { CharacterWidth.columns(String(characters[first..<cursor])) }
     while first < cursor, columnsBefore() >= area.columns.upperBound - start { first += 1 }

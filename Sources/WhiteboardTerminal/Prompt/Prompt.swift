@@ -12,7 +12,7 @@ struct Prompt: Sendable {
     case move(ObjectID, isWordle: Bool)
 
     /// The text before the typed text.
-    var lead: String {
+    var label: String {
       switch self {
       case .chat: "say: "
       case .command: ":"
@@ -55,7 +55,7 @@ struct Prompt: Sendable {
   private(set) var purpose = Purpose.command
   /// The user's home directory, for which `~` stands in paths.
   var home: String?
-  /// The entered lines, by lead.
+  /// The entered lines, by the label of the prompt.
   private var histories: [String: [String]] = [:]
 
   /// The most completions that are shown.
@@ -69,8 +69,8 @@ struct Prompt: Sendable {
 
   mutating func open(_ purpose: Purpose, text: String = "") {
     self.purpose = purpose
-    let lead = purpose.lead
-    editor = LineEditor(lead: lead, text: text, history: histories[lead] ?? [])
+    let label = purpose.label
+    editor = LineEditor(label: label, text: text, history: histories[label] ?? [])
   }
 
   mutating func close() { editor = nil }
@@ -93,8 +93,8 @@ struct Prompt: Sendable {
     case .entered(let text):
       editor = nil
       guard !text.isEmpty else { return .none }
-      let lead = purpose.lead
-      if histories[lead]?.last != text { histories[lead, default: []].append(text) }
+      let label = purpose.label
+      if histories[label]?.last != text { histories[label, default: []].append(text) }
       return enter(text)
     }
   }
@@ -166,7 +166,7 @@ struct Prompt: Sendable {
     return complete(files, after: "", isWhole: editor?.text == beginning)
   }
 
-  /// Completes as far as all fitting names agree, and lists them if there are several.
+  /// Completes the common beginning of all fitting names, and lists the names if there are several.
   private mutating func complete(
     _ names: [String],
     after: String,

@@ -3,7 +3,7 @@ import WhiteboardNode
 
 /// Text that the user types into a text object, which all members see while it is typed.
 ///
-/// Other members may type in the same text meanwhile: their changes move the caret and stay.
+/// Other members may type in the same text at the same time. Their changes stay, and move the caret.
 struct TextTyping: Sendable {
   /// The text object in commands; nil before the first letter of a new one.
   private(set) var reference: ObjectReference?
@@ -11,11 +11,11 @@ struct TextTyping: Sendable {
   private(set) var id: ObjectID?
   /// The center of the text object.
   let place: Point
-  /// The text after all commands are executed.
+  /// The text as it will be when the node has executed all commands.
   private(set) var scalars: [Unicode.Scalar]
   /// The index at which the next letter is inserted.
   private(set) var caret: Int
-  /// The text that the commands sent so far result in.
+  /// The text that results from the commands that were sent.
   private var sent: [Unicode.Scalar]
   /// The requests that the node has not answered.
   private var pending: Set<Int64> = []
@@ -36,7 +36,7 @@ struct TextTyping: Sendable {
   }
 
   /// The text.
-  var words: String { Self.string(scalars[...]) }
+  var text: String { Self.string(scalars[...]) }
 
   private static func string(_ scalars: ArraySlice<Unicode.Scalar>) -> String {
     var view = String.UnicodeScalarView()
@@ -96,24 +96,24 @@ struct TextTyping: Sendable {
     caret = range.lowerBound
   }
 
-  /// Returns the index one character back; a character may have several scalars.
-  private func before(_ place: Int) -> Int {
-    // Longer characters are split.
-    let start = max(0, place - 64)
-    return place - (Self.string(scalars[start..<place]).last?.unicodeScalars.count ?? 0)
+  /// Returns the index of the character before an index; a character may have several scalars.
+  private func before(_ index: Int) -> Int {
+    // A character of more than 64 scalars is split.
+    let start = max(0, index - 64)
+    return index - (Self.string(scalars[start..<index]).last?.unicodeScalars.count ?? 0)
   }
 
-  private func after(_ place: Int) -> Int {
-    let end = min(scalars.count, place + 64)
-    return place + (Self.string(scalars[place..<end]).first?.unicodeScalars.count ?? 0)
+  private func after(_ index: Int) -> Int {
+    let end = min(scalars.count, index + 64)
+    return index + (Self.string(scalars[index..<end]).first?.unicodeScalars.count ?? 0)
   }
 
-  private func lineStart(_ place: Int) -> Int {
-    scalars[..<place].lastIndex(of: "\n").map { $0 + 1 } ?? 0
+  private func lineStart(_ index: Int) -> Int {
+    scalars[..<index].lastIndex(of: "\n").map { $0 + 1 } ?? 0
   }
 
-  private func lineEnd(_ place: Int) -> Int {
-    scalars[place...].firstIndex(of: "\n") ?? scalars.count
+  private func lineEnd(_ index: Int) -> Int {
+    scalars[index...].firstIndex(of: "\n") ?? scalars.count
   }
 
   private var wordStart: Int {
@@ -152,11 +152,11 @@ struct TextTyping: Sendable {
       self.reference = alias.map { .alias($0) }
       sent = scalars
       pending.insert(request)
-      return .text(at: try BoardPoint(rounding: place), words: words, color: color, alias: alias)
+      return .text(at: try BoardPoint(rounding: place), words: text, color: color, alias: alias)
     }
     guard let (change, before) = nextChange() else { return nil }
     pending.insert(request)
-    // The index refers to `before`, because other members may have typed since.
+    // The index refers to the text `before`, because other members may have typed since then.
     return .insert(
       reference,
       at: change.range.lowerBound,
@@ -179,13 +179,13 @@ struct TextTyping: Sendable {
     return .delete([reference])
   }
 
-  /// Notes that the node answered a request, and the id of the object that it created.
+  /// Handles that the node answered a request, with the id of the object that it created.
   mutating func finish(_ request: Int64, created id: ObjectID? = nil) {
     guard pending.remove(request) != nil, self.id == nil, let id else { return }
     self.id = id
   }
 
-  /// Adopts the text on the board when all requests are answered.
+  /// Adopts the text on the board if all requests are answered.
   mutating func settle(_ text: String) {
     let actual = Array(text.unicodeScalars)
     guard pending.isEmpty, actual != scalars else { return }

@@ -1,7 +1,7 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// What is drawn over the board: the gesture in progress, selections, and the pointers of members.
+/// The marks over the board: the gesture in progress, the selections, and the pointers of members.
 struct BoardMarks {
   let layout: ScreenLayout
   let scene: BoardScene
@@ -132,7 +132,7 @@ struct BoardMarks {
       guard rest < Members.pointerRest.gone else { continue }
       let color = CellColor(rgb: Pens.color(of: key))
       if rest >= Members.pointerRest.faded {
-        // A resting pointer must not cover anything.
+        // A pointer that does not move must not cover anything.
         guard screen[cell.x, cell.y].glyph == .space else { continue }
         let style = CellStyle(color, on: .terminal, .dim)
         screen.put(layout.isASCII ? "^" : "▲", x: cell.x, y: cell.y, style, in: layout.board)
@@ -151,7 +151,7 @@ struct BoardMarks {
   }
 
   private func label(_ rgb: UInt32) -> CellStyle {
-    // Visible on any background, and few bytes, since pointers move often.
+    // This style is visible on any background, and has few bytes, because pointers move often.
     CellStyle(CellColor(rgb: rgb), on: .terminal, .reversed)
   }
 }

@@ -1,10 +1,10 @@
 import WhiteboardPictures
 import WhiteboardRendering
 
-/// Turns frames into the bytes that change the terminal from the frame before.
+/// Converts frames to the bytes that change the terminal from the frame before.
 struct FrameWriter {
   private let writer: ScreenWriter
-  /// The screen that the terminal shows; nil if it must be drawn completely.
+  /// The frame that the terminal shows; nil if the next one must be drawn completely.
   private var shown: Screen?
   private var shownCursor: (x: Int, y: Int)?
 
@@ -41,8 +41,8 @@ struct FrameWriter {
     bytes += (pictures?.bytes ?? []) + writer.bytes(from: before, to: screen)
     let hasCursorMoved = cursor?.x != shownCursor?.x || cursor?.y != shownCursor?.y
     guard !bytes.isEmpty || hasCursorMoved else { return nil }
-    // Terminals that support synchronized output (mode 2026) show the frame at once; others ignore
-    // it.
+    // Terminals that support synchronized output (mode 2026) show the frame at once. Other terminals
+    // ignore the mode.
     let hiding = shownCursor == nil && shown != nil ? "" : "\u{1B}[?25l"
     bytes = Array("\u{1B}[?2026h\(hiding)".utf8) + bytes
     if let cursor { bytes += Array("\u{1B}[\(cursor.y + 1);\(cursor.x + 1)H\u{1B}[?25h".utf8) }

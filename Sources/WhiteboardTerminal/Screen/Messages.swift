@@ -14,7 +14,7 @@ struct Messages: Hashable, Sendable {
     notice = Notice(text: text, kind: kind, since: now)
   }
 
-  /// Shows an error, below the errors of the last second.
+  /// Shows an error; if there were others in the last second, it is shown below them.
   mutating func showProblem(_ message: String, at now: Duration) {
     let text = Notice.causeFirst(message)
     guard let before = notice, before.kind == .problem, now - before.since < .seconds(1) else {
@@ -25,14 +25,14 @@ struct Messages: Hashable, Sendable {
     show(lines.joined(separator: "\n"), .problem, at: now)
   }
 
-  /// Removes the message when its time is over.
+  /// Removes the message if it was shown long enough.
   mutating func expire(at now: Duration, in layout: ScreenLayout) {
     guard let notice else { return }
     let seconds = isBoxed(in: layout) ? 20 : notice.kind == .problem ? 8 : 4
     if now - notice.since >= .seconds(seconds) { self.notice = nil }
   }
 
-  /// Starts the time of the message again, since the message is not visible yet.
+  /// Restarts the time of the message, because the message is not visible yet.
   mutating func postpone(to now: Duration) { notice?.since = now }
 
   /// Closes the message if it is in a box that contains a cell.
@@ -108,7 +108,7 @@ struct Messages: Hashable, Sendable {
 
   /// Returns the message in one line.
   ///
-  /// If a chat line is cut, the key that shows all of it follows.
+  /// If a chat line is cut off, the key that shows all of it follows.
   func line(columns: Int, _ keys: KeyMap) -> String {
     guard let notice else { return "" }
     let text = TerminalText.cleaned(notice.text, limit: 500)

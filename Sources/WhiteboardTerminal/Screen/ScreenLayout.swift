@@ -1,7 +1,7 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// The size of the terminal, and which rows and columns the parts of the screen get.
+/// The size of the terminal, and the areas of the parts of the screen.
 struct ScreenLayout: Hashable, Sendable {
   private(set) var columns: Int
   private(set) var rows: Int
@@ -61,8 +61,8 @@ struct ScreenLayout: Hashable, Sendable {
     )
   }
 
-  /// The cells of a scrolled panel with its frame: all rows but the first and the last if there is
-  /// room.
+  /// The cells of a scrolled panel with its frame: all rows except the first and the last, if there
+  /// is room.
   var panel: CellArea {
     let top = rows >= 8 ? 1 : 0
     let bottom = rows >= 3 ? 1 : 0

@@ -1,10 +1,10 @@
 import WhiteboardRendering
 
-/// The styles of what surrounds the board.
+/// The styles of bars, boxes and messages.
 extension CellStyle {
   /// Bars, boxes and messages.
   static let bar = CellStyle(CellColor(rgb: 0xE8E8E8), on: CellColor(rgb: 0x303A46))
-  /// Text of little importance.
+  /// Less important text.
   static let quiet = CellStyle(.terminal, on: .terminal, .dim)
   /// Headings and keys.
   static let strong = CellStyle(.terminal, on: .terminal, .bold)

@@ -52,7 +52,7 @@ struct SidePanel {
 
   private func chatLines(width: Int, height: Int) -> [(text: String, style: CellStyle)] {
     chat.lines.suffix(height).flatMap { line in
-      let text = line.lead + TerminalText.cleaned(line.text, limit: 500)
+      let text = line.authorPrefix + TerminalText.cleaned(line.text, limit: 500)
       return Dialog.wrapped([text], columns: width).map { ($0, line.style) }
     }
   }

@@ -1,7 +1,7 @@
 import WhiteboardNode
 import WhiteboardRendering
 
-/// The last row while no prompt and no message is there: the state of the board, and keys.
+/// The last row while it shows no prompt and no message: the state of the board, and useful keys.
 struct StatusLine {
   let layout: ScreenLayout
   let keys: KeyMap
@@ -10,9 +10,9 @@ struct StatusLine {
   let members: Members
   /// The peers that announce the board and are not connected.
   let missing: [String]
-  /// Whether the board of the other members has not arrived yet.
+  /// Whether the contents of the board have not arrived yet.
   let isBoardAwaited: Bool
-  /// How many commands the node has not answered.
+  /// The number of commands that the node has not answered.
   let pendingCount: Int
   let isTyping: Bool
   let toolbox: Toolbox
@@ -66,7 +66,7 @@ struct StatusLine {
 
   // MARK: - Keys
 
-  /// The keys that are useful now.
+  /// The keys for the current tool, selection or text.
   private var hints: String {
     if isTyping { return "type  Enter done  Alt+Enter new line" }
     if toolbox.isKeyboardPen {
@@ -82,7 +82,7 @@ struct StatusLine {
     return "\(toolbox.tool.rawValue): \(toolbox.tool.hint)  \(generalHints)"
   }
 
-  /// The keys that show all others.
+  /// The keys that show the menu and all keys.
   private var generalHints: String {
     "\(keys.label(for: .menu)) menu  \(keys.label(for: .help)) keys"
   }

@@ -10,7 +10,7 @@ struct TitleBar {
   /// The peers that announce the board and are not connected.
   let missing: [String]
   let isOurTurn: Bool
-  /// How many chat lines came while no chat was visible.
+  /// The number of chat lines that arrived while no chat was visible.
   let unreadCount: Int
   let tool: Tool
   let ink: UInt32?
@@ -25,9 +25,9 @@ struct TitleBar {
     let area = layout.titleRow
     screen.fill(area, with: Cell(.space, .bar))
     var x = 0
-    for (text, style) in lead { x = screen.put(text, x: x, y: 0, style, in: area) }
+    for (text, style) in leftEnd { x = screen.put(text, x: x, y: 0, style, in: area) }
     toolButtons.draw(on: &screen)
-    let right = tail
+    let right = rightEnd
     let start = max(x, layout.columns - CharacterWidth.columns(right) - 2)
     let sign = CellStyle(
       ink.map { CellColor(rgb: $0) } ?? CellStyle.bar.foreground,
@@ -37,7 +37,7 @@ struct TitleBar {
     screen.put(right, x: start + 2, y: 0, .bar, in: area)
   }
 
-  /// The buttons of tools and colors, here or in their own row.
+  /// The buttons of tools and colors, which are in this row or in their own.
   var toolButtons: ToolButtons {
     ToolButtons(
       layout: layout,
@@ -46,35 +46,35 @@ struct TitleBar {
       ink: ink,
       // The warning about unsaved work needs the room in the title.
       titleRoom: hasProblem
-        ? nil : (leadWidth + 2, layout.columns - CharacterWidth.columns(tail) - 3)
+        ? nil : (leftEndWidth + 2, layout.columns - CharacterWidth.columns(rightEnd) - 3)
     )
   }
 
   /// The left end: the board, the members, and the games and chat lines that wait for the user.
-  private var lead: [(text: String, style: CellStyle)] {
+  private var leftEnd: [(text: String, style: CellStyle)] {
     let members =
       memberCount > 0
       ? "\(memberCount + 1) people"
       : missing.isEmpty ? "only you" : "Looking for \(EventText.listed(missing)) …"
-    var lead: [(text: String, style: CellStyle)] = [
+    var leftEnd: [(text: String, style: CellStyle)] = [
       (" \(Members.shown(boardName)) ", CellStyle.bar.bold),
       (" \(layout.isASCII ? "*" : "●") \(members)", .bar),
     ]
     if isOurTurn {
-      lead.append(("  Your turn: \(keys.label(for: .connectFour))", CellStyle.bar.bold))
+      leftEnd.append(("  Your turn: \(keys.label(for: .connectFour))", CellStyle.bar.bold))
     }
     if unreadCount > 0, !layout.hasSidePanel {
       let key = keys.label(for: .readChat)
-      lead.append(("  \(unreadCount) new in chat: \(key)", CellStyle.bar.bold))
+      leftEnd.append(("  \(unreadCount) new in chat: \(key)", CellStyle.bar.bold))
     }
-    return lead
+    return leftEnd
   }
 
-  private var leadWidth: Int { lead.map { CharacterWidth.columns($0.text) }.reduce(0, +) }
+  private var leftEndWidth: Int { leftEnd.map { CharacterWidth.columns($0.text) }.reduce(0, +) }
 
   /// The right end: as much of ``end`` as there is room for.
-  private var tail: String {
-    let room = layout.columns - leadWidth - 3
+  private var rightEnd: String {
+    let room = layout.columns - leftEndWidth - 3
     let candidates = [end, "\(tool.rawValue)  \(Pens.name(of: ink)) ", "\(tool.rawValue) "]
     return candidates.first { CharacterWidth.columns($0) <= room } ?? candidates[2]
   }
@@ -89,6 +89,6 @@ struct TitleBar {
 }
 
 extension KeyMap {
-  /// Returns the key of a command, or the key of the prompt if the command has none.
+  /// Returns the key of a command; the key of the prompt if the command has none.
   func label(for command: KeyMap.Command) -> String { key(for: command) ?? ":" }
 }

@@ -17,7 +17,7 @@ struct ToolButtons {
   let keys: KeyMap
   let tool: Tool
   let ink: UInt32?
-  /// The first column in the title, and the one after the last; nil without room.
+  /// The columns in the title: the first one, and the one after the last; nil if there is no room.
   let titleRoom: (start: Int, end: Int)?
 
   /// The buttons for which there is room.
@@ -39,8 +39,8 @@ struct ToolButtons {
     return variants.first { ($0.last?.area.columns.upperBound ?? 0) <= titleRoom.end } ?? []
   }
 
-  /// Returns the buttons from a column on, with blanks between two tools; without a gap, only the
-  /// colors.
+  /// Returns the buttons from a column on, with a gap between tools; only the colors if the gap is
+  /// nil.
   private func buttons(from start: Int, y: Int, isNamed: Bool, gap: Int?) -> [Button] {
     var buttons: [Button] = []
     var x = start

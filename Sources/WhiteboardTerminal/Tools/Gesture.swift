@@ -2,16 +2,16 @@ import Whiteboard
 import WhiteboardNode
 import WhiteboardRendering
 
-/// What the mouse or the keyboard's pen does between pressing and releasing.
+/// An action of the mouse or the keyboard's pen between press and release.
 enum Gesture: Hashable, Sendable {
-  /// A stroke of the pen, which the others see while it grows.
+  /// A stroke of the pen, which the other members see while it is drawn.
   case stroke(Stroke)
   case shape(Tool, from: Point, to: Point)
   /// The board follows the mouse, whose last position is in cells.
   case pan(lastX: Double, lastY: Double)
   case erase([Point])
   case remove([ObjectID])
-  /// A rectangle that selects the objects inside.
+  /// A rectangle that selects the objects inside it.
   case band(from: Point, to: Point)
   case move(from: Point, to: Point)
   case resize(SelectionFrame.Resize)
@@ -24,7 +24,7 @@ enum Gesture: Hashable, Sendable {
     /// The id of the object; nil until the node has answered.
     var id: ObjectID?
     private(set) var points: [Point]
-    /// How many of the points were sent to the node.
+    /// The number of points that were sent to the node.
     private var sentCount = 1
 
     /// The most points in one command.
@@ -44,7 +44,7 @@ enum Gesture: Hashable, Sendable {
       return true
     }
 
-    /// Returns the commands that continue the stroke with the points that were not sent.
+    /// Returns the commands that send the points that were not sent yet.
     mutating func continuation() -> [BoardEffect] {
       var effects: [BoardEffect] = []
       while sentCount < points.count {

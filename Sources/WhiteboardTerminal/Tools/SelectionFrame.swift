@@ -56,7 +56,7 @@ struct SelectionFrame: Hashable, Sendable {
       return min(max(moved / square, 0.01), 100)
     }
 
-    /// The corners of the frame as it will be.
+    /// The corners of the frame after the resize.
     var corners: [Point] {
       let (factor, pivot, half) = (factor, pivot, frame.half(scalesLines))
       let line = scalesLines ? 0 : frame.lineInset
@@ -68,7 +68,7 @@ struct SelectionFrame: Hashable, Sendable {
         width: half.width * factor + line + frame.margin.width,
         height: half.height * factor + line + frame.margin.height
       )
-      return SelectionFrame.signs.map { frame.place($0, $1, of: size, around: center) }
+      return SelectionFrame.cornerDirections.map { frame.place($0, $1, of: size, around: center) }
     }
   }
 
@@ -89,14 +89,14 @@ struct SelectionFrame: Hashable, Sendable {
 
   /// Half of the size of the selection along the frame's own axes.
   private let (halfWidth, halfHeight): (Double, Double)
-  /// Half of the line width of a single stroke, by which the selection surrounds its points.
+  /// Half of the line width of a single stroke: the distance between its points and its edge.
   private let lineInset: Double
   /// The size of a cell along the frame's own axes.
   private let margin: Size
   private let rotation: Rotation
   private let viewport: Viewport
 
-  private static let signs = [(-1, -1), (1, -1), (1, 1), (-1, 1)]
+  private static let cornerDirections = [(-1, -1), (1, -1), (1, 1), (-1, 1)]
 
   /// Creates the frame around objects; nil without objects.
   ///
@@ -113,7 +113,7 @@ struct SelectionFrame: Hashable, Sendable {
   ) {
     guard let first = snapshots.first else { return nil }
     self.viewport = viewport
-    // A game is drawn upright, whatever its angle.
+    // A game is drawn upright at any angle.
     if snapshots.count == 1, first.kind != .game, first.angle != 0 || words(first.id) == nil {
       rotation = first.rotation
       halfWidth = first.size.width * first.scale / 2
@@ -142,7 +142,9 @@ struct SelectionFrame: Hashable, Sendable {
     func place(_ x: Double, _ y: Double) -> Point {
       Self.place(x, y, turn, around: middle)
     }
-    let corners = Self.signs.map { place(Double($0) * outer.width, Double($1) * outer.height) }
+    let corners = Self.cornerDirections.map {
+      place(Double($0) * outer.width, Double($1) * outer.height)
+    }
     self.corners = corners
     grips = Self.grips(corners, viewport)
     knob = Self.knob(
@@ -155,9 +157,9 @@ struct SelectionFrame: Hashable, Sendable {
     )
   }
 
-  /// Returns the handles; a side has one in its middle only if it is long enough for three.
+  /// Returns the handles; a side has one in its middle only if there is room for three.
   private static func grips(_ corners: [Point], _ viewport: Viewport) -> [Place<Grip>] {
-    var grips = zip(signs, corners).map {
+    var grips = zip(cornerDirections, corners).map {
       Place(value: Grip(x: $0.0.0, y: $0.0.1), point: $0.1)
     }
     for (index, grip) in [(0, -1), (1, 0), (0, 1), (-1, 0)].enumerated() {
@@ -170,7 +172,7 @@ struct SelectionFrame: Hashable, Sendable {
     return grips
   }
 
-  /// Returns the first of some places that is in view.
+  /// Returns the first of these places that is in view.
   ///
   /// If none is, but the frame is partly in view, the first place is moved into view.
   private static func knob(
@@ -191,8 +193,8 @@ struct SelectionFrame: Hashable, Sendable {
     let top = viewport.cell(of: places[0])
     var column = min(max(top.x, 0), viewport.columns - 1)
     let row = min(max(top.y, 0), viewport.rows - 1)
-    let taken = grips.map { viewport.cell(of: $0.point) }
-    while taken.contains(where: { $0.y == row && abs($0.x - column) < 2 }),
+    let occupied = grips.map { viewport.cell(of: $0.point) }
+    while occupied.contains(where: { $0.y == row && abs($0.x - column) < 2 }),
       column + 2 < viewport.columns
     {
       column += 2
@@ -202,7 +204,7 @@ struct SelectionFrame: Hashable, Sendable {
 
   /// Returns the handle at a place, or the nearest one a cell away.
   ///
-  /// Inside of the selection, only a handle exactly at the place counts.
+  /// Inside the selection, a handle must be exactly at the place.
   func handle(at place: Point) -> Handle? {
     let cell = viewport.cell(of: place)
     let isInside = isInside(place)
@@ -224,9 +226,9 @@ struct SelectionFrame: Hashable, Sendable {
       && across.magnitude <= halfHeight + margin.height / 2
   }
 
-  /// Returns half of the size that a resize scales.
+  /// Returns half of the size that a resize changes.
   ///
-  /// If lines keep their width, the line of a single stroke does not count.
+  /// If lines keep their width, the line width of a single stroke is not included.
   fileprivate func half(_ scalesLines: Bool) -> Size {
     let line = scalesLines ? 0 : lineInset
     return Size(width: halfWidth - line, height: halfHeight - line)
@@ -267,7 +269,7 @@ struct SelectionFrame: Hashable, Sendable {
     }
   }
 
-  /// Returns by how many degrees the frame is rotated clockwise when its knob is dragged to a place.
+  /// Returns the clockwise rotation in degrees if the knob is dragged to a place.
   func degrees(to place: Point) -> Double {
     func angle(_ place: Point) -> Double { atan2(place.y - center.y, place.x - center.x) }
     return (angle(place) - angle(knob)) * 180 / .pi

@@ -13,7 +13,7 @@ struct SelectionTransforms: Sendable {
     var degrees: Double?
   }
 
-  /// Keys may come faster than answers, so that each key continues from the last target.
+  /// The next key continues from this target, because keys may arrive faster than answers.
   private var target: Target?
 
   /// Scales the selection about its center.
@@ -38,7 +38,7 @@ struct SelectionTransforms: Sendable {
     )
   }
 
-  /// Resizes the selection about the place that the drag of a handle leaves where it is.
+  /// Resizes the selection by the drag of a handle, about the place that does not move.
   ///
   /// Lines keep their width, unless the drag scales them too.
   mutating func resize(
@@ -53,7 +53,7 @@ struct SelectionTransforms: Sendable {
       scale *= only.scale
       target = Target(id: only.id, request: requests.nextID, scale: scale)
     }
-    // Hundredths would move the opposite corner of a large object.
+    // A factor rounded to hundredths would move the opposite corner of a large object.
     scale = (scale * 1e6).rounded() / 1e6
     return requests.send { () throws(CommandError) in
       .scale(
@@ -81,7 +81,7 @@ struct SelectionTransforms: Sendable {
     return requests.send(.rotate(scene.selectedReferences, degrees: angle.inHundredths))
   }
 
-  /// Returns the value that was requested last, if the node has not answered that request.
+  /// Returns the last requested value; nil if the node has answered that request.
   private func pending(
     _ value: KeyPath<Target, Double?>,
     of id: ObjectID,

@@ -36,14 +36,14 @@ struct Snapping: Hashable, Sendable {
     _ reach: Double
   ) -> (by: Double, line: Double)? {
     var best: (by: Double, line: Double)?
-    func offer(_ place: Double, _ line: Double) {
+    func consider(_ place: Double, _ line: Double) {
       let by = line - place
       guard by.magnitude <= reach, by.magnitude < best?.by.magnitude ?? .infinity else { return }
       best = (by, line)
     }
-    for line in lines { for place in own { offer(place, line) } }
+    for line in lines { for place in own { consider(place, line) } }
     if best == nil, let grid, grid.distance > 0 {
-      offer(grid.middle, (grid.middle / grid.distance).rounded() * grid.distance)
+      consider(grid.middle, (grid.middle / grid.distance).rounded() * grid.distance)
     }
     return best
   }

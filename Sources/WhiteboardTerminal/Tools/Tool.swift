@@ -47,7 +47,7 @@ package enum Tool: String, Hashable, Sendable, CaseIterable {
 
 /// The colors and widths of the keys.
 ///
-/// Color-blind users can distinguish the colors, on dark and on light backgrounds.
+/// Color-blind users can distinguish the colors on dark and light backgrounds.
 ///
 /// The hues are those of Okabe and Ito (2008), a little brighter for dark terminals. The first color is
 /// the text color of the terminal.

@@ -110,7 +110,7 @@ struct Toolbox: Sendable {
     }
   }
 
-  /// Ends the gesture, since the button was released or the user turned to something else.
+  /// Ends the gesture, because the button was released or another action begins.
   mutating func endGesture(
     on scene: BoardScene,
     _ requests: inout PendingRequests
@@ -125,8 +125,8 @@ struct Toolbox: Sendable {
         return .stroke(points: points, pen: pen, seconds: 0, alias: nil)
       }
     case .erase(let path):
-      // The eraser is as wide as a cell, whatever the zoom.
-      let radius = max(4, scene.reach).inHundredths
+      // The eraser is as wide as a cell at any zoom.
+      let radius = max(4, scene.tolerance).inHundredths
       return requests.send { () throws(CommandError) in
         let points = try BoardPoint.rounding(path.prefix(Self.erasePointLimit))
         return .erase(points: points, radius: radius)
@@ -150,7 +150,7 @@ struct Toolbox: Sendable {
 
   /// Cancels the gesture.
   ///
-  /// A stroke, which the other members saw already, is undone.
+  /// A stroke is undone, because the other members have seen it already.
   mutating func cancelGesture(_ requests: inout PendingRequests) -> [BoardEffect] {
     defer { gesture = nil }
     guard case .stroke = gesture else { return [] }
@@ -160,12 +160,13 @@ struct Toolbox: Sendable {
   /// Discards the gesture without any command.
   mutating func discardGesture() { gesture = nil }
 
-  /// Returns by how many degrees the frame is rotated whose knob is dragged to a place: in steps
-  /// of 15° if snapping is on.
+  /// Returns the rotation in degrees if the knob of a frame is dragged to a place; with snapping, in
+  /// steps of 15°.
   func degrees(_ frame: SelectionFrame, _ place: Point, on scene: BoardScene) -> Double {
     let by = frame.degrees(to: place)
     guard isSnapping else { return by }
-    // The angle of a single object snaps; several objects are rotated by such an angle.
+    // The angle of a single object becomes a multiple of 15°; several objects are rotated by a
+    // multiple of 15°.
     let before = (scene.onlySelected?.angle ?? 0) * 180 / .pi
     return ((before + by) / 15).rounded() * 15 - before
   }
@@ -190,7 +191,7 @@ struct Toolbox: Sendable {
     return stroke.continuation()
   }
 
-  /// Notes the id of the object that a request created, if it began the stroke.
+  /// Stores the id of the object that a request created, if the request began the stroke.
   mutating func created(_ id: ObjectID, by request: Int64) {
     guard case .stroke(var stroke)? = gesture, stroke.request == request, stroke.id == nil else {
       return
@@ -199,7 +200,7 @@ struct Toolbox: Sendable {
     gesture = .stroke(stroke)
   }
 
-  /// Shows all points of the stroke at once, however many of them the board has.
+  /// Shows all points of the stroke at once, even those that are not on the board yet.
   func previewStroke(on scene: inout BoardScene) {
     guard case .stroke(let stroke)? = gesture, let id = stroke.id,
       let count = scene.snapshot(id)?.ink?.count, stroke.points.count > count
@@ -210,12 +211,12 @@ struct Toolbox: Sendable {
 
   // MARK: - Picking
 
-  /// Takes the color and width of the object at a place, and switches to the tool that draws it.
+  /// Adopts the color and width of the object at a place, and chooses the tool that draws it.
   private mutating func pickInk(at place: Point, on scene: BoardScene) -> [BoardEffect] {
     guard let id = scene.object(at: place), let snapshot = scene.snapshot(id) else {
       return [.message("there is no object here")]
     }
-    // Black is the default color, which the terminal shows as its own text color.
+    // Black is the default color, which is shown in the text color of the terminal.
     ink = snapshot.color.flatMap { $0 >> 8 == 0 ? nil : $0 >> 8 }
     width = snapshot.lineWidth ?? width
     tool = snapshot.kind == .text ? .text : .pen
@@ -244,7 +245,8 @@ struct Toolbox: Sendable {
       gesture = .band(from: place, to: place)
       return scene.selection.isEmpty || isExtending ? [] : requests.send(.deselect)
     }
-    if isDoubleClick(at: place, reach: scene.reach, now: now), let snapshot = scene.snapshot(id),
+    if isDoubleClick(at: place, tolerance: scene.tolerance, now: now),
+      let snapshot = scene.snapshot(id),
       snapshot.kind == .text
     {
       return [.typeIn(snapshot)]
@@ -256,10 +258,10 @@ struct Toolbox: Sendable {
     return scene.selection.contains(id) ? [] : select([id], on: scene, &requests)
   }
 
-  private mutating func isDoubleClick(at place: Point, reach: Double, now: Duration) -> Bool {
+  private mutating func isDoubleClick(at place: Point, tolerance: Double, now: Duration) -> Bool {
     defer { lastClick = (place, now) }
     guard let (before, time) = lastClick, now - time < Self.doubleClickTime else { return false }
-    return (before.x - place.x).magnitude < reach && (before.y - place.y).magnitude < reach
+    return (before.x - place.x).magnitude < tolerance && (before.y - place.y).magnitude < tolerance
   }
 
   /// Selects exactly these objects; with none, ends the selection.

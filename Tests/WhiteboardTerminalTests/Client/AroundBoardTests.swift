@@ -33,14 +33,17 @@ struct AroundBoardTests {
     #expect(desk.client.workspace.toolbox.ink == Pens.colors[6].rgb)
     let style = desk.client.frame().screen[colors.x + 5, 1].style
     #expect(style.attributes.contains(.reversed), "the chosen color stands out")
-    // A stroke begins below the row, where the mouse is.
+    // A stroke begins at the mouse, although the row moves the board down.
     let place = desk.client.layout.place(
       atColumn: 47.5,
       row: 20.5,
       in: desk.client.workspace.scene.viewport
     )
     #expect(desk.type("p^[<0;48;21M").first?.hasPrefix("pen \(CommandLine.text(place))") == true)
-    #expect(abs(place.x) < 8 && abs(place.y) < 16, "the middle of the board is in its middle")
+    #expect(
+      abs(place.x) < 8 && abs(place.y) < 16,
+      "the center of the board is in the middle of its area"
+    )
   }
 
   @Test("a small terminal has tools and colors in the title if there is room")
@@ -90,7 +93,7 @@ struct AroundBoardTests {
   }
 
   @Test(
-    "a game shows when it is our turn, and its key makes the move",
+    "a game shows that it is the user's turn, and its key asks for the move",
     arguments: [(100, 24), (40, 12)]
   )
   func ourTurn(_ columns: Int, _ rows: Int) throws {

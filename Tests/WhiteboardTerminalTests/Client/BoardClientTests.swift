@@ -9,7 +9,7 @@ import WhiteboardSync
 
 @Suite("The board on a terminal")
 struct BoardClientTests {
-  @Test("every key of the table is there once, and every tool has a key")
+  @Test("every key has only one command, and every tool has a key")
   func keyMap() {
     let keys = KeyMap.standard.bindings.flatMap(\.keys)
     #expect(Set(keys).count == keys.count, "\(keys)")
@@ -18,7 +18,7 @@ struct BoardClientTests {
     }
   }
 
-  @Test("mouse gestures become the commands that a script would write")
+  @Test("mouse gestures become the same commands as in a script")
   func mouse() throws {
     var desk = try Desk()
     // The board is 74 columns wide, and its center is at the origin.
@@ -60,7 +60,7 @@ struct BoardClientTests {
     #expect(desk.client.messages.notice?.text.contains("did you mean") == true)
     #expect(desk.type(":zom 50\r") == [])
     #expect(desk.client.messages.notice?.text.contains("zoom") == true)
-    #expect(desk.type(#":text 0,0 "abc"# + "\r") == [], "it could not be answered")
+    #expect(desk.type(#":text 0,0 "abc"# + "\r") == [], "the text has no end")
     #expect(
       desk.client.messages.notice?.kind == .problem && desk.client.workspace.requests.count == 0
     )
@@ -89,7 +89,7 @@ struct BoardClientTests {
     desk.sync()
     #expect(desk.type("^[<32;40;13M^[<0;40;13m") == ["move \(id) +16,0"])
     #expect(desk.type("^[C^[1;5C") == ["move \(id) +4,0", "move \(id) +8,0"])
-    // Keys arrive faster than answers, and each one counts.
+    // Keys arrive faster than answers, and each one has an effect.
     #expect(desk.type(".>") == ["rotate \(id) 15", "rotate \(id) 16"])
     #expect(desk.type("SS") == ["scale \(id) 1.1", "scale \(id) 1.21"])
     #expect(desk.type("2") == ["color \(id) #56b4e9ff"])
@@ -118,7 +118,7 @@ struct BoardClientTests {
     var desk = try Desk()
     #expect(desk.type("chi \\ \"there\"\r") == [#"say "hi \\ \"there\"""#])
     #expect(desk.type(":move last +1,1\r") == ["move last +1,1"])
-    #expect(desk.type(":m\u{7F}\u{7F}u") == ["undo"], "an empty prompt is left by Backspace")
+    #expect(desk.type(":m\u{7F}\u{7F}u") == ["undo"], "Backspace closes an empty prompt")
     #expect(desk.type(":q\r") == ["QUIT"])
     #expect(desk.type(":dese\t\r") == ["deselect"])
     #expect(desk.type("^[200~two\nlines^[201~") == [#"text 0,0 "two\nlines""#])
@@ -144,9 +144,9 @@ struct BoardClientTests {
     )
     let id = try desk.board.createText("hi", at: Point(x: 4, y: 8))
     desk.sync()
-    for mark in [1, 2] {
+    for request in [1, 2] {
       _ = desk.client.receive(
-        .done(.init(verb: "text", request: .word("\(mark)"), id: id.description))
+        .done(.init(verb: "text", request: .word("\(request)"), id: id.description))
       )
     }
     #expect(desk.client.frame().cursor?.y == 12, "the caret is in the text")
@@ -155,7 +155,7 @@ struct BoardClientTests {
     #expect(desk.type("\u{7F}") == [#"insert typed-1 4 "" replacing=1 was="oh hi""#])
     #expect(desk.type("\r") == [])
     #expect(desk.type("p") == [], "keys are tools again")
-    // A click on a text types in it; one that is left empty goes.
+    // After a click on a text, the user types in it. An empty text is deleted at the end.
     #expect(
       desk.type("t^[<0;38;13M^[<0;38;13m\u{15}") == [#"insert \#(id) 0 "" replacing=5 was="oh hi""#]
     )
@@ -193,9 +193,9 @@ struct BoardClientTests {
     var desk = try Desk()
     #expect(desk.type(" ") == [])
     #expect(desk.lines().contains { $0.contains("photo from a file") })
-    #expect(desk.type("^[A\r") == ["QUIT"], "the last line")
-    #expect(desk.type(" u") == ["undo"], "any key does what it does")
-    #expect(desk.type(" ^") == [], "and Escape nothing")
+    #expect(desk.type("^[A\r") == ["QUIT"], "the last item")
+    #expect(desk.type(" u") == ["undo"], "the key of another command runs that command")
+    #expect(desk.type(" ^") == [], "Escape closes the menu")
     let id = try desk.board.createText("hello", at: Point(x: 4, y: 8))
     desk.sync()
     #expect(desk.type("^[<2;38;13M") == ["select \(id)"])
@@ -207,7 +207,7 @@ struct BoardClientTests {
   }
 
   @Test("`go` and following a user show them, and scrolling ends the following")
-  func looking() throws {
+  func navigation() throws {
     var desk = try Desk()
     let id = try desk.board.createText("far away", at: Point(x: 5_000, y: 5_000))
     desk.sync()
@@ -222,7 +222,7 @@ struct BoardClientTests {
     desk.client.receive(.presence(bob, try Presence(cursor: nil, view: view)))
     _ = desk.tick()
     #expect(desk.client.workspace.scene.canvas.viewport.center == Point(x: 0, y: 100))
-    #expect(desk.client.workspace.scene.canvas.viewport.zoom == 0.5, "as much as Bob sees")
+    #expect(desk.client.workspace.scene.canvas.viewport.zoom == 0.5, "the same part as Bob sees")
     #expect(desk.lines()[0].contains("following Bob"))
     #expect(desk.type("+") == [])
     #expect(desk.client.session.members.followed == nil)
@@ -235,10 +235,10 @@ struct BoardClientTests {
       KeyBinding(command: "follow", keys: [], place: "config:4"),
     ])
     #expect(keys.command(.character("u"), .control) == .undo)
-    #expect(keys.command(.character("d"), []) == .undo, "taken from duplicate")
+    #expect(keys.command(.character("d"), []) == .undo, "the key of duplicate")
     #expect(keys.command(.character("u"), []) == nil && keys.command(.character("f"), []) == nil)
     #expect(keys.help.contains { $0.keys == "Ctrl+u U" })
-    #expect(!keys.help.contains { $0.what.contains("follow a member") })
+    #expect(!keys.help.contains { $0.text.contains("follow a member") })
     for (command, key) in [("fly", "x"), ("undo", "ctrl+"), ("undo", "hyper")] {
       let binding = KeyBinding(command: command, keys: [key], place: "config:7")
       #expect {
@@ -249,7 +249,7 @@ struct BoardClientTests {
     }
   }
 
-  @Test("Ctrl+C leaves when it is pressed twice, and q at once")
+  @Test("Ctrl+C leaves if it is pressed twice, and q leaves at once")
   func leaving() throws {
     var desk = try Desk()
     #expect(desk.type("\u{3}") == [])
@@ -257,7 +257,7 @@ struct BoardClientTests {
     var other = try Desk()
     #expect(other.type("\u{3}") == [])
     other.now += .seconds(3)
-    #expect(other.tick() == ["view 0,0 592 352"], "what others see who follow us")
+    #expect(other.tick() == ["view 0,0 592 352"], "the view, so that others can follow it")
     #expect(other.type("\u{3}") == [])
     #expect(other.type("q") == ["QUIT"])
   }
@@ -282,7 +282,7 @@ struct BoardClientTests {
     #expect(lines.contains { $0.contains(#"Bob: hi\u{1b}[2J"#) })
     #expect(lines.last?.contains("saved; synced with 1") == true)
     let away = NodeEvent.PeerState(peer: bob.description, name: "Bob", state: .reconnecting)
-    // The quiet while before it does not count.
+    // The idle time before the event is not included.
     desk.now += .seconds(30)
     desk.client.advance(to: desk.now)
     _ = desk.client.receive(.peerState(away))
@@ -294,7 +294,7 @@ struct BoardClientTests {
   }
 
   @Test("an object that another user selected shows that user's name")
-  func heldByOthers() throws {
+  func selectedByOthers() throws {
     var desk = try Desk()
     let id = try desk.board.createText("hello", at: Point(x: 0, y: 0))
     let bob = try Desk.memberID(2)
@@ -387,7 +387,7 @@ struct BoardClientTests {
     #expect(desk.type("A") != [#"accept "t1" always"#])
     #expect(desk.type("y") == [#"accept "t1""#])
     #expect(desk.type("n") == [#"decline "t2""#])
-    // The third is taken back.
+    // The sender cancels the third offer.
     _ = desk.client.receive(finished("t3", .cancelled))
     #expect(desk.client.session.questions.fileOffers.isEmpty)
     #expect(!desk.type("y").contains { $0.hasPrefix("accept") })
@@ -396,7 +396,7 @@ struct BoardClientTests {
   }
 
   @Test(
-    "a question disappears when the peer stops asking, and keys have their normal meaning again"
+    "a question disappears when the peer cancels it, and keys have their normal commands again"
   )
   func invitationEnded() throws {
     var desk = try Desk()

@@ -70,12 +70,12 @@ struct ConnectingTests {
   }
 
   @Test("Esc, q and Ctrl+C cancel", arguments: ["^", "q", "\u{3}", "\u{4}"])
-  func cancelling(key: String) {
+  func canceling(key: String) {
     var client = Self.client()
     #expect(Self.type(key, &client) == [.quit])
   }
 
-  @Test("words are compared while the program connects")
+  @Test("the user can compare words while the program connects")
   func comparing() {
     var client = Self.client()
     _ = client.receive(

@@ -9,21 +9,21 @@ import WhiteboardRendering
 struct KeyMapTests {
   /// The effect of a key: commands for the node, and a changed state of the client.
   private struct Outcome {
-    var verbs: [String] = []
+    var commands: [String] = []
     var state: [String: String] = [:]
   }
 
   private static let selectFirst = ["notice": "select something first: v and click, or Tab"]
 
   /// The outcomes without a selection, and with a selected text, whose id is written as ID.
-  private static let outcomes: [KeyMap.Command: (free: Outcome, held: Outcome)] = {
-    var table: [KeyMap.Command: (free: Outcome, held: Outcome)] = [:]
-    func both(_ command: KeyMap.Command, _ verbs: String..., state: [String: String] = [:]) {
-      let outcome = Outcome(verbs: verbs, state: state)
+  private static let outcomes: [KeyMap.Command: (unselected: Outcome, selected: Outcome)] = {
+    var table: [KeyMap.Command: (unselected: Outcome, selected: Outcome)] = [:]
+    func both(_ command: KeyMap.Command, _ commands: String..., state: [String: String] = [:]) {
+      let outcome = Outcome(commands: commands, state: state)
       table[command] = (outcome, outcome)
     }
-    func held(_ command: KeyMap.Command, _ verb: String) {
-      table[command] = (Outcome(state: selectFirst), Outcome(verbs: [verb]))
+    func selection(_ command: KeyMap.Command, _ line: String) {
+      table[command] = (Outcome(state: selectFirst), Outcome(commands: [line]))
     }
     for tool in Tool.allCases { both(.tool(tool), state: ["tool": tool.rawValue]) }
     let colors = [
@@ -33,23 +33,23 @@ struct KeyMapTests {
     for (index, color) in colors.enumerated() {
       let state = ["color": color]
       table[.color(index)] = (
-        Outcome(state: state), Outcome(verbs: ["color ID \(color)"], state: state)
+        Outcome(state: state), Outcome(commands: ["color ID \(color)"], state: state)
       )
     }
     for (command, width) in [(KeyMap.Command.thinner, "2"), (.broader, "8")] {
       let state = ["width": width]
       table[command] = (
-        Outcome(state: state), Outcome(verbs: ["width ID \(width)"], state: state)
+        Outcome(state: state), Outcome(commands: ["width ID \(width)"], state: state)
       )
     }
     for (dx, dy) in [(-1, 0), (1, 0), (0, -1), (0, 1)] {
       table[.arrow(dx: dx, dy: dy, isWide: false)] = (
         Outcome(state: ["center": "\(64 * dx),\(128 * dy)"]),
-        Outcome(verbs: ["move ID +\(8 * dx),\(8 * dy)"])
+        Outcome(commands: ["move ID +\(8 * dx),\(8 * dy)"])
       )
       table[.arrow(dx: dx, dy: dy, isWide: true)] = (
         Outcome(state: ["center": "\(256 * dx),\(512 * dy)"]),
-        Outcome(verbs: ["move ID +\(16 * dx),\(32 * dy)"])
+        Outcome(commands: ["move ID +\(16 * dx),\(32 * dy)"])
       )
     }
     both(.zoomIn, state: ["zoom": "0.63"])
@@ -59,34 +59,34 @@ struct KeyMapTests {
     both(.follow, state: ["following": "Bob", "notice": "following Bob; move the board to stop"])
     both(.undo, "undo")
     both(.redo, "redo")
-    held(.delete, "delete ID")
-    held(.duplicate, "duplicate ID")
-    held(.group, "group ID")
+    selection(.delete, "delete ID")
+    selection(.duplicate, "duplicate ID")
+    selection(.group, "group ID")
     both(.ungroup, state: ["notice": "the selection contains no group"])
-    held(.lock, "lock ID")
-    held(.raise, "order ID front")
-    held(.lower, "order ID back")
+    selection(.lock, "lock ID")
+    selection(.raise, "order ID front")
+    selection(.lower, "order ID back")
     for degrees in [15.0, -15, 1, -1] {
-      held(.turn(degrees: degrees), "rotate ID \(Int(degrees))")
+      selection(.turn(degrees: degrees), "rotate ID \(Int(degrees))")
     }
-    held(.scale(percent: 110), "scale ID 1.1")
-    held(.scale(percent: 100 / 1.1), "scale ID 0.91")
+    selection(.scale(percent: 110), "scale ID 1.1")
+    selection(.scale(percent: 100 / 1.1), "scale ID 0.91")
     let link = "whiteboard://127.0.0.1:1/b?peer=p"
     table[.copy] = (
       Outcome(
-        verbs: ["CLIPBOARD \(link)"],
+        commands: ["CLIPBOARD \(link)"],
         state: ["notice": "copied: whiteboard-peer join '\(link)'"]
       ),
-      Outcome(verbs: ["copy ID"])
+      Outcome(commands: ["copy ID"])
     )
     both(.paste, "paste 0,0")
     both(.next, "select ID")
     both(.previous, "select ID")
     both(.selectAll, "select ID")
-    table[.selectNone] = (Outcome(), Outcome(verbs: ["deselect"]))
+    table[.selectNone] = (Outcome(), Outcome(commands: ["deselect"]))
     table[.edit] = (
       Outcome(state: ["notice": "select one text to edit it"]),
-      Outcome(verbs: ["deselect"], state: ["typing": "hello"])
+      Outcome(commands: ["deselect"], state: ["typing": "hello"])
     )
     both(.keyboardPen, state: ["keyboard pen": "true", "pointer": "0,0"])
     both(.snap, state: ["snapping": "false", "notice": "snapping is off"])
@@ -131,8 +131,8 @@ struct KeyMapTests {
       client.session.members.all[$0]?.name
     }
     state["notice"] = client.messages.notice?.text
-    state["typing"] = client.workspace.typing?.words
-    state["prompt"] = client.prompt.editor?.lead
+    state["typing"] = client.workspace.typing?.text
+    state["prompt"] = client.prompt.editor?.label
     state["pointer"] = client.workspace.toolbox.pointer.map { CommandLine.text($0) }
     state["gesture"] = client.workspace.toolbox.gesture.map { "\($0)" }
     switch client.overlay {
@@ -175,20 +175,20 @@ struct KeyMapTests {
     let expected = try #require(Self.outcomes[binding.command])
     #expect(!binding.keys.isEmpty)
     for key in binding.keys {
-      for isHeld in [false, true] {
+      for isSelected in [false, true] {
         var desk = try Desk()
         let id = try desk.board.createText("hello", at: Point(x: 4, y: 8))
-        if isHeld { try desk.board.select([id]) }
+        if isSelected { try desk.board.select([id]) }
         desk.sync()
         desk.client.workspace.toolbox.tool = binding.command == .tool(.laser) ? .pen : .laser
         desk.client.workspace.toolbox.ink = 0xABCDEF
         desk.client.workspace.scene.canvas.show(half(desk.client.workspace.scene.canvas.viewport))
         let before = state(desk.client)
-        let outcome = isHeld ? expected.held : expected.free
-        let verbs = desk.type(try bytes(key)).map { $0.replacing("\(id)", with: "ID") }
-        #expect(verbs == outcome.verbs, "\(key) with\(isHeld ? "" : "out") a selection")
+        let outcome = isSelected ? expected.selected : expected.unselected
+        let commands = desk.type(try bytes(key)).map { $0.replacing("\(id)", with: "ID") }
+        #expect(commands == outcome.commands, "\(key) with\(isSelected ? "" : "out") a selection")
         let after = before.merging(outcome.state) { $1 }
-        #expect(state(desk.client) == after, "\(key) with\(isHeld ? "" : "out") a selection")
+        #expect(state(desk.client) == after, "\(key) with\(isSelected ? "" : "out") a selection")
       }
     }
   }
@@ -203,17 +203,17 @@ struct KeyMapTests {
 
   /// The outcome of each tool after a press, a drag to the lower right, and a release.
   private static let tools: [Tool: Outcome] = [
-    .pen: Outcome(verbs: ["pen 4,8 width=5", "pen 12,8 20,8 20,24", "lift"]),
-    .line: Outcome(verbs: ["stroke 4,8 20,24 width=5"]),
-    .rectangle: Outcome(verbs: ["stroke 4,8 20,8 20,24 4,24 4,8 width=5"]),
-    .ellipse: Outcome(verbs: ["stroke 20,16 … width=5"]),
-    .arrow: Outcome(verbs: ["stroke 4,8 … width=5"]),
-    .eraser: Outcome(verbs: ["erase 4,8 12,8 20,8 20,24 radius=8"]),
-    .remover: Outcome(verbs: ["delete ID"]),
+    .pen: Outcome(commands: ["pen 4,8 width=5", "pen 12,8 20,8 20,24", "lift"]),
+    .line: Outcome(commands: ["stroke 4,8 20,24 width=5"]),
+    .rectangle: Outcome(commands: ["stroke 4,8 20,8 20,24 4,24 4,8 width=5"]),
+    .ellipse: Outcome(commands: ["stroke 20,16 … width=5"]),
+    .arrow: Outcome(commands: ["stroke 4,8 … width=5"]),
+    .eraser: Outcome(commands: ["erase 4,8 12,8 20,8 20,24 radius=8"]),
+    .remover: Outcome(commands: ["delete ID"]),
     .picker: Outcome(state: ["color": "#123456ff", "tool": "text"]),
-    .select: Outcome(verbs: ["select ID", "move ID +16,16"]),
-    .text: Outcome(verbs: ["insert ID 5 \"!\" was=\"hello\""], state: ["typing": "hello!"]),
-    .laser: Outcome(verbs: ["point 20,24 laser"]),
+    .select: Outcome(commands: ["select ID", "move ID +16,16"]),
+    .text: Outcome(commands: ["insert ID 5 \"!\" was=\"hello\""], state: ["typing": "hello!"]),
+    .laser: Outcome(commands: ["point 20,24 laser"]),
   ]
 
   @Test(
@@ -232,39 +232,39 @@ struct KeyMapTests {
       byKeyboard
       ? [" ", "^[1;5C", "^[1;5C", "^[1;5B", " "]
       : ["^[<0;38;13M", "^[<32;39;13M", "^[<32;40;13M", "^[<32;40;14M", "^[<0;40;14m"]
-    let wanted: [String] =
+    let typed: [String] =
       switch tool {
-      // While a text is edited, it gets the keys.
+      // While the user edits a text, keys are typed into it.
       case .text: [steps[0], byKeyboard ? "" : steps[4], "!"]
       // The picked object is selected at once.
       case .picker: Array(steps.dropLast())
       default: steps
       }
-    var verbs: [String] = []
-    for step in wanted {
-      for verb in desk.type(step) {
-        verbs.append(verb)
-        if verb == "select \(id)" {
+    var commands: [String] = []
+    for step in typed {
+      for command in desk.type(step) {
+        commands.append(command)
+        if command == "select \(id)" {
           try desk.board.select([id])
           desk.sync()
         }
       }
     }
-    if tool == .laser { verbs += desk.tick() }
-    verbs = verbs.map { verb in
-      let verb = verb.replacing("\(id)", with: "ID")
-      guard tool == .ellipse || tool == .arrow, verb.hasPrefix("stroke") else { return verb }
-      let words = verb.split(separator: " ")
+    if tool == .laser { commands += desk.tick() }
+    commands = commands.map { command in
+      let command = command.replacing("\(id)", with: "ID")
+      guard tool == .ellipse || tool == .arrow, command.hasPrefix("stroke") else { return command }
+      let words = command.split(separator: " ")
       return "\(words[0]) \(words[1]) … \(words[words.count - 1])"
     }
     if tool == .hand {
-      // The keyboard moves the board with arrow keys, and does not need the hand tool.
-      #expect(verbs == [])
+      // With the keyboard, arrow keys move the board without the hand tool.
+      #expect(commands == [])
       #expect((state(desk.client)["center"] == before["center"]) == byKeyboard)
       return
     }
     let expected = try #require(Self.tools[tool])
-    #expect(verbs == expected.verbs)
+    #expect(commands == expected.commands)
     var after = before.merging(expected.state) { $1 }
     after["pointer"] = tool == .text ? nil : "20,24"
     #expect(state(desk.client) == after)

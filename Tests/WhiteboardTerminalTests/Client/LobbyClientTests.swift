@@ -33,7 +33,7 @@ struct LobbyClientTests {
     return events.compactMap { lobby.handle($0, now: .seconds(1)) }
   }
 
-  @Test("Enter in an empty lobby creates a board: drawing is never more than one key away")
+  @Test("Enter in an empty lobby creates a board")
   func empty() {
     var lobby = Self.lobby()
     #expect(lobby.frame().screen.lines.contains { $0.contains("looking") })
@@ -84,7 +84,7 @@ struct LobbyClientTests {
     lines = lobby.frame().screen.lines
     #expect(lines[4].contains("Team  yours, Ada and Ben are on it"))
     // The title of the copy replaces the announced name, and the copy's own name does not.
-    func keep(title: String?) {
+    func setCopy(title: String?) {
       lobby.setBoards([
         .init(
           name: "old",
@@ -95,9 +95,9 @@ struct LobbyClientTests {
         )
       ])
     }
-    keep(title: nil)
+    setCopy(title: nil)
     #expect(lobby.frame().screen.lines[4].contains("Team  yours, Ada and Ben are on it"))
-    keep(title: "Plan B")
+    setCopy(title: "Plan B")
     #expect(lobby.frame().screen.lines[4].contains("Plan B  yours, Ada and Ben are on it"))
     // Opening the entry joins the running board with the local copy.
     #expect(
@@ -112,7 +112,7 @@ struct LobbyClientTests {
     #expect(lobby.frame().screen.lines[3].contains("Ada (adaid), Ada (otherid) and Ben"))
   }
 
-  @Test("a link or a name can be typed, and the code is requested if one is needed")
+  @Test("the user can type a link or a name, and is asked for a join code if it is required")
   func prompts() {
     var lobby = Self.lobby()
     #expect(Self.type("N\u{15}plans\r", &lobby) == [.host("plans")])
@@ -161,7 +161,7 @@ struct LobbyClientTests {
   }
 
   @Test("an error can be read completely, with its cause first", arguments: [(120, 40), (40, 12)])
-  func trouble(columns: Int, rows: Int) {
+  func failure(columns: Int, rows: Int) {
     var lobby = Self.lobby()
     lobby.resize(columns: columns, rows: rows)
     lobby.fail(

@@ -62,7 +62,7 @@ struct NoticeTests {
     #expect(desk.client.messages.notice == nil)
   }
 
-  @Test("Escape closes a box and the menu below it, but keeps the selection")
+  @Test("Escape closes a box and the menu below it, but not the selection")
   func escaping() throws {
     var desk = try Desk()
     let id = try desk.board.createText("hello", at: Point(x: 4, y: 8))

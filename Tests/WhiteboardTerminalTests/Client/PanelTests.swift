@@ -10,12 +10,12 @@ struct PanelTests {
   static let sizes = [(120, 40), (80, 24), (40, 12)]
 
   /// Returns the answer to `checkpoints`, with or without a request id.
-  private static func answer(_ count: Int, isAsked: Bool = true) -> NodeEvent {
+  private static func answer(_ count: Int, isRequested: Bool = true) -> NodeEvent {
     .checkpoints(
       .init(
         count: count,
         checkpoints: (0..<count).map { .init(name: "version \($0 + 1)", at: "2026-11-24") },
-        request: isAsked ? .number(1) : nil
+        request: isRequested ? .number(1) : nil
       )
     )
   }
@@ -37,7 +37,7 @@ struct PanelTests {
     func shown() -> String { desk.lines().joined(separator: "\n") }
     #expect(shown().contains("Checkpoints") && shown().contains("1–\(room) of 61"))
     #expect(shown().contains("60 checkpoints") && !shown().contains("\"version 60\""))
-    #expect(desk.lines().last?.contains("saved") == true, "the last line stays free")
+    #expect(desk.lines().last?.contains("saved") == true, "the panel does not cover the last line")
     #expect(desk.type("^[4~").isEmpty)
     #expect(shown().contains("\(62 - room)–61 of 61") && shown().contains("\"version 60\""))
     #expect(desk.type("^[A").isEmpty)
@@ -64,7 +64,7 @@ struct PanelTests {
   @Test("an unrequested answer opens no panel, and an answer of one line is a message")
   func answers() throws {
     var desk = try Desk()
-    _ = desk.client.receive(Self.answer(3, isAsked: false))
+    _ = desk.client.receive(Self.answer(3, isRequested: false))
     #expect(desk.client.overlay == nil)
     _ = desk.client.receive(.digest(.init(digest: "abc", objects: 2, request: .number(1))))
     #expect(desk.client.overlay == nil)
@@ -94,7 +94,10 @@ struct PanelTests {
     _ = desk.client.receive(.invited(invited))
     desk.now += .seconds(60)
     _ = desk.tick()
-    #expect(desk.lines().contains { $0.contains("river-maple-candy-frost") }, "it stays")
+    #expect(
+      desk.lines().contains { $0.contains("river-maple-candy-frost") },
+      "the panel stays open"
+    )
   }
 
   @Test("help is shown in several lines")
@@ -122,7 +125,7 @@ struct PanelTests {
       #expect(seen.contains { $0.contains(section.rawValue) }, "\(section)")
     }
     for entry in KeyMap.standard.help {
-      let first = entry.what.split(separator: " ").prefix(2).joined(separator: " ")
+      let first = entry.text.split(separator: " ").prefix(2).joined(separator: " ")
       #expect(seen.contains { $0.contains(entry.keys) && $0.contains(first) }, "\(entry)")
     }
     #expect(desk.type("?") == [] && desk.client.overlay == nil)
@@ -148,10 +151,10 @@ struct PanelTests {
     #expect(desk.lines()[rows >= 8 ? 1 : 0].contains("Chat"))
     for number in 1...50 { try Self.chat("line \(number)\nand more", &desk) }
     #expect(desk.lines().contains { $0.contains("and more") })
-    #expect(desk.lines().contains { $0.contains("line 50") }, "the end stays in sight")
+    #expect(desk.lines().contains { $0.contains("line 50") }, "the end stays visible")
     #expect(desk.type("^[1~") == [])
     try Self.chat("line 51", &desk)
-    #expect(!desk.lines().contains { $0.contains("line 51") }, "what is read stays")
+    #expect(!desk.lines().contains { $0.contains("line 51") }, "the visible lines stay")
     #expect(desk.type("chi\r") == [#"say "hi""#])
     #expect(desk.client.isChatOpen)
     #expect(desk.type("^") == [])
@@ -168,7 +171,7 @@ struct PanelTests {
     #expect(desk.lines().contains { $0.contains("Bob: hello") })
   }
 
-  @Test("every item of the menu is visible or one key away, at every size", arguments: sizes)
+  @Test("every item of the menu can be reached, at every size", arguments: sizes)
   func menu(_ columns: Int, _ rows: Int) throws {
     var desk = try Desk()
     desk.client.resize(columns: columns, rows: rows)
@@ -195,7 +198,7 @@ struct PanelTests {
     let column = try #require(lines[row].firstRange(of: "write a message"))
     let x = lines[row].distance(from: lines[row].startIndex, to: column.lowerBound)
     #expect(desk.type("^[<0;\(x + 1);\(row + 1)M") == [])
-    #expect(desk.client.prompt.editor?.lead == "say: ")
+    #expect(desk.client.prompt.editor?.label == "say: ")
   }
 
   @Test("the whole link can be read even if the invitation does not fit", arguments: sizes)

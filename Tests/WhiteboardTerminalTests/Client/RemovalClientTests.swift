@@ -19,14 +19,14 @@ struct RemovalClientTests {
     )
   }
 
-  @Test("a box shows who removed the user and why, and one key continues with an own copy")
+  @Test("a box shows the host and the reason, and one key continues with the own copy")
   func box() throws {
     var desk = try Desk()
     _ = desk.client.receive(.removed(try Self.removed()))
     #expect(desk.lines().contains { $0.contains("Bob removed you from this board: too loud.") })
     #expect(desk.lines().contains { $0.contains("c      continue with your own copy") })
     #expect(desk.client.session.members.isEmpty)
-    // A key typed before the box appeared decides nothing.
+    // The box ignores a key that was typed before it appeared.
     #expect(desk.type("c") == [])
     desk.now += .seconds(2)
     #expect(desk.type("c") == ["continue"])
@@ -54,7 +54,7 @@ struct RemovalClientTests {
     #expect(desk.client.session.removal.shownSince != nil)
   }
 
-  @Test("the removal is hidden when the host returns and has admitted us again")
+  @Test("the removal ends when the host returns, which has admitted the user again")
   func readmitted() throws {
     var desk = try Desk()
     _ = desk.client.receive(.removed(try Self.removed()))

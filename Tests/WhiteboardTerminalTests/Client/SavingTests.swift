@@ -33,7 +33,7 @@ struct SavingTests {
     }
   }
 
-  @Test("the bottom line shows the save state, and never says saved too early")
+  @Test("the bottom line shows the save state, and shows `saved` only if everything is saved")
   func status() throws {
     var desk = try Desk()
     func bottom() -> String { desk.lines().last ?? "" }
@@ -42,7 +42,7 @@ struct SavingTests {
     #expect(bottom().contains(" saving; synced with 1"))
     desk.client.receive(.saving(Self.full))
     #expect(bottom().contains(" NOT SAVED: disk full; synced with 1"))
-    // A failed answer must not clear the warning.
+    // A failed command must not clear the warning.
     #expect(desk.type("u") == ["undo"])
     _ = desk.client.receive(
       .error(CommandError(.notSaved, "no").answering(verb: "undo", request: .number(1), line: nil))
@@ -58,7 +58,7 @@ struct SavingTests {
   }
 
   @Test(
-    "every way of leaving asks first if work would be lost",
+    "each command that leaves the board asks first if work would be lost",
     arguments: ["q", ":q\r", ":quit\r", "\u{3}\u{3}"]
   )
   func asks(_ keys: String) throws {
@@ -71,7 +71,7 @@ struct SavingTests {
     ] {
       #expect(lines.contains { $0.contains(words) }, "\(words)")
     }
-    #expect(desk.type("qy") == [], "no key that is easily hit twice quits")
+    #expect(desk.type("qy") == [], "no key quits that a user may press twice by mistake")
     #expect(desk.type("r") == ["save"])
     #expect(desk.type("^") == [])
     #expect(!desk.lines().contains { $0.contains("Quitting now") })
@@ -97,7 +97,7 @@ struct SavingTests {
   }
 
   @Test("a request to end the program asks once, and a second request ends it")
-  func toldToEnd() throws {
+  func requestToEnd() throws {
     var desk = try Desk()
     desk.client.receive(.saving(Self.full))
     #expect(desk.client.leaveAtRequest() == [])

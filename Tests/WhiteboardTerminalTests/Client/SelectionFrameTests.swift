@@ -65,10 +65,10 @@ struct SelectionFrameTests {
       )
       try desk.board.scale([id], by: resize.factor, about: resize.pivot, keepingLineWidth: true)
       let after = try #require(desk.board.snapshot(id))
-      let kept =
+      let fixed =
         isCentered ? SelectionFrame.Grip(x: 0, y: 0) : SelectionFrame.Grip(x: -grip.x, y: -grip.y)
-      let (old, new) = (inkPlace(before, kept), inkPlace(after, kept))
-      // As exact as the stored positions, sizes and widths.
+      let (old, new) = (inkPlace(before, fixed), inkPlace(after, fixed))
+      // The limit is the precision of the stored positions, sizes and widths.
       let distance = max((old.x - new.x).magnitude, (old.y - new.y).magnitude)
       #expect(distance < 0.1, "seed \(seed), \(grip), \(distance)")
       let widths = [before, after].map { ($0.lineWidth ?? 0) * $0.scale }
@@ -100,7 +100,7 @@ struct SelectionFrameTests {
     #expect(desk.type(wider) == ["scale \(id) 1.487805 about=-82,0"])
     // 1.1 times the scale of the mouse.
     #expect(desk.type("S") == ["scale \(id) 1.64 line=keep"])
-    // A drag inside of the frame moves the object, also directly beside the handles.
+    // A drag inside the frame moves the object, even directly beside the handles.
     #expect(desk.type("^[<0;47;12M^[<32;48;12M^[<0;48;12m").first?.hasPrefix("move") == true)
   }
 
@@ -164,7 +164,7 @@ struct SelectionFrameTests {
     }
   }
 
-  @Test("a long side has a handle in its middle, a short one has not")
+  @Test("a long side has a handle in its middle, and a short one does not")
   func sides() throws {
     let board = Board(incarnation: Incarnation(1), member: try Desk.memberID(1), wallClock: 1)
     let dot = try board.createDrawing([InkPoint(x: 0, y: 0)])

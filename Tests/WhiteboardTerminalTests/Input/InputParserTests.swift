@@ -125,7 +125,7 @@ struct InputParserTests {
     )
   }
 
-  @Test("keys, mouse, pastes and answers", arguments: table)
+  @Test("bytes become keys, mouse events, pastes and replies", arguments: table)
   func reads(text: String, events: [InputEvent]) {
     var whole = InputParser()
     #expect(whole.feed(Self.bytes(text)) == events)
@@ -147,7 +147,7 @@ struct InputParserTests {
     #expect(parser.finish() == [.key(.escape, [])])
   }
 
-  @Test("random input occupies little memory, and parsing continues", arguments: 1...50)
+  @Test("random input ends at an end sequence, and parsing continues", arguments: 1...50)
   func hostile(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var parser = InputParser()

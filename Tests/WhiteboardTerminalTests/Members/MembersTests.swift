@@ -50,7 +50,9 @@ struct MembersTests {
     #expect(members.isEmpty)
   }
 
-  @Test("members are followed in the order of their names, and after the last one nobody")
+  @Test(
+    "members are followed in the order of their names, and after the last one the user follows none"
+  )
   func following() {
     var members = Members()
     #expect(members.nextToFollow == nil)

@@ -12,7 +12,7 @@ struct PresencePublisherTests {
     var presence = PresencePublisher()
     let place = Point(x: 1, y: 2)
     let hidden = presence.hidePointer()
-    #expect(hidden == nil, "the others see no pointer")
+    #expect(hidden == nil, "the other members see no pointer")
     let early = presence.move(to: place, isLaser: false, now: .milliseconds(10))
     let sent = presence.move(to: place, isLaser: true, now: .milliseconds(40))
     let again = presence.move(to: place, isLaser: true, now: .seconds(9))

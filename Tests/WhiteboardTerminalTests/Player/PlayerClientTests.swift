@@ -47,7 +47,7 @@ import WhiteboardSync
   @Test("texts appear at their times, at the chosen speed, and playback stops at the end")
   func plays() throws {
     var client = try player()
-    #expect(words(&client).isEmpty && client.place == 0)
+    #expect(words(&client).isEmpty && client.stepIndex == 0)
     client.advance(by: .milliseconds(1_500))
     #expect(words(&client) == ["one", "two"])
     press(&client, "+")
@@ -55,13 +55,13 @@ import WhiteboardSync
     #expect(words(&client) == ["one", "two", "three", "four"])
     press(&client, " ")
     client.advance(by: .seconds(60))
-    #expect(client.place == 4 && !client.isPlaying)
+    #expect(client.stepIndex == 4 && !client.isPlaying)
     press(&client, " ")
     client.advance(by: .seconds(60))
-    #expect(client.place == 5 && !client.isPlaying)
+    #expect(client.stepIndex == 5 && !client.isPlaying)
     // At the end, the key starts from the beginning.
     press(&client, " ")
-    #expect(client.isPlaying && client.place == 0)
+    #expect(client.isPlaying && client.stepIndex == 0)
   }
 
   @Test("keys seek to a time, a tenth, a marker, a step, and back")
@@ -78,19 +78,21 @@ import WhiteboardSync
     press(&client, ",")
     #expect(words(&client) == ["one"])
     _ = client.handle(.key(.end, []))
-    #expect(client.place == 5)
+    #expect(client.stepIndex == 5)
     _ = client.handle(.mouse(MouseEvent(.press(.left), x: 0, y: 18)))
-    #expect(client.place == 0)
+    #expect(client.stepIndex == 0)
     _ = client.handle(.mouse(MouseEvent(.press(.left), x: 99, y: 18)))
-    #expect(client.place == 5)
+    #expect(client.stepIndex == 5)
   }
 
-  @Test("[REC-14] pointers have names, unfinished ink is shown, and chat messages for some time")
+  @Test(
+    "[REC-14] pointers have names, unfinished ink is visible, and chat lines are visible for some time"
+  )
   func presence() throws {
     let member = try #require(MemberID([UInt8](repeating: 3, count: 32)))
     let board = Board(incarnation: Incarnation(3), member: member, wallClock: 1_000)
     var steps: [DocumentHistory.Step] = []
-    func keep(_ time: Int64) {
+    func record(at time: Int64) {
       for batch in board.takeBatches() {
         steps.append(.init(.batch(EncodedBatch(batch).bytes), time: 10_000 + time, row: 1))
       }
@@ -98,18 +100,18 @@ import WhiteboardSync
     // The objects at the end of the recording are in view.
     _ = try board.createText("corner", at: Point(x: -400, y: -150))
     _ = try board.createText("other", at: Point(x: 400, y: 150))
-    keep(0)
+    record(at: 0)
     let stroke = try board.beginDrawing()
     try board.appendInk(
       [InkPoint(Point(x: 0, y: 0)), InkPoint(Point(x: 20, y: 0))],
       to: stroke,
       first: 0
     )
-    keep(1_000)
+    record(at: 1_000)
     _ = try board.say("good morning", as: "Ada")
-    keep(3_000)
+    record(at: 3_000)
     try board.endDrawing(stroke, count: 2)
-    keep(9_000)
+    record(at: 9_000)
     func datagram(_ time: Int64, _ datagram: SyncDatagram) -> TrafficEntry {
       TrafficEntry(.datagram, [member.bytes], time: 10_000 + time, bytes: datagram.encode())
     }
@@ -117,7 +119,7 @@ import WhiteboardSync
     let traffic = try [
       TrafficEntry(.joined, [member.bytes], time: 10_000, text: "Ada\u{1B}[31m"),
       datagram(500, .presence(counter: 2, Presence(cursor: Point(x: 100, y: 60)))),
-      // A datagram that was overtaken.
+      // A datagram that arrived after a newer one.
       datagram(600, .presence(counter: 1, Presence(cursor: Point(x: -100, y: 60)))),
       datagram(1_500, .preview(stroke: stroke, first: 2, points: preview)),
       TrafficEntry(.left, [member.bytes], time: 12_000, text: "left"),
@@ -135,16 +137,16 @@ import WhiteboardSync
     let committed = ink()
     #expect(committed > 0)
     client.advance(by: .milliseconds(300))
-    #expect(ink() > committed + 5, "the preview shows")
+    #expect(ink() > committed + 5, "the preview is visible")
     client.advance(by: .milliseconds(500))
-    #expect(!screen().contains("▲"), "who left points no more")
+    #expect(!screen().contains("▲"), "a member that left has no pointer")
     #expect(!screen().contains("good morning"))
     client.advance(by: .milliseconds(1_000))
     #expect(screen().contains("good morning"))
     client.advance(by: .milliseconds(5_500))
     #expect(!screen().contains("good morning"))
     client.advance(by: .milliseconds(2_000))
-    #expect(ink() == committed, "what is finished is as it is on the board")
+    #expect(ink() == committed, "a finished stroke has no preview")
     // Seek back, and forward again.
     client.seek(to: 700)
     #expect(screen().contains("▲"))
@@ -223,21 +225,21 @@ import WhiteboardSync
     press(&client, "i")
     client.advance(by: .milliseconds(3_100))
     client.advance(by: .milliseconds(400))
-    #expect(client.place == 5)
+    #expect(client.stepIndex == 5)
     client = try player()
     client.advance(by: .milliseconds(1_000))
     press(&client, "[")
     client.advance(by: .milliseconds(1_000))
     press(&client, "]")
     client.advance(by: .milliseconds(500))
-    #expect(client.place == 2)
+    #expect(client.stepIndex == 2)
     press(&client, "\\")
     client.advance(by: .milliseconds(2_000))
-    #expect(client.place == 4)
+    #expect(client.stepIndex == 4)
   }
 
   @Test("every key at every size gives a frame of that size", arguments: 0..<20)
-  func survives(seed: UInt64) throws {
+  func randomInput(seed: UInt64) throws {
     var client = try player()
     var random = SplitMix64(seed: seed)
     let keys = Array(" +-.,nNi[]\\pfzhjkl0123456789x")
