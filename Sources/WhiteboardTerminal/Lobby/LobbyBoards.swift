@@ -1,0 +1,136 @@
+import WhiteboardNode
+import WhiteboardRendering
+
+/// The boards that the lobby lists: those on this network, and those on this computer.
+struct LobbyBoards: Sendable {
+  /// A row of the list.
+  enum Row: Hashable, Sendable {
+    /// The id of an announced board.
+    case nearby(String)
+    case own(LobbyClient.OwnBoard)
+  }
+
+  /// The announcements by board id and by peer id.
+  private var nearby: [String: [String: NodeEvent.FoundBoard]] = [:]
+  /// The boards that are stored on this computer.
+  var own: [LobbyClient.OwnBoard] = []
+
+  /// The number of boards on this network.
+  var nearbyCount: Int { nearby.count }
+
+  /// Whether no board was found on this network.
+  var hasNoneNearby: Bool { nearby.isEmpty }
+
+  /// The boards on this network by name, and then the user's other boards.
+  var list: [Row] {
+    nearby.keys.sorted { (name(of: $0), $0) < (name(of: $1), $1) }
+      .map { .nearby($0) }
+      + own.filter { $0.board.map { nearby[$0] == nil } ?? true }.map { .own($0) }
+  }
+
+  // MARK: - Announcements
+
+  /// Adds or updates an announced board.
+  ///
+  /// - Returns: Whether the announcement is of a board.
+  mutating func found(_ board: NodeEvent.FoundBoard) -> Bool {
+    // A relay announces no board.
+    guard let id = board.board else { return false }
+    nearby[id, default: [:]][board.peer] = board
+    return true
+  }
+
+  /// Removes an announcement.
+  mutating func lost(_ board: NodeEvent.LostBoard) {
+    guard let id = board.board else { return }
+    nearby[id]?[board.peer] = nil
+    if nearby[id]?.isEmpty == true { nearby[id] = nil }
+  }
+
+  /// Returns the announcement of a board with the most participants.
+  private func announcement(of board: String) -> NodeEvent.FoundBoard? {
+    nearby[board]?.values.max {
+      ($0.participants ?? 0, $1.peer) < ($1.participants ?? 0, $0.peer)
+    }
+  }
+
+  /// Returns the local copy of a board.
+  func copy(of board: String) -> LobbyClient.OwnBoard? { own.first { $0.board == board } }
+
+  // MARK: - Texts
+
+  /// Returns the name of a board nearby: the title that the copy here has, or else the announced name.
+  private func name(of board: String) -> String {
+    TerminalText.cleaned(
+      copy(of: board)?.title ?? announcement(of: board)?.boardName ?? "",
+      limit: 64
+    )
+  }
+
+  /// Returns the display names of all peers that announce a board; names that several peers have are
+  /// followed by the peer id.
+  private func announcers(_ board: String) -> [String] {
+    let found = (nearby[board] ?? [:]).values.sorted { ($0.name, $0.peer) < ($1.name, $1.peer) }
+    return found.map { board in
+      found.count { $0.name == board.name } > 1
+        ? EventText.person(board.name, board.peer) : EventText.shortName(board.name, board.peer)
+    }
+  }
+
+  /// Returns the text of a row.
+  func text(_ row: Row) -> String {
+    switch row {
+    case .nearby(let id):
+      guard let board = announcement(of: id) else { return "" }
+      let people = board.participants.map { $0 == 1 ? "1 person" : "\($0) people" } ?? ""
+      let name = name(of: id)
+      let names = announcers(id)
+      let announcerNames = EventText.listed(names)
+      let admission = board.admit.flatMap { Self.admissionTexts[$0] } ?? ""
+      guard copy(of: id) == nil else {
+        let are = names.count == 1 ? "is" : "are"
+        return "\(name)  yours, \(announcerNames) \(are) on it  \(people)".trimmed
+      }
+      return [name, announcerNames, people, board.addresses.first ?? "", admission].filter {
+        !$0.isEmpty
+      }
+      .joined(separator: "  ")
+    case .own(let board):
+      return "\(TerminalText.cleaned(board.title ?? board.name, limit: 64))  \(board.about)"
+    }
+  }
+
+  /// The descriptions of the admission modes.
+  private static let admissionTexts = [
+    "anyone": "open to all", "ask": "asks first", "code": "join code required",
+    "known": "known people only",
+  ]
+}
+
+extension LobbyClient {
+  /// A board that is stored on this computer.
+  package struct OwnBoard: Hashable, Sendable {
+    let name: String
+    let path: String
+    let about: String
+    /// The board's id, if the file holds it.
+    let board: String?
+    /// The board's title, if it has one.
+    let title: String?
+
+    /// Creates an entry with the board's name, title, file and id, and a short description.
+    package init(
+      name: String,
+      path: String,
+      about: String,
+      board: String? = nil,
+      title: String? = nil
+    ) {
+      self.board = board
+      self.title = title
+      self.name = name
+      self.path = path
+      self.about = about
+    }
+  }
+}
