@@ -32,7 +32,7 @@ struct PromptTests {
   func purposes() throws {
     var prompt = Prompt()
     prompt.home = "/home/anna"
-    let id = try #require(ObjectID("1-1"))
+    let id = try Desk().board.createText("text", at: Point(x: 0, y: 0))
     let place = Point(x: 1, y: 2)
     for (purpose, text, expected) in [
       (Prompt.Purpose.chat, "hi", "say \"hi\""), (.command, "undo", "undo"),
