@@ -42,8 +42,7 @@ extension BoardDocument {
   /// Whether a keyframe is due: entries were appended, and the last keyframe is 30 seconds or 4,096
   /// entries ago.
   public func needsKeyframe(now: Int64) -> Bool {
-    tail.entriesSince >= 4096
-      || (tail.entriesSince > 0 && now &- tail.keyframeTime >= 30_000)
+    tail.needsKeyframe(now: now)
   }
 
   /// Whether entries were appended since the last keyframe.
@@ -79,15 +78,7 @@ extension BoardDocument {
   private func commit(_ steps: [LogWriter.Step]) async -> DocumentError? {
     guard !steps.isEmpty else { return nil }
     if let injectedFailure { return injectedFailure }
-    let before = tail
-    let result = await connection.run { [files = connection.files] db in
-      var tail = before
-      try db.inTransaction(.immediate) {
-        try LogWriter.perform(steps, db, &tail)
-        return .commit
-      }
-      return (tail, isThere: files?.areThere ?? true)
-    }
+    let result = await connection.commit(steps, after: tail)
     guard case .success(let (after, isThere)) = result else { return result.failure }
     tail = after
     groupsCommitted += 1

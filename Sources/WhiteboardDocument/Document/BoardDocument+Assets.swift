@@ -1,5 +1,3 @@
-import Foundation
-
 extension BoardDocument {
   /// The greatest size of an asset, in bytes.
   public static let maximumAssetSize = 32 << 20
@@ -26,16 +24,7 @@ extension BoardDocument {
   public func storeAsset(file: String, sha256: [UInt8]) async throws(DocumentError) {
     try checkWritable()
     guard (try? await asset(sha256)) == nil else { return }
-    let bytes = try await Blocking.run(file) { () -> [UInt8] in
-      var status = stat()
-      guard stat(file, &status) == 0 else {
-        throw DocumentError(.notFound, "\(file): \(systemMessage())")
-      }
-      guard status.st_size <= BoardDocument.maximumAssetSize else {
-        throw DocumentError(.tooLarge, "\(file): an asset may have at most 32 MiB")
-      }
-      return Array(try Data(contentsOf: URL(fileURLWithPath: file)))
-    }
+    let bytes = try await Blocking.run(file) { try StoredAssets.read(file) }
     try await storeAsset(bytes, sha256: sha256)
   }
 

@@ -25,9 +25,7 @@ extension BoardDocument {
     now: Int64
   ) async throws(DocumentError) {
     try DocumentName.check(name)
-    guard board.count == Self.boardIDLength else {
-      throw DocumentError(.wrongBoard, "a board id has \(Self.boardIDLength) bytes")
-    }
+    try NewFile.check(board)
     try await prepareCopy()
     try await DocumentCopier(connection).copy(to: path) { db, tail in
       try DocumentCopier.beginBoard(board, name: name, keeping: assets, now: now, db)

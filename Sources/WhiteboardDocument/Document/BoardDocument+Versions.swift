@@ -11,18 +11,16 @@ extension BoardDocument {
   ) async throws(DocumentError) {
     try DocumentName.check(name)
     try checkWritable()
-    let exists = DocumentError(
-      .exists,
-      "\(path): a version '\(name)' already exists; choose another name"
-    )
     // Check for the name in a separate transaction first. Otherwise, a name that is taken would
     // fail the steps of other callers in the group.
-    guard try await read({ db in try !StoredVersions.contains(name, db) }) else { throw exists }
+    guard try await read({ db in try !StoredVersions.contains(name, db) }) else {
+      throw StoredVersions.exists(name, path)
+    }
     try checkWritable()
     let step = LogWriter.Step.keyframe(bytes: bytes, digest: digest, name: name, time: time)
     guard let error = await enqueue([step]) else { return }
     let cause = error.cause as? DatabaseError
-    throw cause?.resultCode == .SQLITE_CONSTRAINT ? exists : error
+    throw cause?.resultCode == .SQLITE_CONSTRAINT ? StoredVersions.exists(name, path) : error
   }
 
   /// Returns the versions, oldest first.

@@ -162,12 +162,7 @@ public actor BoardDocument {
 
   /// Checks that the document is not closed.
   func checkOpen() throws(DocumentError) {
-    guard !isClosed else {
-      throw DocumentError(
-        .closed,
-        "\(path): it was closed; nothing saved before is lost; open it again"
-      )
-    }
+    guard !isClosed else { throw .closed(path) }
   }
 
   /// Checks that the document is open for writing.

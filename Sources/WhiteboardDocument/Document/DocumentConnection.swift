@@ -32,6 +32,19 @@ struct DocumentConnection: Sendable {
     }.get()
   }
 
+  /// Runs steps in one transaction.
+  /// - Returns: The end of the log after them, and whether the file is still at its path.
+  func commit(
+    _ steps: [LogWriter.Step],
+    after tail: LogTail
+  ) async -> Result<(tail: LogTail, isThere: Bool), DocumentError> {
+    await run { [files] db in
+      var after = tail
+      try Self.transaction(.immediate, db) { db in try LogWriter.perform(steps, db, &after) }
+      return (after, isThere: files?.areThere ?? true)
+    }
+  }
+
   private static func transaction<T>(
     _ kind: Database.TransactionKind,
     _ db: Database,

@@ -136,6 +136,11 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     )
   }
 
+  /// Returns the error for a document that was closed.
+  static func closed(_ path: String) -> DocumentError {
+    DocumentError(.closed, "\(path): it was closed; nothing saved before is lost; open it again")
+  }
+
   /// Returns the error for a row that does not match its checksum.
   static func damagedRow(_ what: String, at path: String) -> DocumentError {
     DocumentError(

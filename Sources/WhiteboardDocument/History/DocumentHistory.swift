@@ -135,12 +135,26 @@ public struct DocumentHistory: Sendable {
 
 extension DocumentHistory {
   /// Reads the history from the log of a database.
-  init(_ db: Database, at path: String, board: [UInt8], name: String) throws {
+  /// - Parameters:
+  ///   - db: The database.
+  ///   - path: The path of the document, for messages.
+  ///   - board: The board's id.
+  ///   - name: The board's name.
+  ///   - known: Descriptions of the damage that was found before.
+  /// - Throws: `damaged` if damaged pages prevent reading the log to its end.
+  init(
+    _ db: Database,
+    at path: String,
+    board: [UInt8],
+    name: String,
+    damages known: [String] = []
+  ) throws {
     var reader = HistoryReader(
       LogReader(db, path: path),
       DocumentHistory(board: board, name: name)
     )
     self = try reader.read()
+    damages.insert(contentsOf: known.map { Damage(place: 0, words: $0) }, at: 0)
   }
 }
 
@@ -157,12 +171,7 @@ extension BoardDocument {
     let name = try await name()
     let known = mode == .reading ? damages : []
     return try await read { [path, board] db in
-      var history = try DocumentHistory(db, at: path, board: board, name: name)
-      history.damages.insert(
-        contentsOf: known.map { DocumentHistory.Damage(place: 0, words: $0) },
-        at: 0
-      )
-      return history
+      try DocumentHistory(db, at: path, board: board, name: name, damages: known)
     }
   }
 }

@@ -16,9 +16,7 @@ enum NewFile {
     now: Int64,
     fill: @escaping @Sendable (DatabaseQueue) throws -> Result
   ) async throws(DocumentError) -> Result {
-    guard board.count == BoardDocument.boardIDLength else {
-      throw DocumentError(.wrongBoard, "a board id has \(BoardDocument.boardIDLength) bytes")
-    }
+    try check(board)
     try DocumentName.check(name)
     return try await publish(at: path) { temporary in
       let queue = try DatabaseQueue(path: temporary)
@@ -77,6 +75,14 @@ enum NewFile {
       }
       try? FileSync.synchronize((path as NSString).deletingLastPathComponent)
       return result
+    }
+  }
+
+  /// Checks the length of a board id.
+  /// - Throws: `wrongBoard`.
+  static func check(_ board: [UInt8]) throws(DocumentError) {
+    guard board.count == BoardDocument.boardIDLength else {
+      throw DocumentError(.wrongBoard, "a board id has \(BoardDocument.boardIDLength) bytes")
     }
   }
 

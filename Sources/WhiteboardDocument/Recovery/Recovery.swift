@@ -49,17 +49,51 @@ extension BoardDocument {
     locking: Bool = true,
     playing played: (any PlayedBoard.Type)? = nil
   ) async throws(DocumentError) -> RecoveryReport {
-    let source = DocumentFile.resolved(source)
-    // Prevent other programs from writing the damaged file while it is read.
-    let lock = try await Blocking.run(source) { () throws -> WriterLock? in
-      // If the directory is not writable, no program can write the file, so it needs no lock.
-      let directory = (source as NSString).deletingLastPathComponent
-      let isLockable =
-        locking && access(source, F_OK) == 0
-        && access(directory.isEmpty ? "." : directory, W_OK) == 0
-      return isLockable ? try WriterLock(source) : nil
-    }
+    let recovery = Recovery(of: source, playing: played)
+    let lock = try await locking ? recovery.lock() : nil
     defer { lock?.release() }
+    return try await recovery.run(to: path, board: board, now: now)
+  }
+}
+
+/// Saves the intact data of one damaged document to a new document.
+struct Recovery: Sendable {
+  private let source: String
+  private let played: (any PlayedBoard.Type)?
+
+  /// Creates a recovery of the document at the path `source`.
+  init(of source: String, playing played: (any PlayedBoard.Type)?) {
+    self.source = DocumentFile.resolved(source)
+    self.played = played
+  }
+
+  /// Prevents other programs from writing the damaged file until the lock is released.
+  /// - Returns: The lock; nil if no program can write the file, so it needs no lock.
+  /// - Throws: `inUse` if another program writes the file.
+  func lock() async throws(DocumentError) -> WriterLock? {
+    let source = source
+    return try await Blocking.run(source) {
+      // If the directory is not writable, no program can write the file.
+      let directory = (source as NSString).deletingLastPathComponent
+      let isWritable =
+        access(source, F_OK) == 0 && access(directory.isEmpty ? "." : directory, W_OK) == 0
+      return isWritable ? try WriterLock(source) : nil
+    }
+  }
+
+  /// Writes the intact data to a new document.
+  /// - Parameters:
+  ///   - path: The path of the new document.
+  ///   - board: The board's id, which is needed only if the file no longer contains it.
+  ///   - now: Milliseconds since 1970.
+  /// - Returns: A report of the saved data and the losses.
+  /// - Throws: `notFound`, `exists`, `full`; `damaged` if nothing can be saved.
+  func run(
+    to path: String,
+    board: [UInt8]?,
+    now: Int64
+  ) async throws(DocumentError) -> RecoveryReport {
+    let (source, played) = (source, played)
     let found = try await Blocking.run(source) { try Salvage.withCopies(of: source) }
     guard let board = found.board ?? board else {
       throw DocumentError(

@@ -19,25 +19,17 @@ extension BoardDocument {
     playing played: any PlayedBoard.Type
   ) async throws(DocumentError) -> [String] {
     let document = try await open(at: path, mode: .reading)
-    let found = await document.damages(playing: played)
-    try await document.close()
-    return found
-  }
-
-  private func damages(playing played: any PlayedBoard.Type) async -> [String] {
-    let (path, board, known) = (path, board, damages)
+    let (path, board, known) = (document.path, document.board, document.damages)
+    let found: [String]
     do throws(DocumentError) {
-      return try await read { db in
-        let stored = known + LogReader(db, path: path).damages()
-        let replay = Replay(db, at: path, board: board)
-        // If playing fails, `stored` already describes the damage that is the cause.
-        let played = try? replay.play(played)
-        let unplayed = stored.isEmpty && played == nil ? ["it cannot be played"] : []
-        return stored + unplayed + (played?.problems ?? [])
+      found = try await document.read { db in
+        Replay(db, at: path, board: board).damages(besides: known, playing: played)
       }
     } catch {
-      return known + [error.message]
+      found = known + [error.message]
     }
+    try await document.close()
+    return found
   }
 }
 
@@ -80,6 +72,20 @@ struct Replay {
     self.db = db
     self.path = path
     self.board = board
+  }
+
+  /// Reads all stored data, plays it on a board of the given type, and describes all damage.
+  /// - Parameters:
+  ///   - known: Descriptions of the damage that was found before; the result begins with them.
+  ///   - kind: The type of board.
+  /// - Returns: One line for each problem.
+  func damages(besides known: [String], playing kind: any PlayedBoard.Type) -> [String] {
+    let stored = known + LogReader(db, path: path).damages()
+    // If playing fails, `stored` already describes the damage that is the cause.
+    guard let outcome = try? play(kind) else {
+      return stored.isEmpty ? ["it cannot be played"] : stored
+    }
+    return stored + outcome.problems
   }
 
   /// Plays the document to its end on a new board of the given type.

@@ -16,6 +16,13 @@ struct LogTail: Sendable {
   /// The value that `meta` stores as `closed` while the document is closed.
   var text: String { "\(id) \(chain)" }
 
+  /// Whether a keyframe is due: entries were appended, and the last keyframe is 30 seconds or 4,096
+  /// entries ago.
+  func needsKeyframe(now: Int64) -> Bool {
+    entriesSince >= 4096 || (entriesSince > 0 && now &- keyframeTime >= 30_000)
+  }
+
+  /// Creates the end of an empty log.
   init() {}
 
   /// Reads the end of the log from a database.

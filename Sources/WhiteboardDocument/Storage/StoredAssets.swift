@@ -11,6 +11,19 @@ enum AssetHash {
 
 /// Reads and writes rows of the table `asset`: the files of photos.
 enum StoredAssets {
+  /// Reads a file that will be stored as an asset; blocks the thread.
+  /// - Throws: `notFound`, `tooLarge`, `inputOutput`.
+  static func read(_ file: String) throws -> [UInt8] {
+    var status = stat()
+    guard stat(file, &status) == 0 else {
+      throw DocumentError(.notFound, "\(file): \(systemMessage())")
+    }
+    guard status.st_size <= BoardDocument.maximumAssetSize else {
+      throw DocumentError(.tooLarge, "\(file): an asset may have at most 32 MiB")
+    }
+    return Array(try Data(contentsOf: URL(fileURLWithPath: file)))
+  }
+
   /// Stores an asset under its hash, and replaces a damaged copy of it.
   /// - Throws: `damaged` if the bytes do not have that hash; then nothing was stored.
   static func store(_ bytes: [UInt8], sha256: [UInt8], _ db: Database, at path: String) throws {

@@ -64,6 +64,11 @@ enum StoredVersions {
     try LogWriter.store(keyframe.renamed(nil), db)
   }
 
+  /// Returns the error for a name that another version has.
+  static func exists(_ name: String, _ path: String) -> DocumentError {
+    DocumentError(.exists, "\(path): a version '\(name)' already exists; choose another name")
+  }
+
   private static func id(_ name: String, _ db: Database) throws -> Int64? {
     try Int64.fetchOne(db, sql: "SELECT id FROM keyframe WHERE name = ?", arguments: [name])
   }
