@@ -78,6 +78,7 @@ package struct Doctor: Sendable {
   /// Runs all checks; this takes a few seconds at most, and announces a test service.
   ///
   /// - Parameter others: The findings of other checks, which come last in the report.
+  /// - Returns: The report on all findings.
   package func run(and others: [Finding] = []) async -> Report {
     let interfaces = NetworkSurvey.interfaces()
     var findings = [
