@@ -40,9 +40,8 @@ final class BoardDiscovery {
   ///   - known: The peers and boards to prefer.
   func browse(own: PeerID, preferring known: Acquaintances) {
     guard let discovery = configuration.discovery, !configuration.isRelay else { return }
-    let isJoining = runtime.call { $0.isJoining }
     let query = BrowserQuery(
-      excluding: isJoining ? nil : AnnouncedPeerID(bytes: own.bytes),
+      excluding: configuration.isGuest ? nil : AnnouncedPeerID(bytes: own.bytes),
       preferring: known.preference
     )
     runtime.spawn { node in

@@ -14,8 +14,7 @@ final class ImportExport {
 
   private let runtime: NodeRuntime
   private let configuration: NodeConfiguration
-  private let session: Session
-  private let board: Board
+  private let board: BoardSession
   private let authors: Authors
   private let photos: PhotoFiles
   private let editor: BoardEditor
@@ -23,15 +22,14 @@ final class ImportExport {
   init(
     _ runtime: NodeRuntime,
     _ configuration: NodeConfiguration,
-    _ session: Session,
+    _ board: BoardSession,
     authors: Authors,
     photos: PhotoFiles,
     editor: BoardEditor
   ) {
     self.runtime = runtime
     self.configuration = configuration
-    self.session = session
-    board = editor.board
+    self.board = board
     self.authors = authors
     self.photos = photos
     self.editor = editor
@@ -75,9 +73,9 @@ final class ImportExport {
     _ body: nonisolated(nonsending) (BoardExport) async throws(CommandError) -> Result
   ) async throws(CommandError) -> Result {
     var export = BoardExport(
-      of: board,
-      id: session.id.text,
-      name: runtime.call { $0.boardName },
+      of: editor.board,
+      id: board.session.id.text,
+      name: board.name,
       region: region,
       objects: objects,
       names: authors.displayNames

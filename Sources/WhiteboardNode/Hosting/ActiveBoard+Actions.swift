@@ -5,10 +5,14 @@ import WhiteboardSync
 
 /// Performing the actions of the replica.
 extension ActiveBoard {
-  /// Performs what the replica asks for, in order, and reports what changed.
+  /// Performs what the replica asks for, in order, and plans the next timed work.
   func performActions() {
     for action in replica.takeActions() { perform(action) }
-    if reports.reportSettings() { runtime.spawn { node in await node.storeTitle() } }
+    if reports.reportSettings() {
+      runtime.spawn { node in await node.board?.storeTitle() }
+    }
+    if let deadline = replica.nextDeadline { runtime.wake(by: runtime.instant(deadline)) }
+    runtime.changed()
   }
 
   private func perform(_ action: ReplicaAction) {
@@ -33,7 +37,7 @@ extension ActiveBoard {
     case .sendAsset(let id, let name, let member): transfers.sendAsset(id, name, to: member)
     case .sendAnswer(let bytes, let name, let member): transfers.sendAnswer(bytes, name, to: member)
     case .wantAsset(let reference, let member):
-      logger.debug(
+      configuration.logger.debug(
         "Photo requested.",
         metadata: ["asset": "\(reference.id)", "peer": "\(member.description.prefix(8))"]
       )
@@ -46,7 +50,7 @@ extension ActiveBoard {
     case .memberRole(let member, let role): roles.roleChanged(of: member, to: role)
     case .caughtUp(let member):
       catchUp.caughtUp(with: member)
-      logger.debug(
+      configuration.logger.debug(
         "Caught up with a member.",
         metadata: ["peer": "\(member.description.prefix(8))"]
       )

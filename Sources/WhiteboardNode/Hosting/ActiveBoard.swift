@@ -1,6 +1,7 @@
 import Logging
 import PeerSession
 import Whiteboard
+import WhiteboardDocument
 import WhiteboardSync
 
 /// A board that is open in a session, with the parts of the node that work on it.
@@ -8,7 +9,7 @@ import WhiteboardSync
 /// Performs the actions of the replica. Confined to the isolation of its node.
 final class ActiveBoard {
   let runtime: NodeRuntime
-  let logger: Logger
+  let configuration: NodeConfiguration
   let members: Members
   let persistence: Persistence
   let photos: PhotoFiles
@@ -16,7 +17,6 @@ final class ActiveBoard {
   let transfers: Transfers
 
   let boardSession: BoardSession
-  let published: PublishedBoard
   let replica: Replica
   let authors: Authors
   let reports: BoardReports
@@ -35,9 +35,8 @@ final class ActiveBoard {
   init(
     _ runtime: NodeRuntime,
     _ configuration: NodeConfiguration,
-    _ boardSession: BoardSession,
+    _ board: BoardSession,
     _ replica: Replica,
-    _ ready: NodeEvent.Ready,
     members: Members,
     persistence: Persistence,
     photos: PhotoFiles,
@@ -47,15 +46,14 @@ final class ActiveBoard {
     hiddenAuthors: HiddenAuthors
   ) {
     self.runtime = runtime
-    logger = configuration.logger
+    self.configuration = configuration
     self.members = members
     self.persistence = persistence
     self.photos = photos
     self.outbox = outbox
     self.transfers = transfers
-    self.boardSession = boardSession
-    published = PublishedBoard(boardSession, configuration, ready)
-    let session = boardSession.session
+    let session = board.session
+    boardSession = board
     self.replica = replica
     authors = Authors(board: replica.board, members: members, persistence: persistence)
     reports = BoardReports(
@@ -75,9 +73,9 @@ final class ActiveBoard {
     editor = BoardEditor(runtime, replica, members: members, photos: photos)
     roles = Roles(runtime, replica, members: members)
     admission = BoardAdmission(
+      runtime,
       configuration,
-      boardSession,
-      published,
+      board,
       replica,
       members: members,
       roles: roles,
@@ -115,7 +113,7 @@ final class ActiveBoard {
     files = ImportExport(
       runtime,
       configuration,
-      session,
+      board,
       authors: authors,
       photos: photos,
       editor: editor
@@ -123,6 +121,19 @@ final class ActiveBoard {
   }
 
   var session: Session { boardSession.session }
+
+  /// Stores the title of the board, by which lists and commands also know it.
+  nonisolated(nonsending) func storeTitle() async {
+    guard let document = persistence.document, configuration.recordingFile == nil else { return }
+    do throws(DocumentError) {
+      try await boardSession.storeTitle(reports.settings.title ?? "", in: document)
+    } catch {
+      configuration.logger.warning(
+        "The title was not stored.",
+        metadata: ["reason": "\(error.message)"]
+      )
+    }
+  }
 
   /// Hides an author on all boards, or shows it again.
   ///

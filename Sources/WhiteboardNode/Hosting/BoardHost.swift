@@ -30,7 +30,7 @@ struct BoardHost {
   ///   - choice: The board to host.
   ///   - new: The id to use if the board is new and the choice has none.
   ///   - transport: The local endpoint.
-  /// - Returns: The session of the board; its file is the document of the persistence.
+  /// - Returns: The board.
   /// - Throws: ``NodeError`` if the file cannot be opened for writing, and then is unchanged, or does not match
   ///   the configuration; ``SessionError`` if the session cannot be opened.
   nonisolated(nonsending) func host(

@@ -7,24 +7,24 @@ enum NodePhase {
   /// The node has a session and opens the file of the board.
   case opening(BoardSession)
   /// The board can be used.
-  case serving(ActiveBoard)
+  case serving(Serving)
   /// The node leaves the session and closes the file; the board can still be read.
-  case leaving(ActiveBoard)
+  case leaving(Serving)
 
-  /// The session of the board; nil before there is one.
-  var boardSession: BoardSession? {
+  /// The board with its session; nil before there is a session.
+  var board: BoardSession? {
     switch self {
     case .starting, .joining: nil
-    case .opening(let session): session
-    case .serving(let board), .leaving(let board): board.boardSession
+    case .opening(let board): board
+    case .serving(let serving), .leaving(let serving): serving.board
     }
   }
 
-  /// The board; nil before it is open.
-  var board: ActiveBoard? {
+  /// The state of the board in use; nil before it is open.
+  var serving: Serving? {
     switch self {
     case .starting, .joining, .opening: nil
-    case .serving(let board), .leaving(let board): board
+    case .serving(let serving), .leaving(let serving): serving
     }
   }
 }

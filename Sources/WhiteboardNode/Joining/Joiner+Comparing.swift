@@ -19,11 +19,11 @@ extension Joiner {
   ) async -> Bool {
     guard runtime.ending == nil else { return false }
     let mustAnswer = verification.mustBeCompared
-    guard !mustAnswer || runtime.call({ $0.commandRunner.canAnswerQuestions }) else {
+    guard !mustAnswer || runtime.call({ $0.commandRunner.buffer.canHoldAnswer }) else {
       reportNoUser()
       return false
     }
-    let id = runtime.call { $0.invitations.nextComparisonID() }
+    let id = invitations.nextComparisonID()
     runtime.emit(
       .invitation(
         .init(
@@ -39,20 +39,18 @@ extension Joiner {
     )
     guard mustAnswer else { return true }
     return await withCheckedContinuation { continuation in
-      runtime.call {
-        $0.invitations.addComparison(
-          id,
-          with: verification.peer,
-          named: verification.name.raw,
-          continuation
-        )
-      }
+      invitations.addComparison(
+        id,
+        with: verification.peer,
+        named: verification.name.raw,
+        continuation
+      )
       runtime.spawn { node in
         await node.commandRunner.runDueCommands()
         node.joiner?.endUnanswerableComparisons()
       }
       runtime.spawn { node in
-        try? await node.clock.sleep(for: timeout)
+        try? await node.runtime.clock.sleep(for: timeout)
         guard node.invitations.isPending(id) else { return }
         node.joiner?.attempt.problem = NodeError(
           .timedOut,
@@ -65,14 +63,11 @@ extension Joiner {
 
   /// Ends the questions to compare words if no command can answer them any longer.
   func endUnanswerableComparisons() {
-    let ids = runtime.call { node -> [String] in
-      let runner = node.commandRunner
-      return runner.buffer.isAtEndOrFull && !runner.hasDueCommand
-        ? node.invitations.comparisons : []
-    }
-    for id in ids {
+    guard runtime.call({ $0.commandRunner.buffer.isAtEndOrFull && !$0.commandRunner.hasDueCommand })
+    else { return }
+    for id in invitations.comparisons {
       reportNoUser()
-      runtime.call { $0.invitations.answerComparison(id, isSame: false) }
+      invitations.answerComparison(id, isSame: false)
     }
   }
 
@@ -82,12 +77,5 @@ extension Joiner {
       + "by the board's link."
     attempt.problem = NodeError(.notAllowed, message)
     runtime.emit(.warning(.init(code: "nobody-to-ask", message: message)))
-  }
-}
-
-extension CommandRunner {
-  /// Whether a command that answers a question is queued or may follow.
-  fileprivate var canAnswerQuestions: Bool {
-    !buffer.isAtEndOrFull || buffer.contains(where: \.answersInvitation)
   }
 }

@@ -27,6 +27,7 @@ final class Joiner {
   let discovery: BoardDiscovery
   let copies: StoredCopies
   let localRemoval: LocalRemoval
+  let invitations: Invitations
   let transport: PeerTransport
 
   /// The peers and boards that a search asks first.
@@ -44,6 +45,7 @@ final class Joiner {
     _ discovery: BoardDiscovery,
     _ copies: StoredCopies,
     _ localRemoval: LocalRemoval,
+    _ invitations: Invitations,
     _ transport: PeerTransport
   ) {
     self.runtime = runtime
@@ -51,6 +53,7 @@ final class Joiner {
     self.discovery = discovery
     self.copies = copies
     self.localRemoval = localRemoval
+    self.invitations = invitations
     self.transport = transport
   }
 

@@ -25,6 +25,16 @@ struct Authors {
     return try resolver.find(word, what: "author", missing: .noSuchPeer)
   }
 
+  /// The display names of the authors for lists of boards; an id prefix if no name is known.
+  var listed: [String] {
+    var names: [MemberID: String] = [:]
+    for line in board.chat { names[line.author] = line.name }
+    return Set(board.authors.values).sorted().map { member in
+      members.name(of: member) ?? persistence.names[member.description] ?? names[member]
+        ?? member.shortText
+    }
+  }
+
   /// The known display names of the authors.
   var displayNames: [MemberID: String] {
     var names: [MemberID: String] = [:]

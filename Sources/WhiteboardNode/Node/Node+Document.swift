@@ -1,11 +1,9 @@
-import FoundationEssentials
-import Logging
 import PeerSession
 import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The board's file: opening it, restoring the board from it, and timed work on it.
+/// The board's file: opening it, and restoring the board from it.
 extension Node {
   /// Opens the file of a board, unless it is open already, and restores its contents.
   ///
@@ -98,57 +96,5 @@ extension Node {
       emit(.warning(.init(code: "document-damaged", message: note)))
     }
     await photos.restore(from: document, to: replica)
-  }
-
-  /// Stores the title of the board, by which lists and commands also know it.
-  func storeTitle() async {
-    guard let document = persistence.document, let board, configuration.recordingFile == nil
-    else { return }
-    do throws(DocumentError) {
-      try await board.boardSession.storeTitle(board.reports.settings.title ?? "", in: document)
-    } catch {
-      configuration.logger.warning(
-        "The title was not stored.",
-        metadata: ["reason": "\(error.message)"]
-      )
-    }
-  }
-
-  // MARK: - Timed work
-
-  /// Starts the timed work on the board's file, and purges old deletions.
-  func maintainDocument() {
-    persistence.runTimedWork()
-    guard clock.now >= nextPurge else { return }
-    nextPurge = clock.now + .seconds(60)
-    purgeOldDeletions()
-  }
-
-  /// Removes objects for good that were deleted long ago (SYN-8); one of the connected members does it for all.
-  private func purgeOldDeletions() {
-    guard configuration.recordingFile == nil, let replica = board?.replica else { return }
-    let ids = deletionAges.purgeable(
-      on: replica.board,
-      at: now.uptime,
-      excluding: replica.board.objectsInUndo
-    )
-    // A viewer leaves this to other members.
-    guard replica.members.allSatisfy({ $0 > replica.board.member }) else { return }
-    guard !ids.isEmpty else { return }
-    // The rest follows a minute later.
-    _ = try? change { (board) throws(BoardError) in
-      for id in ids.prefix(1000) { try board.purge(id) }
-    }
-  }
-
-  /// The display names of the members that wrote something; an id prefix if no name is known.
-  var authorNames: [String] {
-    guard let board = board?.replica.board else { return [] }
-    var names: [MemberID: String] = [:]
-    for line in board.chat { names[line.author] = line.name }
-    return Set(board.authors.values).sorted().map { member in
-      members.name(of: member) ?? persistence.names[member.description] ?? names[member]
-        ?? member.shortText
-    }
   }
 }

@@ -58,14 +58,14 @@ extension Node {
   private func serve(_ transport: PeerTransport) async throws {
     defer { closeQueues() }
     try await begin(transport)
-    guard let session = phase.boardSession else { return }
+    guard let board = phase.board else { return }
     startRelayMove()
-    let board = try await open(session, transport)
-    report(board)
+    let serving = try await open(board, transport)
+    report(serving)
     discovery.reportPeers(to: board.session)
-    start(board)
+    start(board.session)
     await runtime.untilEnding()
-    await leave(board)
+    await leave(serving)
   }
 
   private func closeQueues() {
@@ -81,7 +81,17 @@ extension Node {
   private func begin(_ transport: PeerTransport) async throws {
     let copies = StoredCopies(configuration)
     if configuration.isGuest {
-      phase = .joining(Joiner(runtime, configuration, discovery, copies, localRemoval, transport))
+      phase = .joining(
+        Joiner(
+          runtime,
+          configuration,
+          discovery,
+          copies,
+          localRemoval,
+          invitations,
+          transport
+        )
+      )
     }
     if let input {
       spawn { node in await node.commandRunner.read(input) }
@@ -103,11 +113,11 @@ extension Node {
 
   private func host(_ choice: BoardHost.Choice, _ transport: PeerTransport) async throws {
     let host = BoardHost(configuration: configuration, persistence: persistence)
-    let session = try await host.host(choice, orMaking: newBoard(), transport)
+    let board = try await host.host(choice, orMaking: newBoard(), transport)
     if let document = persistence.document { await localRemoval.load(from: document) }
-    phase = .opening(session)
+    phase = .opening(board)
     // A peer that was removed from a board must not invite others to it.
-    if localRemoval.removal == nil { discovery.announce(session, transport) }
+    if localRemoval.removal == nil { discovery.announce(board, transport) }
   }
 
   private func join(
@@ -120,7 +130,7 @@ extension Node {
       guard let joiner else { return }
       let (board, isAnnounced) = try await joiner.join(target, timeout: timeout)
       phase = .opening(board)
-      changed()
+      runtime.changed()
       // A board that was found by its announcement is announced here too, so that others can find it after its
       // host has left (DSC-23).
       if isAnnounced, board.admission != .known { discovery.announce(board, transport) }
@@ -141,7 +151,7 @@ extension Node {
   private func startRelayMove() {
     guard !configuration.isGuest, let carrier = configuration.carrier else { return }
     spawn { node in
-      guard let board = node.phase.boardSession else { return }
+      guard let board = node.phase.board else { return }
       let move = RelayMove(
         runtime: node.runtime,
         discovery: node.discovery,
@@ -156,11 +166,8 @@ extension Node {
   // MARK: - Serving
 
   /// Opens the replica and the file of a board.
-  private func open(
-    _ boardSession: BoardSession,
-    _ transport: PeerTransport
-  ) async throws -> ActiveBoard {
-    let session = boardSession.session
+  private func open(_ board: BoardSession, _ transport: PeerTransport) async throws -> Serving {
+    let session = board.session
     guard let id = BoardID(session.id.bytes) else {
       throw NodeError(.internal, "the id of the session is not the id of a board")
     }
@@ -175,96 +182,112 @@ extension Node {
     )
     photos.begin(replica, of: session.id)
     do throws(NodeError) {
-      try await openDocument(of: boardSession, replica)
+      try await openDocument(of: board, replica)
     } catch {
       await session.leave()
       await persistence.close()
       throw error
     }
-    let board = ActiveBoard(
-      runtime,
-      configuration,
-      boardSession,
-      replica,
-      await boardSession.ready(configuration, transport, isAnnounced: discovery.isAnnouncing),
-      members: members,
-      persistence: persistence,
-      photos: photos,
-      outbox: outbox,
-      transfers: transfers,
-      answers: answers,
-      hiddenAuthors: hiddenAuthors
-    )
-    board.reports.showStoredBoard()
+    let active = makeActiveBoard(board, replica)
+    active.reports.showStoredBoard()
+    await active.storeTitle()
     await persistence.loadNames()
     persistence.reportState()
     // A name from a handshake is never too long for a profile.
-    try? board.profiles.publish()
-    phase = .serving(board)
+    try? active.profiles.publish()
+    let ready = await board.ready(configuration, transport, isAnnounced: discovery.isAnnouncing)
+    let events = SessionEvents(
+      runtime,
+      active,
+      invitations: invitations,
+      localRemoval: localRemoval,
+      discovery: discovery
+    )
+    let timedWork = TimedWork(runtime, configuration, active)
+    let serving = Serving(active, events, timedWork, ready)
+    phase = .serving(serving)
     // Not before the file was read: a board that could not be read must not be written.
     persistence.replica = replica
     transfers.begin(replica, session)
-    board.roles.begin(owner: owner)
-    await storeTitle()
+    active.roles.begin(owner: owner)
     persistence.recordName(members.ownName, of: transport.peerID.text)
     persistence.recordTraffic(of: session, as: members.ownName)
-    return board
+    return serving
   }
 
   /// Reports that the board can be used, to the user and to the other programs of this user.
-  private func report(_ board: ActiveBoard) {
-    emit(.ready(board.published.ready))
-    if configuration.isOffline { emit(.note(.offline(boardName))) }
+  private func report(_ serving: Serving) {
+    emit(.ready(serving.ready))
+    if configuration.isOffline { emit(.note(.offline(serving.board.name))) }
     if let event = localRemoval.event { emit(.removed(event)) }
     guard configuration.remembersBoards, configuration.isListening else { return }
-    if !board.published.showOpenBoard() {
+    if !serving.showOpenBoard(configuration) {
       configuration.logger.debug("Other programs cannot see that the board is open.")
-    } else if board.boardSession.admission == .code, !configuration.isRelay {
-      spawn { node in await node.board?.admission.serveInvitationRequests() }
+    } else if serving.board.admission == .code, !configuration.isRelay {
+      let (board, directory) = (serving.ready.board, configuration.dataDirectory)
+      spawn { node in
+        await InvitationRequest.serve(about: board, inDataDirectory: directory) {
+          terms throws(CommandError) in try await node.invite(terms)
+        }
+      }
     }
   }
 
   /// Starts the jobs that run until the session or the node ends.
-  private func start(_ board: ActiveBoard) {
-    spawn { node in if let board = node.board { await node.follow(board.session) } }
-    spawn { node in if let board = node.board { await node.storeMembership(of: board.session) } }
+  private func start(_ session: Session) {
+    spawn { node in await node.handleEvents(of: session) }
+    spawn { node in await node.storeMembership(of: session) }
     spawn { node in
-      guard let board = node.board else { return }
-      await node.outbox.sendDatagrams(by: board.session) { node.members.isReached($0) }
+      await node.outbox.sendDatagrams(by: session) { node.members.isReached($0) }
     }
-    spawn { node in await node.keepTime() }
-    spawn { node in if let board = node.board { await node.commandRunner.runCommands(on: board) } }
+    spawn { node in await node.serving?.timedWork.run() }
+    spawn { node in
+      if let board = node.board { await node.commandRunner.runCommands(on: board) }
+    }
+  }
+
+  /// Handles the events of a session until it ends.
+  private func handleEvents(of session: Session) async {
+    await configuration.beforeSessionEvents?(self)
+    spawn { node in await node.serving?.events.read() }
+    await serving?.events.handle()
+    // A user may still look at the board, but the other commands of a script would reach no member.
+    if case .run = configuration.script, let reason = session.endReason, reason.code == .kicked {
+      let message = localRemoval.event?.message ?? reason.message
+      end(.failed(NodeError(.notAllowed, message, isRemoval: true)))
+    }
   }
 
   /// Stores the membership of a session whenever it changes (MEM-7), until the session ends.
   private func storeMembership(of session: Session) async {
     guard !configuration.isOffline else { return }
     for await record in session.membership where configuration.recordingFile == nil {
-      await persistence.storeMembership(record, code: phase.boardSession?.code)
+      await persistence.storeMembership(record, code: phase.board?.code)
     }
   }
 
   // MARK: - Leaving
 
   /// Releases all held objects, waits a moment until members have received pending messages, and leaves.
-  private func leave(_ board: ActiveBoard) async {
-    phase = .leaving(board)
-    board.published.hideOpenBoard()
-    _ = try? board.editor.endStroke()
-    _ = try? change { (board) throws(BoardError) in try board.deselectAll() }
-    board.replica.prepareToLeave(now: now)
+  private func leave(_ serving: Serving) async {
+    phase = .leaving(serving)
+    serving.hideOpenBoard()
+    let active = serving.active
+    _ = try? active.editor.endStroke()
+    _ = try? active.editor.edit { (board) throws(BoardError) in try board.deselectAll() }
+    active.replica.prepareToLeave(now: now)
     performActions()
     let limit = runtime.limitOfGoodbye()
     let reached = members.filter(\.value.isReached).map(\.key)
-    while clock.now < limit, !reached.allSatisfy({ outbox.isEmpty(to: $0) }) {
-      try? await clock.sleep(for: .milliseconds(5))
+    while runtime.clock.now < limit, !reached.allSatisfy({ outbox.isEmpty(to: $0) }) {
+      try? await runtime.clock.sleep(for: .milliseconds(5))
     }
-    _ = await board.convergence.isConfirmed(by: reached, within: limit - clock.now)
-    await board.messages.finish(before: limit)
+    _ = await active.convergence.isConfirmed(by: reached, within: limit - runtime.clock.now)
+    await active.messages.finish(before: limit)
     if case .run = configuration.script, ending == .asked, let firstFailure = answers.firstFailure {
       runtime.replaceEnding(.failed(firstFailure))
     }
-    await board.session.leave(untilNextStart: comesBack)
+    await serving.board.session.leave(untilNextStart: comesBack)
     await persistence.close()
   }
 }

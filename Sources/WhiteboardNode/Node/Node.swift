@@ -16,18 +16,13 @@ package actor Node {
   let input: (any CommandSource)?
   /// The members of the session, and their names.
   let members: Members
-  /// The authors that the user does not want to see.
-  let hiddenAuthors: HiddenAuthors
   private let sink: any EventSink
   /// Events, conditions, tasks, time, and the end.
   private(set) lazy var runtime = NodeRuntime(self, sink: sink)
   /// Messages and datagrams on their way to the members.
-  private(set) lazy var outbox = Outbox(runtime, logger: configuration.logger) {
-    [runtime] number, receipt in
-    runtime.call { $0.board?.messages.accepted(number, receipt) }
-  } handleSent: { [runtime] in
-    runtime.call { $0.persistence.recordTraffic() }
-  }
+  private(set) lazy var outbox = makeOutbox()
+  /// The authors that the user does not want to see.
+  let hiddenAuthors: HiddenAuthors
   /// The board's file.
   private(set) lazy var persistence = makePersistence()
   /// The files of photos.
@@ -39,6 +34,13 @@ package actor Node {
   )
   /// Resources and streams.
   private(set) lazy var transfers = makeTransfers()
+  /// The removal of the local peer by the host.
+  private(set) lazy var localRemoval = LocalRemoval(
+    runtime,
+    configuration,
+    members: members,
+    persistence: persistence
+  )
   /// The requests to join and other questions to the user.
   private(set) lazy var invitations = Invitations(runtime)
   /// The answers to commands.
@@ -48,41 +50,16 @@ package actor Node {
     persistence: persistence
   )
   /// Reads and runs commands.
-  private(set) lazy var commandRunner = CommandRunner(
-    runtime,
-    configuration,
-    hasInput: input != nil,
-    members: members,
-    answers: answers,
-    invitations: invitations,
-    localRemoval: localRemoval,
-    persistence: persistence,
-    outbox: outbox,
-    transfers: transfers
-  )
-
-  /// The removal of the local peer by the host.
-  private(set) lazy var localRemoval = LocalRemoval(
-    runtime,
-    configuration,
-    members: members,
-    persistence: persistence
-  )
+  private(set) lazy var commandRunner = makeCommandRunner()
   /// The boards nearby, and the announcement of the local one.
   private(set) lazy var discovery = BoardDiscovery(runtime, configuration, members: members)
 
   /// The phase of the node's life.
   var phase = NodePhase.starting
-  /// Reads the events of the session; nil before the board is open.
-  var sessionReader: SessionReader?
-  /// The owner of the board that this node created; nil if it created none, or one without an owner.
-  private(set) var owner: BoardOwner?
   /// Whether the program will serve the board again when it is next started.
   private(set) var comesBack = false
-  /// The time of the next purge of old deletions.
-  var nextPurge: ContinuousClock.Instant
-  /// The times since which objects were seen as deleted.
-  var deletionAges = DeletionAges()
+  /// The ownership of a new board that the local user owns; nil for other boards.
+  var owner: BoardOwner?
 
   /// Creates a node; nothing runs until ``run()``.
   ///
@@ -103,7 +80,6 @@ package actor Node {
     hiddenAuthors = HiddenAuthors(configuration.personalSettings)
     self.input = input
     self.sink = sink
-    nextPurge = .now + .seconds(60)
   }
 
   /// Runs until it is asked to end, its script is over, or it fails; a node runs only once.
@@ -160,6 +136,36 @@ package actor Node {
     runtime.finishJobs()
   }
 
+  // MARK: - The board
+
+  /// Finds the board and joins it; nil if the node does not join a board, or has joined it.
+  var joiner: Joiner? {
+    if case .joining(let joiner) = phase { joiner } else { nil }
+  }
+
+  /// The state of the board in use; nil before it is open.
+  var serving: Serving? { phase.serving }
+
+  /// The session; nil before the board is hosted or joined.
+  var session: Session? { phase.board?.session }
+
+  /// The replica; nil before the board is open.
+  var replica: Replica? { board?.replica }
+
+  /// The open board with the parts that work on it; nil before it is open.
+  var board: ActiveBoard? { phase.serving?.active }
+
+  /// Performs the actions of the replica; to be called after every call that may add one.
+  func performActions() { board?.performActions() }
+
+  /// Returns the id for a new board: one of the local user, if the configuration says so.
+  func newBoard() -> SessionID {
+    guard configuration.isOwned else { return .ofOpenBoard() }
+    let owner = BoardOwner(identity: configuration.identity, salt: configuration.salt)
+    self.owner = owner
+    return owner.session
+  }
+
   // MARK: - Ending
 
   /// The reason why the node ends; nil while it runs.
@@ -175,54 +181,6 @@ package actor Node {
     commandRunner.buffer.close()
   }
 
-  // MARK: - The board
-
-  /// Finds the board and joins it; nil if the node does not join a board, or has joined it.
-  var joiner: Joiner? {
-    if case .joining(let joiner) = phase { joiner } else { nil }
-  }
-
-  /// Whether the local peer asks, or will ask, to join a board.
-  var isJoining: Bool { configuration.isGuest && session == nil }
-
-  /// The board; nil before it is open.
-  var board: ActiveBoard? { phase.board }
-
-  /// The replica; nil before the board is open.
-  var replica: Replica? { phase.board?.replica }
-
-  /// The session; nil before the board is hosted or joined.
-  var session: Session? { phase.boardSession?.session }
-
-  /// The name of the board; empty before it is hosted or joined.
-  var boardName: String { phase.boardSession?.name ?? "" }
-
-  /// Performs the actions of the replica; to be called after every call that may add one.
-  func performActions() {
-    guard let board else { return }
-    board.performActions()
-    planTime()
-    changed()
-  }
-
-  /// Makes edits that are one undo step, and performs the actions that follow from them; nil if no board is open.
-  func change<Result, Failure: Error>(
-    _ body: (Board) throws(Failure) -> Result
-  ) throws(Failure) -> Result? {
-    guard let replica else { return nil }
-    let result = try replica.change(now: now, body)
-    performActions()
-    return result
-  }
-
-  /// Returns the id for a new board: one of the local user, if the configuration says so.
-  func newBoard() -> SessionID {
-    guard configuration.isOwned else { return .ofOpenBoard() }
-    let owner = BoardOwner(identity: configuration.identity, salt: configuration.salt)
-    self.owner = owner
-    return owner.session
-  }
-
   // MARK: - Services of the runtime
 
   /// Handles that the sink has accepted events, or failed.
@@ -231,17 +189,12 @@ package actor Node {
   /// Emits an event after all events before it.
   func emit(_ event: NodeEvent) { runtime.emit(event) }
 
-  /// Checks the conditions of waits; call it after every change of state.
-  func changed() { runtime.changed() }
-
   /// Waits until a condition holds.
   ///
   /// - Returns: Whether the condition held; false if the time ran out or the node ends.
   func wait(timeout: Duration? = nil, until holds: @escaping () -> Bool) async -> Bool {
     await runtime.wait(timeout: timeout, until: holds)
   }
-
-  var clock: ContinuousClock { runtime.clock }
 
   /// The current time on both clocks.
   var now: Moment { runtime.now }

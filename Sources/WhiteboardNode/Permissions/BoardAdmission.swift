@@ -7,26 +7,26 @@ import WhiteboardSync
 ///
 /// Confined to the isolation of its node.
 final class BoardAdmission {
+  private let runtime: NodeRuntime
   private let configuration: NodeConfiguration
-  private let boardSession: BoardSession
-  private let published: PublishedBoard
+  private let board: BoardSession
   private let replica: Replica
   private let members: Members
   private let roles: Roles
   private let persistence: Persistence
 
   init(
+    _ runtime: NodeRuntime,
     _ configuration: NodeConfiguration,
-    _ boardSession: BoardSession,
-    _ published: PublishedBoard,
+    _ board: BoardSession,
     _ replica: Replica,
     members: Members,
     roles: Roles,
     persistence: Persistence
   ) {
+    self.runtime = runtime
     self.configuration = configuration
-    self.boardSession = boardSession
-    self.published = published
+    self.board = board
     self.replica = replica
     self.members = members
     self.roles = roles
@@ -34,9 +34,7 @@ final class BoardAdmission {
   }
 
   /// Whether peers are admitted by a join code.
-  private var isByCode: Bool { boardSession.admission == .code }
-
-  private var session: Session { boardSession.session }
+  private var isByCode: Bool { board.admission == .code }
 
   // MARK: - Codes
 
@@ -70,7 +68,7 @@ final class BoardAdmission {
     }
     let code = JoinCode.random()
     do throws(SessionError) {
-      try await session.invite(
+      try await board.session.invite(
         code,
         label: terms.isView ? Roles.viewLabel : nil,
         for: terms.seconds.map { .seconds($0) }
@@ -84,18 +82,15 @@ final class BoardAdmission {
     return NodeEvent.Invited(
       code: code.text,
       role: terms.isView ? "viewer" : replica.isOwned ? "editor" : nil,
-      link: published.link(code: code),
+      link: link(with: code),
       expires: end,
       request: request
     )
   }
 
-  /// Creates the codes that other programs of this user request, while the board is open.
-  nonisolated(nonsending) func serveInvitationRequests() async {
-    await InvitationRequest.serve(
-      about: session.id.text,
-      inDataDirectory: configuration.dataDirectory
-    ) { (terms) async throws(CommandError) in try await invite(terms, request: nil) }
+  /// Returns the link to the board with another code; empty if the local peer cannot be reached.
+  private func link(with code: JoinCode) -> String {
+    runtime.call { $0.phase.serving?.link(code: code) ?? "" }
   }
 
   // MARK: - Removing members
@@ -120,12 +115,12 @@ final class BoardAdmission {
   ) async throws(CommandError) -> NodeEvent.Invited? {
     let peer = try members.find(target)
     do throws(SessionError) {
-      let record = try await session.membershipRecord()
+      let record = try await board.session.membershipRecord()
       var removed = [peer]
       if withAdmitted { removed += record.members(admittedBy: peer) }
       for peer in removed {
         roles.revoke(peer)
-        try await session.kick(peer, reason: reason)
+        try await board.session.kick(peer, reason: reason)
       }
       guard isByCode, !keepsCode else { return nil }
       return try await replaceCode(request: request)
@@ -139,16 +134,17 @@ final class BoardAdmission {
     request: RequestMark?
   ) async throws(SessionError) -> NodeEvent.Invited {
     let code = JoinCode.random()
-    try await session.replaceCode(with: code)
-    published.setCode(code)
+    try await board.session.replaceCode(with: code)
+    let link = link(with: code)
+    runtime.call { $0.phase.serving?.setCode(code, $0.configuration) }
     if persistence.document != nil, configuration.recordingFile == nil, !configuration.isOffline {
-      let record = try await session.membershipRecord()
-      await persistence.storeMembership(record, code: code)
+      let record = try await board.session.membershipRecord()
+      await persistence.storeMembership(record, code: board.code)
     }
     return NodeEvent.Invited(
       code: code.text,
       role: replica.isOwned ? "editor" : nil,
-      link: published.link(code: code),
+      link: link,
       request: request
     )
   }

@@ -203,8 +203,12 @@ final class Invitations {
         throw CommandError(.badArgument, "`always` is for a peer that asks to join here")
       }
       if answer != .accept {
-        let problem = NodeError(.notAllowed, "The words are not the same on both screens.")
-        runtime.call { $0.joiner?.attempt.problem = problem }
+        runtime.call {
+          $0.joiner?.attempt.problem = NodeError(
+            .notAllowed,
+            "The words are not the same on both screens."
+          )
+        }
       }
       answerComparison(id, isSame: answer == .accept)
     case .incoming(let invitation):

@@ -104,7 +104,7 @@ extension NodeEvent.Done {
 
 extension NodeError {
   /// Creates the error that ends a script because a command failed.
-  init(_ error: CommandError) {
+  package init(_ error: CommandError) {
     let code: Code =
       switch error.code {
       case .syntax, .lineTooLong, .unknownCommand, .missingArgument, .badArgument, .unknownArgument:

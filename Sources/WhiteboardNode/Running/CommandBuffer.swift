@@ -18,6 +18,9 @@ final class CommandBuffer {
   /// Whether no further command can be added now.
   var isAtEndOrFull: Bool { isAtEnd || queue.isFull }
 
+  /// Whether a command that answers a question is in the buffer, or can follow.
+  var canHoldAnswer: Bool { !isAtEndOrFull || contains(where: \.answersInvitation) }
+
   /// Whether a condition holds for at least one of the commands.
   func contains(where holds: (Command) -> Bool) -> Bool { queue.contains(where: holds) }
 

@@ -89,7 +89,7 @@ final class CommandRunner {
   /// While the local peer joins, other commands do not run, so those commands need not be first.
   nonisolated(nonsending) func runDueCommands() async {
     while runtime.ending == nil,
-      let request = runtime.call({ $0.isJoining })
+      let request = runtime.call({ $0.joiner != nil })
         ? buffer.popAny(where: { isDueWhileJoining($0, isFirst: $1) })
         : buffer.popFirst(where: { isDue($0) })
     {
@@ -177,7 +177,7 @@ final class CommandRunner {
         node.answers.fail(error, answering: request)
       }
       node.commandRunner.concurrentCommands -= 1
-      node.changed()
+      node.runtime.changed()
     }
   }
 

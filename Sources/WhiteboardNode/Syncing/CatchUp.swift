@@ -41,7 +41,9 @@ final class CatchUp {
   ///
   /// - Parameter requirement: The requirement.
   /// - Returns: The error that keeps the command from running; nil if it may run.
-  nonisolated(nonsending) func hold(for requirement: CommandRules.Requirement) async -> CommandError? {
+  nonisolated(nonsending) func hold(for requirement: CommandRules.Requirement) async
+    -> CommandError?
+  {
     guard holdsCommands else { return nil }
     if !isMet(requirement) {
       let clock = runtime.clock

@@ -1,21 +1,33 @@
 import PeerSession
+import WhiteboardSync
 
-/// The description of how others reach the board, for members, links and other programs of this user.
+/// The state of a node that has a board: the board itself, and what tells others how to join it.
 ///
 /// Confined to the isolation of its node.
-final class PublishedBoard {
-  private let session: BoardSession
-  private let configuration: NodeConfiguration
-  /// The description, with the current code.
+final class Serving {
+  /// The replica and the parts that work on it.
+  let active: ActiveBoard
+  let events: SessionEvents
+  let timedWork: TimedWork
+  /// The description of how to reach the board, with the current code.
   private(set) var ready: NodeEvent.Ready
   /// The file that shows the open board to other programs of this user; nil if there is none.
   private var openBoard: OpenBoardFile?
 
-  init(_ session: BoardSession, _ configuration: NodeConfiguration, _ ready: NodeEvent.Ready) {
-    self.session = session
-    self.configuration = configuration
+  init(
+    _ active: ActiveBoard,
+    _ events: SessionEvents,
+    _ timedWork: TimedWork,
+    _ ready: NodeEvent.Ready
+  ) {
+    self.active = active
+    self.events = events
+    self.timedWork = timedWork
     self.ready = ready
   }
+
+  /// The session of the board, with its name and admission policy.
+  var board: BoardSession { active.boardSession }
 
   /// Returns the link to the board with a code.
   func link(code: JoinCode) -> String {
@@ -25,18 +37,18 @@ final class PublishedBoard {
   }
 
   /// Replaces the join code here and for the other programs of this user.
-  func setCode(_ code: JoinCode) {
-    session.setCode(code)
+  func setCode(_ code: JoinCode, _ configuration: NodeConfiguration) {
+    board.setCode(code)
     ready.link = link(code: code)
     ready.code = code.text
-    if openBoard != nil { showOpenBoard() }
+    if openBoard != nil { showOpenBoard(configuration) }
   }
 
   /// Shows the board and its current code to the other programs of this user.
   ///
   /// - Returns: Whether they can see it.
   @discardableResult
-  func showOpenBoard() -> Bool {
+  func showOpenBoard(_ configuration: NodeConfiguration) -> Bool {
     // The former file holds the lock until it is released.
     openBoard = nil
     openBoard = OpenBoardFile(
@@ -49,7 +61,7 @@ final class PublishedBoard {
         interface: configuration.interface,
         admit: ready.admit,
         code: ready.code,
-        pass: session.pass(configuration)
+        pass: board.pass(configuration)
       ),
       inDataDirectory: configuration.dataDirectory
     )
