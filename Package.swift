@@ -104,7 +104,7 @@ let package = Package(
       swiftSettings: settings
     ),
     .target(
-      name: "WhiteboardNode",
+      name: "WhiteboardKit",
       dependencies: [
         "PeerDiscovery", "PeerSession", "SessionReplay", "Whiteboard", "WhiteboardDocument",
         "WhiteboardExport", "WhiteboardRendering", "WhiteboardSync", crypto, logging,
@@ -120,20 +120,20 @@ let package = Package(
     .target(
       name: "CommandLines",
       dependencies: [
-        "PeerSession", "Whiteboard", "WhiteboardNode", "WhiteboardRendering", "WhiteboardSync",
+        "PeerSession", "Whiteboard", "WhiteboardKit", "WhiteboardRendering", "WhiteboardSync",
         logging,
       ],
       swiftSettings: settings
     ),
     .target(
       name: "WhiteboardDoctor",
-      dependencies: ["AvahiDiscovery", "PeerDiscovery", "WhiteboardNode", "WhiteboardRendering"],
+      dependencies: ["AvahiDiscovery", "PeerDiscovery", "WhiteboardKit", "WhiteboardRendering"],
       swiftSettings: settings
     ),
     .target(
       name: "WhiteboardDemo",
       dependencies: [
-        "CommandLines", "PeerDiscovery", "PeerSession", "Whiteboard", "WhiteboardNode", logging,
+        "CommandLines", "PeerDiscovery", "PeerSession", "Whiteboard", "WhiteboardKit", logging,
       ],
       swiftSettings: settings
     ),
@@ -142,7 +142,7 @@ let package = Package(
       name: "WhiteboardTerminal",
       dependencies: [
         "CommandLines", "CTerminal", "PeerDiscovery", "QRCode", "SessionReplay", "Whiteboard",
-        "WhiteboardDoctor", "WhiteboardNode", "WhiteboardPictures", "WhiteboardRendering",
+        "WhiteboardDoctor", "WhiteboardKit", "WhiteboardPictures", "WhiteboardRendering",
         "WhiteboardSync",
       ],
       swiftSettings: settings
@@ -150,7 +150,7 @@ let package = Package(
     .target(
       name: "WhiteboardCommands",
       dependencies: [
-        "CMalloc", "CommandLines", "PeerSession", "WhiteboardDocument", "WhiteboardNode",
+        "CMalloc", "CommandLines", "PeerSession", "WhiteboardDocument", "WhiteboardKit",
         "WhiteboardRendering", argumentParser, logging,
       ],
       swiftSettings: settings
@@ -160,7 +160,7 @@ let package = Package(
       dependencies: [
         "AvahiDiscovery", "CommandLines", "PeerDiscovery", "PeerSession", "QRCode", "Whiteboard",
         "WhiteboardCommands", "WhiteboardDemo", "WhiteboardDoctor", "WhiteboardDocument",
-        "WhiteboardExport", "WhiteboardNode", "WhiteboardPictures", "WhiteboardRendering",
+        "WhiteboardExport", "WhiteboardKit", "WhiteboardPictures", "WhiteboardRendering",
         "WhiteboardTerminal",
         argumentParser, logging,
       ],
@@ -170,7 +170,7 @@ let package = Package(
       name: "WhiteboardRelay",
       dependencies: [
         "CommandLines", "PeerDiscovery", "PeerSession", "PeerWire", "WhiteboardDocument",
-        "WhiteboardNode", "WhiteboardRendering", logging, metrics,
+        "WhiteboardKit", "WhiteboardRendering", logging, metrics,
       ],
       swiftSettings: settings
     ),
@@ -178,7 +178,7 @@ let package = Package(
       name: "whiteboard-relay",
       dependencies: [
         "AvahiDiscovery", "CommandLines", "PeerSession", "RelayOperations", "WhiteboardCommands",
-        "WhiteboardNode", "WhiteboardRelay", "WhiteboardRendering", argumentParser, logging,
+        "WhiteboardKit", "WhiteboardRelay", "WhiteboardRendering", argumentParser, logging,
         metrics,
       ],
       swiftSettings: settings
@@ -195,7 +195,7 @@ let package = Package(
       name: "whiteboard-replay",
       dependencies: [
         "AvahiDiscovery", "CommandLines", "PeerSession", "SessionReplay", "Whiteboard",
-        "WhiteboardCommands", "WhiteboardDocument", "WhiteboardExport", "WhiteboardNode",
+        "WhiteboardCommands", "WhiteboardDocument", "WhiteboardExport", "WhiteboardKit",
         "WhiteboardPictures", "WhiteboardRendering", "WhiteboardSync", "WhiteboardTerminal",
         argumentParser, logging,
       ],
@@ -225,7 +225,7 @@ let package = Package(
     .executableTarget(
       name: "render-bench",
       dependencies: [
-        "PeerTestKit", "Whiteboard", "WhiteboardNode", "WhiteboardRendering", "WhiteboardSync",
+        "PeerTestKit", "Whiteboard", "WhiteboardKit", "WhiteboardRendering", "WhiteboardSync",
         "WhiteboardTerminal",
       ],
       path: "Tests/Benchmarks/Rendering",
@@ -234,7 +234,7 @@ let package = Package(
     .executableTarget(
       name: "relay-bench",
       dependencies: [
-        "PeerSession", "Whiteboard", "WhiteboardNode", "WhiteboardRelay", "WhiteboardSync",
+        "PeerSession", "Whiteboard", "WhiteboardKit", "WhiteboardRelay", "WhiteboardSync",
         logging, nioConcurrencyHelpers,
       ],
       path: "Tests/Benchmarks/Relay",
@@ -264,10 +264,10 @@ let package = Package(
       ]
     ),
     .testTarget(
-      name: "WhiteboardNodeTests",
+      name: "WhiteboardKitTests",
       dependencies: [
         "CommandLines", "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard",
-        "WhiteboardDemo", "WhiteboardDocument", "WhiteboardExport", "WhiteboardNode",
+        "WhiteboardDemo", "WhiteboardDocument", "WhiteboardExport", "WhiteboardKit",
         "WhiteboardRendering", "WhiteboardTerminal", logging,
       ]
     ),
@@ -275,12 +275,12 @@ let package = Package(
       name: "CommandLinesTests",
       dependencies: [
         "CommandLines", "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard",
-        "WhiteboardNode", "WhiteboardRendering",
+        "WhiteboardKit", "WhiteboardRendering",
       ]
     ),
     .testTarget(
       name: "WhiteboardDoctorTests",
-      dependencies: ["WhiteboardDoctor", "WhiteboardNode"]
+      dependencies: ["WhiteboardDoctor", "WhiteboardKit"]
     ),
     .testTarget(
       name: "WhiteboardDemoTests",
@@ -290,7 +290,7 @@ let package = Package(
       name: "WhiteboardRelayTests",
       dependencies: [
         "CommandLines", "PeerDiscovery", "PeerSession", "PeerTestKit", "WhiteboardDocument",
-        "WhiteboardNode", "WhiteboardRelay", logging,
+        "WhiteboardKit", "WhiteboardRelay", logging,
       ]
     ),
     .testTarget(
@@ -314,7 +314,7 @@ let package = Package(
       name: "WhiteboardTerminalTests",
       dependencies: [
         "CommandLines", "PeerTestKit", "SessionReplay", "Whiteboard", "WhiteboardDoctor",
-        "WhiteboardDocument", "WhiteboardNode", "WhiteboardRendering", "WhiteboardSync",
+        "WhiteboardDocument", "WhiteboardKit", "WhiteboardRendering", "WhiteboardSync",
         "WhiteboardTerminal",
       ]
     ),

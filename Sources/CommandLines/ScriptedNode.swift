@@ -1,27 +1,27 @@
 import PeerSession
-import WhiteboardNode
+import WhiteboardKit
 
 /// A node that code controls with lines or commands, with access to each answer and all events.
 package actor ScriptedNode: EventSink {
   private let feed = CommandFeed()
   /// The node, while it runs.
-  package private(set) var node: Node?
+  package private(set) var node: SharedBoard?
   /// The number of commands that were passed to the node.
   package private(set) var requestCount: Int64 = 0
-  private var answers: [Int64: CheckedContinuation<Result<NodeEvent.Done, CommandError>, Never>] =
+  private var answers: [Int64: CheckedContinuation<Result<BoardEvent.Done, CommandError>, Never>] =
     [:]
   private var watchers:
-    [(matches: @Sendable (NodeEvent) -> Bool, continuation: CheckedContinuation<Bool, Never>)] = []
+    [(matches: @Sendable (BoardEvent) -> Bool, continuation: CheckedContinuation<Bool, Never>)] = []
   private var isOver = false
-  private let narrate: @Sendable (NodeEvent) async -> Void
+  private let narrate: @Sendable (BoardEvent) async -> Void
 
   /// All events so far, in order.
-  package private(set) var events: [NodeEvent] = []
+  package private(set) var events: [BoardEvent] = []
 
   /// Creates a scripted node; ``run(_:)`` starts its node.
   ///
   /// - Parameter narrate: Receives each event, in order.
-  package init(narrate: @escaping @Sendable (NodeEvent) async -> Void = { _ in }) {
+  package init(narrate: @escaping @Sendable (BoardEvent) async -> Void = { _ in }) {
     self.narrate = narrate
   }
 
@@ -29,8 +29,8 @@ package actor ScriptedNode: EventSink {
   ///
   /// - Parameter configuration: The configuration of the node.
   /// - Throws: The error that ended the node.
-  package func run(_ configuration: NodeConfiguration) async throws(NodeError) {
-    let node = Node(configuration, input: feed, sink: self)
+  package func run(_ configuration: BoardConfiguration) async throws(WhiteboardError) {
+    let node = SharedBoard(configuration, input: feed, sink: self)
     self.node = node
     defer { over() }
     try await node.run()
@@ -56,7 +56,7 @@ package actor ScriptedNode: EventSink {
   /// - Returns: The answer.
   /// - Throws: The error with which the command was answered; `ending` if the node ends before that.
   @discardableResult
-  package func perform(_ line: String) async throws(CommandError) -> NodeEvent.Done {
+  package func perform(_ line: String) async throws(CommandError) -> BoardEvent.Done {
     guard let request = try CommandParser.parse(line) else {
       throw CommandError(.syntax, "the line has no command")
     }
@@ -67,7 +67,7 @@ package actor ScriptedNode: EventSink {
   ///
   /// - Throws: As ``perform(_:)-(String)``.
   @discardableResult
-  package func perform(_ command: Command) async throws(CommandError) -> NodeEvent.Done {
+  package func perform(_ command: Command) async throws(CommandError) -> BoardEvent.Done {
     guard !isOver else { throw CommandError(.ending, "the node has ended") }
     requestCount += 1
     let mark = requestCount
@@ -81,7 +81,7 @@ package actor ScriptedNode: EventSink {
   /// Waits for an event that matches; returns at once if there was one.
   ///
   /// - Returns: Whether there was such an event before the node ended.
-  package func sees(_ matches: @escaping @Sendable (NodeEvent) -> Bool) async -> Bool {
+  package func sees(_ matches: @escaping @Sendable (BoardEvent) -> Bool) async -> Bool {
     if events.contains(where: matches) {
       return true
     }
@@ -95,7 +95,7 @@ package actor ScriptedNode: EventSink {
   }
 
   /// Waits for the event that the node is ready; nil if the node ends before that.
-  package func ready() async -> NodeEvent.Ready? {
+  package func ready() async -> BoardEvent.Ready? {
     guard await sees({ if case .ready = $0 { true } else { false } }) else { return nil }
     for case .ready(let ready) in events {
       return ready
@@ -104,7 +104,7 @@ package actor ScriptedNode: EventSink {
   }
 
   /// Receives events of the node.
-  package func write(_ events: [NodeEvent]) async throws(OutputError) {
+  package func write(_ events: [BoardEvent]) async throws(OutputError) {
     for event in events {
       await narrate(event)
       self.events.append(event)
@@ -131,7 +131,7 @@ package actor ScriptedNode: EventSink {
     }
   }
 
-  private func answer(_ mark: RequestMark?, _ result: Result<NodeEvent.Done, CommandError>) {
+  private func answer(_ mark: RequestMark?, _ result: Result<BoardEvent.Done, CommandError>) {
     guard case .number(let number)? = mark else { return }
     answers.removeValue(forKey: number)?.resume(returning: result)
   }

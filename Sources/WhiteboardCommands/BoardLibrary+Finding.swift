@@ -1,7 +1,7 @@
 import FoundationEssentials
 import PeerSession
 import WhiteboardDocument
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 extension BoardLibrary {
@@ -9,12 +9,12 @@ extension BoardLibrary {
   ///
   /// Titles are compared only if no board has that name or id prefix.
   ///
-  /// - Throws: ``NodeError`` if no board matches, or more than one.
-  package func file(of board: String) async throws(NodeError) -> String {
+  /// - Throws: ``WhiteboardError`` if no board matches, or more than one.
+  package func file(of board: String) async throws(WhiteboardError) -> String {
     let isFile = BoardFile.isMeant(by: board)
     if isFile, FileManager.default.fileExists(atPath: board) { return BoardFile.absolute(board) }
     let all: [DocumentSummary]
-    do throws(DocumentError) { all = try await list() } catch { throw NodeError(error) }
+    do throws(DocumentError) { all = try await list() } catch { throw WhiteboardError(error) }
     let named = all.filter { summary in
       summary.name == board || (board.utf8.count >= 4 && Self.id(of: summary, begins: board))
         || (summary.error != nil && Self.isFile(summary.path, named: board))
@@ -27,19 +27,19 @@ extension BoardLibrary {
     if meant.isEmpty { meant = all.filter { $0.title == board } }
     guard let only = meant.first else {
       guard !isFile else {
-        throw NodeError(
+        throw WhiteboardError(
           .noInput,
           "the file \(TerminalText.quoted(board, limit: 256)) does not exist"
         )
       }
-      throw NodeError(
+      throw WhiteboardError(
         .noInput,
         "there is no board \(TerminalText.quoted(board)); "
           + "`whiteboard-peer boards` lists the saved boards"
       )
     }
     guard meant.count == 1 else {
-      throw NodeError(
+      throw WhiteboardError(
         .usage,
         "\(meant.count) files hold a board of that name or id: "
           + meant.prefix(4).map(\.path).joined(separator: ", ")

@@ -1,6 +1,6 @@
 import ArgumentParser
 import CommandLines
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// A check for mistyped commands before the command line is parsed.
@@ -15,12 +15,12 @@ package enum CommandSpelling {
   ///   - program: The program.
   ///   - hint: Returns advice about an unknown first word that resembles no command; nil for the
   ///     default advice.
-  /// - Throws: ``NodeError`` with the code `usage`. Its message suggests the most similar command.
+  /// - Throws: ``WhiteboardError`` with the code `usage`. Its message suggests the most similar command.
   package static func check(
     _ arguments: [String],
     of program: any DocumentedProgram.Type,
     hint: (String) -> String? = { _ in nil }
-  ) throws(NodeError) {
+  ) throws(WhiteboardError) {
     var path: [String] = []
     var command: any ParsableCommand.Type = program
     var rest = arguments[...]
@@ -42,7 +42,7 @@ package enum CommandSpelling {
         } else {
           (path.isEmpty ? hint(word) : nil) ?? "`\(help)` lists the commands"
         }
-      throw NodeError(.usage, "there is no command \(shown); \(advice)")
+      throw WhiteboardError(.usage, "there is no command \(shown); \(advice)")
     }
   }
 }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import WhiteboardNode
+import WhiteboardKit
 
 /// The command `completions` of a program.
 package struct CompletionsCommand<Program: DocumentedProgram>: AsyncParsableCommand {
@@ -31,10 +31,10 @@ package struct CompletionsCommand<Program: DocumentedProgram>: AsyncParsableComm
 
   /// Prints the completion script.
   ///
-  /// - Throws: ``NodeError`` if the program has no completions for the shell.
+  /// - Throws: ``WhiteboardError`` if the program has no completions for the shell.
   package mutating func run() async throws {
     guard let shell = CompletionShell(rawValue: shell) else {
-      throw NodeError(.usage, "completions exist only for bash, zsh and fish")
+      throw WhiteboardError(.usage, "completions exist only for bash, zsh and fish")
     }
     try Console.tell(Program.completionScript(for: shell) + "\n")
   }

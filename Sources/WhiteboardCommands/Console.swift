@@ -1,5 +1,5 @@
 import FoundationEssentials
-import WhiteboardNode
+import WhiteboardKit
 
 #if canImport(Glibc)
 @preconcurrency import Glibc
@@ -35,18 +35,18 @@ package enum Console {
 
   /// Writes a whole text to standard output.
   ///
-  /// - Throws: ``NodeError`` if the text cannot be written. If the reader has closed the output,
+  /// - Throws: ``WhiteboardError`` if the text cannot be written. If the reader has closed the output,
   ///   this is not an error.
-  package static func tell(_ text: String) throws(NodeError) { try tell(Array(text.utf8)) }
+  package static func tell(_ text: String) throws(WhiteboardError) { try tell(Array(text.utf8)) }
 
   /// Writes all bytes to standard output.
   ///
-  /// - Throws: ``NodeError`` if the bytes cannot be written. If the reader has closed the output,
+  /// - Throws: ``WhiteboardError`` if the bytes cannot be written. If the reader has closed the output,
   ///   this is not an error.
-  package static func tell(_ bytes: [UInt8]) throws(NodeError) {
+  package static func tell(_ bytes: [UInt8]) throws(WhiteboardError) {
     switch FileWriting.writeAll(bytes, to: STDOUT_FILENO) {
     case nil, EPIPE?: return
-    default: throw NodeError.unwritable
+    default: throw WhiteboardError.unwritable
     }
   }
 
@@ -57,7 +57,7 @@ package enum Console {
   }
 }
 
-extension NodeError {
+extension WhiteboardError {
   /// The error if standard output cannot be written.
-  package static let unwritable = NodeError(.inputOutput, "the output cannot be written to")
+  package static let unwritable = WhiteboardError(.inputOutput, "the output cannot be written to")
 }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 #if canImport(Glibc)
@@ -24,12 +24,12 @@ extension DocumentedProgram {
     prepareProcess()
     do {
       try await run(Array(CommandLine.arguments.dropFirst()))
-    } catch let error as NodeError {
+    } catch let error as WhiteboardError {
       fail(error)
     } catch {
       guard exitCode(for: error) == .success else { exit(withError: error) }
       // Help and version texts are regular output, so a failure to write them is reported.
-      do throws(NodeError) {
+      do throws(WhiteboardError) {
         try Console.tell(fullMessage(for: error, columns: nil) + "\n")
       } catch {
         fail(error)
@@ -61,7 +61,7 @@ extension DocumentedProgram {
     #endif
   }
 
-  private static func fail(_ error: NodeError) -> Never {
+  private static func fail(_ error: WhiteboardError) -> Never {
     Console.complain(complaint(error))
     Glibc.exit(error.code.rawValue)
   }
@@ -70,7 +70,7 @@ extension DocumentedProgram {
   ///
   /// - Parameter error: The error. Its message may contain text from files and from peers.
   /// - Returns: The line, without a line feed and without control characters.
-  package static func complaint(_ error: NodeError) -> String {
+  package static func complaint(_ error: WhiteboardError) -> String {
     "\(name): \(TerminalText.cleaned(error.message, limit: 4096))"
   }
 }

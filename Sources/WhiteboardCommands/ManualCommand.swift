@@ -1,5 +1,5 @@
 import ArgumentParser
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// A program that has manual pages and shell completions.
@@ -42,14 +42,14 @@ package struct ManualCommand<Program: DocumentedProgram>: AsyncParsableCommand {
 
   /// Shows the page.
   ///
-  /// - Throws: ``NodeError`` if there is no such command.
+  /// - Throws: ``WhiteboardError`` if there is no such command.
   package mutating func run() async throws {
     guard let program = CommandInfo.program(Program.self) else {
-      throw NodeError(.internal, "the description of the commands cannot be decoded")
+      throw WhiteboardError(.internal, "the description of the commands cannot be decoded")
     }
     guard let meant = program.command(command) else {
       try CommandSpelling.check(command, of: Program.self)
-      throw NodeError(
+      throw WhiteboardError(
         .usage,
         "there is no command \(TerminalText.quoted(command.joined(separator: " ")))"
       )

@@ -1,5 +1,5 @@
 import CommandLines
-import WhiteboardNode
+import WhiteboardKit
 
 /// The manual page of a command, available as plain text and in the macro language of `man`.
 package struct ManualPage {

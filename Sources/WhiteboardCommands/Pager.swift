@@ -1,5 +1,5 @@
 import FoundationEssentials
-import WhiteboardNode
+import WhiteboardKit
 
 #if canImport(Glibc)
 @preconcurrency import Glibc
@@ -29,8 +29,8 @@ package enum Pager {
   /// Shows text page by page, and returns when the user leaves the pager.
   ///
   /// - Parameter text: The text.
-  /// - Throws: ``NodeError`` if the text is printed without a pager and cannot be written.
-  package static func show(_ text: String) throws(NodeError) {
+  /// - Throws: ``WhiteboardError`` if the text is printed without a pager and cannot be written.
+  package static func show(_ text: String) throws(WhiteboardError) {
     guard let command = command(environment: { Environment[$0] }), let pipe = popen(command, "w")
     else { return try Console.tell(text) }
     // Only the pager handles Ctrl+C. Otherwise this program would end, and the shell would use the

@@ -1,5 +1,5 @@
 import CommandLines
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// A setting as a line of output.

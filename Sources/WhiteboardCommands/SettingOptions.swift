@@ -1,6 +1,6 @@
 import ArgumentParser
 import CommandLines
-import WhiteboardNode
+import WhiteboardKit
 
 extension [String: String] {
   /// The value that the command line gives to a setting.

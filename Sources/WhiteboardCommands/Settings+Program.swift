@@ -1,10 +1,10 @@
 import CommandLines
 import Logging
-import WhiteboardNode
+import WhiteboardKit
 
 extension Settings {
   /// Returns the data directory from the settings, or the default one.
-  package func chosenDataDirectory() throws(NodeError) -> String {
+  package func chosenDataDirectory() throws(WhiteboardError) -> String {
     if let given = value(.dataDirectory) {
       guard case .file(let path, let line) = origin(.dataDirectory) else {
         return BoardFile.absolute(given)
@@ -14,7 +14,7 @@ extension Settings {
         return home + given.dropFirst()
       }
       guard given.hasPrefix("/") else {
-        throw NodeError(
+        throw WhiteboardError(
           .badConfiguration,
           "\(path):\(line): data-dir must begin with / or ~/"
         )
@@ -26,7 +26,7 @@ extension Settings {
       return data + "/whiteboard"
     }
     guard let home = Environment["HOME"], home.hasPrefix("/") else {
-      throw NodeError(.badConfiguration, "HOME is not set; give a directory with --data-dir")
+      throw WhiteboardError(.badConfiguration, "HOME is not set; give a directory with --data-dir")
     }
     return home + "/.local/share/whiteboard"
   }

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Logging
 import PeerDiscovery
 import PeerSession
-import WhiteboardNode
+import WhiteboardKit
 
 /// Two real peers that find each other, draw together, and end with the same board.
 package struct Demo: Sendable {
@@ -37,8 +37,8 @@ package struct Demo: Sendable {
   /// Runs the demo.
   ///
   /// - Returns: The digest that both boards have.
-  /// - Throws: ``NodeError`` if a step fails; `no` if the boards differ.
-  package func run() async throws(NodeError) -> String {
+  /// - Throws: ``WhiteboardError`` if a step fails; `no` if the boards differ.
+  package func run() async throws(WhiteboardError) -> String {
     let ada = "\(directory)/ada"
     let ben = "\(directory)/ben"
     defer {
@@ -61,7 +61,7 @@ package struct Demo: Sendable {
         group.addTask { try await host.run(hostConfiguration) }
         guard let ready = await host.ready() else {
           try await group.next()
-          throw NodeError(.internal, "the host ended before it began")
+          throw WhiteboardError(.internal, "the host ended before it began")
         }
         var target = JoinTarget.name(boardName)
         if problem != nil {
@@ -73,7 +73,7 @@ package struct Demo: Sendable {
         group.addTask { try await guest.run(guestConfiguration) }
         guard await guest.ready() != nil else {
           try await group.next()
-          throw NodeError(.unreachable, "the guest did not get in")
+          throw WhiteboardError(.unreachable, "the guest did not get in")
         }
         let digest = try await play(host, guest)
         await guest.end()
@@ -81,12 +81,12 @@ package struct Demo: Sendable {
         try await group.waitForAll()
         return digest
       }
-    } catch let error as NodeError {
+    } catch let error as WhiteboardError {
       throw error
     } catch let error as CommandError {
-      throw NodeError(error)
+      throw WhiteboardError(error)
     } catch {
-      throw NodeError(.internal, "the demo failed: \(error)")
+      throw WhiteboardError(.internal, "the demo failed: \(error)")
     }
   }
 
@@ -101,7 +101,7 @@ package struct Demo: Sendable {
     do {
       try Data(Demo.photo).write(to: URL(fileURLWithPath: photo))
     } catch {
-      throw NodeError(.cannotCreate, "\(photo) cannot be written")
+      throw WhiteboardError(.cannotCreate, "\(photo) cannot be written")
     }
     try await ada.perform("photo 220,-40 \(quoted(photo)) as=sun")
     try await ben.perform("wait objects=3 timeout=15")
@@ -119,7 +119,7 @@ package struct Demo: Sendable {
     let first = try await digest(ada)
     let second = try await digest(ben)
     guard first == second else {
-      throw NodeError(.no, "the boards differ: \(first) and \(second)")
+      throw WhiteboardError(.no, "the boards differ: \(first) and \(second)")
     }
     return first
   }
@@ -156,11 +156,11 @@ package struct Demo: Sendable {
   }
 
   private func configuration(
-    _ part: NodeConfiguration.Part,
+    _ part: BoardConfiguration.Part,
     _ name: String,
     _ directory: String
-  ) -> NodeConfiguration {
-    var configuration = NodeConfiguration(
+  ) -> BoardConfiguration {
+    var configuration = BoardConfiguration(
       part: part,
       displayName: name,
       identity: .ephemeral(),

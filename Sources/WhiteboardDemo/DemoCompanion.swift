@@ -3,7 +3,7 @@ import Logging
 import PeerDiscovery
 import PeerSession
 import Whiteboard
-import WhiteboardNode
+import WhiteboardKit
 
 /// A peer named Ada that hosts a board and draws on it, for a user who is alone.
 ///
@@ -30,11 +30,11 @@ package struct DemoCompanion: Sendable {
   /// - Parameters:
   ///   - name: The display name of the user.
   ///   - visit: Joins the board with the given configuration, and returns when the user has left.
-  /// - Throws: ``NodeError`` if the board cannot be hosted, and the errors of `visit`.
+  /// - Throws: ``WhiteboardError`` if the board cannot be hosted, and the errors of `visit`.
   package func run(
     for name: String,
-    _ visit: @Sendable (NodeConfiguration) async throws(NodeError) -> Void
-  ) async throws(NodeError) {
+    _ visit: @Sendable (BoardConfiguration) async throws(WhiteboardError) -> Void
+  ) async throws(WhiteboardError) {
     let ada = ScriptedNode()
     let code = JoinCode.random()
     let boardName = "demo \(SessionID.random().short)"
@@ -46,7 +46,7 @@ package struct DemoCompanion: Sendable {
         group.addTask { try await ada.run(hostConfiguration) }
         guard let ready = await ada.ready() else {
           try await group.next()
-          throw NodeError(.internal, "the demo ended before it began")
+          throw WhiteboardError(.internal, "the demo ended before it began")
         }
         // The drawing ends with the node.
         group.addTask { try? await Self.draw(as: ada) }
@@ -55,8 +55,8 @@ package struct DemoCompanion: Sendable {
           ? .name(boardName) : .link(try BoardLink(ready.link))
         var joining = configuration(.join(target, patience: .seconds(15)), name, "guest")
         joining.code = code
-        let result: Result<Void, NodeError>
-        do throws(NodeError) {
+        let result: Result<Void, WhiteboardError>
+        do throws(WhiteboardError) {
           try await visit(joining)
           result = .success(())
         } catch {
@@ -66,19 +66,19 @@ package struct DemoCompanion: Sendable {
         try await group.waitForAll()
         try result.get()
       }
-    } catch let error as NodeError {
+    } catch let error as WhiteboardError {
       throw error
     } catch {
-      throw NodeError(.internal, "the demo failed: \(error)")
+      throw WhiteboardError(.internal, "the demo failed: \(error)")
     }
   }
 
   private func configuration(
-    _ part: NodeConfiguration.Part,
+    _ part: BoardConfiguration.Part,
     _ name: String,
     _ folder: String
-  ) -> NodeConfiguration {
-    var configuration = NodeConfiguration(
+  ) -> BoardConfiguration {
+    var configuration = BoardConfiguration(
       part: part,
       displayName: name,
       identity: .ephemeral(),

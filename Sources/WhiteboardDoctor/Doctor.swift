@@ -1,7 +1,7 @@
 import AvahiDiscovery
 import FoundationEssentials
 import PeerDiscovery
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 #if canImport(Glibc)

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import WhiteboardNode
+import WhiteboardKit
 
 #if canImport(Glibc)
 @preconcurrency import Glibc

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Logging
 import PeerDiscovery
 import PeerSession
-import WhiteboardNode
+import WhiteboardKit
 
 /// A node without a screen that keeps boards online.
 ///
@@ -20,7 +20,7 @@ package actor Relay {
   let metrics = RelayMetrics()
   private var isReady = false
   /// The error to throw at the end because some changes are not on disk.
-  private var loss: NodeError?
+  private var loss: WhiteboardError?
 
   private(set) var isEnding = false
   private var endWaiter: CheckedContinuation<Void, Never>?
@@ -36,8 +36,8 @@ package actor Relay {
 
   /// Creates a relay, which does nothing until ``run(ready:)`` is called.
   ///
-  /// - Throws: ``NodeError`` if the list of its boards cannot be read.
-  package init(_ configuration: RelayConfiguration) throws(NodeError) {
+  /// - Throws: ``WhiteboardError`` if the list of its boards cannot be read.
+  package init(_ configuration: RelayConfiguration) throws(WhiteboardError) {
     self.configuration = configuration
     logger = configuration.logger
     limits = configuration.limits
@@ -50,10 +50,10 @@ package actor Relay {
   ///
   /// - Parameter ready: Called when peers can connect and each board of the register is served or
   ///   has failed.
-  /// - Throws: ``NodeError`` if the relay cannot start, or if it could not save every board.
+  /// - Throws: ``WhiteboardError`` if the relay cannot start, or if it could not save every board.
   package func run(
     ready: @escaping @Sendable (isolated Relay) async -> Void
-  ) async throws(NodeError) {
+  ) async throws(WhiteboardError) {
     var transportConfiguration = TransportConfiguration(
       identity: configuration.identity,
       displayName: configuration.name,
@@ -78,14 +78,14 @@ package actor Relay {
     }
     // A relay has no user for whom it would receive files.
     transportConfiguration.wantsResource = { _, _ in false }
-    transportConfiguration.isTemporaryResource = { Node.answer(named: $0.raw) != nil }
+    transportConfiguration.isTemporaryResource = { SharedBoard.answer(named: $0.raw) != nil }
     do {
       let body: @Sendable (PeerTransport) async -> Void = { await self.serve($0, ready) }
       try await PeerTransport.withTransport(transportConfiguration, body)
     } catch let error as SessionError {
-      throw NodeError(error)
+      throw WhiteboardError(error)
     } catch {
-      throw NodeError(.internal, "the relay cannot continue: \(error)")
+      throw WhiteboardError(.internal, "the relay cannot continue: \(error)")
     }
     if let loss { throw loss }
   }
@@ -159,7 +159,7 @@ package actor Relay {
         guard case .failed(let error)? = boards[id]?.state else { return nil }
         return error.problem?.cause
       }
-      loss = NodeError(.inputOutput, Self.told(unsaved: unsaved, causes))
+      loss = WhiteboardError(.inputOutput, Self.told(unsaved: unsaved, causes))
     }
     jobSource.finish()
   }
@@ -182,5 +182,5 @@ package actor Relay {
   }
 
   /// Returns the node that serves a session; nil if there is none.
-  func node(of session: SessionID) -> Node? { boards[session]?.node }
+  func node(of session: SessionID) -> SharedBoard? { boards[session]?.node }
 }

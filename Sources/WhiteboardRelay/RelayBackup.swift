@@ -1,7 +1,7 @@
 import FoundationEssentials
 import PeerSession
 import WhiteboardDocument
-import WhiteboardNode
+import WhiteboardKit
 
 /// A directory that contains everything a relay needs to continue on another computer: its key, the
 /// known peers, and its boards.
@@ -14,19 +14,19 @@ package enum RelayBackup {
   ///   - dataDirectory: The data directory of the relay.
   ///   - path: The directory to create. It exists only if the copy is complete.
   /// - Returns: The number of copied boards.
-  /// - Throws: ``NodeError`` whose message says what to do.
+  /// - Throws: ``WhiteboardError`` whose message says what to do.
   package static func make(
     of dataDirectory: String,
     at path: String
-  ) async throws(NodeError) -> Int {
+  ) async throws(WhiteboardError) -> Int {
     guard FileManager.default.fileExists(atPath: dataDirectory + "/identity.pem") else {
-      throw NodeError(
+      throw WhiteboardError(
         .noInput,
         "there is no relay in \(dataDirectory); give its directory with --data-dir"
       )
     }
     try checkAbsent(path)
-    return try await publish(at: path) { (directory) throws(NodeError) in
+    return try await publish(at: path) { (directory) throws(WhiteboardError) in
       try copyFiles(from: dataDirectory, to: directory)
       return try await copyBoards(from: dataDirectory, to: directory)
     }
@@ -40,26 +40,26 @@ package enum RelayBackup {
   ///   - path: The directory with the backup.
   ///   - dataDirectory: The directory to create.
   /// - Returns: The number of restored boards.
-  /// - Throws: ``NodeError`` with `badData` for the first damage that is found, or `cannotCreate`
+  /// - Throws: ``WhiteboardError`` with `badData` for the first damage that is found, or `cannotCreate`
   ///   if the directory is not empty.
   package static func restore(
     _ path: String,
     to dataDirectory: String
-  ) async throws(NodeError) -> Int {
+  ) async throws(WhiteboardError) -> Int {
     guard FileManager.default.fileExists(atPath: path + "/identity.pem") else {
-      throw NodeError(.noInput, "\(path) is not the backup of a relay")
+      throw WhiteboardError(.noInput, "\(path) is not the backup of a relay")
     }
     try checkAbsent(dataDirectory)
     for file in try await boards(in: path) {
       let damages = try await BoardFile.verify(file)
       if let damage = damages.first {
-        throw NodeError(
+        throw WhiteboardError(
           .badData,
           "\(file): \(damage); `whiteboard-peer boards recover` can save the readable data"
         )
       }
     }
-    return try await publish(at: dataDirectory) { (directory) throws(NodeError) in
+    return try await publish(at: dataDirectory) { (directory) throws(WhiteboardError) in
       try copyFiles(from: path, to: directory)
       return try await copyBoards(from: path, to: directory)
     }
@@ -71,12 +71,12 @@ package enum RelayBackup {
   ///   - board: The board: its name, its id or a prefix of its id.
   ///   - dataDirectory: The data directory of the relay.
   ///   - path: The file to create. It exists only if the copy is complete.
-  /// - Throws: ``NodeError`` whose message says what to do.
+  /// - Throws: ``WhiteboardError`` whose message says what to do.
   package static func export(
     _ board: String,
     of dataDirectory: String,
     to path: String
-  ) async throws(NodeError) {
+  ) async throws(WhiteboardError) {
     let entry = try BoardRegister(inDataDirectory: dataDirectory).entry(board)
     do throws(DocumentError) {
       let library = BoardLibrary(directory: dataDirectory + "/boards")
@@ -87,14 +87,14 @@ package enum RelayBackup {
       try await document.save(as: path)
       try await document.close()
     } catch {
-      throw NodeError(error)
+      throw WhiteboardError(error)
     }
   }
 
-  private static func checkAbsent(_ path: String) throws(NodeError) {
+  private static func checkAbsent(_ path: String) throws(WhiteboardError) {
     let content = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     guard content.isEmpty else {
-      throw NodeError(
+      throw WhiteboardError(
         .cannotCreate,
         "\(path) already exists and is not empty; choose another directory"
       )
@@ -104,8 +104,8 @@ package enum RelayBackup {
   /// Creates a private directory under a temporary name, and renames it when it is complete.
   private static func publish(
     at path: String,
-    _ fill: (String) async throws(NodeError) -> Int
-  ) async throws(NodeError) -> Int {
+    _ fill: (String) async throws(WhiteboardError) -> Int
+  ) async throws(WhiteboardError) -> Int {
     let files = FileManager.default
     let part = path + ".part"
     do {
@@ -116,16 +116,16 @@ package enum RelayBackup {
         attributes: [.posixPermissions: 0o700]
       )
     } catch {
-      throw NodeError(.cannotCreate, "the directory \(part) cannot be created")
+      throw WhiteboardError(.cannotCreate, "the directory \(part) cannot be created")
     }
-    do throws(NodeError) {
+    do throws(WhiteboardError) {
       let count = try await fill(part)
       do {
         // Remove the empty directory that the new one replaces.
         if files.fileExists(atPath: path) { try files.removeItem(atPath: path) }
         try files.moveItem(atPath: part, toPath: path)
       } catch {
-        throw NodeError(.cannotCreate, "the directory \(path) cannot be created")
+        throw WhiteboardError(.cannotCreate, "the directory \(path) cannot be created")
       }
       return count
     } catch {
@@ -134,7 +134,7 @@ package enum RelayBackup {
     }
   }
 
-  private static func copyFiles(from source: String, to target: String) throws(NodeError) {
+  private static func copyFiles(from source: String, to target: String) throws(WhiteboardError) {
     for name in files {
       do {
         guard let bytes = try PrivateFile(path: "\(source)/\(name)").read(limit: 64 << 20) else {
@@ -142,7 +142,7 @@ package enum RelayBackup {
         }
         try PrivateFile(path: "\(target)/\(name)").replace(bytes)
       } catch {
-        throw NodeError(.inputOutput, "\(name) cannot be copied: \(error)")
+        throw WhiteboardError(.inputOutput, "\(name) cannot be copied: \(error)")
       }
     }
   }
@@ -150,7 +150,7 @@ package enum RelayBackup {
   private static func copyBoards(
     from source: String,
     to target: String
-  ) async throws(NodeError) -> Int {
+  ) async throws(WhiteboardError) -> Int {
     let found = try await boards(in: source)
     do {
       try FileManager.default.createDirectory(
@@ -159,7 +159,7 @@ package enum RelayBackup {
         attributes: [.posixPermissions: 0o700]
       )
     } catch {
-      throw NodeError(.cannotCreate, "the directory \(target)/boards cannot be created")
+      throw WhiteboardError(.cannotCreate, "the directory \(target)/boards cannot be created")
     }
     for path in found {
       let name = path.split(separator: "/").last ?? ""
@@ -168,17 +168,17 @@ package enum RelayBackup {
         try await document.save(as: "\(target)/boards/\(name)")
         try await document.close()
       } catch {
-        throw NodeError(error)
+        throw WhiteboardError(error)
       }
     }
     return found.count
   }
 
-  private static func boards(in directory: String) async throws(NodeError) -> [String] {
+  private static func boards(in directory: String) async throws(WhiteboardError) -> [String] {
     do throws(DocumentError) {
       return try await BoardLibrary(directory: directory + "/boards").list().map(\.path)
     } catch {
-      throw NodeError(error)
+      throw WhiteboardError(error)
     }
   }
 }

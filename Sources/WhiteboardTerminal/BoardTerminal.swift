@@ -1,6 +1,6 @@
 import PeerDiscovery
 import Whiteboard
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// Runs nodes on a terminal: passes the user's input to the node, and draws its events.
@@ -24,7 +24,7 @@ package actor BoardTerminal: EventSink {
   private var choice: CheckedContinuation<LobbyClient.Choice, Never>?
   private var isEnding = false
   private var feed = CommandFeed()
-  private var node: Node?
+  private var node: SharedBoard?
   private var parser = InputParser()
   private var inputCount = 0
   private var photos = PhotoDisplay()
@@ -58,7 +58,7 @@ package actor BoardTerminal: EventSink {
   /// Runs one node until it ends, and shows its board.
   ///
   /// - Throws: The error that ended the node.
-  package func run(_ configuration: NodeConfiguration) async throws(NodeError) {
+  package func run(_ configuration: BoardConfiguration) async throws(WhiteboardError) {
     let tasks = start()
     defer { stop(tasks) }
     try await show(configuration)
@@ -84,7 +84,7 @@ package actor BoardTerminal: EventSink {
       let choice = await nextChoice()
       browsing.cancel()
       _ = await browsing.value
-      do throws(NodeError) {
+      do throws(WhiteboardError) {
         self.lobby?.problem = nil
         guard try await open(choice, lobby) else { return }
         self.lobby?.clearError()
@@ -99,13 +99,13 @@ package actor BoardTerminal: EventSink {
   ///
   /// - Returns: Whether a board was opened; otherwise the user quits.
   /// - Throws: The error that ended the node.
-  private func open(_ choice: LobbyClient.Choice, _ lobby: Lobby) async throws(NodeError) -> Bool {
+  private func open(_ choice: LobbyClient.Choice, _ lobby: Lobby) async throws(WhiteboardError) -> Bool {
     guard let configuration = try await lobby.configuration(choice) else { return false }
     guard case .rejoin(_, let path) = choice else {
       try await show(configuration)
       return true
     }
-    do throws(NodeError) {
+    do throws(WhiteboardError) {
       try await show(configuration)
     } catch {
       // The announcement may be outdated. The local copy is always available.
@@ -131,14 +131,14 @@ package actor BoardTerminal: EventSink {
   }
 
   private func show(
-    _ configuration: NodeConfiguration,
+    _ configuration: BoardConfiguration,
     notice: String? = nil
-  ) async throws(NodeError) {
+  ) async throws(WhiteboardError) {
     var configuration = configuration
     configuration.keepsPhotoFiles = false
     let size = terminal.size
     feed = CommandFeed()
-    let node = Node(configuration, input: feed, sink: self)
+    let node = SharedBoard(configuration, input: feed, sink: self)
     self.node = node
     _ = changes.drain()
     photos = PhotoDisplay()
@@ -173,8 +173,8 @@ package actor BoardTerminal: EventSink {
 
   private func handle(_ event: BrowserEvent) {
     switch event {
-    case .found(let peer), .updated(let peer): lobby?.found(NodeEvent.FoundBoard(peer))
-    case .lost(let peer): lobby?.lost(NodeEvent.LostBoard(peer))
+    case .found(let peer), .updated(let peer): lobby?.found(BoardEvent.FoundBoard(peer))
+    case .lost(let peer): lobby?.lost(BoardEvent.LostBoard(peer))
     case .unavailable(let problem): lobby?.discoveryFailed(problem.description)
     case .available: break
     }
@@ -297,7 +297,7 @@ package actor BoardTerminal: EventSink {
 
   // MARK: - Events of the node
 
-  package func write(_ events: [NodeEvent]) async throws(OutputError) {
+  package func write(_ events: [BoardEvent]) async throws(OutputError) {
     drainChanges()
     for event in events { await perform(board?.receive(event, now: time) ?? []) }
     wakeUp.yield()

@@ -1,6 +1,6 @@
 import Synchronization
 import Whiteboard
-import WhiteboardNode
+import WhiteboardKit
 
 /// The changes of the board that are not drawn yet.
 ///

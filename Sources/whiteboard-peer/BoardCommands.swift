@@ -2,7 +2,7 @@ import ArgumentParser
 import CommandLines
 import Whiteboard
 import WhiteboardCommands
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 import WhiteboardTerminal
 
@@ -147,10 +147,10 @@ struct RunCommand: AsyncParsableCommand {
     // Open the file first, so that a mistyped name does not create a board.
     let descriptor = try Self.opened(file)
     let settings = try options.settings()
-    let hosted = try host.map { (host) throws(NodeError) in
+    let hosted = try host.map { (host) throws(WhiteboardError) in
       try HostedBoard(host, isKept: !options.ephemeral, settings)
     }
-    let part: NodeConfiguration.Part =
+    let part: BoardConfiguration.Part =
       if let hosted {
         .host(boardName: hosted.name)
       } else {
@@ -170,8 +170,8 @@ struct RunCommand: AsyncParsableCommand {
   ///
   /// - Parameter file: The path of the file; nil or `-` means standard input.
   /// - Returns: The file descriptor.
-  /// - Throws: ``NodeError`` if the file does not exist or cannot be read.
-  private static func opened(_ file: String?) throws(NodeError) -> Int32 {
+  /// - Throws: ``WhiteboardError`` if the file does not exist or cannot be read.
+  private static func opened(_ file: String?) throws(WhiteboardError) -> Int32 {
     guard let file, file != "-" else { return STDIN_FILENO }
     let descriptor = open(file, O_RDONLY | O_CLOEXEC)
     let number = errno
@@ -179,7 +179,7 @@ struct RunCommand: AsyncParsableCommand {
     guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR
     else {
       let why = descriptor < 0 ? SystemError.words(for: number) : "it is a directory"
-      throw NodeError(
+      throw WhiteboardError(
         .noInput,
         "the file \(TerminalText.quoted(file, limit: 256)) cannot be read: \(why)"
       )
@@ -192,14 +192,14 @@ struct RunCommand: AsyncParsableCommand {
 enum BoardName {
   /// Returns a board name as one line of plain text.
   ///
-  /// - Throws: ``NodeError`` if the name is empty, too long to announce, or looks like a path.
-  static func checked(_ name: String) throws(NodeError) -> String {
+  /// - Throws: ``WhiteboardError`` if the name is empty, too long to announce, or looks like a path.
+  static func checked(_ name: String) throws(WhiteboardError) -> String {
     let name = PlainText.line(name)
     guard !name.isEmpty, name.utf8.count <= 128 else {
-      throw NodeError(.usage, "the name of a board must have 1 to 128 bytes")
+      throw WhiteboardError(.usage, "the name of a board must have 1 to 128 bytes")
     }
     guard !BoardFile.isMeant(by: name) else {
-      throw NodeError(
+      throw WhiteboardError(
         .usage,
         "a board's name cannot contain / or end in .\(BoardFile.fileExtension): that means a file"
       )
@@ -217,8 +217,8 @@ struct HostedBoard {
 
   /// Interprets the argument NAME|FILE; without an argument, the board is named after the user.
   ///
-  /// - Throws: ``NodeError`` if the name is invalid, or for a file with `--ephemeral`.
-  init(_ given: String?, isKept: Bool, _ settings: Settings) throws(NodeError) {
+  /// - Throws: ``WhiteboardError`` if the name is invalid, or for a file with `--ephemeral`.
+  init(_ given: String?, isKept: Bool, _ settings: Settings) throws(WhiteboardError) {
     guard let given else {
       let owner = settings.value(.personName) ?? Environment["USER"] ?? "our"
       name = try BoardName.checked("\(owner.replacing("/", with: "-")) board")
@@ -231,7 +231,7 @@ struct HostedBoard {
       return
     }
     guard isKept else {
-      throw NodeError(.usage, "--ephemeral saves nothing, so it cannot host a file")
+      throw WhiteboardError(.usage, "--ephemeral saves nothing, so it cannot host a file")
     }
     name = ""
     file = BoardFile.absolute(given)
@@ -242,36 +242,36 @@ struct HostedBoard {
 enum Program {
   /// Returns the first action of a node that joins the board given on the command line.
   ///
-  /// - Throws: ``NodeError`` if the target or the time is invalid.
+  /// - Throws: ``WhiteboardError`` if the target or the time is invalid.
   static func joining(
     _ target: String?,
     wait: Double
-  ) throws(NodeError) -> NodeConfiguration.Part {
+  ) throws(WhiteboardError) -> BoardConfiguration.Part {
     guard (0...86_400).contains(wait) else {
-      throw NodeError(.usage, "--wait must be from 0 to 86400 seconds")
+      throw WhiteboardError(.usage, "--wait must be from 0 to 86400 seconds")
     }
     do throws(LinkError) {
       return .join(try JoinTarget(target), patience: .seconds(wait))
     } catch {
-      throw NodeError(.usage, error.description)
+      throw WhiteboardError(.usage, error.description)
     }
   }
 
   /// Runs a node until it ends.
   ///
-  /// - Throws: ``NodeError`` with the exit status of the program.
+  /// - Throws: ``WhiteboardError`` with the exit status of the program.
   static func run(
-    _ configuration: NodeConfiguration,
+    _ configuration: BoardConfiguration,
     _ options: BoardOptions,
     _ settings: Settings,
     input: Int32
-  ) async throws(NodeError) {
+  ) async throws(WhiteboardError) {
     let json = options.common.json
     if !json, configuration.script == .none, Console.hasScreen(settings) {
       var configuration = configuration
       configuration.isTyped = true
       try await withScreen(dataDirectory: configuration.dataDirectory, settings) {
-        [configuration] screen throws(NodeError) in
+        [configuration] screen throws(WhiteboardError) in
         try await screen.run(configuration)
       }
       return
@@ -280,7 +280,7 @@ enum Program {
     do throws(InputError) {
       reader = try LineReader(descriptor: input)
     } catch {
-      throw NodeError(.system, "cannot open the input")
+      throw WhiteboardError(.system, "cannot open the input")
     }
     let ending = EndRequest()
     let lines: any LineSource =
@@ -292,7 +292,7 @@ enum Program {
     // A script in text form cannot answer questions. With --json, a program can.
     if configuration.files == .ask, !configuration.isTyped, !json { configuration.files = .refuse }
     let commands = LineCommands(lines, areNumbered: configuration.script != .none)
-    let node = Node(configuration, input: commands, sink: LineSink(writer, isJSON: json))
+    let node = SharedBoard(configuration, input: commands, sink: LineSink(writer, isJSON: json))
     await ending.set(node)
     let isTyped = configuration.isTyped
     let termination = Termination { signal in
@@ -305,19 +305,19 @@ enum Program {
       try await writer.flush()
     } catch {
       guard error.isReaderGone else {
-        throw NodeError.unwritable
+        throw WhiteboardError.unwritable
       }
     }
   }
 
   /// Runs `body` with a screen that uses the whole terminal.
   ///
-  /// - Throws: ``NodeError`` if the terminal cannot be used as a screen, and every error of `body`.
+  /// - Throws: ``WhiteboardError`` if the terminal cannot be used as a screen, and every error of `body`.
   static func withScreen(
     dataDirectory: String,
     _ settings: Settings,
-    _ body: (BoardTerminal) async throws(NodeError) -> Void
-  ) async throws(NodeError) {
+    _ body: (BoardTerminal) async throws(WhiteboardError) -> Void
+  ) async throws(WhiteboardError) {
     let wanted = TerminalSettings(settings)
     let keys = try KeyMap(wanted.keys)
     let exitMessage =
@@ -328,7 +328,7 @@ enum Program {
       log: dataDirectory + "/last-run.log"
     )
     guard let terminal else {
-      throw NodeError(
+      throw WhiteboardError(
         .system,
         "the terminal cannot be used as a screen; use --accessible for line mode"
       )
@@ -353,9 +353,9 @@ enum Program {
 
   /// Passes requests to end to the node.
   private actor EndRequest {
-    private var node: Node?
+    private var node: SharedBoard?
 
-    func set(_ node: Node) {
+    func set(_ node: SharedBoard) {
       self.node = node
     }
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import WhiteboardDocument
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 extension CompletionKind {

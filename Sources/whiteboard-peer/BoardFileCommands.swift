@@ -2,7 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import WhiteboardCommands
 import WhiteboardDocument
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// The subcommands of `whiteboard-peer boards` that create, change or repair files.
@@ -145,7 +145,7 @@ extension BoardsCommand {
       for line in damage { try common.say("board-damage", line, path: path) }
       guard damage.isEmpty else {
         Console.complain("To save the readable data, run: whiteboard-peer boards recover FILE")
-        throw ExitCode(NodeError.Code.no.rawValue)
+        throw ExitCode(WhiteboardError.Code.no.rawValue)
       }
       try common.say("board-verified", "\(path) is intact.", path: path)
     }
@@ -199,7 +199,7 @@ extension BoardsCommand {
           + Self.advice(source, target),
         path: target
       )
-      guard report.losses.isEmpty else { throw ExitCode(NodeError.Code.no.rawValue) }
+      guard report.losses.isEmpty else { throw ExitCode(WhiteboardError.Code.no.rawValue) }
     }
   }
 }
@@ -208,7 +208,7 @@ extension BoardsCommand {
 private func writing(
   _ path: String,
   _ body: (BoardDocument) async throws(DocumentError) -> Void
-) async throws(NodeError) {
+) async throws(WhiteboardError) {
   try await filing { () async throws(DocumentError) in
     let document = try await BoardDocument.open(at: path, mode: .writing)
     do throws(DocumentError) {

@@ -3,7 +3,7 @@ import PeerDiscovery
 import PeerSession
 import WhiteboardCommands
 import WhiteboardDocument
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// A board of the library as a line of output.

@@ -6,7 +6,7 @@ import PeerDiscovery
 import PeerSession
 import WhiteboardCommands
 import WhiteboardDocument
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// `whiteboard-peer boards`.
@@ -102,7 +102,7 @@ struct BoardsCommand: AsyncParsableCommand {
     }
 
     /// Returns the boards announced on this network.
-    private func look() async throws(NodeError) -> Nearby {
+    private func look() async throws(WhiteboardError) -> Nearby {
       let discovery = AvahiDiscovery(interface: try common.settings().value(.interface))
       let (found, finding) = AsyncStream<BrowserEvent>.makeStream()
       return await withTaskGroup(of: Void.self) { group in
@@ -232,17 +232,17 @@ struct BoardsCommand: AsyncParsableCommand {
 /// Runs `body`, and converts a document error to an error with an exit status.
 func filing<Result>(
   _ body: () async throws(DocumentError) -> Result
-) async throws(NodeError) -> Result {
+) async throws(WhiteboardError) -> Result {
   do throws(DocumentError) {
     return try await body()
   } catch {
-    throw NodeError(error)
+    throw WhiteboardError(error)
   }
 }
 
 extension CommonOptions {
   /// Returns the library of the saved boards.
-  func boardLibrary() throws(NodeError) -> BoardLibrary {
+  func boardLibrary() throws(WhiteboardError) -> BoardLibrary {
     BoardLibrary(directory: try chosenDataDirectory() + "/boards")
   }
 
@@ -258,12 +258,12 @@ extension CommonOptions {
   }
 
   /// Returns the path of the board file that an argument names by path, name, title or id prefix.
-  func path(of board: String) async throws(NodeError) -> String {
+  func path(of board: String) async throws(WhiteboardError) -> String {
     try await boardLibrary().file(of: board)
   }
 
   /// Prints the result of a command as text or as a line of JSON.
-  func say(_ event: String, _ message: String, path: String) throws(NodeError) {
+  func say(_ event: String, _ message: String, path: String) throws(WhiteboardError) {
     struct Line: Encodable {
       let path: String
       let message: String

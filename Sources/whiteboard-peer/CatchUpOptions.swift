@@ -2,7 +2,7 @@ import ArgumentParser
 import PeerSession
 import WhiteboardCommands
 import WhiteboardDocument
-import WhiteboardNode
+import WhiteboardKit
 
 /// The options that set whether and how long commands wait for the board of the other members.
 struct CatchUpOptions: ParsableArguments {
@@ -29,19 +29,19 @@ struct CatchUpOptions: ParsableArguments {
   /// - Parameters:
   ///   - configuration: The configuration.
   ///   - isKept: Whether boards are saved in the data directory.
-  /// - Throws: ``NodeError`` if there is no saved copy to use.
-  func apply(to configuration: inout NodeConfiguration, isKept: Bool) async throws(NodeError) {
+  /// - Throws: ``WhiteboardError`` if there is no saved copy to use.
+  func apply(to configuration: inout BoardConfiguration, isKept: Bool) async throws(WhiteboardError) {
     configuration.catchUpTimeout = .seconds(timeout)
     guard offline, case .join(let target, _) = configuration.part else { return }
     guard isKept else {
-      throw NodeError(.usage, "--offline needs a saved copy, and --ephemeral saves none")
+      throw WhiteboardError(.usage, "--offline needs a saved copy, and --ephemeral saves none")
     }
     let wanted: String
     switch target {
     case .name(let name): wanted = name
     case .link(let link): wanted = link.board
     case .nearby, .address:
-      throw NodeError(.usage, "--offline needs the board's name, the start of its id, or its link")
+      throw WhiteboardError(.usage, "--offline needs the board's name, the start of its id, or its link")
     }
     let library = BoardLibrary(directory: configuration.dataDirectory + "/boards")
     configuration.boardFile = try await library.file(of: wanted)

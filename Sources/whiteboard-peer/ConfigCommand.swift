@@ -1,7 +1,7 @@
 import ArgumentParser
 import CommandLines
 import WhiteboardCommands
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 import WhiteboardTerminal
 
@@ -72,7 +72,7 @@ struct ConfigCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
       guard let place = SettingsFile.Place(common.config, environment: { Environment[$0] }) else {
-        throw NodeError(.badConfiguration, "HOME is not set; name the file with --config")
+        throw WhiteboardError(.badConfiguration, "HOME is not set; name the file with --config")
       }
       struct Line: Encodable { let path: String }
       try Console.tell(

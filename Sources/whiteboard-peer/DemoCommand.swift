@@ -5,7 +5,7 @@ import FoundationEssentials
 import PeerSession
 import WhiteboardCommands
 import WhiteboardDemo
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardTerminal
 
 #if canImport(Glibc)
@@ -36,7 +36,7 @@ struct DemoCommand: AsyncParsableCommand {
     let template = (Environment["TMPDIR"] ?? "/tmp") + "/whiteboard-demo-XXXXXX"
     var path = Array(template.utf8CString)
     guard mkdtemp(&path) != nil else {
-      throw NodeError(.cannotCreate, "cannot create a temporary directory; check TMPDIR")
+      throw WhiteboardError(.cannotCreate, "cannot create a temporary directory; check TMPDIR")
     }
     let directory = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     defer { try? FileManager.default.removeItem(atPath: directory) }
@@ -49,8 +49,8 @@ struct DemoCommand: AsyncParsableCommand {
       )
       let name = settings.value(.personName) ?? Environment["USER"] ?? "somebody"
       try await Program.withScreen(dataDirectory: directory, settings) {
-        screen throws(NodeError) in
-        try await companion.run(for: name) { (configuration) throws(NodeError) in
+        screen throws(WhiteboardError) in
+        try await companion.run(for: name) { (configuration) throws(WhiteboardError) in
           try await screen.run(configuration)
         }
       }

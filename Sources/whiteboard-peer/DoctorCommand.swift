@@ -3,7 +3,7 @@ import CommandLines
 import PeerSession
 import WhiteboardCommands
 import WhiteboardDoctor
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardTerminal
 
 /// `whiteboard-peer doctor`.
@@ -48,6 +48,6 @@ struct DoctorCommand: AsyncParsableCommand {
         try Console.tell("\nLikely cause: \(cause)\n")
       }
     }
-    guard report.isHealthy else { throw ExitCode(NodeError.Code.no.rawValue) }
+    guard report.isHealthy else { throw ExitCode(WhiteboardError.Code.no.rawValue) }
   }
 }

@@ -3,7 +3,7 @@ import CommandLines
 import Whiteboard
 import WhiteboardCommands
 import WhiteboardExport
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardPictures
 import WhiteboardRendering
 
@@ -66,7 +66,7 @@ struct ExportCommand: AsyncParsableCommand {
     let region = try chosenRegion()
     let isPiped = output == "-"
     guard !isPiped || (format != .png && format != .pdf) || isatty(STDOUT_FILENO) == 0 else {
-      throw NodeError(.usage, "a terminal cannot show .\(format.rawValue); give a file with -o")
+      throw WhiteboardError(.usage, "a terminal cannot show .\(format.rawValue); give a file with -o")
     }
     let target = BoardFile.absolute(output)
     if !isPiped { try writing { () throws(OutputFile.WriteError) in try check(target) } }
@@ -76,7 +76,7 @@ struct ExportCommand: AsyncParsableCommand {
     do throws(ExportError) {
       bytes = try export.file(as: format, scale: scale, pages: CairoPages())
     } catch {
-      throw NodeError(.usage, TerminalText.cleaned(error.message))
+      throw WhiteboardError(.usage, TerminalText.cleaned(error.message))
     }
     guard !isPiped else {
       try Console.tell(bytes)
@@ -98,10 +98,10 @@ struct ExportCommand: AsyncParsableCommand {
     try OutputFile.check(target, isReplacing: force)
   }
 
-  private func chosenFormat() throws(NodeError) -> ExportFormat {
+  private func chosenFormat() throws(WhiteboardError) -> ExportFormat {
     guard let name = format else {
       if let format = ExportFormat(fileName: output) { return format }
-      throw NodeError(
+      throw WhiteboardError(
         .usage,
         output == "-"
           ? "give the format for standard output, for example --format svg"
@@ -110,7 +110,7 @@ struct ExportCommand: AsyncParsableCommand {
       )
     }
     guard let format = ExportFormat(rawValue: name) else {
-      throw NodeError(
+      throw WhiteboardError(
         .usage,
         "--format must be one of " + ExportFormat.allCases.map(\.rawValue).joined(separator: ", ")
       )
@@ -118,24 +118,24 @@ struct ExportCommand: AsyncParsableCommand {
     return format
   }
 
-  private func chosenRegion() throws(NodeError) -> Rectangle? {
+  private func chosenRegion() throws(WhiteboardError) -> Rectangle? {
     do throws(CommandError) {
       _ = try CommandLimits.checkedPixels(scale)
       return try region.map { (text) throws(CommandError) in try CommandParser.region(text) }
     } catch {
-      throw NodeError(.usage, error.message)
+      throw WhiteboardError(.usage, error.message)
     }
   }
 }
 
 /// Runs `body`, and converts an error in writing a file to an error with an exit status.
-private func writing(_ body: () throws(OutputFile.WriteError) -> Void) throws(NodeError) {
+private func writing(_ body: () throws(OutputFile.WriteError) -> Void) throws(WhiteboardError) {
   do throws(OutputFile.WriteError) {
     try body()
   } catch {
     if case .exists = error {
-      throw NodeError(.cannotCreate, "\(error.message); use --force to overwrite it")
+      throw WhiteboardError(.cannotCreate, "\(error.message); use --force to overwrite it")
     }
-    throw NodeError(.cannotCreate, error.message)
+    throw WhiteboardError(.cannotCreate, error.message)
   }
 }

@@ -3,7 +3,7 @@ import CommandLines
 import PeerSession
 import Whiteboard
 import WhiteboardCommands
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 #if canImport(Glibc)
@@ -69,19 +69,19 @@ struct ImportCommand: AsyncParsableCommand {
     }
     feed.finish()
     let writer = LineWriter(descriptor: STDOUT_FILENO)
-    let node = Node(
+    let node = SharedBoard(
       configuration,
       input: feed,
       sink: ImportSink(lines: LineSink(writer, isJSON: common.json), isJSON: common.json)
     )
     let termination = Termination { await node.requestEnd() }
     defer { withExtendedLifetime(termination) {} }
-    do throws(NodeError) {
+    do throws(WhiteboardError) {
       try await node.run()
     } catch {
       try? await writer.flush()
       guard error.code == .timedOut else { throw error }
-      throw NodeError(
+      throw WhiteboardError(
         error.code,
         "\(TerminalText.quoted(board, limit: 256)) is open elsewhere: "
           + "type `import FILE` on it there, or close it"
@@ -90,15 +90,15 @@ struct ImportCommand: AsyncParsableCommand {
     do throws(OutputError) {
       try await writer.flush()
     } catch {
-      guard error.isReaderGone else { throw NodeError.unwritable }
+      guard error.isReaderGone else { throw WhiteboardError.unwritable }
     }
   }
 
-  private func chosenPlace() throws(NodeError) -> Point? {
+  private func chosenPlace() throws(WhiteboardError) -> Point? {
     do throws(CommandError) {
       return try at.map { (text) throws(CommandError) in try CommandParser.point(text) }
     } catch {
-      throw NodeError(.usage, error.message)
+      throw WhiteboardError(.usage, error.message)
     }
   }
 
@@ -122,7 +122,7 @@ private struct ImportSink: EventSink {
   /// ends.
   let isJSON: Bool
 
-  func write(_ events: [NodeEvent]) async throws(OutputError) {
+  func write(_ events: [BoardEvent]) async throws(OutputError) {
     try await lines.write(
       events.filter { event in
         switch event {

@@ -4,7 +4,7 @@ import PeerSession
 import QRCode
 import WhiteboardCommands
 import WhiteboardDocument
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 import WhiteboardTerminal
 
@@ -77,7 +77,7 @@ struct InviteCommand: AsyncParsableCommand {
     do throws(QRCodeError) {
       symbol = try QRSymbol(link)
     } catch {
-      throw NodeError(.internal, error.description)
+      throw WhiteboardError(.internal, error.description)
     }
     let width = symbol.size + 4
     // A cut or wrapped QR code cannot be scanned.
@@ -93,11 +93,11 @@ struct InviteCommand: AsyncParsableCommand {
   private func further(
     _ invitation: BoardInvitation,
     _ settings: Settings
-  ) async throws(NodeError) -> BoardInvitation {
+  ) async throws(WhiteboardError) -> BoardInvitation {
     let directory = try settings.chosenDataDirectory()
     let open = OpenBoard.all(inDataDirectory: directory)
     guard let board = open.first(where: { $0.board == invitation.board }) else {
-      throw NodeError(
+      throw WhiteboardError(
         .unreachable,
         "the board is not open on this computer: host it, then create the code"
       )
@@ -145,11 +145,11 @@ struct InviteCommand: AsyncParsableCommand {
     let names = open.isEmpty ? kept.map(\.name) : open.map(\.boardName)
     switch names.count {
     case 0:
-      throw NodeError(.noInput, "no boards are saved yet; `whiteboard-peer host NAME` creates one")
+      throw WhiteboardError(.noInput, "no boards are saved yet; `whiteboard-peer host NAME` creates one")
     case 1: return try await invitation(toFile: kept[0].path, open, settings)
     default:
       let list = names.prefix(16).map { TerminalText.quoted($0) }.joined(separator: ", ")
-      throw NodeError(.usage, "there are several boards; name one of them: \(list)")
+      throw WhiteboardError(.usage, "there are several boards; name one of them: \(list)")
     }
   }
 
@@ -164,7 +164,7 @@ struct InviteCommand: AsyncParsableCommand {
       return (document.board, try await document.name(), try await document.code())
     }
     guard let session = SessionID(bytes: bytes) else {
-      throw NodeError(.badData, "\(path): the board id in the file is invalid")
+      throw WhiteboardError(.badData, "\(path): the board id in the file is invalid")
     }
     let id = session.text
     if let running = open.first(where: { $0.board == id }) { return BoardInvitation(running) }
@@ -173,7 +173,7 @@ struct InviteCommand: AsyncParsableCommand {
     do {
       identity = try PeerIdentity.loadOrCreate(inDirectory: directory)
     } catch {
-      throw NodeError(error, inDataDirectory: directory)
+      throw WhiteboardError(error, inDataDirectory: directory)
     }
     let admission = settings.value(.admission)
     let listen = settings.value(.listen)

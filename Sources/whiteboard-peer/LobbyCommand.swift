@@ -4,7 +4,7 @@ import PeerDiscovery
 import PeerSession
 import WhiteboardCommands
 import WhiteboardDocument
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardTerminal
 
 /// `whiteboard-peer` without a command: the lobby, with the boards nearby and the user's own.
@@ -20,12 +20,12 @@ struct LobbyCommand: AsyncParsableCommand {
   ///
   /// Without a screen, it prints the help and fails with the status for wrong usage.
   ///
-  /// - Throws: ``NodeError`` if the lobby cannot start.
+  /// - Throws: ``WhiteboardError`` if the lobby cannot start.
   mutating func run() async throws {
     let settings = try options.settings()
     guard Console.hasScreen(settings) else {
       Console.complain(WhiteboardPeer.helpMessage())
-      throw ExitCode(NodeError.Code.usage.rawValue)
+      throw ExitCode(WhiteboardError.Code.usage.rawValue)
     }
     let directory = try settings.chosenDataDirectory()
     let library = BoardLibrary(directory: directory + "/boards")
@@ -33,7 +33,7 @@ struct LobbyCommand: AsyncParsableCommand {
       discovery: AvahiDiscovery(interface: settings.value(.interface)),
       suggestion: try HostedBoard(nil, isKept: true, settings).name,
       boards: { await Self.own(library) },
-      configuration: { [options] (choice) throws(NodeError) in
+      configuration: { [options] (choice) throws(WhiteboardError) in
         try await Self.configuration(choice, options)
       }
     )
@@ -66,7 +66,7 @@ struct LobbyCommand: AsyncParsableCommand {
   private static func configuration(
     _ choice: LobbyClient.Choice,
     _ options: BoardOptions
-  ) async throws(NodeError) -> NodeConfiguration? {
+  ) async throws(WhiteboardError) -> BoardConfiguration? {
     var options = options
     if case .join(_, let code) = choice { options.code = code ?? options.code }
     let settings = try options.settings()

@@ -5,7 +5,7 @@ import PeerDiscovery
 import PeerSession
 import WhiteboardCommands
 import WhiteboardDocument
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 #if canImport(Glibc)
@@ -69,18 +69,18 @@ struct NearbyCommand: AsyncParsableCommand {
     }
     if !watch { await look.tellAll(writer) }
     if let failure = await look.failure, !failure.isReaderGone {
-      throw NodeError.unwritable
+      throw WhiteboardError.unwritable
     }
     if await look.count == 0, !watch {
       guard await look.problem == nil else {
         // The problem was already reported when it occurred.
-        throw ExitCode(NodeError.Code.unreachable.rawValue)
+        throw ExitCode(WhiteboardError.Code.unreachable.rawValue)
       }
       let shown = seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
       Console.complain(
         "No board was found nearby in \(shown) s. To find the cause, run: whiteboard-peer doctor"
       )
-      throw ExitCode(NodeError.Code.no.rawValue)
+      throw ExitCode(WhiteboardError.Code.no.rawValue)
     }
   }
 
@@ -107,7 +107,7 @@ struct NearbyCommand: AsyncParsableCommand {
         await write("nearby: \(line(board))\n", writer)
       }
       for relay in nearby.relays {
-        let event = NodeEvent.peerFound(NodeEvent.FoundBoard(relay))
+        let event = BoardEvent.peerFound(BoardEvent.FoundBoard(relay))
         if let line = EventText.line(event) { await write(line + "\n", writer) }
       }
     }
@@ -152,7 +152,7 @@ struct NearbyCommand: AsyncParsableCommand {
       _ writer: LineWriter,
       isWatching: Bool
     ) async {
-      let told: NodeEvent
+      let told: BoardEvent
       switch event {
       case .found(let peer), .updated(let peer), .lost(let peer):
         let id = peer.announcement.session.bytes
@@ -166,11 +166,11 @@ struct NearbyCommand: AsyncParsableCommand {
       }
       switch event {
       case .found(let peer):
-        told = .peerFound(NodeEvent.FoundBoard(peer))
+        told = .peerFound(BoardEvent.FoundBoard(peer))
       case .updated(let peer):
-        told = .peerUpdated(NodeEvent.FoundBoard(peer))
+        told = .peerUpdated(BoardEvent.FoundBoard(peer))
       case .lost(let peer):
-        told = .peerLost(NodeEvent.LostBoard(peer))
+        told = .peerLost(BoardEvent.LostBoard(peer))
       case .unavailable(let problem):
         self.problem = problem
         Console.complain("whiteboard-peer: \(problem.description)")

@@ -6,7 +6,7 @@ import Logging
 import PeerSession
 import WhiteboardCommands
 import WhiteboardDocument
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardPictures
 import WhiteboardTerminal
 
@@ -51,9 +51,9 @@ struct CommonOptions: ParsableArguments {
   ///
   /// - Parameter flags: The values of the command's own options, by the names of settings.
   /// - Returns: The settings, each with a valid value.
-  /// - Throws: ``NodeError`` for an invalid value. Its message says where the value was set, and
+  /// - Throws: ``WhiteboardError`` for an invalid value. Its message says where the value was set, and
   ///   which values are allowed.
-  func settings(_ flags: [String: String] = [:]) throws(NodeError) -> Settings {
+  func settings(_ flags: [String: String] = [:]) throws(WhiteboardError) -> Settings {
     var flags = flags
     flags[.dataDirectory] = dataDirectory
     flags[.interface] = interface
@@ -63,12 +63,12 @@ struct CommonOptions: ParsableArguments {
       Self.entries,
       flags: flags,
       environment: { Environment[$0] },
-      file: try place.flatMap { (place) throws(NodeError) in try SettingsFile(at: place) }
+      file: try place.flatMap { (place) throws(WhiteboardError) in try SettingsFile(at: place) }
     )
   }
 
   /// Returns the data directory.
-  func chosenDataDirectory() throws(NodeError) -> String { try settings().chosenDataDirectory() }
+  func chosenDataDirectory() throws(WhiteboardError) -> String { try settings().chosenDataDirectory() }
 }
 
 /// The options that control the terminal.
@@ -152,9 +152,9 @@ struct BoardOptions: ParsableArguments {
 
   /// Returns the values of the settings.
   ///
-  /// - Throws: ``NodeError`` for an invalid value. Its message says where the value was set, and
+  /// - Throws: ``WhiteboardError`` for an invalid value. Its message says where the value was set, and
   ///   which values are allowed.
-  func settings() throws(NodeError) -> Settings {
+  func settings() throws(WhiteboardError) -> Settings {
     var flags = terminal.flags
     flags[.personName] = name
     flags[.listen] = listen
@@ -175,12 +175,12 @@ struct BoardOptions: ParsableArguments {
   ///   - isInteractive: Whether the node can ask the user.
   ///   - settings: The result of ``settings()``.
   /// - Returns: The configuration.
-  /// - Throws: ``NodeError`` if the data directory or a file in it cannot be used.
+  /// - Throws: ``WhiteboardError`` if the data directory or a file in it cannot be used.
   func configuration(
-    _ part: NodeConfiguration.Part,
+    _ part: BoardConfiguration.Part,
     isInteractive: Bool,
     _ settings: Settings
-  ) async throws(NodeError) -> NodeConfiguration {
+  ) async throws(WhiteboardError) -> BoardConfiguration {
     let directory = try settings.chosenDataDirectory()
     let identity: PeerIdentity
     var store: PeerStore?
@@ -191,11 +191,11 @@ struct BoardOptions: ParsableArguments {
         identity = try PeerIdentity.loadOrCreate(inDirectory: directory)
         store = try PeerStore(file: directory + "/peers.json")
       } catch {
-        throw NodeError(error, inDataDirectory: directory)
+        throw WhiteboardError(error, inDataDirectory: directory)
       }
     }
     let personal = ephemeral ? nil : PersonalSettings(path: directory + "/settings.json")
-    var configuration = NodeConfiguration(
+    var configuration = BoardConfiguration(
       part: part,
       displayName: try await chosenName(settings, personal),
       identity: identity,
@@ -223,20 +223,20 @@ struct BoardOptions: ParsableArguments {
   private func chosenName(
     _ settings: Settings,
     _ personal: PersonalSettings?
-  ) async throws(NodeError) -> String {
+  ) async throws(WhiteboardError) -> String {
     if let name = settings.value(.personName) { return name }
     do throws(DocumentError) {
       if let name = try await personal?.name { return name }
     } catch {
-      throw NodeError(error)
+      throw WhiteboardError(error)
     }
     return Environment["USER"] ?? "somebody"
   }
 
   private func standardAdmission(
-    _ part: NodeConfiguration.Part,
+    _ part: BoardConfiguration.Part,
     _ isInteractive: Bool
-  ) -> NodeConfiguration.Admission? {
+  ) -> BoardConfiguration.Admission? {
     guard case .host = part else { return nil }
     // A relay has no user to ask.
     return isInteractive && code == nil && relay == nil ? .ask : .code

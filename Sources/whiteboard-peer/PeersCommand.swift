@@ -4,7 +4,7 @@ import PeerDiscovery
 import PeerSession
 import WhiteboardCommands
 import WhiteboardDocument
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// `whiteboard-peer peers`.
@@ -17,12 +17,12 @@ struct PeersCommand: AsyncParsableCommand {
   )
 
   /// Returns the store of the peers in the data directory.
-  static func store(_ common: CommonOptions) throws(NodeError) -> PeerStore {
+  static func store(_ common: CommonOptions) throws(WhiteboardError) -> PeerStore {
     let directory = try common.chosenDataDirectory()
     do {
       return try PeerStore(file: directory + "/peers.json")
     } catch {
-      throw NodeError(error, inDataDirectory: directory)
+      throw WhiteboardError(error, inDataDirectory: directory)
     }
   }
 
@@ -97,7 +97,7 @@ struct PeersCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
       guard let peer = PeerID(text: id) else {
-        throw NodeError(
+        throw WhiteboardError(
           .usage,
           "a peer id has 52 letters and digits; `whiteboard-peer peers` lists the known ones"
         )
@@ -118,7 +118,7 @@ struct PeersCommand: AsyncParsableCommand {
               + (always ? ", and to boards that ask you.\n" : ".\n")
         )
       } catch {
-        throw NodeError(error, inDataDirectory: directory)
+        throw WhiteboardError(error, inDataDirectory: directory)
       }
     }
   }
@@ -136,7 +136,7 @@ struct PeersCommand: AsyncParsableCommand {
       let store = try PeersCommand.store(common)
       let meant = await store.all.filter { $0.peer.text.hasPrefix(id.lowercased()) }
       guard let peer = meant.first, meant.count == 1, id.utf8.count >= 4 else {
-        throw NodeError(
+        throw WhiteboardError(
           .no,
           meant.count > 1
             ? "\(meant.count) peers have ids that start like this; give more of the id"
@@ -146,7 +146,7 @@ struct PeersCommand: AsyncParsableCommand {
       do {
         _ = try await store.forget(peer.peer)
       } catch {
-        throw NodeError(.inputOutput, "\(error)")
+        throw WhiteboardError(.inputOutput, "\(error)")
       }
       if !common.json {
         let who = EventText.person(peer.name.displayed, peer.peer.text)

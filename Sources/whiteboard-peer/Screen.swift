@@ -1,6 +1,6 @@
 import CommandLines
 import WhiteboardCommands
-import WhiteboardNode
+import WhiteboardKit
 
 extension Console {
   /// Whether the program can use the whole terminal as a screen: the terminal can move its cursor,

@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardPictures
 
 /// Converts WebP files to photos; only this program uses the WebP library.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import WhiteboardCommands
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRelay
 
 extension PlaceOptions {
@@ -9,9 +9,9 @@ extension PlaceOptions {
   /// - Parameters:
   ///   - request: The request.
   ///   - empty: The text to print if the answer has no lines.
-  /// - Throws: ``NodeError`` if the relay cannot be reached, or if it could not execute the
+  /// - Throws: ``WhiteboardError`` if the relay cannot be reached, or if it could not execute the
   ///   request.
-  func tell(_ request: ControlRequest, empty: String) async throws(NodeError) {
+  func tell(_ request: ControlRequest, empty: String) async throws(WhiteboardError) {
     let lines = try await ask(request)
     if lines.isEmpty, !json { try Console.tell(empty + "\n") }
     if json {
@@ -73,9 +73,9 @@ struct BoardOptions: ParsableArguments {
 
   /// Sends a request about the board to the relay, and prints the answer.
   ///
-  /// - Throws: ``NodeError`` if the relay cannot be reached, or if it could not execute the
+  /// - Throws: ``WhiteboardError`` if the relay cannot be reached, or if it could not execute the
   ///   request.
-  func tell(_ command: ControlRequest.Command, empty: String = "") async throws(NodeError) {
+  func tell(_ command: ControlRequest.Command, empty: String = "") async throws(WhiteboardError) {
     try await place.tell(ControlRequest(command, board: name), empty: empty)
   }
 }
@@ -265,7 +265,7 @@ struct BoardsCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
       guard output.hasSuffix(".\(BoardFile.fileExtension)") else {
-        throw NodeError(
+        throw WhiteboardError(
           .usage,
           "the name of the file must end in .\(BoardFile.fileExtension), because it holds a whole board; "
             + "`whiteboard-peer export` makes a picture from it"

@@ -2,12 +2,12 @@ import ArgumentParser
 import CommandLines
 import FoundationEssentials
 import WhiteboardCommands
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRelay
 
 extension PlaceOptions {
   /// Prints the result of a command as text or as a line of JSON.
-  func say(_ event: String, _ words: String, path: String) throws(NodeError) {
+  func say(_ event: String, _ words: String, path: String) throws(WhiteboardError) {
     struct Line: Encodable { let path: String }
     try Console.tell(
       json

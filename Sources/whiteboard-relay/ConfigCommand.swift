@@ -2,7 +2,7 @@ import ArgumentParser
 import CommandLines
 import PeerSession
 import WhiteboardCommands
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRelay
 
 /// `whiteboard-relay config`.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import RelayOperations
 import WhiteboardCommands
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRelay
 
 /// `whiteboard-relay health`.
@@ -23,7 +23,7 @@ struct HealthCommand: AsyncParsableCommand {
     var flags: [String: String] = [:]
     flags[.http] = http
     guard case .at(let address) = try place.settings(flags).value(.http) ?? .standard else {
-      throw NodeError(
+      throw WhiteboardError(
         .usage,
         "http is none, so the relay serves no health checks; set it to ADDR:PORT"
       )
@@ -32,10 +32,10 @@ struct HealthCommand: AsyncParsableCommand {
     do throws(HealthProbe.Failure) {
       answer = try await HealthProbe(host: address.host, port: address.port).ask("/readyz")
     } catch {
-      throw NodeError(.unreachable, "\(error)")
+      throw WhiteboardError(.unreachable, "\(error)")
     }
     try Console.tell(answer.body)
-    if answer.status != 200 { throw ExitCode(NodeError.Code.no.rawValue) }
+    if answer.status != 200 { throw ExitCode(WhiteboardError.Code.no.rawValue) }
   }
 }
 
@@ -77,7 +77,7 @@ struct UnitCommand: AsyncParsableCommand {
         let unit = try SystemdUnit(executable: executable ?? Console.program, arguments: ["serve"])
         try? Console.tell(unit.text)
       } catch {
-        throw NodeError(.usage, "\(error)")
+        throw WhiteboardError(.usage, "\(error)")
       }
     }
   }

@@ -5,7 +5,7 @@ import FoundationEssentials
 import Logging
 import PeerSession
 import WhiteboardCommands
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRelay
 
 /// The options that locate a relay, which are enough to send requests to a running one.
@@ -33,16 +33,16 @@ struct PlaceOptions: ParsableArguments {
   ///
   /// - Parameter flags: The values of the command's own options, by the names of settings.
   /// - Returns: The settings, each with a valid value.
-  /// - Throws: ``NodeError`` for an invalid value. Its message says where the value was set, and
+  /// - Throws: ``WhiteboardError`` for an invalid value. Its message says where the value was set, and
   ///   which values are allowed.
-  func settings(_ flags: [String: String] = [:]) throws(NodeError) -> Settings {
+  func settings(_ flags: [String: String] = [:]) throws(WhiteboardError) -> Settings {
     var flags = flags
     flags[.dataDirectory] = dataDirectory
     return try Settings(
       SettingEntry.ofRelay,
       flags: flags,
       environment: { Environment[$0] },
-      file: try place.flatMap { (place) throws(NodeError) in try SettingsFile(at: place) }
+      file: try place.flatMap { (place) throws(WhiteboardError) in try SettingsFile(at: place) }
     )
   }
 
@@ -58,9 +58,9 @@ struct PlaceOptions: ParsableArguments {
   /// Sends a request to the running relay.
   ///
   /// - Returns: The lines of the answer, without the last.
-  /// - Throws: ``NodeError`` if the relay cannot be reached, or if it could not execute the
+  /// - Throws: ``WhiteboardError`` if the relay cannot be reached, or if it could not execute the
   ///   request.
-  func ask(_ request: ControlRequest) async throws(NodeError) -> [ControlLine] {
+  func ask(_ request: ControlRequest) async throws(WhiteboardError) -> [ControlLine] {
     let directory = try settings().relayDirectory()
     let own = RelayConfiguration.controlPath(
       dataDirectory: directory,
@@ -82,8 +82,8 @@ extension Settings {
   /// It is the directory that is set, else the one from systemd, else `relay` in the user's data
   /// directory.
   ///
-  /// - Throws: ``NodeError`` if the setting is invalid, or if `HOME` is needed but not set.
-  func relayDirectory() throws(NodeError) -> String {
+  /// - Throws: ``WhiteboardError`` if the setting is invalid, or if `HOME` is needed but not set.
+  func relayDirectory() throws(WhiteboardError) -> String {
     if value(.dataDirectory) == nil, let state = Environment["STATE_DIRECTORY"] { return state }
     let directory = try chosenDataDirectory()
     return value(.dataDirectory) == nil ? directory + "/relay" : directory
@@ -164,9 +164,9 @@ struct ServeOptions: ParsableArguments {
 
   /// Returns the values of the settings.
   ///
-  /// - Throws: ``NodeError`` for an invalid value. Its message says where the value was set, and
+  /// - Throws: ``WhiteboardError`` for an invalid value. Its message says where the value was set, and
   ///   which values are allowed.
-  func settings() throws(NodeError) -> Settings {
+  func settings() throws(WhiteboardError) -> Settings {
     var flags: [String: String] = [:]
     flags[.relayName] = name
     flags[.listen] = listen
@@ -195,9 +195,9 @@ struct ServeOptions: ParsableArguments {
   ///
   /// - Parameter settings: The result of ``settings()``.
   /// - Returns: The configuration.
-  /// - Throws: ``NodeError`` if the data directory or a file in it cannot be used, or if two
+  /// - Throws: ``WhiteboardError`` if the data directory or a file in it cannot be used, or if two
   ///   settings contradict each other.
-  func configuration(_ settings: Settings) throws(NodeError) -> RelayConfiguration {
+  func configuration(_ settings: Settings) throws(WhiteboardError) -> RelayConfiguration {
     let directory = try settings.relayDirectory()
     let identity: PeerIdentity
     let store: PeerStore
@@ -205,7 +205,7 @@ struct ServeOptions: ParsableArguments {
       identity = try PeerIdentity.loadOrCreate(inDirectory: directory)
       store = try PeerStore(file: directory + "/peers.json")
     } catch {
-      throw NodeError(error, inDataDirectory: directory)
+      throw WhiteboardError(error, inDataDirectory: directory)
     }
     var configuration = RelayConfiguration(
       name: settings.value(.relayName) ?? ProcessInfo.processInfo.hostName,
@@ -241,8 +241,8 @@ extension RelayConfiguration.Limits {
   /// Creates the limits that the settings contain.
   ///
   /// - Parameter settings: The settings.
-  /// - Throws: ``NodeError`` if two settings contradict each other.
-  init(_ settings: Settings) throws(NodeError) {
+  /// - Throws: ``WhiteboardError`` if two settings contradict each other.
+  init(_ settings: Settings) throws(WhiteboardError) {
     self.init()
     boards = settings.value(.boards) ?? boards
     allowed = settings.value(.allow) ?? allowed
@@ -251,7 +251,7 @@ extension RelayConfiguration.Limits {
     maximumBoardsPerAddress = settings.value(.maximumBoardsPerAddress) ?? maximumBoardsPerAddress
     reservedBoards = settings.value(.reservedBoards)
     if let reservedBoards, reservedBoards >= maximumBoards {
-      throw NodeError(
+      throw WhiteboardError(
         .badConfiguration,
         "reserved-boards is \(reservedBoards), which must be less than max-boards (\(maximumBoards)): "
           + "lower it, or raise max-boards"

@@ -6,7 +6,7 @@ import Logging
 import Metrics
 import RelayOperations
 import WhiteboardCommands
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRelay
 
 /// `whiteboard-relay serve`.
@@ -36,7 +36,7 @@ struct ServeCommand: AsyncParsableCommand {
       output.flush()
       log.flush()
     }
-    do throws(NodeError) {
+    do throws(WhiteboardError) {
       try await serve(settings, metrics, output)
     } catch {
       // If nothing reads the log, this must not delay the end of the program.
@@ -49,13 +49,13 @@ struct ServeCommand: AsyncParsableCommand {
     _ settings: Settings,
     _ metrics: PrometheusMetrics,
     _ output: LogWriter
-  ) async throws(NodeError) {
+  ) async throws(WhiteboardError) {
     let configuration = try options.configuration(settings)
     let notifier: ServiceNotifier
     do throws(ServiceNotifier.EnvironmentError) {
       notifier = try ServiceNotifier(environment: ProcessInfo.processInfo.environment)
     } catch {
-      throw NodeError(.badConfiguration, "\(error)")
+      throw WhiteboardError(.badConfiguration, "\(error)")
     }
     let control = try ControlServer(
       at: RelayConfiguration.controlPath(
@@ -68,8 +68,8 @@ struct ServeCommand: AsyncParsableCommand {
     defer { withExtendedLifetime(termination) {} }
     let isJSON = options.place.json
     try await withHealth(relay, metrics, at: settings.value(.http) ?? .standard) {
-      () async throws(NodeError) in
-      try await withServices(relay, control, notifier) { () async throws(NodeError) in
+      () async throws(WhiteboardError) in
+      try await withServices(relay, control, notifier) { () async throws(WhiteboardError) in
         try await relay.run { relay in
           let lines = await relay.answer(ControlRequest(.status))
           // A slow reader of the output must not delay the relay.
@@ -91,7 +91,7 @@ struct ServeCommand: AsyncParsableCommand {
       await relay.requestEnd()
     } reload: {
       notifier.reloading()
-      do throws(NodeError) {
+      do throws(WhiteboardError) {
         await relay.reload(try RelayConfiguration.Limits(try options.settings()))
       } catch {
         logger.error("Settings were not reloaded: \(error.message)")
@@ -105,8 +105,8 @@ struct ServeCommand: AsyncParsableCommand {
     _ relay: Relay,
     _ metrics: PrometheusMetrics,
     at place: HealthPlace,
-    _ body: () async throws(NodeError) -> Void
-  ) async throws(NodeError) {
+    _ body: () async throws(WhiteboardError) -> Void
+  ) async throws(WhiteboardError) {
     guard case .at(let address) = place else { return try await body() }
     var configuration = HealthServer.Configuration()
     configuration.host = address.host
@@ -126,17 +126,17 @@ struct ServeCommand: AsyncParsableCommand {
         return metrics.text()
       }
     )
-    var outcome: Result<Void, NodeError> = .success(())
+    var outcome: Result<Void, WhiteboardError> = .success(())
     do {
       try await withHealthServer(endpoints, configuration: configuration) { _ in
-        do throws(NodeError) {
+        do throws(WhiteboardError) {
           try await body()
         } catch {
           outcome = .failure(error)
         }
       }
     } catch {
-      throw NodeError(
+      throw WhiteboardError(
         .system,
         "\(error): choose another address with --http ADDR:PORT, or use --http none"
       )
@@ -149,8 +149,8 @@ struct ServeCommand: AsyncParsableCommand {
     _ relay: Relay,
     _ control: ControlServer,
     _ notifier: ServiceNotifier,
-    _ body: () async throws(NodeError) -> Void
-  ) async throws(NodeError) {
+    _ body: () async throws(WhiteboardError) -> Void
+  ) async throws(WhiteboardError) {
     // Both tasks are canceled and awaited below, also if `body` fails.
     let answering = Task { await control.run { await relay.answer($0) } }
     let watching = Task {
@@ -159,8 +159,8 @@ struct ServeCommand: AsyncParsableCommand {
         return true
       }
     }
-    var outcome: Result<Void, NodeError> = .success(())
-    do throws(NodeError) {
+    var outcome: Result<Void, WhiteboardError> = .success(())
+    do throws(WhiteboardError) {
       try await body()
     } catch {
       outcome = .failure(error)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CommandLines
 import WhiteboardCommands
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRelay
 
 /// The program `whiteboard-relay`, which keeps boards online.

@@ -2,19 +2,19 @@ import CommandLines
 import SessionReplay
 import WhiteboardCommands
 import WhiteboardDocument
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// A node that records a board, controlled by lines from standard input.
 actor BoardRecorder {
-  private let node: Node
+  private let node: SharedBoard
   private let duration: Duration?
   private var isDiscarded = false
   private var began: ContinuousClock.Instant?
 
-  init(_ configuration: NodeConfiguration, duration: Duration?) {
+  init(_ configuration: BoardConfiguration, duration: Duration?) {
     let (begins, begin) = AsyncStream<Void>.makeStream()
-    node = Node(configuration, input: nil, sink: RecorderSink(begin: begin))
+    node = SharedBoard(configuration, input: nil, sink: RecorderSink(begin: begin))
     self.begins = begins
     self.duration = duration
   }
@@ -25,9 +25,9 @@ actor BoardRecorder {
   ///
   /// - Returns: Whether the recording is kept.
   ///
-  /// - Throws: ``NodeError`` if recording cannot start or continue. Everything recorded before is
+  /// - Throws: ``WhiteboardError`` if recording cannot start or continue. Everything recorded before is
   ///   valid.
-  func run() async throws(NodeError) -> Bool {
+  func run() async throws(WhiteboardError) -> Bool {
     let helpers = [
       Task { await self.follow() },
       Task { await self.readLines() },
@@ -92,7 +92,7 @@ actor BoardRecorder {
 private struct RecorderSink: EventSink {
   let begin: AsyncStream<Void>.Continuation
 
-  func write(_ events: [NodeEvent]) async throws(OutputError) {
+  func write(_ events: [BoardEvent]) async throws(OutputError) {
     for event in events {
       switch event {
       case .ready(let ready):

@@ -4,7 +4,7 @@ import SessionReplay
 import Whiteboard
 import WhiteboardCommands
 import WhiteboardDocument
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// The options for the recording that a command creates.
@@ -17,7 +17,7 @@ struct NewRecording: ParsableArguments {
   var output: String
 
   /// Writes a recording to the file, with the photos from `files` that it shows.
-  func write(_ recording: Recording, photosOf files: [String]) async throws(NodeError) {
+  func write(_ recording: Recording, photosOf files: [String]) async throws(WhiteboardError) {
     var photos: [[UInt8]: [UInt8]] = [:]
     for file in files {
       let file = try await Recording.file(of: file)
@@ -27,10 +27,10 @@ struct NewRecording: ParsableArguments {
   }
 
   /// Writes a recording to the file, with the photos that it shows.
-  func write(_ recording: Recording, _ photos: [[UInt8]: [UInt8]]) async throws(NodeError) {
+  func write(_ recording: Recording, _ photos: [[UInt8]: [UInt8]]) async throws(WhiteboardError) {
     let path = BoardFile.absolute(output)
     guard path.hasSuffix(".\(BoardFile.fileExtension)") else {
-      throw NodeError(.usage, "the name of the file must end in .\(BoardFile.fileExtension)")
+      throw WhiteboardError(.usage, "the name of the file must end in .\(BoardFile.fileExtension)")
     }
     var playback = Playback(recording, spacing: .max)
     playback.seek(toPlace: recording.count)
@@ -39,7 +39,7 @@ struct NewRecording: ParsableArguments {
     do throws(DocumentError) {
       try await recording.write(to: path, assets: photos.filter { shown.contains($0.key) })
     } catch {
-      throw NodeError(error)
+      throw WhiteboardError(error)
     }
     try Console.tell(
       """
@@ -79,10 +79,10 @@ struct CutCommand: AsyncParsableCommand {
     let recording = try await input.recording()
     let first = try from.map(recording.askedWithin) ?? 0
     let last = try to.map(recording.askedWithin) ?? recording.duration
-    guard first <= last else { throw NodeError(.usage, "--from is later than --to") }
+    guard first <= last else { throw WhiteboardError(.usage, "--from is later than --to") }
     let part: Recording
     do throws(DocumentError) { part = try recording.cut(first...last) } catch {
-      throw NodeError(error)
+      throw WhiteboardError(error)
     }
     try await new.write(part, photosOf: [input.path()])
   }
@@ -112,7 +112,7 @@ struct ConcatCommand: AsyncParsableCommand {
     for file in files { parts.append(try await Recording.read(file)) }
     let whole: Recording
     do throws(DocumentError) { whole = try Recording.concatenated(parts) } catch {
-      throw NodeError(error)
+      throw WhiteboardError(error)
     }
     try await new.write(whole, photosOf: files)
   }
@@ -145,7 +145,7 @@ struct AnonymizeCommand: AsyncParsableCommand {
     do throws(DocumentError) {
       other = try recording.anonymized(seed: .random(in: .min ... .max), hidesWords: words)
     } catch {
-      throw NodeError(error)
+      throw WhiteboardError(error)
     }
     try await new.write(other, photosOf: photos ? [input.path()] : [])
   }
@@ -175,7 +175,7 @@ struct ImportCommand: AsyncParsableCommand {
         ? try FileReading.standardInput(limit: 1 << 30)
         : try FileReading.whole(BoardFile.absolute(file), limit: 1 << 30)
     } catch {
-      throw NodeError(.noInput, error.message)
+      throw WhiteboardError(.noInput, error.message)
     }
     let lines = String(decoding: bytes, as: UTF8.self).split { $0 == "\n" || $0 == "\r\n" }
     let recording: Recording
@@ -183,7 +183,7 @@ struct ImportCommand: AsyncParsableCommand {
     do throws(RecordingLines.ReadError) {
       (recording, photos) = try RecordingLines.read(lines)
     } catch {
-      throw NodeError(.badData, "\(file):\(error.line): \(TerminalText.cleaned(error.message))")
+      throw WhiteboardError(.badData, "\(file):\(error.line): \(TerminalText.cleaned(error.message))")
     }
     let found = await Verification(of: recording, replicas: 0, seed: 0)
     for mismatch in found.mismatches {

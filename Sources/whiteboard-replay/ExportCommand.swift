@@ -3,7 +3,7 @@ import SessionReplay
 import Whiteboard
 import WhiteboardCommands
 import WhiteboardExport
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardPictures
 import WhiteboardRendering
 import WhiteboardTerminal
@@ -80,13 +80,13 @@ struct ExportCommand: AsyncParsableCommand {
     if output.hasSuffix(".cast") { return try await film() }
     if output.hasSuffix(".jsonl") { return try await twin() }
     guard let format = ExportFormat(fileName: output) else {
-      throw NodeError(
+      throw WhiteboardError(
         .usage,
         "the name of the file must end in one of \(ExportFormat.endings), .cast, .jsonl"
       )
     }
     do throws(CommandError) { _ = try CommandLimits.checkedPixels(scale ?? 1) } catch {
-      throw NodeError(.usage, error.message)
+      throw WhiteboardError(.usage, error.message)
     }
     let recording = try await input.recording()
     let photos = try await BoardFile.photos(input.path())
@@ -115,7 +115,7 @@ struct ExportCommand: AsyncParsableCommand {
   /// Writes the recording in its text form.
   private func twin() async throws {
     guard every == nil, time == nil else {
-      throw NodeError(
+      throw WhiteboardError(
         .usage,
         "the lines contain the whole recording; to export a part, use `cut` first"
       )
@@ -133,14 +133,14 @@ struct ExportCommand: AsyncParsableCommand {
   private func film() async throws {
     let numbers = (size ?? "100x30").split(separator: "x").map { Int($0) ?? 0 }
     guard numbers.count == 2, (20...500).contains(numbers[0]), (5...200).contains(numbers[1]) else {
-      throw NodeError(
+      throw WhiteboardError(
         .usage,
         "--size must be columns and rows, such as 100x30, from 20x5 to 500x200"
       )
     }
     let speed = speed ?? 1
     guard (0.1...64).contains(speed) else {
-      throw NodeError(.usage, "--speed must be from 0.1 to 64")
+      throw WhiteboardError(.usage, "--speed must be from 0.1 to 64")
     }
     let recording = try await input.recording()
     var cast = Asciicast()
@@ -165,11 +165,11 @@ struct ExportCommand: AsyncParsableCommand {
     }
   }
 
-  private func chosenTimes(_ recording: Recording) throws(NodeError) -> [Int64] {
+  private func chosenTimes(_ recording: Recording) throws(WhiteboardError) -> [Int64] {
     guard let every else { return [try time.map(recording.askedWithin) ?? recording.duration] }
     let step = Int64(every * 1000)
     guard recording.duration / step < 100_000 else {
-      throw NodeError(
+      throw WhiteboardError(
         .usage,
         "that would be \(recording.duration / step) files; give a larger --every"
       )
@@ -198,16 +198,16 @@ struct ExportCommand: AsyncParsableCommand {
     do throws(ExportError) {
       bytes = try export.file(as: format, scale: scale ?? 1, pages: CairoPages())
     } catch {
-      throw NodeError(.usage, TerminalText.cleaned(error.message))
+      throw WhiteboardError(.usage, TerminalText.cleaned(error.message))
     }
     try write(bytes, to: file)
   }
 
-  private func write(_ bytes: [UInt8], to file: String) throws(NodeError) {
+  private func write(_ bytes: [UInt8], to file: String) throws(WhiteboardError) {
     do throws(OutputFile.WriteError) {
       try OutputFile.write(bytes, to: BoardFile.absolute(file), isReplacing: force)
     } catch {
-      throw NodeError(.cannotCreate, TerminalText.cleaned("\(file): \(error.message)"))
+      throw WhiteboardError(.cannotCreate, TerminalText.cleaned("\(file): \(error.message)"))
     }
   }
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import SessionReplay
 import Whiteboard
 import WhiteboardCommands
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// `whiteboard-replay info`.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import SessionReplay
 import WhiteboardCommands
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardTerminal
 
 /// `whiteboard-replay play`.
@@ -36,7 +36,7 @@ struct PlayCommand: AsyncParsableCommand {
     let recording = try await input.recording()
     let time = try from.map(recording.askedWithin) ?? 0
     guard Console.isTerminal, let term = Environment["TERM"], term != "dumb" else {
-      throw NodeError(
+      throw WhiteboardError(
         .usage,
         "`play` needs a terminal; `export -o FILE.cast` writes a film instead"
       )
@@ -46,7 +46,7 @@ struct PlayCommand: AsyncParsableCommand {
       log: "/dev/null"
     )
     guard let terminal else {
-      throw NodeError(.system, "the terminal cannot be used as a screen")
+      throw WhiteboardError(.system, "the terminal cannot be used as a screen")
     }
     let photos = try await BoardFile.photoPixels(input.path())
     let player = PlayerTerminal(

@@ -5,7 +5,7 @@ import SessionReplay
 import Whiteboard
 import WhiteboardCommands
 import WhiteboardDocument
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardPictures
 import WhiteboardRendering
 import WhiteboardTerminal
@@ -16,17 +16,17 @@ struct RecordingArgument: ParsableArguments {
   var file: String
 
   /// Returns the path of the recording's file.
-  func path() async throws(NodeError) -> String { try await Recording.file(of: file) }
+  func path() async throws(WhiteboardError) -> String { try await Recording.file(of: file) }
 
   /// Reads the recording, and reports damage on standard error.
-  func recording() async throws(NodeError) -> Recording { try await Recording.read(file) }
+  func recording() async throws(WhiteboardError) -> Recording { try await Recording.read(file) }
 }
 
 extension Recording {
   /// Returns the path of the file that an argument names.
   ///
   /// The argument is a path, or the name or id prefix of a saved board.
-  static func file(of word: String) async throws(NodeError) -> String {
+  static func file(of word: String) async throws(WhiteboardError) -> String {
     if BoardFile.isMeant(by: word) || FileManager.default.fileExists(atPath: word) {
       return BoardFile.absolute(word)
     }
@@ -35,20 +35,20 @@ extension Recording {
       SettingEntry.ofNode + SettingEntry.ofTerminal,
       flags: [:],
       environment: { Environment[$0] },
-      file: try place.flatMap { (place) throws(NodeError) in try SettingsFile(at: place) }
+      file: try place.flatMap { (place) throws(WhiteboardError) in try SettingsFile(at: place) }
     )
     return try await BoardLibrary(directory: try settings.chosenDataDirectory() + "/boards")
       .file(of: word)
   }
 
   /// Reads the recording that an argument names; if `isLoud`, reports damage on standard error.
-  static func read(_ word: String, isLoud: Bool = true) async throws(NodeError) -> Recording {
+  static func read(_ word: String, isLoud: Bool = true) async throws(WhiteboardError) -> Recording {
     let file = try await file(of: word)
     let recording: Recording
     do throws(DocumentError) {
       recording = try await openOrSalvage(file)
     } catch {
-      throw NodeError(error)
+      throw WhiteboardError(error)
     }
     if isLoud {
       for damage in recording.history.damages {
@@ -61,21 +61,21 @@ extension Recording {
   }
 
   /// Returns the time that an argument names, in milliseconds from the beginning.
-  func asked(_ word: String) throws(NodeError) -> Int64 {
+  func asked(_ word: String) throws(WhiteboardError) -> Int64 {
     do throws(MomentError) {
       return try moment(word)
     } catch {
-      throw NodeError(.usage, TerminalText.cleaned(error.message))
+      throw WhiteboardError(.usage, TerminalText.cleaned(error.message))
     }
   }
 
   /// Returns the time that an argument names, which must be within the recording.
-  func askedWithin(_ word: String) throws(NodeError) -> Int64 {
+  func askedWithin(_ word: String) throws(WhiteboardError) -> Int64 {
     let moment = try asked(word)
     // Times are shown in tenths of a second, so a time that was shown can be slightly beyond the
     // end.
     guard moment <= duration + 100 else {
-      throw NodeError(
+      throw WhiteboardError(
         .usage,
         "\(TerminalText.quoted(word)) is beyond the end; the recording lasts \(Recording.exactText(duration))"
       )
@@ -90,7 +90,7 @@ extension Recording {
   }
 
   /// Returns the members that an argument names by display name or id prefix.
-  func members(named word: String) throws(NodeError) -> Set<MemberID> {
+  func members(named word: String) throws(WhiteboardError) -> Set<MemberID> {
     var all = Set(members.values)
     all.formUnion(history.traffic.flatMap(\.peers).compactMap { MemberID($0) })
     let found = all.filter { member in
@@ -99,7 +99,7 @@ extension Recording {
     }
     guard !found.isEmpty else {
       let known = all.sorted().map(label).joined(separator: ", ")
-      throw NodeError(
+      throw WhiteboardError(
         .usage,
         "there is no peer \(TerminalText.quoted(word)) in the recording; "
           + (known.isEmpty ? "it has no peers" : "its peers are \(known)")

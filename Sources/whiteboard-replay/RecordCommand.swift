@@ -6,7 +6,7 @@ import PeerSession
 import SessionReplay
 import WhiteboardCommands
 import WhiteboardDocument
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 import WhiteboardTerminal
 
@@ -92,10 +92,10 @@ struct RecordCommand: AsyncParsableCommand {
   mutating func run() async throws {
     let file = BoardFile.absolute(output)
     guard file.hasSuffix(".\(BoardFile.fileExtension)") else {
-      throw NodeError(.usage, "the name of the file must end in .\(BoardFile.fileExtension)")
+      throw WhiteboardError(.usage, "the name of the file must end in .\(BoardFile.fileExtension)")
     }
     guard access(file, F_OK) != 0 else {
-      throw NodeError(
+      throw WhiteboardError(
         .cannotCreate,
         "\(TerminalText.quoted(output, limit: 256)) already exists; choose another name"
       )
@@ -109,7 +109,7 @@ struct RecordCommand: AsyncParsableCommand {
         attributes: [.posixPermissions: 0o700]
       )
     } catch {
-      throw NodeError(.cannotCreate, "the directory \(scratch) cannot be created")
+      throw WhiteboardError(.cannotCreate, "the directory \(scratch) cannot be created")
     }
     defer { try? FileManager.default.removeItem(atPath: scratch) }
     let duration = seconds.map { Duration.seconds($0) }
@@ -141,14 +141,14 @@ struct RecordCommand: AsyncParsableCommand {
   private func configuration(
     _ file: String,
     _ directory: String
-  ) throws(NodeError) -> NodeConfiguration {
+  ) throws(WhiteboardError) -> BoardConfiguration {
     let board: JoinTarget
     do throws(LinkError) { board = try JoinTarget(target) } catch {
-      throw NodeError(.usage, error.description)
+      throw WhiteboardError(.usage, error.description)
     }
     var logger = Logger(label: "whiteboard-replay") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = .error
-    var configuration = NodeConfiguration(
+    var configuration = BoardConfiguration(
       part: .join(board, patience: .seconds(wait)),
       displayName: name,
       // The user of the recorder may also be on the board, under their own key.
@@ -165,7 +165,7 @@ struct RecordCommand: AsyncParsableCommand {
     do {
       configuration.code = try code.map(JoinCode.init(words:))
     } catch {
-      throw NodeError(.usage, "--code is not a join code: \(error)")
+      throw WhiteboardError(.usage, "--code is not a join code: \(error)")
     }
     switch board {
     case .nearby, .name: configuration.discovery = AvahiDiscovery(interface: interface)
@@ -175,21 +175,21 @@ struct RecordCommand: AsyncParsableCommand {
   }
 
   /// Returns the request for the session whose traffic is recorded.
-  private func wireRequest() throws(NodeError) -> JoinRequest {
+  private func wireRequest() throws(WhiteboardError) -> JoinRequest {
     let words = code
-    func joinCode(_ linked: [String]) throws(NodeError) -> JoinCode? {
+    func joinCode(_ linked: [String]) throws(WhiteboardError) -> JoinCode? {
       let text = linked.isEmpty ? words : linked.joined(separator: "-")
       do { return try text.map(JoinCode.init(words:)) } catch {
-        throw NodeError(.usage, "the code is not a join code: \(error)")
+        throw WhiteboardError(.usage, "the code is not a join code: \(error)")
       }
     }
     let found: JoinTarget
     do throws(LinkError) { found = try JoinTarget(target) } catch {
-      throw NodeError(.usage, error.description)
+      throw WhiteboardError(.usage, error.description)
     }
     var request: JoinRequest
     switch found {
-    case .nearby, .name: throw NodeError(.usage, "--wire-only requires a link or HOST:PORT")
+    case .nearby, .name: throw WhiteboardError(.usage, "--wire-only requires a link or HOST:PORT")
     case .address(let address):
       request = JoinRequest(
         session: nil,
@@ -201,7 +201,7 @@ struct RecordCommand: AsyncParsableCommand {
       request.allowsUnproved = true
     case .link(let link):
       guard let session = SessionID(text: link.board) else {
-        throw NodeError(.usage, LinkError.badBoard.description)
+        throw WhiteboardError(.usage, LinkError.badBoard.description)
       }
       request = JoinRequest(
         session: session,
@@ -269,9 +269,9 @@ struct RecordCommand: AsyncParsableCommand {
       """
   }
 
-  private func discard(_ file: String) throws(NodeError) {
+  private func discard(_ file: String) throws(WhiteboardError) {
     for path in [file, file + "-wal", file + "-shm"] where unlink(path) != 0 && errno != ENOENT {
-      throw NodeError(.cannotCreate, "\(path) cannot be deleted")
+      throw WhiteboardError(.cannotCreate, "\(path) cannot be deleted")
     }
     try Console.tell("the recording was deleted\n")
   }

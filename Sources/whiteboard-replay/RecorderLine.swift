@@ -1,6 +1,6 @@
 import CommandLines
 import WhiteboardCommands
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 #if canImport(Glibc)

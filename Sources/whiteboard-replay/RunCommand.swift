@@ -4,7 +4,7 @@ import SessionReplay
 import Whiteboard
 import WhiteboardCommands
 import WhiteboardDocument
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 #if canImport(Glibc)
@@ -101,14 +101,14 @@ struct RunCommand: AsyncParsableCommand {
   mutating func run() async throws {
     let conditions: NetworkConditions
     do throws(NetworkConditions.ParseError) { conditions = try NetworkConditions(net) } catch {
-      throw NodeError(.usage, "--net: \(TerminalText.cleaned(error.message))")
+      throw WhiteboardError(.usage, "--net: \(TerminalText.cleaned(error.message))")
     }
     let seed = seed ?? UInt64.random(in: 0..<1_000_000)
     var isGood = true
     for file in files {
       if try await !act(file, conditions, seed) { isGood = false }
     }
-    guard isGood else { throw NodeError(.badData, "not all peers reached the recorded board") }
+    guard isGood else { throw WhiteboardError(.badData, "not all peers reached the recorded board") }
   }
 
   /// Replays one recording.
@@ -126,20 +126,20 @@ struct RunCommand: AsyncParsableCommand {
     let isWhole = found.isGood && recording.history.damages.isEmpty
     let names = SimulatedSession.names(replay, peers: peers ?? 0)
     guard peers ?? .max >= names.count else {
-      throw NodeError(
+      throw WhiteboardError(
         .usage,
         "the recording has \(counted(names.count, "author")), so --peers must be at least \(names.count)"
       )
     }
     if let stranger = conditions.stranger(among: names) {
-      throw NodeError(
+      throw WhiteboardError(
         .usage,
         "--net: there is no peer \(TerminalText.quoted(stranger)); the peers are "
           + names.prefix(26).joined(separator: ", ")
       )
     }
     guard replay.count > 0 else {
-      throw NodeError(
+      throw WhiteboardError(
         .badData,
         "\(file): there is nothing to replay, because no change has a known author"
       )
@@ -150,7 +150,7 @@ struct RunCommand: AsyncParsableCommand {
     var faults: [(part: Int, words: [String])] = []
     var digest = ""
     guard !loopback || conditions.kills.isEmpty else {
-      throw NodeError(.usage, "--net: kill cannot be combined with --loopback")
+      throw WhiteboardError(.usage, "--net: kill cannot be combined with --loopback")
     }
     for part in replay.parts.indices {
       let outcome: ReplayOutcome
@@ -238,7 +238,7 @@ struct RunCommand: AsyncParsableCommand {
     do throws(DocumentError) {
       try await smallest.recording(name: "fails").write(to: BoardFile.absolute(path))
     } catch {
-      throw NodeError(error)
+      throw WhiteboardError(error)
     }
     let net = net.isEmpty ? "" : " --net '\(net)'"
     try Console.tell(
@@ -265,11 +265,11 @@ struct RunCommand: AsyncParsableCommand {
     return file
   }
 
-  private func write(_ bytes: [UInt8], to file: String) throws(NodeError) {
+  private func write(_ bytes: [UInt8], to file: String) throws(WhiteboardError) {
     do throws(OutputFile.WriteError) {
       try OutputFile.write(bytes, to: BoardFile.absolute(file), isReplacing: false)
     } catch {
-      throw NodeError(.cannotCreate, TerminalText.cleaned("\(file): \(error.message)"))
+      throw WhiteboardError(.cannotCreate, TerminalText.cleaned("\(file): \(error.message)"))
     }
   }
 }

@@ -1,7 +1,7 @@
 import SessionReplay
 import Whiteboard
 import WhiteboardDocument
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// An entry of a session's traffic, as a line of text or JSON.

@@ -2,7 +2,7 @@ import ArgumentParser
 import SessionReplay
 import Whiteboard
 import WhiteboardCommands
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 import WhiteboardSync
 
@@ -51,7 +51,7 @@ struct VerifyCommand: AsyncParsableCommand {
       try Console.tell("\(files.count) recordings end with the same board\n")
     }
     guard isGood else {
-      throw NodeError(.badData, "a recording is damaged, or its board differs (seed \(seed))")
+      throw WhiteboardError(.badData, "a recording is damaged, or its board differs (seed \(seed))")
     }
   }
 
@@ -59,11 +59,11 @@ struct VerifyCommand: AsyncParsableCommand {
     _ file: String,
     _ replicas: Int,
     _ seed: UInt64
-  ) async throws(NodeError) -> Verification {
+  ) async throws(WhiteboardError) -> Verification {
     let recording = try await Recording.read(file, isLoud: false)
     let path = try await Recording.file(of: file)
     let damages: [String]
-    do throws(NodeError) { damages = try await BoardFile.verify(path) } catch {
+    do throws(WhiteboardError) { damages = try await BoardFile.verify(path) } catch {
       damages = [error.message]
     }
     return await Verification(of: recording, damages: damages, replicas: replicas, seed: seed)

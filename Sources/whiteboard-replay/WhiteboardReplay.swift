@@ -1,6 +1,6 @@
 import ArgumentParser
 import WhiteboardCommands
-import WhiteboardNode
+import WhiteboardKit
 
 #if canImport(Glibc)
 @preconcurrency import Glibc

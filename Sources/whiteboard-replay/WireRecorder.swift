@@ -4,7 +4,7 @@ import PeerSession
 import SessionReplay
 import WhiteboardCommands
 import WhiteboardDocument
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// A recorder that joins the session of any program, sends nothing, and records the traffic.
@@ -43,7 +43,7 @@ actor WireRecorder {
   ///
   /// - Returns: Whether the recording is kept.
   ///
-  /// - Throws: ``NodeError`` if the session cannot be joined, or if the end of the recording could
+  /// - Throws: ``WhiteboardError`` if the session cannot be joined, or if the end of the recording could
   ///   not be written.
   nonisolated func run() async throws -> Bool {
     var logger = Logger(label: "whiteboard-replay") { StreamLogHandler.standardError(label: $0) }
@@ -63,9 +63,9 @@ actor WireRecorder {
         return try await record(session)
       }
     } catch let error as SessionError {
-      throw NodeError(error)
+      throw WhiteboardError(error)
     } catch let error as DocumentError {
-      throw NodeError(error)
+      throw WhiteboardError(error)
     }
   }
 
@@ -112,7 +112,7 @@ actor WireRecorder {
       group.cancelAll()
     }
     do throws(DocumentError) { try await recorder.stop() } catch {
-      if !isDiscarded { throw NodeError(error) }
+      if !isDiscarded { throw WhiteboardError(error) }
     }
     if let end = session.endReason, !isStopped {
       Console.complain("whiteboard-replay: \(TerminalText.cleaned(end.message))")

@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import WhiteboardNode
+import WhiteboardKit
 
 @testable import WhiteboardDoctor
 

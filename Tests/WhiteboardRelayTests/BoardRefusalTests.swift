@@ -1,7 +1,7 @@
 import CommandLines
 import PeerDiscovery
 import Testing
-import WhiteboardNode
+import WhiteboardKit
 
 @testable import PeerSession
 @testable import WhiteboardRelay

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import PeerSession
 import Testing
-import WhiteboardNode
+import WhiteboardKit
 
 @testable import WhiteboardRelay
 
@@ -44,7 +44,7 @@ import WhiteboardNode
       let path = room.data + "/relay.json"
       try PrivateFile(path: path).replace(Array(text.utf8))
       #expect { () throws in try BoardRegister(inDataDirectory: room.data) } throws: {
-        ($0 as? NodeError)?.code == .badData
+        ($0 as? WhiteboardError)?.code == .badData
       }
       #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
     }

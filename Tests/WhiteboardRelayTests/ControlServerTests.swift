@@ -1,7 +1,7 @@
 import CommandLines
 import FoundationEssentials
 import Testing
-import WhiteboardNode
+import WhiteboardKit
 
 @testable import WhiteboardRelay
 
@@ -45,7 +45,7 @@ struct ControlServerTests {
         return
       }
       #expect(got == person)
-      await #expect(throws: NodeError(.notAllowed, "not that")) {
+      await #expect(throws: WhiteboardError(.notAllowed, "not that")) {
         try await ControlClient.ask(ControlRequest(.drain), at: path)
       }
     }
@@ -63,7 +63,7 @@ struct ControlServerTests {
   @Test("a second relay is refused while the first answers, and replaces the socket of a dead one")
   func takeOver() async throws {
     try await withServer { path in
-      #expect { try ControlServer(at: path) } throws: { ($0 as? NodeError)?.code == .timedOut }
+      #expect { try ControlServer(at: path) } throws: { ($0 as? WhiteboardError)?.code == .timedOut }
     }
     try await RelayRoom.make { room in
       let path = room.directory + "/control.sock"
@@ -107,7 +107,7 @@ struct ControlServerTests {
   @Test("a path that is too long for a socket is an error with a message")
   func longPath() {
     #expect { try ControlServer(at: "/" + String(repeating: "x", count: 200)) } throws: {
-      ($0 as? NodeError)?.code == .usage
+      ($0 as? WhiteboardError)?.code == .usage
     }
   }
 }

@@ -1,6 +1,6 @@
 import PeerSession
 import Testing
-import WhiteboardNode
+import WhiteboardKit
 
 @testable import WhiteboardRelay
 

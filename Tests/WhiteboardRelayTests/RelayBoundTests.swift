@@ -1,7 +1,7 @@
 import CommandLines
 import PeerSession
 import Testing
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRelay
 
 @Suite("RelayBound")

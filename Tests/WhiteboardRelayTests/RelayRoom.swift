@@ -4,7 +4,7 @@ import Logging
 import PeerDiscovery
 import PeerSession
 import Testing
-import WhiteboardNode
+import WhiteboardKit
 
 @testable import WhiteboardRelay
 
@@ -74,7 +74,7 @@ struct RelayRoom {
     _ body: (ScriptedNode) async throws -> Void
   ) async throws {
     let link = try BoardLink(try #require(link))
-    var joining = NodeConfiguration(
+    var joining = BoardConfiguration(
       part: .join(.link(link), patience: .seconds(10)),
       displayName: name,
       identity: .ephemeral(),

@@ -4,7 +4,7 @@ import PeerSession
 import Testing
 import WhiteboardDocument
 
-@testable import WhiteboardNode
+@testable import WhiteboardKit
 @testable import WhiteboardRelay
 
 /// Boards on a relay, with real nodes that join them.
@@ -96,14 +96,14 @@ struct RelayTests {
     try await RelayRoom.make { room in
       let relay = try room.relay { $0.limits.maximumBoards = 1 }
       try await room.running(relay) { relay in
-        for (name, admission) in [("", NodeConfiguration.Admission.code), ("x", .ask)] {
+        for (name, admission) in [("", BoardConfiguration.Admission.code), ("x", .ask)] {
           await #expect { try await relay.createBoard(name: name, admission: admission) } throws: {
-            ($0 as? NodeError)?.code == .usage
+            ($0 as? WhiteboardError)?.code == .usage
           }
         }
         _ = try await relay.createBoard(name: "one")
         await #expect { try await relay.createBoard(name: "two") } throws: {
-          ($0 as? NodeError)?.code == .notAllowed
+          ($0 as? WhiteboardError)?.code == .notAllowed
         }
       }
     }
@@ -227,7 +227,7 @@ struct RelayTests {
           }
         }
       } throws: {
-        ($0 as? NodeError) == NodeError(.inputOutput, "NOT SAVED: disk full (1 board)")
+        ($0 as? WhiteboardError) == WhiteboardError(.inputOutput, "NOT SAVED: disk full (1 board)")
       }
     }
   }
@@ -240,7 +240,7 @@ struct RelayTests {
     _ body: (ScriptedNode) async throws -> Void
   ) async throws {
     let port = try #require(await relay.transport?.port)
-    var hosting = NodeConfiguration(
+    var hosting = BoardConfiguration(
       part: .host(boardName: "standup"),
       displayName: "ada",
       identity: try PeerIdentity.loadOrCreate(inDirectory: room.directory + "/ada"),
@@ -379,7 +379,7 @@ struct RelayTests {
         }
       }
       await #expect { try await RelayBackup.make(of: room.data, at: copy) } throws: {
-        ($0 as? NodeError)?.code == .cannotCreate
+        ($0 as? WhiteboardError)?.code == .cannotCreate
       }
       #expect(try await RelayBackup.restore(copy, to: elsewhere) == 1)
       let restored = try room.relay(in: elsewhere)
@@ -406,7 +406,7 @@ struct RelayTests {
       var bytes = try Data(contentsOf: URL(fileURLWithPath: file))
       for index in 4096..<bytes.count { bytes[index] ^= 0xFF }
       try bytes.write(to: URL(fileURLWithPath: file))
-      await #expect(throws: NodeError.self) {
+      await #expect(throws: WhiteboardError.self) {
         try await RelayBackup.restore(copy, to: room.directory + "/elsewhere")
       }
       #expect(!FileManager.default.fileExists(atPath: room.directory + "/elsewhere"))
@@ -435,7 +435,7 @@ extension ScriptedNode {
   }
 }
 
-extension Node {
+extension SharedBoard {
   fileprivate var document: BoardDocument? { persistence.document }
 
   fileprivate func storeAll() async throws(DocumentError) { try await persistence.storeAll() }

@@ -2,7 +2,7 @@ import Testing
 import WhiteboardSync
 
 @testable import Whiteboard
-@testable import WhiteboardNode
+@testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
 @Suite("Changes that are not drawn yet")

@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 
 /// Parsing of colors.
 extension ColorText {

@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 
 /// A row of the command table: everything that is known of a command by its name.
 package struct CommandEntry: Sendable {

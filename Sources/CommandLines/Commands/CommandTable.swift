@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 
 /// The table of all commands, from which both parsers, the help and the usage messages are made.
 package enum CommandTable {

@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 
 /// The commands that add objects to the board, and `play`.
 enum DrawingCommands {

@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// The commands that change, erase and delete objects, change the settings of the board, and undo.

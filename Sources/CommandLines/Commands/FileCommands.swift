@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 
 /// The commands that save, compare, export, import and copy boards and objects.
 enum FileCommands {

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// Parses commands in their JSON form, such as `{"verb":"move","id":"last","by":[10,0]}`.

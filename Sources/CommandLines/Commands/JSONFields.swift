@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Whiteboard
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// The members of a line of JSON, each decoded as the type of its key in the command.

@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 
 /// Parses lines as commands.
 package actor LineCommands: CommandSource {

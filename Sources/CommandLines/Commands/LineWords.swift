@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 
 /// Splits a line into words, with quotes, escapes and comments.
 enum LineWords {

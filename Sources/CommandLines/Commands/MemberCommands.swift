@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 
 /// The commands about members: presence, admission, roles, codes and profiles.
 enum MemberCommands {

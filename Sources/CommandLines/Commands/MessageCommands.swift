@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 
 /// The commands that send chat lines, messages and files to other members.
 enum MessageCommands {

@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 
 /// The commands that list or show what is on the board and in the session.
 enum QueryCommands {

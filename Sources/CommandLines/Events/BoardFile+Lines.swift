@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 
 extension BoardFile.Content {
   /// Returns the content as the lines of its events, in JSON or as text.

@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 
 /// Writes events as lines of JSON.
 package enum EventLine {
@@ -9,12 +9,12 @@ package enum EventLine {
   ///
   /// `v` and `event` come first, and the other keys follow in alphabetical order. Control and format
   /// characters are escaped, so that the line is safe to display. `JSONLines` lists the keys.
-  package static func json(_ event: NodeEvent) -> [UInt8] {
+  package static func json(_ event: BoardEvent) -> [UInt8] {
     json(event.name, event.payload)
   }
 
   /// Appends the line of an event.
-  static func append(_ event: NodeEvent, to lines: inout [UInt8]) {
+  static func append(_ event: BoardEvent, to lines: inout [UInt8]) {
     append(event.name, event.payload, to: &lines)
   }
 

@@ -1,9 +1,9 @@
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// Lines that answer commands.
 extension EventText {
-  static func answerLine(_ event: NodeEvent) -> String? {
+  static func answerLine(_ event: BoardEvent) -> String? {
     switch event {
     case .object(let shown):
       detailed(shown.object)
@@ -35,7 +35,7 @@ extension EventText {
     ([head] + rest.map { "  \($0)" }).joined(separator: "\n")
   }
 
-  private static func diffLines(_ diff: NodeEvent.Diff) -> String {
+  private static func diffLines(_ diff: BoardEvent.Diff) -> String {
     let from = TerminalText.quoted(diff.from, limit: 256)
     let to = diff.to.map { TerminalText.quoted($0, limit: 256) } ?? "now"
     return lines(
@@ -55,7 +55,7 @@ extension EventText {
   }
 
   /// Returns the line about a command that succeeded; nil for queries, whose results answer them.
-  static func doneLine(_ done: NodeEvent.Done) -> String? {
+  static func doneLine(_ done: BoardEvent.Done) -> String? {
     let made = (done.ids ?? done.id.map { [$0] }) ?? []
     switch done.verb {
     case "objects", "show", "find", "chat", "settings", "peers", "digest", "checkpoints", "diff",

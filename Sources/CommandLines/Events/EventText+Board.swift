@@ -1,9 +1,9 @@
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// Lines about changes of the board.
 extension EventText {
-  static func boardLine(_ event: NodeEvent) -> String? {
+  static func boardLine(_ event: BoardEvent) -> String? {
     switch event {
     case .objectAdded(let event) where event.hidden == true: nil
     case .objectChanged(let event) where event.hidden == true: nil
@@ -30,11 +30,11 @@ extension EventText {
     }
   }
 
-  static func chat(_ line: NodeEvent.Chat) -> String {
+  static func chat(_ line: BoardEvent.Chat) -> String {
     "<\(person(line.name, line.peer))> \(TerminalText.cleaned(line.text, limit: wordsLimit))"
   }
 
-  static func settings(_ settings: NodeEvent.SettingsDescription) -> String {
+  static func settings(_ settings: BoardEvent.SettingsDescription) -> String {
     var parts: [String] = []
     if let title = settings.title {
       parts.append("title \(TerminalText.quoted(title, limit: 256))")

@@ -1,9 +1,9 @@
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// Lines about joining and catching up.
 extension EventText {
-  static func joiningLine(_ joining: NodeEvent.Joining) -> String? {
+  static func joiningLine(_ joining: BoardEvent.Joining) -> String? {
     switch joining.step {
     case .searching:
       joining.boardName.map { "looking for \(TerminalText.quoted($0)) on this network" }
@@ -17,16 +17,16 @@ extension EventText {
     }
   }
 
-  static func caughtUpLine(_ member: NodeEvent.CaughtUp) -> String {
+  static func caughtUpLine(_ member: BoardEvent.CaughtUp) -> String {
     "up to date with \(shortName(member.name, member.peer)): "
       + count(member.objects, "object")
   }
 
-  private static func name(_ joining: NodeEvent.Joining) -> String {
+  private static func name(_ joining: BoardEvent.Joining) -> String {
     shortName(joining.name ?? "", joining.peer ?? "the host")
   }
 
-  private static func address(_ joining: NodeEvent.Joining) -> String {
+  private static func address(_ joining: BoardEvent.Joining) -> String {
     TerminalText.cleaned(joining.address ?? "", limit: 128)
   }
 }

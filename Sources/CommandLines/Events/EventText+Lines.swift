@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// Events as text, one line each, for users and screen readers.
@@ -6,7 +6,7 @@ extension EventText {
   /// Returns the line of an event; nil if the event is only for programs.
   ///
   /// The text of other peers is cleaned, so that the line contains no control characters.
-  package static func line(_ event: NodeEvent) -> String? {
+  package static func line(_ event: BoardEvent) -> String? {
     switch event {
     case .ready, .peerFound, .peerUpdated, .peerLost, .peerState, .joining, .caughtUp,
       .invitation, .joined, .left, .removed, .carried, .profile, .role, .invited, .peers:
@@ -28,8 +28,8 @@ extension EventText {
     case .note(let remark) where remark.code == "help":
       // The help is text of this program, with several lines.
       remark.message
-    case .note(let remark) where remark.code == NodeEvent.Remark.savedAgain,
-      .warning(let remark) where remark.code == NodeEvent.Remark.notSaved:
+    case .note(let remark) where remark.code == BoardEvent.Remark.savedAgain,
+      .warning(let remark) where remark.code == BoardEvent.Remark.notSaved:
       // The save state reports this at the same time.
       nil
     case .note(let remark):

@@ -1,27 +1,27 @@
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// Objects as text.
 extension EventText {
   /// Returns an object in one line.
-  static func object(_ object: NodeEvent.ObjectDescription) -> String {
+  static func object(_ object: BoardEvent.ObjectDescription) -> String {
     about(object, wordsLimit: 80).joined(separator: ", ")
   }
 
   /// Returns an object in one line; a game follows in lines of its own, with the meaning of its marks.
-  static func whole(_ object: NodeEvent.ObjectDescription) -> String {
+  static func whole(_ object: BoardEvent.ObjectDescription) -> String {
     self.object(object) + (game(object) + rules(object)).joined()
   }
 
   /// Returns all properties of an object in one line; a game follows in lines of its own.
-  static func detailed(_ object: NodeEvent.ObjectDescription) -> String {
+  static func detailed(_ object: BoardEvent.ObjectDescription) -> String {
     (about(object, wordsLimit: wordsLimit) + looks(object)).joined(separator: ", ")
       + (game(object) + rules(object)).joined()
   }
 
   /// Returns the kind and the position of an object, and its other properties.
   private static func about(
-    _ object: NodeEvent.ObjectDescription,
+    _ object: BoardEvent.ObjectDescription,
     wordsLimit: Int
   ) -> [String] {
     var name = "\(TerminalText.cleaned(object.type)) \(TerminalText.cleaned(object.id))"
@@ -64,7 +64,7 @@ extension EventText {
   }
 
   /// Returns the appearance of an object, and its contents.
-  private static func looks(_ object: NodeEvent.ObjectDescription) -> [String] {
+  private static func looks(_ object: BoardEvent.ObjectDescription) -> [String] {
     var parts = ["size \(object.size.map(number).joined(separator: " by "))"]
     if let color = object.color {
       parts.append("color \(TerminalText.cleaned(color, limit: 16))")
@@ -97,12 +97,12 @@ extension EventText {
   }
 
   /// Returns the state of a game, in lines of its own.
-  static func game(_ object: NodeEvent.ObjectDescription) -> [String] {
+  static func game(_ object: BoardEvent.ObjectDescription) -> [String] {
     (object.game?.lines ?? []).map { "\n    \(TerminalText.cleaned($0, limit: 512))" }
   }
 
   /// Returns the rules of a game, and the meaning of its marks.
-  private static func rules(_ object: NodeEvent.ObjectDescription) -> [String] {
+  private static func rules(_ object: BoardEvent.ObjectDescription) -> [String] {
     let play = "\n    (play \(TerminalText.cleaned(object.id))"
     return switch object.game?.view["game"]?.text {
     case "wordle":

@@ -1,10 +1,10 @@
 import Whiteboard
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// Lines about peers.
 extension EventText {
-  static func peopleLine(_ event: NodeEvent) -> String? {
+  static func peopleLine(_ event: BoardEvent) -> String? {
     switch event {
     case .ready(let ready):
       readyLines(ready)
@@ -48,14 +48,14 @@ extension EventText {
   }
 
   /// Returns the line that the host removed this peer, and a line of advice.
-  static func removedLine(_ removed: NodeEvent.Removed) -> String {
+  static func removedLine(_ removed: BoardEvent.Removed) -> String {
     let advice =
       !removed.readOnly
       ? "You continue on your own copy." : removed.canContinue ? continueAdvice : ownedAdvice
     return "! \(removed.message)\n  \(advice)"
   }
 
-  private static func leftLine(_ left: NodeEvent.Left) -> String {
+  private static func leftLine(_ left: BoardEvent.Left) -> String {
     let name = person(left.name, left.peer)
     var line =
       left.reason == "left"
@@ -69,7 +69,7 @@ extension EventText {
     return line
   }
 
-  private static func roleLine(_ role: NodeEvent.Role) -> String? {
+  private static func roleLine(_ role: BoardEvent.Role) -> String? {
     let name = role.isOwn ? "you" : person(role.name, role.peer)
     switch role.role {
     case "viewer": return "\(name) can only view this board"
@@ -78,7 +78,7 @@ extension EventText {
     }
   }
 
-  private static func profileLine(_ profile: NodeEvent.Profile) -> String {
+  private static func profileLine(_ profile: BoardEvent.Profile) -> String {
     // A known icon may contain a joiner, which is removed from the text of other peers.
     let shown = profile.icon.map {
       ProfileIcon(rawValue: $0)?.emoji ?? TerminalText.cleaned($0, limit: 16)
@@ -88,7 +88,7 @@ extension EventText {
       "\(profile.request == nil ? "now called " : "")\(person(profile.name, profile.peer))\(icon)"
   }
 
-  private static func readyLines(_ ready: NodeEvent.Ready) -> String {
+  private static func readyLines(_ ready: BoardEvent.Ready) -> String {
     var lines = [
       "You are \(person(ready.name, ready.peer)) on the board "
         + TerminalText.quoted(ready.boardName) + "."
@@ -112,7 +112,7 @@ extension EventText {
     return lines.joined(separator: "\n")
   }
 
-  private static func foundLine(_ board: NodeEvent.FoundBoard) -> String {
+  private static func foundLine(_ board: BoardEvent.FoundBoard) -> String {
     var line = person(board.name, board.peer)
     if let name = board.boardName {
       line = "\(TerminalText.quoted(name)) by \(line)"
@@ -128,7 +128,7 @@ extension EventText {
     return line
   }
 
-  private static func stateLine(_ change: NodeEvent.PeerState) -> String? {
+  private static func stateLine(_ change: BoardEvent.PeerState) -> String? {
     let name =
       change.peer.map { person(change.name, $0) }
       ?? TerminalText.cleaned(change.address ?? "somebody", limit: 128)
@@ -141,7 +141,7 @@ extension EventText {
     }
   }
 
-  private static func invitationLine(_ invitation: NodeEvent.Invitation) -> String {
+  private static func invitationLine(_ invitation: BoardEvent.Invitation) -> String {
     let name = person(invitation.name, invitation.peer)
     let id = TerminalText.cleaned(invitation.id, limit: 64)
     var line: String
@@ -174,7 +174,7 @@ extension EventText {
     return line
   }
 
-  private static func peersLine(_ peers: NodeEvent.Peers) -> String {
+  private static func peersLine(_ peers: BoardEvent.Peers) -> String {
     ([count(peers.count, "peer connected", "peers connected")]
       + peers.peers.map { peer in
         let address = peer.address.map { ", \(TerminalText.cleaned($0, limit: 128))" } ?? ""

@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 
 extension EventText {
   /// Returns the line that reports the save state; it begins with the cause of a problem.

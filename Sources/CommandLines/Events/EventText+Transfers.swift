@@ -1,10 +1,10 @@
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 import WhiteboardSync
 
 /// Lines about application messages and transfers.
 extension EventText {
-  static func transferLine(_ event: NodeEvent) -> String? {
+  static func transferLine(_ event: BoardEvent) -> String? {
     switch event {
     case .data(let data):
       if let text = data.text {
@@ -36,12 +36,12 @@ extension EventText {
   ///
   /// - Parameter offer: The offer.
   /// - Returns: A sentence such as `Ben wants to send you "photo.jpg" (2.1 MB).`
-  package static func offerLine(_ offer: NodeEvent.ResourceOffered) -> String {
+  package static func offerLine(_ offer: BoardEvent.ResourceOffered) -> String {
     "\(person(offer.sender, offer.peer)) wants to send you \(resource(offer.name)) "
       + "(\(ByteCount.text(Int(clamping: offer.size))))."
   }
 
-  private static func resourceLine(_ end: NodeEvent.ResourceFinished) -> String {
+  private static func resourceLine(_ end: BoardEvent.ResourceFinished) -> String {
     let name = resource(end.name)
     switch end.outcome {
     case .delivered:

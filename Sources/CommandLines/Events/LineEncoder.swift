@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// Encodes values as JSON on one line, with the keys of each object in ascending order.

@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 
 /// Writes events as lines of JSON or of text.
 package struct LineSink: EventSink {
@@ -16,7 +16,7 @@ package struct LineSink: EventSink {
   /// The text form leaves out the events that are only for programs.
   ///
   /// - Throws: ``OutputError`` if the output cannot be written to.
-  package func write(_ events: [NodeEvent]) async throws(OutputError) {
+  package func write(_ events: [BoardEvent]) async throws(OutputError) {
     var bytes: [UInt8] = []
     for event in events {
       if isJSON {

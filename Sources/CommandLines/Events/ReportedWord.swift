@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 
 /// A word that the programs report, and its guarantee.
 ///

@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// A value that writes its JSON itself, because it can be large.

@@ -1,5 +1,5 @@
 import Dispatch
-import WhiteboardNode
+import WhiteboardKit
 
 #if canImport(Glibc)
 @preconcurrency import Glibc

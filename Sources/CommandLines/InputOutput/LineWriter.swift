@@ -1,5 +1,5 @@
 import Dispatch
-import WhiteboardNode
+import WhiteboardKit
 
 /// Writes whole lines to a file descriptor in their order.
 ///

@@ -1,5 +1,5 @@
 import PeerSession
-import WhiteboardNode
+import WhiteboardKit
 
 /// An invalid value of a setting; `reason` explains more than the list of allowed values.
 package struct SettingFault: Error, Equatable, Sendable {

@@ -1,7 +1,7 @@
 import Logging
 import PeerSession
 import Whiteboard
-import WhiteboardNode
+import WhiteboardKit
 
 extension SettingKey<String> {
   /// The directory for keys, boards and files.
@@ -90,7 +90,7 @@ extension SettingKey<Bool> {
   )
 }
 
-extension SettingKey<NodeConfiguration.Admission> {
+extension SettingKey<BoardConfiguration.Admission> {
   /// The admission of peers.
   package static let admission = SettingKey(
     "admit",
@@ -119,7 +119,7 @@ extension SettingKey<JoinCode> {
   }
 }
 
-extension SettingKey<NodeConfiguration.Carrier?> {
+extension SettingKey<BoardConfiguration.Carrier?> {
   /// The relay of hosted boards.
   package static let relay = SettingKey(
     "relay",

@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// The values of the settings, with their origins.
@@ -45,20 +45,20 @@ package struct Settings: Sendable {
   ///   - flags: The values from the command line, by the names of the settings.
   ///   - environment: Returns the value of a variable; nil if it is not set or empty.
   ///   - file: The configuration file; nil if there is none.
-  /// - Throws: ``NodeError`` for a value that is not allowed, or an unknown name: `usage` if an option is
+  /// - Throws: ``WhiteboardError`` for a value that is not allowed, or an unknown name: `usage` if an option is
   ///   wrong, otherwise `badConfiguration`.
   package init(
     _ entries: [SettingEntry],
     flags: [String: String] = [:],
     environment: (String) -> String?,
     file: SettingsFile?
-  ) throws(NodeError) {
+  ) throws(WhiteboardError) {
     keys = file?.keys ?? []
     let known = Dictionary(uniqueKeysWithValues: entries.map { ($0.name, $0) })
     for line in file?.lines ?? [] {
       let origin = Origin.file(file?.path ?? "", line: line.number)
       guard let entry = known[line.name] else {
-        throw NodeError(
+        throw WhiteboardError(
           .badConfiguration,
           "\(origin.description): \(Self.unknown(line.name, entries))"
         )
@@ -76,7 +76,7 @@ package struct Settings: Sendable {
     }
   }
 
-  private mutating func set(_ entry: SettingEntry, _ choice: Choice) throws(NodeError) {
+  private mutating func set(_ entry: SettingEntry, _ choice: Choice) throws(WhiteboardError) {
     do throws(SettingFault) {
       try entry.check(choice.text)
     } catch {
@@ -84,9 +84,9 @@ package struct Settings: Sendable {
       let given = entry.isSecret ? "" : ", not \(TerminalText.quoted(choice.text))"
       let why = error.reason.map { ": \($0)" } ?? " is \(entry.allowed)\(given)"
       switch choice.origin {
-      case .flag: throw NodeError(.usage, place + why)
-      case .environment: throw NodeError(.badConfiguration, place + why)
-      case .file: throw NodeError(.badConfiguration, "\(place): \(entry.name)\(why)")
+      case .flag: throw WhiteboardError(.usage, place + why)
+      case .environment: throw WhiteboardError(.badConfiguration, place + why)
+      case .file: throw WhiteboardError(.badConfiguration, "\(place): \(entry.name)\(why)")
       }
     }
     choices[entry.name] = choice

@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 #if canImport(Glibc)
@@ -49,26 +49,26 @@ extension SettingsFile {
 
   /// Reads the file at a place; nil if there is none and the user did not name it.
   ///
-  /// - Throws: ``NodeError`` if the file cannot be read, or is malformed, with the number of the line.
-  package init?(at place: Place) throws(NodeError) {
+  /// - Throws: ``WhiteboardError`` if the file cannot be read, or is malformed, with the number of the line.
+  package init?(at place: Place) throws(WhiteboardError) {
     var status = stat()
     if stat(place.path, &status) != 0, errno == ENOENT || errno == ENOTDIR {
       guard place.isNamed else { return nil }
-      throw NodeError(.noInput, "there is no file \(TerminalText.quoted(place.path, limit: 4096))")
+      throw WhiteboardError(.noInput, "there is no file \(TerminalText.quoted(place.path, limit: 4096))")
     }
     let bytes: [UInt8]
     do throws(CommandError) {
       bytes = try FileReading.whole(place.path, limit: Self.maximumSize)
     } catch {
-      throw NodeError(.badConfiguration, error.message)
+      throw WhiteboardError(.badConfiguration, error.message)
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw NodeError(.badConfiguration, "\(place.path): the file is not text in UTF-8")
+      throw WhiteboardError(.badConfiguration, "\(place.path): the file is not text in UTF-8")
     }
     do throws(Fault) {
       try self.init(text, path: place.path)
     } catch {
-      throw NodeError(.badConfiguration, "\(place.path):\(error.number): \(error.message)")
+      throw WhiteboardError(.badConfiguration, "\(place.path):\(error.number): \(error.message)")
     }
   }
 }

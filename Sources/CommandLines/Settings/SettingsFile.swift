@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// The lines of a configuration file; their names and values are checked by ``Settings``.

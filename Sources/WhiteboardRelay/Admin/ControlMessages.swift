@@ -1,6 +1,6 @@
 import CommandLines
 import FoundationEssentials
-import WhiteboardNode
+import WhiteboardKit
 
 /// A request to a running relay: one line of JSON over its control socket.
 package struct ControlRequest: Codable, Equatable, Sendable {
@@ -67,12 +67,12 @@ package struct ControlRequest: Codable, Equatable, Sendable {
 
   /// Decodes a request from a line of JSON.
   ///
-  /// - Throws: ``NodeError`` if the line is not a valid request.
-  init(line: [UInt8]) throws(NodeError) {
+  /// - Throws: ``WhiteboardError`` if the line is not a valid request.
+  init(line: [UInt8]) throws(WhiteboardError) {
     do {
       self = try JSONDecoder().decode(ControlRequest.self, from: Data(line))
     } catch {
-      throw NodeError(
+      throw WhiteboardError(
         .usage,
         "a request must be a JSON object with one of these commands: "
           + Command.allCases.map(\.rawValue).joined(separator: ", ")

@@ -1,6 +1,6 @@
 import CommandLines
 import Dispatch
-import WhiteboardNode
+import WhiteboardKit
 
 #if canImport(Glibc)
 @preconcurrency import Glibc
@@ -22,8 +22,8 @@ package struct ControlServer: Sendable {
 
   /// Creates a server that listens at a path.
   ///
-  /// - Throws: ``NodeError`` if another relay listens there, or if the socket cannot be created.
-  package init(at path: String) throws(NodeError) {
+  /// - Throws: ``WhiteboardError`` if another relay listens there, or if the socket cannot be created.
+  package init(at path: String) throws(WhiteboardError) {
     socket = try UnixSocket.listen(at: path)
     self.path = path
   }
@@ -68,7 +68,7 @@ package struct ControlServer: Sendable {
       let reader = try LineReader(descriptor: connection.descriptor, limit: 65_536)
       guard case .line(let line)? = try await reader.next() else { return }
       lines = await answer(try ControlRequest(line: line))
-    } catch let error as NodeError {
+    } catch let error as WhiteboardError {
       lines = [.error(code: error.code.rawValue, message: error.message)]
     } catch {
       return
@@ -88,12 +88,12 @@ package enum ControlClient {
   ///   - request: The request.
   ///   - path: The path of the relay's control socket.
   /// - Returns: The lines of the answer, without the last.
-  /// - Throws: ``NodeError`` if the relay cannot be reached, or if it could not execute the
+  /// - Throws: ``WhiteboardError`` if the relay cannot be reached, or if it could not execute the
   ///   request.
   package static func ask(
     _ request: ControlRequest,
     at path: String
-  ) async throws(NodeError) -> [ControlLine] {
+  ) async throws(WhiteboardError) -> [ControlLine] {
     let socket = try UnixSocket.connect(to: path)
     var lines: [ControlLine] = []
     do {
@@ -105,16 +105,16 @@ package enum ControlClient {
         switch try ControlLine(line: bytes) {
         case .done?: return lines
         case .error(let code, let message)?:
-          throw NodeError(NodeError.Code(rawValue: code) ?? .internal, message)
+          throw WhiteboardError(WhiteboardError.Code(rawValue: code) ?? .internal, message)
         case let line?: lines.append(line)
         case nil: continue
         }
       }
-    } catch let error as NodeError {
+    } catch let error as WhiteboardError {
       throw error
     } catch {
-      throw NodeError(.inputOutput, "the relay's answer cannot be read: \(error)")
+      throw WhiteboardError(.inputOutput, "the relay's answer cannot be read: \(error)")
     }
-    throw NodeError(.unreachable, "the relay ended before it answered")
+    throw WhiteboardError(.unreachable, "the relay ended before it answered")
   }
 }

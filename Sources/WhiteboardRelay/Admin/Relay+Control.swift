@@ -1,5 +1,5 @@
 import PeerSession
-import WhiteboardNode
+import WhiteboardKit
 
 /// The execution of requests that arrive over the control socket.
 extension Relay {
@@ -8,14 +8,14 @@ extension Relay {
   /// - Parameter request: The request.
   /// - Returns: The lines of the answer, the last of them `done` or `error`.
   package func answer(_ request: ControlRequest) async -> [ControlLine] {
-    do throws(NodeError) {
+    do throws(WhiteboardError) {
       return try await carryOut(request) + [.done]
     } catch {
       return [.error(code: error.code.rawValue, message: error.message)]
     }
   }
 
-  private func carryOut(_ request: ControlRequest) async throws(NodeError) -> [ControlLine] {
+  private func carryOut(_ request: ControlRequest) async throws(WhiteboardError) -> [ControlLine] {
     switch request.command {
     case .status: return [.status(await status())]
     case .boards: return reports().map(ControlLine.board)
@@ -37,11 +37,11 @@ extension Relay {
     }
   }
 
-  private func create(_ request: ControlRequest) async throws(NodeError) -> BoardReport {
-    let admission: NodeConfiguration.Admission
+  private func create(_ request: ControlRequest) async throws(WhiteboardError) -> BoardReport {
+    let admission: BoardConfiguration.Admission
     if let word = request.admit {
-      guard let meant = NodeConfiguration.Admission(rawValue: word) else {
-        throw NodeError(.usage, "a relay can admit peers by code, known or anyone")
+      guard let meant = BoardConfiguration.Admission(rawValue: word) else {
+        throw WhiteboardError(.usage, "a relay can admit peers by code, known or anyone")
       }
       admission = meant
     } else {
@@ -52,7 +52,7 @@ extension Relay {
       do throws(JoinCodeError) {
         code = try JoinCode(words: words)
       } catch {
-        throw NodeError(.usage, "\(error)")
+        throw WhiteboardError(.usage, "\(error)")
       }
     }
     return try await createBoard(
@@ -63,9 +63,9 @@ extension Relay {
     )
   }
 
-  private func compact(_ request: ControlRequest) async throws(NodeError) -> [BoardReport] {
+  private func compact(_ request: ControlRequest) async throws(WhiteboardError) -> [BoardReport] {
     guard request.days.map({ (0...36_500).contains($0) }) ?? true else {
-      throw NodeError(.usage, "the days of history must be from 0 to 36500")
+      throw WhiteboardError(.usage, "the days of history must be from 0 to 36500")
     }
     var compacted: [BoardReport] = []
     for entry in request.board == nil ? register.entries : [try board(request)] {
@@ -78,7 +78,7 @@ extension Relay {
     return compacted
   }
 
-  private func invite(_ request: ControlRequest) async throws(NodeError) -> InvitationReport {
+  private func invite(_ request: ControlRequest) async throws(WhiteboardError) -> InvitationReport {
     let entry = try board(request)
     let node = try served(entry)
     do throws(CommandError) {
@@ -91,28 +91,28 @@ extension Relay {
         expires: invited.expires
       )
     } catch {
-      throw NodeError(.notAllowed, error.message)
+      throw WhiteboardError(.notAllowed, error.message)
     }
   }
 
-  private func changeRole(_ request: ControlRequest) async throws(NodeError) -> [ControlLine] {
+  private func changeRole(_ request: ControlRequest) async throws(WhiteboardError) -> [ControlLine] {
     let entry = try board(request)
     guard let role = request.role.flatMap(BoardRole.init) else {
-      throw NodeError(.usage, "the role must be editor or viewer")
+      throw WhiteboardError(.usage, "the role must be editor or viewer")
     }
     let node = try served(entry)
     do throws(CommandError) {
       try await node.changeRole(of: request.peer ?? "", to: role)
     } catch {
-      throw NodeError(.no, error.message)
+      throw WhiteboardError(.no, error.message)
     }
     return []
   }
 
-  private func kick(_ request: ControlRequest) async throws(NodeError) -> [ControlLine] {
+  private func kick(_ request: ControlRequest) async throws(WhiteboardError) -> [ControlLine] {
     var entry = try board(request)
     let node = try served(entry)
-    let invited: NodeEvent.Invited?
+    let invited: BoardEvent.Invited?
     do throws(CommandError) {
       invited = try await node.kick(
         request.peer ?? "",
@@ -121,7 +121,7 @@ extension Relay {
         keepsCode: request.keepCode ?? false
       )
     } catch {
-      throw NodeError(.no, error.message)
+      throw WhiteboardError(.no, error.message)
     }
     guard let invited else { return [] }
     // When the relay starts again, it opens the board with the code in the register.
@@ -141,9 +141,9 @@ extension Relay {
     ]
   }
 
-  private func served(_ entry: BoardRegister.Entry) throws(NodeError) -> Node {
+  private func served(_ entry: BoardRegister.Entry) throws(WhiteboardError) -> SharedBoard {
     guard let served = entry.id.flatMap({ boards[$0] }), case .serving = served.state else {
-      throw NodeError(
+      throw WhiteboardError(
         .timedOut,
         "the board is not served now; `whiteboard-relay boards` shows the reason"
       )
@@ -152,7 +152,7 @@ extension Relay {
   }
 
   /// Returns the register's entry of the board that a request names.
-  private func board(_ request: ControlRequest) throws(NodeError) -> BoardRegister.Entry {
+  private func board(_ request: ControlRequest) throws(WhiteboardError) -> BoardRegister.Entry {
     try register.entry(request.board ?? "")
   }
 

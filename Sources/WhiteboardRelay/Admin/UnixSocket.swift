@@ -1,5 +1,5 @@
 import Dispatch
-import WhiteboardNode
+import WhiteboardKit
 
 #if canImport(Glibc)
 @preconcurrency import Glibc
@@ -17,11 +17,11 @@ final class UnixSocket: Sendable {
 
   /// Connects to the relay that listens at a path.
   ///
-  /// - Throws: ``NodeError`` if no process listens there, or if this user may not connect.
-  static func connect(to path: String) throws(NodeError) -> UnixSocket {
+  /// - Throws: ``WhiteboardError`` if no process listens there, or if this user may not connect.
+  static func connect(to path: String) throws(WhiteboardError) -> UnixSocket {
     let socket = try make()
     guard (try withAddress(path) { Glibc.connect(socket.descriptor, $0, $1) }) == 0 else {
-      throw NodeError(
+      throw WhiteboardError(
         errno == EACCES ? .notAllowed : .unreachable,
         errno == EACCES
           ? "no permission for \(path): run the command as the user of the relay, or as root"
@@ -36,10 +36,10 @@ final class UnixSocket: Sendable {
   ///
   /// If a process that died left a socket at the path, it is replaced.
   ///
-  /// - Throws: ``NodeError`` if another process listens there, or if the socket cannot be created.
-  static func listen(at path: String) throws(NodeError) -> UnixSocket {
+  /// - Throws: ``WhiteboardError`` if another process listens there, or if the socket cannot be created.
+  static func listen(at path: String) throws(WhiteboardError) -> UnixSocket {
     if (try? connect(to: path)) != nil {
-      throw NodeError(.timedOut, "a relay is already running: it answers at \(path)")
+      throw WhiteboardError(.timedOut, "a relay is already running: it answers at \(path)")
     }
     unlink(path)
     let socket = try make()
@@ -48,7 +48,7 @@ final class UnixSocket: Sendable {
       (try withAddress(path) { bind(socket.descriptor, $0, $1) }) == 0,
       Glibc.listen(socket.descriptor, 16) == 0
     else {
-      throw NodeError(
+      throw WhiteboardError(
         .cannotCreate,
         "the control socket \(path) cannot be created: \(words(errno))"
       )
@@ -72,11 +72,11 @@ final class UnixSocket: Sendable {
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
   }
 
-  private static func make() throws(NodeError) -> UnixSocket {
+  private static func make() throws(WhiteboardError) -> UnixSocket {
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     let descriptor = socket(AF_UNIX, kind, 0)
     guard descriptor >= 0 else {
-      throw NodeError(.system, "a socket cannot be created: \(words(errno))")
+      throw WhiteboardError(.system, "a socket cannot be created: \(words(errno))")
     }
     return UnixSocket(descriptor)
   }
@@ -86,12 +86,12 @@ final class UnixSocket: Sendable {
   private static func withAddress(
     _ path: String,
     _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
-  ) throws(NodeError) -> Int32 {
+  ) throws(WhiteboardError) -> Int32 {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let bytes = Array(path.utf8)
     guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
-      throw NodeError(.usage, "\(path) is too long for a socket: the maximum is 107 bytes")
+      throw WhiteboardError(.usage, "\(path) is too long for a socket: the maximum is 107 bytes")
     }
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
     return withUnsafePointer(to: &address) { pointer in

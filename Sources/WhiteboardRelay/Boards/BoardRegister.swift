@@ -1,6 +1,6 @@
 import FoundationEssentials
 import PeerSession
-import WhiteboardNode
+import WhiteboardKit
 
 /// The list of boards that a relay serves, stored in `relay.json` in its data directory.
 ///
@@ -69,22 +69,22 @@ package struct BoardRegister: Sendable {
 
   /// Reads the register in a data directory; without a file, the register is empty.
   ///
-  /// - Throws: ``NodeError`` if the file cannot be read or decoded; the file stays unchanged.
-  package init(inDataDirectory directory: String) throws(NodeError) {
+  /// - Throws: ``WhiteboardError`` if the file cannot be read or decoded; the file stays unchanged.
+  package init(inDataDirectory directory: String) throws(WhiteboardError) {
     file = PrivateFile(path: directory + "/relay.json")
     do {
       guard let bytes = try file.read(limit: Self.maximumSize) else { return }
       let form = try JSONDecoder().decode(Form.self, from: Data(bytes))
       guard form.version == 1 else {
-        throw NodeError(.badData, "a newer version of this program wrote \(file.path)")
+        throw WhiteboardError(.badData, "a newer version of this program wrote \(file.path)")
       }
       entries = form.boards
-    } catch let error as NodeError {
+    } catch let error as WhiteboardError {
       throw error
     } catch let error as PrivateFile.Failure {
-      throw NodeError(.inputOutput, "\(error)")
+      throw WhiteboardError(.inputOutput, "\(error)")
     } catch {
-      throw NodeError(
+      throw WhiteboardError(
         .badData,
         "\(file.path) is damaged: repair it, or move it away and create its boards "
           + "again with `whiteboard-relay boards create`"
@@ -100,32 +100,32 @@ package struct BoardRegister: Sendable {
   /// - Parameter meant: The name of the board, its id, or at least the first four characters of its
   ///   id.
   /// - Returns: The entry.
-  /// - Throws: ``NodeError`` if no board matches, or more than one.
-  package func entry(_ meant: String) throws(NodeError) -> Entry {
-    guard !meant.isEmpty else { throw NodeError(.usage, "give the name or id of a board") }
+  /// - Throws: ``WhiteboardError`` if no board matches, or more than one.
+  package func entry(_ meant: String) throws(WhiteboardError) -> Entry {
+    guard !meant.isEmpty else { throw WhiteboardError(.usage, "give the name or id of a board") }
     let named = entries.filter { $0.name == meant }
     // A short name of a deleted board must not match another board's id by accident.
     let begun = meant.utf8.count < 4 ? [] : entries.filter { $0.board.hasPrefix(meant) }
     let found = named.isEmpty ? begun : named
     guard let first = found.first else {
-      throw NodeError(.noInput, "there is no such board; `whiteboard-relay boards` lists them")
+      throw WhiteboardError(.noInput, "there is no such board; `whiteboard-relay boards` lists them")
     }
     guard found.count == 1 else {
       let ids = found.map { String($0.board.prefix(8)) }.joined(separator: ", ")
-      throw NodeError(.usage, "several boards match; give the id of one: \(ids)")
+      throw WhiteboardError(.usage, "several boards match; give the id of one: \(ids)")
     }
     return first
   }
 
   /// Replaces the entry of a board.
   ///
-  /// - Throws: ``NodeError`` if the file cannot be written; then the register is unchanged.
-  package mutating func set(_ entry: Entry) throws(NodeError) { try set([entry]) }
+  /// - Throws: ``WhiteboardError`` if the file cannot be written; then the register is unchanged.
+  package mutating func set(_ entry: Entry) throws(WhiteboardError) { try set([entry]) }
 
   /// Adds entries, and replaces the existing entries of the same boards.
   ///
-  /// - Throws: ``NodeError`` if the file cannot be written; then the register is unchanged.
-  package mutating func set(_ changed: [Entry]) throws(NodeError) {
+  /// - Throws: ``WhiteboardError`` if the file cannot be written; then the register is unchanged.
+  package mutating func set(_ changed: [Entry]) throws(WhiteboardError) {
     var all = entries
     for entry in changed {
       if let index = all.firstIndex(where: { $0.board == entry.board }) {
@@ -139,19 +139,19 @@ package struct BoardRegister: Sendable {
 
   /// Removes the entry of a board.
   ///
-  /// - Throws: ``NodeError`` if the file cannot be written; then the register is unchanged.
-  package mutating func remove(_ board: SessionID) throws(NodeError) {
+  /// - Throws: ``WhiteboardError`` if the file cannot be written; then the register is unchanged.
+  package mutating func remove(_ board: SessionID) throws(WhiteboardError) {
     try keep(entries.filter { $0.id != board })
   }
 
-  private mutating func keep(_ changed: [Entry]) throws(NodeError) {
+  private mutating func keep(_ changed: [Entry]) throws(WhiteboardError) {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     do {
       // The file holds codes, so it must be private from the start.
       try file.replace(Array(encoder.encode(Form(boards: changed))))
     } catch {
-      throw NodeError(.inputOutput, "the list of boards cannot be saved: \(error)")
+      throw WhiteboardError(.inputOutput, "the list of boards cannot be saved: \(error)")
     }
     entries = changed
   }

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Logging
 import PeerSession
 import WhiteboardDocument
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// How a relay creates, serves and reports its boards.
@@ -17,22 +17,22 @@ extension Relay {
   ///   - isOwned: Whether the relay owns the board and decides which peers can edit it. Otherwise,
   ///     every admitted peer can.
   /// - Returns: The report on the new board.
-  /// - Throws: ``NodeError`` if an argument is invalid, if there are too many boards, or if the
+  /// - Throws: ``WhiteboardError`` if an argument is invalid, if there are too many boards, or if the
   ///   list of boards cannot be saved.
   package func createBoard(
     name: String,
-    admission: NodeConfiguration.Admission = .code,
+    admission: BoardConfiguration.Admission = .code,
     code: JoinCode? = nil,
     isOwned: Bool = false
-  ) async throws(NodeError) -> BoardReport {
+  ) async throws(WhiteboardError) -> BoardReport {
     guard let name = try? SettingKey<String>.name(name), name.utf8.count <= 128 else {
-      throw NodeError(.usage, "the name of a board must have 1 to 128 bytes")
+      throw WhiteboardError(.usage, "the name of a board must have 1 to 128 bytes")
     }
     guard admission != .ask else {
-      throw NodeError(.usage, "a relay has no user to ask: use code, known or anyone")
+      throw WhiteboardError(.usage, "a relay has no user to ask: use code, known or anyone")
     }
     guard register.entries.count < limits.maximumBoards else {
-      throw NodeError(
+      throw WhiteboardError(
         .notAllowed,
         "there are already \(limits.maximumBoards) boards, and max-boards allows no more"
       )
@@ -69,7 +69,7 @@ extension Relay {
   ///   - session: The session of the board, if it is already open.
   func open(_ entry: BoardRegister.Entry, _ session: Session? = nil) {
     guard let id = entry.id, boards[id] == nil, let transport else { return }
-    var node = NodeConfiguration(
+    var node = BoardConfiguration(
       part: .keep(board: id, boardName: entry.name),
       displayName: configuration.name,
       identity: configuration.identity,
@@ -90,16 +90,16 @@ extension Relay {
     node.interface = configuration.interface
     node.lostAfter = configuration.lostAfter
     node.discovery = configuration.discovery
-    node.admission = NodeConfiguration.Admission(rawValue: entry.admission) ?? .code
+    node.admission = BoardConfiguration.Admission(rawValue: entry.admission) ?? .code
     node.code = entry.code.flatMap { try? JoinCode(words: $0) }
     let sink = BoardSink { [weak self] event in await self?.happened(event, on: id) }
-    let served = Node(node, input: nil, sink: sink)
+    let served = SharedBoard(node, input: nil, sink: sink)
     boards[id] = ServedBoard(name: entry.name, node: served)
     spawn { relay in await relay.serve(id, served) }
   }
 
-  private func serve(_ id: SessionID, _ node: Node) async {
-    do throws(NodeError) {
+  private func serve(_ id: SessionID, _ node: SharedBoard) async {
+    do throws(WhiteboardError) {
       try await node.run()
       if let problem = boards[id]?.problem { throw problem }
       boards[id] = nil
@@ -113,7 +113,7 @@ extension Relay {
     boardsChanged()
   }
 
-  private func happened(_ event: NodeEvent, on id: SessionID) async {
+  private func happened(_ event: BoardEvent, on id: SessionID) async {
     guard var board = boards[id] else { return }
     switch event {
     case .ready(let ready):
@@ -134,7 +134,7 @@ extension Relay {
     case .note(let remark):
       // An operator who saw the log line "not-saved" also needs to see that saving works again.
       logger.log(
-        level: remark.code == NodeEvent.Remark.savedAgain ? .notice : .info,
+        level: remark.code == BoardEvent.Remark.savedAgain ? .notice : .info,
         "\(remark.code)",
         metadata: ["board": "\(id.short)", "what": "\(remark.message)"]
       )
@@ -197,11 +197,11 @@ extension Relay {
   /// Pins or unpins a board; a pinned board is kept even if no peer visits it.
   ///
   /// - Returns: The report on the board.
-  /// - Throws: ``NodeError`` if the list of boards cannot be saved.
+  /// - Throws: ``WhiteboardError`` if the list of boards cannot be saved.
   func pin(
     _ entry: BoardRegister.Entry,
     _ isPinned: Bool
-  ) throws(NodeError) -> BoardReport {
+  ) throws(WhiteboardError) -> BoardReport {
     var entry = entry
     entry.isPinned = isPinned
     try register.set(entry)
@@ -210,8 +210,8 @@ extension Relay {
 
   /// Stops serving a board, and deletes its file; its members keep their copies.
   ///
-  /// - Throws: ``NodeError`` if the list of boards cannot be saved or the file cannot be deleted.
-  func delete(_ entry: BoardRegister.Entry) async throws(NodeError) {
+  /// - Throws: ``WhiteboardError`` if the list of boards cannot be saved or the file cannot be deleted.
+  func delete(_ entry: BoardRegister.Entry) async throws(WhiteboardError) {
     guard let id = entry.id else { return }
     try register.remove(id)
     if let board = boards[id] {
@@ -228,7 +228,7 @@ extension Relay {
     logger.notice("Board deleted.", metadata: ["board": "\(id.short)"])
   }
 
-  private func removeDocument(of id: SessionID) async throws(NodeError) {
+  private func removeDocument(of id: SessionID) async throws(WhiteboardError) {
     let library = BoardLibrary(directory: configuration.dataDirectory + "/boards")
     do {
       for summary in try await library.list() where summary.board == id.bytes {
@@ -239,7 +239,7 @@ extension Relay {
         }
       }
     } catch {
-      throw NodeError(.inputOutput, "the file of the board cannot be deleted: \(error)")
+      throw WhiteboardError(.inputOutput, "the file of the board cannot be deleted: \(error)")
     }
   }
 }

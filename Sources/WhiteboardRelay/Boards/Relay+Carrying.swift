@@ -1,6 +1,6 @@
 import PeerDiscovery
 import PeerSession
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// How a relay accepts boards of other hosts.
@@ -52,7 +52,7 @@ extension Relay {
   }
 
   private func note(_ entry: BoardRegister.Entry) -> CarryAnswer {
-    do throws(NodeError) {
+    do throws(WhiteboardError) {
       try register.set(entry)
       return .carry
     } catch {
@@ -108,9 +108,9 @@ extension AdmissionPolicy {
   /// The policy as a value of the setting `admit`, and its code.
   fileprivate var parts: (word: String, code: String?) {
     switch self {
-    case .anyone: (NodeConfiguration.Admission.anyone.rawValue, nil)
-    case .known, .ask: (NodeConfiguration.Admission.known.rawValue, nil)
-    case .code(let code): (NodeConfiguration.Admission.code.rawValue, code.text)
+    case .anyone: (BoardConfiguration.Admission.anyone.rawValue, nil)
+    case .known, .ask: (BoardConfiguration.Admission.known.rawValue, nil)
+    case .code(let code): (BoardConfiguration.Admission.code.rawValue, code.text)
     }
   }
 }

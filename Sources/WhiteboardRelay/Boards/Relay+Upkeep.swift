@@ -1,5 +1,5 @@
 import PeerSession
-import WhiteboardNode
+import WhiteboardKit
 
 /// The maintenance that a relay performs while it runs.
 extension Relay {
@@ -69,7 +69,7 @@ extension Relay {
       changed.append(entry)
     }
     guard !changed.isEmpty else { return }
-    do throws(NodeError) {
+    do throws(WhiteboardError) {
       try register.set(changed)
     } catch {
       logger.error("\(error.message)")
@@ -88,7 +88,7 @@ extension Relay {
         "Board removed because no peer visited it.",
         metadata: ["board": "\(id.short)", "days": "\(days)"]
       )
-      do throws(NodeError) {
+      do throws(WhiteboardError) {
         try await delete(entry)
       } catch {
         logger.error("\(error.message)", metadata: ["board": "\(id.short)"])
@@ -110,7 +110,7 @@ extension Relay {
         metadata: ["board": "\(id.short)", "before": "\(size)", "after": "\(left)"]
       )
       guard left > limit else { continue }
-      boards[id]?.problem = NodeError(
+      boards[id]?.problem = WhiteboardError(
         .notAllowed,
         "its file has \(left >> 20) MB, and max-board-mb allows \(limit >> 20): raise max-board-mb, or "
           + "export and delete the board"

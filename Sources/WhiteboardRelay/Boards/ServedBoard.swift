@@ -1,5 +1,5 @@
 import PeerSession
-import WhiteboardNode
+import WhiteboardKit
 
 /// A board that a relay serves.
 struct ServedBoard {
@@ -10,12 +10,12 @@ struct ServedBoard {
     /// Peers can join the board.
     case serving
     /// The board cannot be served for this reason; its file is unchanged.
-    case failed(NodeError)
+    case failed(WhiteboardError)
   }
 
   /// The name of the board.
   let name: String
-  let node: Node
+  let node: SharedBoard
   var state = State.opening
   /// The link to join the board; empty until it is served.
   var link = ""
@@ -30,7 +30,7 @@ struct ServedBoard {
   /// The relayed messages that the metrics already include.
   var passed = RelayTally()
   /// The error that ends the service of the board; nil if there is none.
-  var problem: NodeError?
+  var problem: WhiteboardError?
 }
 
 /// A relay's report on a board.

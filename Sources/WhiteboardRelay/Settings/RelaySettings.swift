@@ -1,7 +1,7 @@
 import CommandLines
 import Logging
 import PeerSession
-import WhiteboardNode
+import WhiteboardKit
 
 /// The hosts whose boards a relay accepts.
 package enum BoardsTaken: String, CaseIterable, Sendable {

@@ -1,5 +1,5 @@
 import Whiteboard
-import WhiteboardNode
+import WhiteboardKit
 
 /// What a part of the client asks ``BoardClient`` to do.
 enum BoardEffect: Equatable, Sendable {

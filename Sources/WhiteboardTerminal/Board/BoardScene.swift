@@ -1,5 +1,5 @@
 import Whiteboard
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardPictures
 import WhiteboardRendering
 

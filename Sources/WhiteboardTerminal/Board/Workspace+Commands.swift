@@ -1,5 +1,5 @@
 import Whiteboard
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// The commands of keys, the menu and the buttons that change the board, the tool or the view.

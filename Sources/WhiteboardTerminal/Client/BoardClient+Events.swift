@@ -1,6 +1,6 @@
 import CommandLines
 import Whiteboard
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardPictures
 import WhiteboardRendering
 import WhiteboardSync
@@ -54,7 +54,7 @@ extension BoardClient {
   ///   - event: The event.
   ///   - time: The time on the client's clock; the time of the last event if it is not known.
   /// - Returns: What must be done.
-  package mutating func receive(_ event: NodeEvent, now time: Duration? = nil) -> [Action] {
+  package mutating func receive(_ event: BoardEvent, now time: Duration? = nil) -> [Action] {
     if let time { now = time }
     if let answer = Answer(event) { show(answer) }
     var actions: [Action] = []
@@ -87,35 +87,35 @@ extension BoardClient {
     }
   }
 
-  private mutating func show(_ settings: NodeEvent.SettingsDescription) {
+  private mutating func show(_ settings: BoardEvent.SettingsDescription) {
     workspace.scene.grid = settings.grid
     session.board.setTitle(settings.title)
   }
 
-  private mutating func show(_ warning: NodeEvent.Remark) {
+  private mutating func show(_ warning: BoardEvent.Remark) {
     // The screen shows this problem for as long as it lasts.
-    if warning.code == NodeEvent.Remark.notSaved { return }
-    if warning.code == NodeEvent.Remark.discoveryUnavailable {
+    if warning.code == BoardEvent.Remark.notSaved { return }
+    if warning.code == BoardEvent.Remark.discoveryUnavailable {
       session.board.isDiscoveryUnavailable = true
     }
     messages.showProblem(warning.message, at: now)
   }
 
-  private mutating func show(note: NodeEvent.Remark) {
+  private mutating func show(note: BoardEvent.Remark) {
     switch note.code {
     // The panel shows the help.
     case "help": return
-    case NodeEvent.Remark.invitationEnded:
+    case BoardEvent.Remark.invitationEnded:
       session.questions.removeInvitation(note.invitation)
       say(note.message)
       return
-    case NodeEvent.Remark.discoveryAvailable: session.board.isDiscoveryUnavailable = false
+    case BoardEvent.Remark.discoveryAvailable: session.board.isDiscoveryUnavailable = false
     default: break
     }
     say(Notice.causeFirst(note.message))
   }
 
-  private mutating func finish(_ done: NodeEvent.Done) {
+  private mutating func finish(_ done: BoardEvent.Done) {
     guard let request = done.request?.number else { return }
     if CommandName(rawValue: done.verb)?.changesBoard == true {
       session.members.countWaitingChange()

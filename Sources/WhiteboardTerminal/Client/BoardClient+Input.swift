@@ -1,5 +1,5 @@
 import Whiteboard
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// Keys and the mouse, which go to the prompt, an overlay, the text being typed, or the board.

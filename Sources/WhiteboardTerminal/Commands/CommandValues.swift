@@ -1,5 +1,5 @@
 import Whiteboard
-import WhiteboardNode
+import WhiteboardKit
 
 /// Values of commands that are made from places on the board.
 extension BoardPoint {

@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 
 /// Gives commands their request ids, and stores the ids that the node has not answered.
 struct PendingRequests: Hashable, Sendable {

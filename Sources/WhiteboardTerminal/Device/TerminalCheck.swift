@@ -1,5 +1,5 @@
 import WhiteboardDoctor
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// The doctor's finding about the terminal, from the environment alone; the terminal is not

@@ -1,5 +1,5 @@
 import CommandLines
-import WhiteboardNode
+import WhiteboardKit
 
 extension SettingKey<TerminalSettings.Graphics> {
   /// The way in which photos are shown.

@@ -1,5 +1,5 @@
 import CommandLines
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// The user's settings for the terminal; `auto` uses what the terminal supports.

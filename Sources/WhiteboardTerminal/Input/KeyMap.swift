@@ -1,5 +1,5 @@
 import CommandLines
-import WhiteboardNode
+import WhiteboardKit
 
 /// The key bindings in one table, which the hints, the menu and the help use too.
 package struct KeyMap: Hashable, Sendable {
@@ -71,14 +71,14 @@ package struct KeyMap: Hashable, Sendable {
   ///
   /// If a key gets a new command, it loses its standard command.
   ///
-  /// - Throws: ``NodeError`` with the line of the settings if a command or a key does not exist.
-  package init(_ changes: [KeyBinding]) throws(NodeError) {
+  /// - Throws: ``WhiteboardError`` with the line of the settings if a command or a key does not exist.
+  package init(_ changes: [KeyBinding]) throws(WhiteboardError) {
     var bindings = Self.standardBindings
     for change in changes {
       guard let index = bindings.firstIndex(where: { $0.name == change.command }) else {
         let names = bindings.map(\.name)
         let nearest = Spelling.nearest(to: change.command, in: names)
-        throw NodeError(
+        throw WhiteboardError(
           .badConfiguration,
           "\(change.place): there is no command \(change.command); "
             + (nearest.map { "did you mean \($0)? " } ?? "")
@@ -86,7 +86,7 @@ package struct KeyMap: Hashable, Sendable {
         )
       }
       for key in change.keys where !Self.isKey(key) {
-        throw NodeError(
+        throw WhiteboardError(
           .badConfiguration,
           "\(change.place): \(key) is not a key; a key is a character or one of \(Self.keyNameList), "
             + "with ctrl+ or alt+ before it if that is held"

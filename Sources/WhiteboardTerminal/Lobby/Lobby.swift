@@ -1,5 +1,5 @@
 import PeerDiscovery
-import WhiteboardNode
+import WhiteboardKit
 
 /// The functions of the program that the lobby uses.
 package struct Lobby: Sendable {
@@ -11,15 +11,15 @@ package struct Lobby: Sendable {
   package let boards: @Sendable () async -> [LobbyClient.OwnBoard]
   /// Returns the configuration of the node for a choice; nil if the choice is to quit.
   package let configuration:
-    @Sendable (LobbyClient.Choice) async throws(NodeError) -> NodeConfiguration?
+    @Sendable (LobbyClient.Choice) async throws(WhiteboardError) -> BoardConfiguration?
 
   package init(
     discovery: any Discovery,
     suggestion: String,
     boards: @escaping @Sendable () async -> [LobbyClient.OwnBoard],
     configuration:
-      @escaping @Sendable (LobbyClient.Choice) async throws(NodeError)
-      -> NodeConfiguration?
+      @escaping @Sendable (LobbyClient.Choice) async throws(WhiteboardError)
+      -> BoardConfiguration?
   ) {
     self.discovery = discovery
     self.suggestion = suggestion
@@ -31,7 +31,7 @@ package struct Lobby: Sendable {
 extension LobbyClient.Choice {
   /// Returns the board for which the user must enter a join code after an error; nil if a code does
   /// not help.
-  func targetThatNeedsCode(after error: NodeError) -> String? {
+  func targetThatNeedsCode(after error: WhiteboardError) -> String? {
     switch self {
     case _ where error.isRemoval: nil
     case .join(let target, let code)

@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// The boards that the lobby lists: those on this network, and those on this computer.
@@ -11,7 +11,7 @@ struct LobbyBoards: Sendable {
   }
 
   /// The announcements by board id and by peer id.
-  private var nearby: [String: [String: NodeEvent.FoundBoard]] = [:]
+  private var nearby: [String: [String: BoardEvent.FoundBoard]] = [:]
   /// The boards that are stored on this computer.
   var own: [LobbyClient.OwnBoard] = []
 
@@ -33,7 +33,7 @@ struct LobbyBoards: Sendable {
   /// Adds or updates an announced board.
   ///
   /// - Returns: Whether the announcement is of a board.
-  mutating func found(_ board: NodeEvent.FoundBoard) -> Bool {
+  mutating func found(_ board: BoardEvent.FoundBoard) -> Bool {
     // A relay announces no board.
     guard let id = board.board else { return false }
     nearby[id, default: [:]][board.peer] = board
@@ -41,14 +41,14 @@ struct LobbyBoards: Sendable {
   }
 
   /// Removes an announcement.
-  mutating func lost(_ board: NodeEvent.LostBoard) {
+  mutating func lost(_ board: BoardEvent.LostBoard) {
     guard let id = board.board else { return }
     nearby[id]?[board.peer] = nil
     if nearby[id]?.isEmpty == true { nearby[id] = nil }
   }
 
   /// Returns the announcement of a board with the most participants.
-  private func announcement(of board: String) -> NodeEvent.FoundBoard? {
+  private func announcement(of board: String) -> BoardEvent.FoundBoard? {
     nearby[board]?.values.max {
       ($0.participants ?? 0, $1.peer) < ($1.participants ?? 0, $0.peer)
     }

@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// Drawing the lobby: the list, the last error, and the keys or the prompt.

@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// The first screen: the boards on this network and the user's own boards.
@@ -57,12 +57,12 @@ package struct LobbyClient: Sendable {
   // MARK: - Boards
 
   /// Adds or updates an announced board.
-  package mutating func found(_ board: NodeEvent.FoundBoard) {
+  package mutating func found(_ board: BoardEvent.FoundBoard) {
     if boards.found(board) { discoveryProblem = nil }
   }
 
   /// Removes an announcement.
-  package mutating func lost(_ board: NodeEvent.LostBoard) { boards.lost(board) }
+  package mutating func lost(_ board: BoardEvent.LostBoard) { boards.lost(board) }
 
   /// Shows why discovery does not work.
   package mutating func discoveryFailed(_ reason: String) { discoveryProblem = reason }
@@ -78,8 +78,8 @@ package struct LobbyClient: Sendable {
     failure = message
     guard let target else { return }
     // The prompt replaces the option.
-    if message.hasSuffix(NodeError.codeAdvice) {
-      failure = "\(message.dropLast(NodeError.codeAdvice.count))."
+    if message.hasSuffix(WhiteboardError.codeAdvice) {
+      failure = "\(message.dropLast(WhiteboardError.codeAdvice.count))."
     }
     purpose = .code(target: target)
     editor = LineEditor(label: "join code (four words): ")

@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// An attempt to join a session, and the screen that shows it.
@@ -10,7 +10,7 @@ struct ConnectionAttempt: Hashable, Sendable {
   /// The time when the attempt began.
   private let since: Duration
   /// The current step.
-  private var step: NodeEvent.Joining.Step?
+  private var step: BoardEvent.Joining.Step?
   /// The display name of the peer, from its announcement or from the peer itself.
   private var name: String?
   /// The addresses that are dialled, the latest last.
@@ -25,7 +25,7 @@ struct ConnectionAttempt: Hashable, Sendable {
   }
 
   /// Shows the next step.
-  mutating func show(_ joining: NodeEvent.Joining) {
+  mutating func show(_ joining: BoardEvent.Joining) {
     step = joining.step
     if joining.step != .searching, let board = joining.boardName { target = board }
     if let name = joining.name, !name.isEmpty { self.name = name }

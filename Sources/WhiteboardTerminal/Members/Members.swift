@@ -1,5 +1,5 @@
 import Whiteboard
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 import WhiteboardSync
 
@@ -9,7 +9,7 @@ struct Members: Sendable {
   struct Member: Hashable, Sendable {
     var name: String
     var icon: String?
-    var state: NodeEvent.PeerState.State
+    var state: BoardEvent.PeerState.State
     private(set) var presence = Presence()
     /// The last positions of the laser pointer, the latest last.
     private(set) var trail: [Point] = []
@@ -20,7 +20,7 @@ struct Members: Sendable {
     /// The time of the last movement of the pointer.
     private(set) var movedAt = Duration.zero
 
-    init(name: String, state: NodeEvent.PeerState.State) {
+    init(name: String, state: BoardEvent.PeerState.State) {
       self.name = name
       self.state = state
     }
@@ -81,7 +81,7 @@ struct Members: Sendable {
   ///
   /// - Returns: The remark for the chat. It is nil if the member is about to return through another
   ///   route, or if the member removed the local member, which another message reports.
-  mutating func leave(_ left: NodeEvent.Left) -> String? {
+  mutating func leave(_ left: BoardEvent.Left) -> String? {
     all[left.peer] = nil
     earlyPresences[left.peer] = nil
     if left.removedUs == true { return nil }
@@ -99,7 +99,7 @@ struct Members: Sendable {
   }
 
   /// Stores whether a member can be reached.
-  mutating func show(_ state: NodeEvent.PeerState, now: Duration) {
+  mutating func show(_ state: BoardEvent.PeerState, now: Duration) {
     guard let key = state.peer, var member = all[key] else { return }
     member.state = state.state
     member.silentSince = state.state == .connected ? nil : member.silentSince ?? now
@@ -107,7 +107,7 @@ struct Members: Sendable {
     all[key] = state.state == .lost ? nil : member
   }
 
-  mutating func show(_ profile: NodeEvent.Profile) {
+  mutating func show(_ profile: BoardEvent.Profile) {
     all[profile.peer]?.name = profile.name
     all[profile.peer]?.icon = profile.icon
   }
@@ -169,12 +169,12 @@ struct Members: Sendable {
 
   // MARK: - Announcements
 
-  mutating func found(_ board: NodeEvent.FoundBoard) {
+  mutating func found(_ board: BoardEvent.FoundBoard) {
     guard let id = board.board else { return }
     announcers[id, default: [:]][board.peer] = board.name
   }
 
-  mutating func lost(_ board: NodeEvent.LostBoard) {
+  mutating func lost(_ board: BoardEvent.LostBoard) {
     guard let id = board.board else { return }
     announcers[id]?[board.peer] = nil
   }

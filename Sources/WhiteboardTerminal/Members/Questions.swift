@@ -1,20 +1,20 @@
 import CommandLines
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// The questions for the user in the order of arrival: invitations and offered files.
 struct Questions: Sendable {
-  private(set) var invitations: [NodeEvent.Invitation] = []
+  private(set) var invitations: [BoardEvent.Invitation] = []
   /// The files that members offer.
-  private(set) var fileOffers: [NodeEvent.ResourceOffered] = []
+  private(set) var fileOffers: [BoardEvent.ResourceOffered] = []
   /// The transfers that were offered to the user and have not ended.
   private var offeredTransfers: Set<String> = []
 
   var isEmpty: Bool { invitations.isEmpty && fileOffers.isEmpty }
 
-  mutating func add(_ invitation: NodeEvent.Invitation) { invitations.append(invitation) }
+  mutating func add(_ invitation: BoardEvent.Invitation) { invitations.append(invitation) }
 
-  mutating func add(_ offer: NodeEvent.ResourceOffered) {
+  mutating func add(_ offer: BoardEvent.ResourceOffered) {
     fileOffers.append(offer)
     offeredTransfers.insert(offer.transfer)
   }
@@ -69,7 +69,7 @@ struct Questions: Sendable {
     }
   }
 
-  private func lines(_ invitation: NodeEvent.Invitation) -> [String] {
+  private func lines(_ invitation: BoardEvent.Invitation) -> [String] {
     let isIncoming = invitation.direction == .incoming
     let name = EventText.person(invitation.name, invitation.peer)
     var lines = [isIncoming ? "\(name) asks to join." : "Joining \(name)."]

@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// The removal of the local member by the host, and the box that reports it.
@@ -13,7 +13,7 @@ struct RemovalState: Sendable {
   }
 
   /// The removal; nil while the local user is a member.
-  private(set) var removal: NodeEvent.Removed?
+  private(set) var removal: BoardEvent.Removed?
   /// The time when the box appeared; nil while it is not shown.
   private(set) var shownSince: Duration?
 
@@ -24,7 +24,7 @@ struct RemovalState: Sendable {
   /// Shows a removal.
   ///
   /// If the user has decided to continue with the own copy, no box is shown.
-  mutating func show(_ removed: NodeEvent.Removed, now: Duration) {
+  mutating func show(_ removed: BoardEvent.Removed, now: Duration) {
     removal = removed
     shownSince = removed.readOnly ? now : nil
   }

@@ -1,5 +1,5 @@
 import Whiteboard
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// The session as the node reports it: the board's name, the members, their chat, and the questions
@@ -22,7 +22,7 @@ struct SessionState: Sendable {
   }
 
   /// Ends the attempt to join: the session is connected.
-  mutating func begin(_ ready: NodeEvent.Ready) {
+  mutating func begin(_ ready: BoardEvent.Ready) {
     connection = nil
     board.id = ready.board
     board.setName(ready.boardName)
@@ -52,7 +52,7 @@ struct SessionState: Sendable {
   // MARK: - Events
 
   /// Handles an event of the node; ignores the events that do not concern the session.
-  mutating func receive(_ event: NodeEvent, now: Duration) -> [BoardEffect] {
+  mutating func receive(_ event: BoardEvent, now: Duration) -> [BoardEffect] {
     switch event {
     case .joining(let joining): connection?.show(joining)
     case .caughtUp: board.isAwaited = false
@@ -86,7 +86,7 @@ struct SessionState: Sendable {
   }
 
   /// Handles that the host removed the local member, or that the user continues alone.
-  private mutating func remove(_ removed: NodeEvent.Removed, now: Duration) -> [BoardEffect] {
+  private mutating func remove(_ removed: BoardEvent.Removed, now: Duration) -> [BoardEffect] {
     removal.show(removed, now: now)
     members.removeAll()
     questions.removeAll()
@@ -94,11 +94,11 @@ struct SessionState: Sendable {
     return removed.readOnly ? [.membershipEnded] : []
   }
 
-  private mutating func append(_ line: NodeEvent.Chat) {
+  private mutating func append(_ line: BoardEvent.Chat) {
     chat.append(ChatLog.Line(name: line.name, key: line.peer, text: line.text))
   }
 
-  private mutating func receiveQuestion(_ event: NodeEvent) -> [BoardEffect] {
+  private mutating func receiveQuestion(_ event: BoardEvent) -> [BoardEffect] {
     switch event {
     case .invitation(let invitation) where invitation.mustAnswer:
       questions.add(invitation)

@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 
 /// The node's answer to a command that the user typed.
 enum Answer {
@@ -12,7 +12,7 @@ enum Answer {
   /// Creates the answer that an event contains.
   ///
   /// If an event has no request id, the client itself sent the command, and the answer is not shown.
-  init?(_ event: NodeEvent) {
+  init?(_ event: BoardEvent) {
     if case .note(let note) = event, note.code == "help" {
       self = .panel(title: "Commands", lines: note.message.lines)
       return
@@ -31,7 +31,7 @@ enum Answer {
   /// Whether an answer is shown in a panel even if it has only one line.
   ///
   /// This applies to lists, even if they are empty, and to a join code, which the user copies.
-  private static func hasPanel(_ event: NodeEvent) -> Bool {
+  private static func hasPanel(_ event: BoardEvent) -> Bool {
     switch event {
     case .objects, .found, .settings, .checkpoints, .diff, .peers, .invited: true
     default: false
@@ -39,7 +39,7 @@ enum Answer {
   }
 
   /// Returns the title for an answer, and its request id; nil if an event is no answer.
-  private static func title(_ event: NodeEvent) -> (title: String, request: RequestMark?)? {
+  private static func title(_ event: BoardEvent) -> (title: String, request: RequestMark?)? {
     switch event {
     case .objects(let list): ("Objects", list.request)
     case .found(let list): ("Objects found", list.request)
@@ -67,7 +67,7 @@ enum Answer {
   }
 
   /// Returns the message for a command that was executed; nil if the screen shows its effect.
-  static func message(_ done: NodeEvent.Done, _ keys: KeyMap) -> String? {
+  static func message(_ done: BoardEvent.Done, _ keys: KeyMap) -> String? {
     switch done.verb {
     case "undo":
       return EventText.steps(done, hint: keys.key(for: .redo).map { "Press \($0) to redo." })

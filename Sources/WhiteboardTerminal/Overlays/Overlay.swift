@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// What covers the board until a key or a click closes it.

@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// Whether the work is saved, the messages about it, and the question about unsaved work.

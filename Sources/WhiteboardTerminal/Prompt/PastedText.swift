@@ -1,5 +1,5 @@
 import Whiteboard
-import WhiteboardNode
+import WhiteboardKit
 
 /// A text that the user pasted, cut at a limit.
 struct PastedText: Hashable, Sendable {

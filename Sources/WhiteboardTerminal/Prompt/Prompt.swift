@@ -1,5 +1,5 @@
 import Whiteboard
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// The line at the bottom in which the user types a chat message, a command or a file name.

@@ -1,5 +1,5 @@
 import CommandLines
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// A line of the `:` prompt: a command of the terminal, or one for the node.

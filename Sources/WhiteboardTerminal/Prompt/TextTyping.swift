@@ -1,5 +1,5 @@
 import Whiteboard
-import WhiteboardNode
+import WhiteboardKit
 
 /// Text that the user types into a text object, which all members see while it is typed.
 ///

@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// The last row while it shows no prompt and no message: the state of the board, and useful keys.

@@ -1,5 +1,5 @@
 import Whiteboard
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// An action of the mouse or the keyboard's pen between press and release.

@@ -1,5 +1,5 @@
 import Whiteboard
-import WhiteboardNode
+import WhiteboardKit
 
 /// Scales and rotates the selection.
 ///

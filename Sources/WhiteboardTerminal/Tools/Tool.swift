@@ -1,4 +1,4 @@
-import WhiteboardNode
+import WhiteboardKit
 
 /// The action of the left mouse button, or of the keyboard's pen.
 package enum Tool: String, Hashable, Sendable, CaseIterable {

@@ -1,5 +1,5 @@
 import Whiteboard
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 /// The chosen tool, color and width, and the gesture in progress.

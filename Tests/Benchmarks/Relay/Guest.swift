@@ -1,7 +1,7 @@
 import Logging
 import PeerSession
 import Whiteboard
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardSync
 
 /// A member of the board: a real session and a replica, without a program around them.
@@ -69,14 +69,14 @@ actor Guest {
 
   private func stay(_ transport: PeerTransport, _ link: BoardLink) async throws {
     guard let board = SessionID(text: link.board), let peer = PeerID(text: link.peer ?? "") else {
-      throw NodeError(.internal, "the link names no board")
+      throw WhiteboardError(.internal, "the link names no board")
     }
     let address = PeerAddress(host: link.address.host, port: link.address.port)
     let session = try await transport.join(
       JoinRequest(session: board, addresses: [address], peer: peer, trust: .pinnedByLink)
     ) { _ in true }
     self.session = session
-    guard let id = BoardID(session.id.bytes) else { throw NodeError(.internal, "no board") }
+    guard let id = BoardID(session.id.bytes) else { throw WhiteboardError(.internal, "no board") }
     joinWaiter?.resume()
     joinWaiter = nil
     replica = Replica(author: Author(board: id, key: IdentityKey(identity: identity)), now: moment)

@@ -1,5 +1,5 @@
 import Foundation
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRelay
 
 /// A `whiteboard-relay` in its own process, only for the benchmark.
@@ -28,7 +28,7 @@ final class RelayProcess {
     let socket = RelayConfiguration.controlPath(dataDirectory: directory, runtimeDirectory: nil)
     guard case .board(let report)? = try await ControlClient.ask(request, at: socket).first,
       let text = report.link
-    else { throw NodeError(.internal, "the relay made no board") }
+    else { throw WhiteboardError(.internal, "the relay made no board") }
     link = try BoardLink(text)
   }
 

@@ -7,7 +7,7 @@
 // one that writes as fast as it can.
 
 import Foundation
-import WhiteboardNode
+import WhiteboardKit
 
 signal(SIGPIPE, SIG_IGN)
 

@@ -7,7 +7,7 @@
 
 import PeerTestKit
 import Whiteboard
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 import WhiteboardSync
 import WhiteboardTerminal

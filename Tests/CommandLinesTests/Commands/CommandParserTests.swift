@@ -3,7 +3,7 @@ import Testing
 import Whiteboard
 
 @testable import CommandLines
-@testable import WhiteboardNode
+@testable import WhiteboardKit
 
 @Suite
 struct CommandParserTests {

@@ -4,7 +4,7 @@ import PeerSession
 import Testing
 
 @testable import CommandLines
-@testable import WhiteboardNode
+@testable import WhiteboardKit
 
 /// Checks that the document of JSON lines lists every word of the output.
 @Suite struct DocumentedWordsTests {
@@ -49,7 +49,7 @@ import Testing
 
   @Test func `every code of a note or warning is in the document of lines`() throws {
     var codes: Set<String> = []
-    for directory in ["WhiteboardNode/Node", "PeerSession/Session", "PeerSession/Relay"] {
+    for directory in ["WhiteboardKit/SharedBoard", "PeerSession/Session", "PeerSession/Relay"] {
       let path = "\(Self.sources)/\(directory)"
       for file in try FileManager.default.contentsOfDirectory(atPath: path)
       where file.hasSuffix(".swift") {

@@ -4,11 +4,11 @@ import WhiteboardRendering
 
 @testable import CommandLines
 @testable import Whiteboard
-@testable import WhiteboardNode
+@testable import WhiteboardKit
 
 @Suite
 struct EventLineTests {
-  private func line(_ event: NodeEvent) -> String {
+  private func line(_ event: BoardEvent) -> String {
     String(decoding: EventLine.json(event), as: UTF8.self)
   }
 
@@ -57,7 +57,7 @@ struct EventLineTests {
 
   @Test("an object keeps the names of its properties, and whole numbers stay whole")
   func object() {
-    let object = NodeEvent.ObjectDescription(
+    let object = BoardEvent.ObjectDescription(
       id: "1-abcdefghijklm",
       type: "text",
       centerPosition: [10, -20.5],

@@ -4,7 +4,7 @@ import WhiteboardRendering
 
 @testable import CommandLines
 @testable import Whiteboard
-@testable import WhiteboardNode
+@testable import WhiteboardKit
 
 @Suite
 struct EventTextTests {
@@ -33,7 +33,7 @@ struct EventTextTests {
         == #"{"v":1,"event":"error","code":"no-such-object","line":3,"message":"no","verb":"move"}"#
         + "\n"
     )
-    #expect(NodeError(error) == NodeError(.no, "line 3: move: no"))
+    #expect(WhiteboardError(error) == WhiteboardError(.no, "line 3: move: no"))
   }
 
   @Test("each command is answered by a line; queries are answered by their results only")
@@ -46,12 +46,12 @@ struct EventTextTests {
       ]
       #expect(isTold == asks.contains(name), "\(name)")
     }
-    var done = NodeEvent.Done(verb: "move", id: "1-abcdefghijklm")
+    var done = BoardEvent.Done(verb: "move", id: "1-abcdefghijklm")
     #expect(EventText.line(.done(done)) == "ok: move 1-abcdefghijklm")
-    let many = NodeEvent.Done(verb: "delete", ids: (1...9).map { "\($0)-a" }, changed: true)
+    let many = BoardEvent.Done(verb: "delete", ids: (1...9).map { "\($0)-a" }, changed: true)
     #expect(EventText.line(.done(many)) == "ok: delete 9 objects")
     #expect(EventText.line(.done(.init(verb: "set", changed: true))) == "ok: set")
-    let written = NodeEvent.Done(verb: "export", file: "a\u{1B}.svg", objects: 1)
+    let written = BoardEvent.Done(verb: "export", file: "a\u{1B}.svg", objects: 1)
     #expect(EventText.line(.done(written)) == #"ok: export 1 object to "a\u{1b}.svg""#)
     #expect(
       EventText.line(.done(.init(verb: "erase", ids: [], changed: false)))
@@ -70,7 +70,7 @@ struct EventTextTests {
 
   @Test("undo and redo report the step, and the changes that they skipped")
   func steps() {
-    var done = NodeEvent.Done(verb: "undo", changed: true, step: "move", skipped: 0)
+    var done = BoardEvent.Done(verb: "undo", changed: true, step: "move", skipped: 0)
     #expect(EventText.line(.done(done)) == "ok: Undone: move.")
     done.skipped = 2
     done.left = ["overwritten": 2]
@@ -93,7 +93,7 @@ struct EventTextTests {
 
   @Test("undo and redo name the steps that they skipped, and why, in everyday words")
   func skippedSteps() {
-    var done = NodeEvent.Done(verb: "redo", changed: true, step: "scale", skipped: 0)
+    var done = BoardEvent.Done(verb: "redo", changed: true, step: "scale", skipped: 0)
     #expect(EventText.line(.done(done)) == "ok: Redone: resize.")
     done.skippedSteps = [
       .init(step: "scale", reason: "overwritten"), .init(step: "text", reason: "purged"),
@@ -123,7 +123,7 @@ struct EventTextTests {
       #"{"change":"changed","id":"2-a","type":"photo","before":{"scale":1},"after":{"scale":2.5}}"#,
       #"{"change":"removed","id":"1-a","type":"drawing","before":{"points":[]}}"#,
     ].map { try #require(JSONValue($0)) }
-    let diff = NodeEvent.Diff(from: "a", to: nil, count: 3, changes: changes)
+    let diff = BoardEvent.Diff(from: "a", to: nil, count: 3, changes: changes)
     #expect(
       EventText.line(.diff(diff)) == """
         3 changes from "a" to now
@@ -152,7 +152,7 @@ struct EventTextTests {
 
   @Test("a game is shown in several lines; a locked or grouped object says so")
   func wholeObjects() {
-    var object = NodeEvent.ObjectDescription(
+    var object = BoardEvent.ObjectDescription(
       id: "1-a",
       type: "game",
       centerPosition: [0, 0],
@@ -168,7 +168,7 @@ struct EventTextTests {
       view: .object(["game": .string("wordle")]),
       lines: ["crane =-~--"]
     )
-    let added = NodeEvent.ObjectAdded(id: "1-a", object: object)
+    let added = BoardEvent.ObjectAdded(id: "1-a", object: object)
     #expect(
       EventText.line(.objectAdded(added))
         == """
@@ -193,7 +193,7 @@ struct EventTextTests {
 
   @Test("the details of an object contain its appearance and its contents")
   func details() {
-    var object = NodeEvent.ObjectDescription(
+    var object = BoardEvent.ObjectDescription(
       id: "1-a",
       type: "drawing",
       centerPosition: [5, 5],
@@ -213,7 +213,7 @@ struct EventTextTests {
         == "drawing 1-a, 2 points at 5,5, in group 2-a, that in group 3-a, size 13 by 13, "
         + "color #ff0000ff, line 3 wide, changed 2026-11-21T06:00:00.000Z"
     )
-    object = NodeEvent.ObjectDescription(
+    object = BoardEvent.ObjectDescription(
       id: "2-a",
       type: "group",
       centerPosition: [0, 0],

@@ -4,7 +4,7 @@ import Testing
 import WhiteboardRendering
 
 @testable import CommandLines
-@testable import WhiteboardNode
+@testable import WhiteboardKit
 
 @Suite struct LineEncoderTests {
   private enum Value: Encodable {

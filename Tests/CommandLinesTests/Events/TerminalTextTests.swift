@@ -4,7 +4,7 @@ import WhiteboardRendering
 
 @testable import CommandLines
 @testable import Whiteboard
-@testable import WhiteboardNode
+@testable import WhiteboardKit
 
 @Suite
 struct TerminalTextTests {
@@ -28,7 +28,7 @@ struct TerminalTextTests {
   @Test("no text line contains anything that controls a terminal")
   func eventLines() throws {
     let hostile = "\u{1B}]0;x\u{7}\u{9B}2J\u{202E}"
-    let object = NodeEvent.ObjectDescription(
+    let object = BoardEvent.ObjectDescription(
       id: hostile,
       type: hostile,
       centerPosition: [0, 0],
@@ -52,13 +52,13 @@ struct TerminalTextTests {
         lines: [hostile, hostile]
       )
     )
-    let settings = NodeEvent.SettingsDescription(
+    let settings = BoardEvent.SettingsDescription(
       title: hostile,
       background: hostile,
       grid: 0.5,
       language: hostile
     )
-    let chat = NodeEvent.Chat(
+    let chat = BoardEvent.Chat(
       id: hostile,
       peer: hostile,
       name: hostile,
@@ -70,13 +70,13 @@ struct TerminalTextTests {
       "change": .string("changed"), "id": .string(hostile), "type": .string(hostile),
       "after": .object([hostile: .string(hostile)]),
     ])
-    let peer = NodeEvent.PeerDescription(
+    let peer = BoardEvent.PeerDescription(
       peer: hostile,
       name: hostile,
       state: .connected,
       address: hostile
     )
-    let events: [NodeEvent] = [
+    let events: [BoardEvent] = [
       .ready(
         .init(
           peer: hostile,

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @testable import CommandLines
-@testable import WhiteboardNode
+@testable import WhiteboardKit
 
 #if canImport(Glibc)
 @preconcurrency import Glibc

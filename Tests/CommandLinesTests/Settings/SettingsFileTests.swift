@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import WhiteboardNode
+import WhiteboardKit
 
 @testable import CommandLines
 
@@ -67,7 +67,7 @@ import WhiteboardNode
     #expect(standard.path == "/nobody/.config/whiteboard/config")
     #expect(try SettingsFile(at: standard) == nil)
     let named = try #require(SettingsFile.Place("/nobody/config") { _ in nil })
-    let error = #expect(throws: NodeError.self) { _ = try SettingsFile(at: named) }
+    let error = #expect(throws: WhiteboardError.self) { _ = try SettingsFile(at: named) }
     #expect(error?.code == .noInput)
     #expect(SettingsFile.Place(nil) { _ in nil } == nil)
   }
@@ -78,7 +78,7 @@ import WhiteboardNode
     defer { try? FileManager.default.removeItem(at: file) }
     func refuses(_ path: String) throws {
       let place = try #require(SettingsFile.Place(path) { _ in nil })
-      let error = #expect(throws: NodeError.self) { _ = try SettingsFile(at: place) }
+      let error = #expect(throws: WhiteboardError.self) { _ = try SettingsFile(at: place) }
       #expect(error?.code == .badConfiguration)
     }
     try refuses("/")

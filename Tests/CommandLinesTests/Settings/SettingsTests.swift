@@ -1,5 +1,5 @@
 import Testing
-import WhiteboardNode
+import WhiteboardKit
 
 @testable import CommandLines
 
@@ -54,7 +54,7 @@ import WhiteboardNode
   @Test("an invalid value is an error that names its place and the allowed values")
   func faults() {
     func message(_ make: @autoclosure () throws -> Settings) -> String {
-      let error = #expect(throws: NodeError.self) { _ = try make() }
+      let error = #expect(throws: WhiteboardError.self) { _ = try make() }
       return error.map { "\($0.code.rawValue) \($0.message)" } ?? ""
     }
     #expect(
@@ -78,7 +78,7 @@ import WhiteboardNode
 
   @Test("a code is validated and never printed")
   func secret() {
-    let error = #expect(throws: NodeError.self) { _ = try settings(file: "code = river-maple") }
+    let error = #expect(throws: WhiteboardError.self) { _ = try settings(file: "code = river-maple") }
     #expect(error?.message.contains("maple") == false)
   }
 }

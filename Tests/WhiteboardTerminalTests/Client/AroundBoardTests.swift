@@ -3,7 +3,7 @@ import WhiteboardRendering
 import WhiteboardSync
 
 @testable import Whiteboard
-@testable import WhiteboardNode
+@testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
 @Suite("The areas around and above the board")

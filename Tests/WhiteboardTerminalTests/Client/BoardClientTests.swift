@@ -5,7 +5,7 @@ import WhiteboardRendering
 import WhiteboardSync
 
 @testable import Whiteboard
-@testable import WhiteboardNode
+@testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
 @Suite("The board on a terminal")
@@ -245,7 +245,7 @@ struct BoardClientTests {
       #expect {
         try KeyMap([binding])
       } throws: { error in
-        (error as? NodeError)?.message.hasPrefix("config:7: ") == true
+        (error as? WhiteboardError)?.message.hasPrefix("config:7: ") == true
       }
     }
   }
@@ -282,7 +282,7 @@ struct BoardClientTests {
     #expect(lines.contains { $0.contains("● Bob") })
     #expect(lines.contains { $0.contains(#"Bob: hi\u{1b}[2J"#) })
     #expect(lines.last?.contains("saved; synced with 1") == true)
-    let away = NodeEvent.PeerState(peer: bob.description, name: "Bob", state: .reconnecting)
+    let away = BoardEvent.PeerState(peer: bob.description, name: "Bob", state: .reconnecting)
     // The idle time before the event is not included.
     desk.now += .seconds(30)
     desk.client.advance(to: desk.now)
@@ -330,7 +330,7 @@ struct BoardClientTests {
   @Test("an invitation shows a question that one key answers")
   func invitations() throws {
     var desk = try Desk()
-    let invitation = NodeEvent.Invitation(
+    let invitation = BoardEvent.Invitation(
       id: "i1",
       peer: "abcdefgh",
       name: "Eve",
@@ -358,7 +358,7 @@ struct BoardClientTests {
   @Test("an offered file shows its question after a request to join, and one key answers it")
   func fileOffers() throws {
     var desk = try Desk()
-    func offer(_ transfer: String) -> NodeEvent {
+    func offer(_ transfer: String) -> BoardEvent {
       .resourceOffered(
         .init(
           transfer: transfer,
@@ -370,7 +370,7 @@ struct BoardClientTests {
         )
       )
     }
-    func finished(_ transfer: String, _ outcome: NodeEvent.ResourceFinished.Outcome) -> NodeEvent {
+    func finished(_ transfer: String, _ outcome: BoardEvent.ResourceFinished.Outcome) -> BoardEvent {
       .resourceFinished(
         .init(
           transfer: transfer,

@@ -2,7 +2,7 @@ import CommandLines
 import WhiteboardRendering
 
 @testable import Whiteboard
-@testable import WhiteboardNode
+@testable import WhiteboardKit
 
 /// Commands as a script would write them, so that tests can be read.
 extension CommandRequest {

@@ -1,7 +1,7 @@
 import Testing
 import WhiteboardRendering
 
-@testable import WhiteboardNode
+@testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
 @Suite("The screen while the program connects")
@@ -18,7 +18,7 @@ struct ConnectingTests {
     return events.flatMap { client.handle($0, now: .seconds(3)) }
   }
 
-  private static func ready(_ board: String = "boardid") -> NodeEvent {
+  private static func ready(_ board: String = "boardid") -> BoardEvent {
     .ready(
       .init(
         peer: "ownid",
@@ -41,7 +41,7 @@ struct ConnectingTests {
     var lines = client.frame().screen.lines
     #expect(lines.contains { $0.contains("Connecting to 192.0.2.7:26273") })
     for (joining, text) in [
-      (NodeEvent.Joining(step: .connecting, address: "192.0.2.7:26273"), "Dialling."),
+      (BoardEvent.Joining(step: .connecting, address: "192.0.2.7:26273"), "Dialling."),
       (
         .init(step: .awaitingAnswer, address: "192.0.2.7:26273"), "Connected; waiting for an answer"
       ),
@@ -112,7 +112,7 @@ struct ConnectingTests {
   @Test("members that announce the board and are not connected are named instead of `only you`")
   func lookingFor() {
     var client = BoardClient(columns: 80, rows: 24, dotStyle: .braille)
-    func found(_ peer: String, _ name: String, _ board: String) -> NodeEvent {
+    func found(_ peer: String, _ name: String, _ board: String) -> BoardEvent {
       .peerFound(.init(peer: peer, name: name, board: board, boardName: "Team", addresses: []))
     }
     _ = client.receive(found("adaid", "Ada", "boardid"))

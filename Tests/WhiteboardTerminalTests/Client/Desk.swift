@@ -3,7 +3,7 @@ import WhiteboardRendering
 import WhiteboardSync
 
 @testable import Whiteboard
-@testable import WhiteboardNode
+@testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
 /// A client of Anna, who draws on a board on which Bob is present.

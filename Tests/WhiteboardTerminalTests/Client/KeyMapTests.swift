@@ -1,5 +1,5 @@
 import Testing
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 
 @testable import Whiteboard

@@ -1,7 +1,7 @@
 import Testing
 import WhiteboardRendering
 
-@testable import WhiteboardNode
+@testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
 @Suite("The lobby on a terminal")
@@ -15,8 +15,8 @@ struct LobbyClientTests {
     _ board: String,
     by host: String = "Ben",
     _ peer: String = "abcdefghijk"
-  ) -> NodeEvent.FoundBoard {
-    NodeEvent.FoundBoard(
+  ) -> BoardEvent.FoundBoard {
+    BoardEvent.FoundBoard(
       peer: peer,
       name: host,
       board: board,

@@ -3,7 +3,7 @@ import Testing
 import WhiteboardRendering
 
 @testable import Whiteboard
-@testable import WhiteboardNode
+@testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
 @Suite("Messages on a terminal")

@@ -3,7 +3,7 @@ import Testing
 import WhiteboardRendering
 
 @testable import Whiteboard
-@testable import WhiteboardNode
+@testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
 @Suite("Panels on a terminal")
@@ -11,7 +11,7 @@ struct PanelTests {
   static let sizes = [(120, 40), (80, 24), (40, 12)]
 
   /// Returns the answer to `checkpoints`, with or without a request id.
-  private static func answer(_ count: Int, isRequested: Bool = true) -> NodeEvent {
+  private static func answer(_ count: Int, isRequested: Bool = true) -> BoardEvent {
     .checkpoints(
       .init(
         count: count,
@@ -82,10 +82,10 @@ struct PanelTests {
     desk.client.messages.notice = nil
     _ = desk.client.receive(.saveState(.init(.saved)))
     #expect(desk.client.messages.notice == nil)
-    let done = NodeEvent.Done(verb: "import", request: .number(1), file: "/a.json", objects: 3)
+    let done = BoardEvent.Done(verb: "import", request: .number(1), file: "/a.json", objects: 3)
     _ = desk.client.receive(.done(done))
     #expect(desk.client.messages.notice?.text == #"import 3 objects from "/a.json""#)
-    let invited = NodeEvent.Invited(
+    let invited = BoardEvent.Invited(
       code: "river-maple-candy-frost",
       role: nil,
       link: "whiteboard://h:1/b?peer=p#river-maple-candy-frost",

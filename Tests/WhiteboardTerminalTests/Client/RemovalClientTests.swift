@@ -1,6 +1,6 @@
 import Testing
 
-@testable import WhiteboardNode
+@testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
 @Suite("A user whom the host removed, on a terminal")
@@ -8,8 +8,8 @@ struct RemovalClientTests {
   private static func removed(
     readOnly: Bool = true,
     canContinue: Bool = true
-  ) throws -> NodeEvent.Removed {
-    NodeEvent.Removed(
+  ) throws -> BoardEvent.Removed {
+    BoardEvent.Removed(
       peer: try Desk.memberID(2).description,
       name: "Bob",
       reason: "too loud",

@@ -2,7 +2,7 @@ import Testing
 import WhiteboardDocument
 import WhiteboardRendering
 
-@testable import WhiteboardNode
+@testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
 @Suite("Unsaved work, on a terminal")

@@ -1,6 +1,6 @@
 import PeerTestKit
 import Testing
-import WhiteboardNode
+import WhiteboardKit
 
 @testable import Whiteboard
 @testable import WhiteboardTerminal

@@ -1,6 +1,6 @@
 import Testing
 import WhiteboardDoctor
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardTerminal
 
 @Suite struct TerminalCheckTests {

@@ -1,6 +1,6 @@
 import CommandLines
 import Testing
-import WhiteboardNode
+import WhiteboardKit
 import WhiteboardRendering
 import WhiteboardTerminal
 

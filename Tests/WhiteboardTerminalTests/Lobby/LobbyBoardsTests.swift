@@ -1,11 +1,11 @@
 import Testing
 
-@testable import WhiteboardNode
+@testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
 @Suite("The boards in the lobby")
 struct LobbyBoardsTests {
-  private static func found(_ board: String?, by peer: String) -> NodeEvent.FoundBoard {
+  private static func found(_ board: String?, by peer: String) -> BoardEvent.FoundBoard {
     .init(peer: peer, name: "Ada", board: board, boardName: "Team", addresses: [], participants: 2)
   }
 

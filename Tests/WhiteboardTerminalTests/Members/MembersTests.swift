@@ -2,12 +2,12 @@ import Testing
 import WhiteboardSync
 
 @testable import Whiteboard
-@testable import WhiteboardNode
+@testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
 @Suite("Members on a terminal")
 struct MembersTests {
-  private static func left(_ peer: String, _ reason: String) -> NodeEvent.Left {
+  private static func left(_ peer: String, _ reason: String) -> BoardEvent.Left {
     .init(peer: peer, name: "Bob", reason: reason, undelivered: 0)
   }
 

@@ -1,11 +1,11 @@
 import Testing
 
-@testable import WhiteboardNode
+@testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
 @Suite("The session as the node reports it")
 struct SessionStateTests {
-  private static let line = NodeEvent.Chat(id: "1", peer: "bob", name: "Bob", text: "hi", at: "")
+  private static let line = BoardEvent.Chat(id: "1", peer: "bob", name: "Bob", text: "hi", at: "")
 
   @Test("a new chat line is announced, and the history is not")
   func chat() {
@@ -28,7 +28,7 @@ struct SessionStateTests {
     )
     #expect(question == [.questionReceived] && !session.questions.isEmpty)
     for (isReadOnly, expected) in [(true, [BoardEffect.membershipEnded]), (false, [])] {
-      let removed = NodeEvent.Removed(
+      let removed = BoardEvent.Removed(
         peer: "bob",
         name: "Bob",
         reason: "",

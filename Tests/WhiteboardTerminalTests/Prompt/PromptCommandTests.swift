@@ -1,6 +1,6 @@
 import Testing
 
-@testable import WhiteboardNode
+@testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
 @Suite("Lines of the prompt")

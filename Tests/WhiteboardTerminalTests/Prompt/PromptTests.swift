@@ -1,7 +1,7 @@
 import Testing
 
 @testable import Whiteboard
-@testable import WhiteboardNode
+@testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
 @Suite("The prompt")

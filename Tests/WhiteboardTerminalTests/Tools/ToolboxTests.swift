@@ -2,7 +2,7 @@ import Testing
 import WhiteboardRendering
 
 @testable import Whiteboard
-@testable import WhiteboardNode
+@testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
 @Suite("Tools and gestures")

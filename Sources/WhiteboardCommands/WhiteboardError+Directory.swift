@@ -1,0 +1,19 @@
+import FoundationEssentials
+import PeerSession
+import WhiteboardKit
+
+extension WhiteboardError {
+  /// Creates the error for a file in the data directory that cannot be used or created.
+  package init(_ error: any Error, inDataDirectory directory: String) {
+    if let error = error as? WhiteboardError {
+      self = error
+      return
+    }
+    let files = FileManager.default
+    var isMissing = !files.fileExists(atPath: directory)
+    if case IdentityError.system? = error as? IdentityError {
+      isMissing = isMissing || !files.fileExists(atPath: directory + "/identity.pem")
+    }
+    self.init(isMissing ? .cannotCreate : .badConfiguration, "\(error)")
+  }
+}

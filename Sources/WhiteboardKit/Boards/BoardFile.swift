@@ -1,0 +1,350 @@
+import FoundationEssentials
+import PeerSession
+import SessionReplay
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
+
+/// A board's file, looked at without a session.
+package enum BoardFile {
+  /// What a file holds.
+  package struct Content: Sendable {
+    /// The board's name.
+    package let name: String
+    /// The objects, from back to front.
+    package let objects: [ObjectSnapshot]
+    /// The chat lines in order.
+    package let chat: [ChatLine]
+    /// The digest of the board.
+    package let digest: String
+
+    /// The content as events: the objects, the chat lines and the digest.
+    package var events: [BoardEvent] {
+      let list = objects.map { BoardEvent.ObjectDescription($0) }
+      return [.objects(.init(count: list.count, objects: list))]
+        + chat.map { line in
+          .chat(
+            .init(
+              id: line.id.description,
+              peer: line.author.description,
+              name: line.name ?? "",
+              text: line.text,
+              at: Timestamp.text(milliseconds: line.sentAt)
+            )
+          )
+        }
+        + [.digest(.init(digest: digest, objects: objects.count))]
+    }
+  }
+
+  /// Milliseconds since 1970.
+  package static var now: Int64 { Int64(SystemTime.milliseconds) }
+
+  /// A time as RFC 3339 writes it.
+  package static func time(_ milliseconds: Int64) -> String {
+    Timestamp.text(milliseconds: UInt64(max(0, milliseconds)))
+  }
+
+  /// The ending of a board's file.
+  package static let fileExtension = BoardLibrary.fileExtension
+
+  /// Whether what a person gave for a board is a file, and not a name.
+  package static func isMeant(by text: String) -> Bool {
+    text.contains("/") || text.hasSuffix("." + fileExtension)
+  }
+
+  /// A path as the file system takes it from anywhere.
+  package static func absolute(_ path: String) -> String {
+    path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+  }
+
+  /// Reads a file, or a version in it; it may be open elsewhere.
+  ///
+  /// - Throws: ``WhiteboardError`` with what is wrong and what to do.
+  package static func read(
+    _ path: String,
+    version: String? = nil
+  ) async throws(WhiteboardError) -> Content {
+    let (replica, name) = try await replica(of: path, version: version)
+    do throws(DocumentError) {
+      let document = try await BoardDocument.open(at: path, mode: .reading)
+      replica.board.assets.formUnion(try await document.assetIDs().compactMap { AssetID($0) })
+    } catch {
+      throw WhiteboardError(error)
+    }
+    return Content(
+      name: name,
+      objects: replica.board.snapshots,
+      chat: replica.board.chat,
+      digest: replica.digest.hex
+    )
+  }
+
+  /// Returns a picture of a board for a list of boards.
+  ///
+  /// The file may come from a stranger. A stored picture that does not have the form of our own could
+  /// contain a script, so the picture is made again from the objects.
+  ///
+  /// - Parameter summary: The summary of the file.
+  /// - Returns: SVG without scripts and addresses; nil if the file stores no picture, or cannot be read.
+  package static func thumbnail(of summary: DocumentSummary) async -> String? {
+    guard let stored = summary.thumbnail, !Thumbnail.isOwn(stored) else { return summary.thumbnail }
+    guard let board = try? await replica(of: summary.path, version: nil).replica.board else {
+      return nil
+    }
+    return Thumbnail.svg(of: board.snapshots, background: board.settings.background)
+  }
+
+  /// Reads all data of a file, and returns the reasons why it is not whole (REC-18).
+  ///
+  /// - Returns: A line for each damage; empty if the file is whole.
+  /// - Throws: ``WhiteboardError`` if the file cannot be read at all.
+  package static func verify(_ path: String) async throws(WhiteboardError) -> [String] {
+    do throws(DocumentError) {
+      return try await BoardDocument.damages(at: path, playing: RecordedBoard.self)
+    } catch {
+      throw WhiteboardError(error)
+    }
+  }
+
+  /// Saves the intact data of a damaged file, and of the copies made of it, to a new file.
+  ///
+  /// - Returns: Counts of the saved data, descriptions of the losses, and the number of objects on
+  ///   the recovered board.
+  /// - Throws: ``WhiteboardError`` if nothing can be saved.
+  package static func recover(
+    _ source: String,
+    to target: String
+  ) async throws(WhiteboardError) -> (report: RecoveryReport, objects: Int) {
+    do throws(DocumentError) {
+      let report = try await BoardDocument.recover(
+        from: source,
+        to: target,
+        now: now,
+        playing: RecordedBoard.self
+      )
+      return (report, try await summarize(target))
+    } catch {
+      throw WhiteboardError(error)
+    }
+  }
+
+  /// Stores what lists show of a file according to its board, and returns the number of objects.
+  ///
+  /// The summary of a damaged file describes more than could be recovered.
+  private static func summarize(_ path: String) async throws(DocumentError) -> Int {
+    let document = try await BoardDocument.open(at: path, mode: .writing)
+    do throws(DocumentError) {
+      let board = try replica(of: try await document.load(), in: document).replica.board
+      let snapshots = board.snapshots
+      let authors = Set(board.authors.values).subtracting([board.member])
+      let known = try await document.people()
+      try await document.setSummary(
+        objects: snapshots.count,
+        people: known.isEmpty ? authors.sorted().map(\.shortText) : known,
+        thumbnail: Thumbnail.svg(of: snapshots, background: board.settings.background),
+        changed: min(snapshots.map { Int64(clamping: $0.updatedAt) }.max() ?? now, now)
+      )
+      try await document.close()
+      return snapshots.count
+    } catch {
+      try? await document.close()
+      throw error
+    }
+  }
+
+  /// Makes a new board from what is on another.
+  ///
+  /// - Returns: The file.
+  /// - Throws: ``WhiteboardError`` with what is wrong and what to do.
+  package static func duplicate(
+    _ path: String,
+    as name: String,
+    in library: BoardLibrary
+  ) async throws(WhiteboardError) -> String {
+    let (replica, _) = try await replica(of: path, version: nil)
+    let board = SessionID.ofOpenBoard()
+    let target = library.path(name: name, board: board.bytes)
+    do throws(DocumentError) {
+      let document = try await BoardDocument.open(at: path, mode: .reading)
+      let copy = try content(of: replica, for: board, at: path)
+      let (keyframe, digest) = (copy.keyframe, copy.digest.bytes)
+      let assets = Set(copy.assets.map(\.bytes))
+      try await library.giving(name) { () async throws(DocumentError) in
+        try await document.duplicate(
+          to: target,
+          board: board.bytes,
+          name: name,
+          keyframe: keyframe,
+          digest: digest,
+          assets: assets,
+          now: now
+        )
+      }
+    } catch {
+      throw WhiteboardError(error)
+    }
+    return target
+  }
+
+  /// The content of a board for a new one.
+  private static func content(
+    of replica: Replica,
+    for other: SessionID,
+    at path: String
+  ) throws(DocumentError) -> (keyframe: [UInt8], digest: Bytes32, assets: Set<AssetID>) {
+    guard let board = BoardID(other.bytes) else {
+      preconditionFailure("a session id and a board id have 16 bytes")
+    }
+    let author = Author(board: board, key: IdentityKey(identity: .ephemeral()))
+    do throws(BoardError) {
+      return try replica.snapshotForAnotherBoard(by: author)
+    } catch {
+      throw DocumentError(
+        .tooLarge,
+        "\(path): the board has changes from too many program runs to be copied (\(error.code)); "
+          + "delete and purge objects on it first"
+      )
+    }
+  }
+
+  /// A replica that nobody joins, with what a file holds.
+  static func replica(
+    of path: String,
+    version: String?
+  ) async throws(WhiteboardError) -> (replica: Replica, name: String) {
+    do throws(DocumentError) {
+      let document = try await BoardDocument.open(at: path, mode: .reading)
+      var content = try await document.load()
+      if let version {
+        content = DocumentContent(
+          keyframe: try await document.version(version),
+          entries: [],
+          authors: content.authors,
+          notes: []
+        )
+      }
+      return (try replica(of: content, in: document).replica, try await document.name())
+    } catch {
+      throw WhiteboardError(error)
+    }
+  }
+
+  private static func replica(
+    of content: DocumentContent,
+    in document: BoardDocument
+  ) throws(DocumentError) -> (replica: Replica, notes: [String]) {
+    let moment = Moment(wall: UInt64(now), uptime: 1)
+    guard let board = BoardID(document.board) else {
+      throw DocumentError(.damaged, "\(document.path): it is of no board")
+    }
+    let replica = Replica(
+      author: Author(board: board, key: IdentityKey(identity: .ephemeral())),
+      now: moment
+    )
+    let notes = try replica.restore(content, of: document, now: moment)
+    return (replica, notes)
+  }
+
+  /// The board at a keyframe, and what of it is not as it should be, in words.
+  static func state(
+    of keyframe: Keyframe,
+    in document: BoardDocument
+  ) throws(DocumentError) -> (state: BoardState, notes: [String]) {
+    let content = DocumentContent(keyframe: keyframe, entries: [], authors: [], notes: [])
+    let (replica, notes) = try replica(of: content, in: document)
+    return (replica.board.state, notes)
+  }
+}
+
+extension DocumentContent {
+  /// What a replica restores first: who wrote, and what was.
+  var beginning: [StoredChange] {
+    var changes: [StoredChange] = []
+    for author in authors where !author.record.isEmpty {
+      if let incarnation = Incarnation(exactly: author.incarnation) {
+        changes.append(.author(author.record, incarnation))
+      }
+    }
+    if let keyframe { changes.append(.keyframe(keyframe.bytes)) }
+    return changes
+  }
+
+  /// What came after, in order.
+  ///
+  /// - Throws: `CodecError` where a batch is not of its form.
+  func changes() throws(CodecError) -> [StoredChange] {
+    var changes: [StoredChange] = []
+    for entry in entries {
+      switch entry {
+      case .batch(let bytes, _): changes.append(.batch(try EncodedBatch(decoding: bytes)))
+      case .answer(let bytes, _): changes.append(.answer(bytes))
+      case .author, .head, .marker, .gap, .end, .name, .traffic: break
+      }
+    }
+    return changes
+  }
+}
+
+extension Replica {
+  /// Takes in what a document holds.
+  ///
+  /// - Returns: What of it is not as it should be, in words.
+  /// - Throws: `damaged` where that makes no board, with what to do.
+  func restore(
+    _ content: DocumentContent,
+    of document: BoardDocument,
+    now: Moment
+  ) throws(DocumentError) -> [String] {
+    do {
+      try restore(content.beginning, now: now, isWhole: false)
+      let isRight = content.keyframe.map { $0.digest == digest.bytes } ?? true
+      try restore(content.changes(), now: now)
+      let damage = isRight ? [] : ["its first stored state does not match its digest"]
+      return damage + unrecorded.notes
+    } catch {
+      throw DocumentError(
+        .damaged,
+        "\(document.path): its contents are damaged; "
+          + "'whiteboard-peer boards recover' tries to save what can still be read",
+        cause: error
+      )
+    }
+  }
+}
+
+extension UnrecordedAuthors {
+  /// What a person should know of them.
+  fileprivate var notes: [String] {
+    var notes: [String] = []
+    if forgotten > 0 {
+      notes.append(
+        "it listed authors without a signed record and with nothing on the board (\(forgotten)); "
+          + "they were removed to free their space"
+      )
+    }
+    if kept > 0 {
+      notes.append(
+        "it has changes by authors without a signed record (\(kept)), so other peers refuse to "
+          + "merge it; to share its content, copy it with `whiteboard-peer boards duplicate`"
+      )
+    }
+    return notes
+  }
+}
+
+extension WhiteboardError {
+  /// Why a document cannot be used, with its exit status.
+  package init(_ error: DocumentError) {
+    let code: Code =
+      switch error.code {
+      case .notFound: .noInput
+      case .wrongKind, .newerSchema, .damaged, .wrongBoard: .badData
+      case .badName, .tooLarge, .ambiguous: .usage
+      case .exists, .readOnly: .cannotCreate
+      case .inUse: .timedOut
+      case .full, .quota, .removed, .closed, .inputOutput: .inputOutput
+      }
+    self.init(code, error.message)
+  }
+}

@@ -1,0 +1,169 @@
+import PeerDiscovery
+import PeerSession
+import WhiteboardRendering
+
+/// The boards and relays that discovery finds.
+package struct Nearby: Sendable {
+  private var peers: [DiscoveredPeer.ID: DiscoveredPeer] = [:]
+  /// The order in which the peers were found.
+  private var appearances: [DiscoveredPeer.ID: Int] = [:]
+  private var nextAppearance = 0
+
+  /// Creates an empty list.
+  package init() {}
+
+  /// Adds a peer that was found, or updates it.
+  package mutating func insert(_ peer: DiscoveredPeer) {
+    if peers.updateValue(peer, forKey: peer.id) == nil {
+      appearances[peer.id] = nextAppearance
+      nextAppearance += 1
+    }
+  }
+
+  /// Removes a peer that was lost.
+  package mutating func remove(_ peer: DiscoveredPeer) {
+    peers[peer.id] = nil
+    appearances[peer.id] = nil
+  }
+
+  /// Returns peers in the order in which they were found.
+  func inOrderOfAppearance(_ peers: [DiscoveredPeer]) -> [DiscoveredPeer] {
+    peers.sorted { (appearances[$0.id] ?? .max) < (appearances[$1.id] ?? .max) }
+  }
+
+  /// A board, and the peers that announce it.
+  package struct Board: Sendable {
+    /// The board's id.
+    package let id: SessionID
+    /// The peers that announce it, ordered by id.
+    package let peers: [DiscoveredPeer]
+
+    /// The name of the board and of a peer that announces it, for the user.
+    var label: String {
+      let name = peers.first.map { TerminalText.quoted($0.announcement.boardName.raw) } ?? ""
+      let host = peers.first.map {
+        EventText.person($0.announcement.hostName.raw, $0.announcement.peer.text)
+      }
+      return "\(name) by \(host ?? "")"
+    }
+
+    /// The display names of these peers, with an id prefix only if two have the same name.
+    package var names: [String] {
+      let names = peers.map(\.announcement.hostName.raw)
+      return zip(names, peers).map { name, peer in
+        let id = peer.announcement.peer.text
+        return names.count { $0 == name } > 1
+          ? EventText.person(name, id) : EventText.shortName(name, id)
+      }
+      .sorted()
+    }
+
+    /// Returns one line with the board's name, its members, their number and the address.
+    ///
+    /// - Parameters:
+    ///   - isOwn: Whether a copy of the board is stored here.
+    ///   - title: The title of that copy; nil if it has none.
+    /// - Returns: The line, without its end.
+    package func line(isOwn: Bool, title: String? = nil) -> String {
+      let name = TerminalText.quoted(title ?? peers.first?.announcement.boardName.raw ?? "")
+      let hosts = EventText.listed(names)
+      var parts = [
+        isOwn
+          ? "\(name): yours, \(hosts) \(names.count == 1 ? "is" : "are") on it"
+          : "\(name) by \(hosts)"
+      ]
+      if let people = peers.compactMap(\.announcement.participants).max() {
+        parts.append("\(EventText.count(Int(people), "person", "people")) there")
+      }
+      if let address = peers.lazy.compactMap(\.endpoints.first).first {
+        parts.append("at \(TerminalText.cleaned(address.description, limit: 128))")
+      }
+      return parts.joined(separator: ", ")
+    }
+  }
+
+  /// The boards, by id; each with its announcers by their ids.
+  package var boards: [Board] {
+    let sorted = peers.values.filter { !$0.isRelayAlone }.sorted {
+      $0.announcement.peer.text < $1.announcement.peer.text
+    }
+    let groups = Dictionary(grouping: sorted) { $0.announcement.session.bytes }
+    return groups.compactMap { bytes, peers in
+      SessionID(bytes: bytes).map { Board(id: $0, peers: peers) }
+    }
+    .sorted { $0.id.text < $1.id.text }
+  }
+
+  /// Returns the peers that announce a session.
+  func announcers(of session: SessionID) -> [DiscoveredPeer] {
+    peers.values.filter { $0.announcement.session.bytes == session.bytes }
+  }
+
+  /// The relays that accept boards, by their ids (DSC-24).
+  package var relays: [DiscoveredPeer] {
+    peers.values.filter(\.isRelayAlone).sorted {
+      $0.announcement.peer.text < $1.announcement.peer.text
+    }
+  }
+
+  /// Returns the boards that a name of the user may mean; all boards if there is no name.
+  func boards(meantBy name: String?) -> [Board] {
+    guard let name else { return boards }
+    let lower = name.lowercased()
+    let isSame: (String) -> Bool = { $0.lowercased() == lower }
+    return boards.filter { board in
+      (name.utf8.count >= 4 && board.id.text.hasPrefix(lower))
+        || board.peers.contains {
+          isSame($0.announcement.boardName.raw) || isSame($0.announcement.hostName.raw)
+            || (name.utf8.count >= 4 && $0.announcement.peer.text.hasPrefix(lower))
+        }
+    }
+  }
+}
+
+extension DiscoveredPeer {
+  /// Whether this is the announcement of a relay that accepts boards, and not of a board.
+  package var isRelayAlone: Bool { announcement.session == .none }
+}
+
+extension BoardEvent.FoundBoard {
+  /// Describes an announced peer and its board.
+  package init(_ peer: DiscoveredPeer) {
+    self.init(
+      peer: peer.announcement.peer.text,
+      name: peer.announcement.hostName.raw,
+      board: peer.isRelayAlone ? nil : peer.announcement.session.text,
+      boardName: peer.isRelayAlone ? nil : peer.announcement.boardName.raw,
+      addresses: peer.endpoints.map(\.description),
+      participants: peer.announcement.participants.map(Int.init),
+      role: peer.announcement.role.rawValue,
+      admit: peer.announcement.admission?.rawValue
+    )
+  }
+}
+
+extension BoardEvent.LostBoard {
+  /// Describes a peer that was lost, and its board.
+  package init(_ peer: DiscoveredPeer) {
+    self.init(
+      peer: peer.announcement.peer.text,
+      name: peer.announcement.hostName.raw,
+      board: peer.isRelayAlone ? nil : peer.announcement.session.text
+    )
+  }
+}
+
+extension Nearby {
+  /// Returns the reason why boards cannot be found; nil if they can.
+  package static func problem(of discovery: any Discovery) async -> DiscoveryProblem? {
+    await firstOf(within: .seconds(3)) { () -> DiscoveryProblem? in
+      await discovery.browse(BrowserQuery(excluding: nil)) { events in
+        for await event in events {
+          if case .unavailable(let problem) = event { return problem }
+          return nil
+        }
+        return nil
+      }
+    }
+  }
+}

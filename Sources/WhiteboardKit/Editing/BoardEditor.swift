@@ -1,0 +1,282 @@
+import PeerSession
+import Whiteboard
+import WhiteboardExport
+import WhiteboardSync
+
+/// Runs the commands that change the board.
+///
+/// Owns what commands call objects: their aliases, and the last object that was made. Each function runs one
+/// command and makes one undo step, unless it says otherwise. Confined to the isolation of its node.
+final class BoardEditor {
+  let runtime: BoardRuntime
+  let replica: Replica
+  let members: Members
+  let photos: PhotoFiles
+
+  var aliases: [ObjectAlias: ObjectID] = [:]
+  private(set) var lastObject: ObjectID?
+  /// The stroke that is being drawn point by point.
+  var stroke: ObjectID?
+
+  var board: Board { replica.board }
+
+  init(
+    _ runtime: BoardRuntime,
+    _ replica: Replica,
+    members: Members,
+    photos: PhotoFiles
+  ) {
+    self.runtime = runtime
+    self.replica = replica
+    self.members = members
+    self.photos = photos
+  }
+
+  // MARK: - Transactions
+
+  /// Makes edits that are one undo step.
+  ///
+  /// - Throws: ``CommandError`` if the board refuses an edit; then nothing is changed.
+  func edit<Result>(
+    _ body: (Board) throws(BoardError) -> Result
+  ) throws(CommandError) -> Result {
+    do throws(BoardError) {
+      let result = try replica.change(now: runtime.now, body)
+      runtime.performActions()
+      return result
+    } catch {
+      throw refusal(error)
+    }
+  }
+
+  /// Makes edits that manage their undo steps themselves, such as an undo.
+  ///
+  /// - Throws: ``CommandError`` if the board refuses an edit; earlier edits of `body` stay.
+  func editInSteps<Result>(
+    _ body: (Board) throws(BoardError) -> Result
+  ) throws(CommandError) -> Result {
+    defer { runtime.performActions() }
+    do throws(BoardError) {
+      return try replica.step(now: runtime.now, body)
+    } catch {
+      throw refusal(error)
+    }
+  }
+
+  /// Returns the answer to a command that the board refused.
+  func refusal(_ error: BoardError) -> CommandError {
+    if case .unknownObject(let id) = error { return absence(of: id, as: .present) }
+    return CommandError(error) { members.label(of: $0) }
+  }
+
+  // MARK: - New objects
+
+  /// Makes one object; fails if the alias names another object.
+  func make(
+    _ alias: ObjectAlias?,
+    _ body: (Board) throws(BoardError) -> ObjectID
+  ) throws(CommandError) -> CommandOutcome {
+    try check(alias)
+    let id = try edit(body)
+    name(id, alias)
+    return CommandOutcome(id: id)
+  }
+
+  /// Checks that an alias is free.
+  func check(_ alias: ObjectAlias?) throws(CommandError) {
+    guard let alias, let id = aliases[alias], isNameable(id, as: .present) else { return }
+    throw CommandError(.aliasTaken, "\(alias) is the name of \(id) already")
+  }
+
+  /// Records a new object as the last one, and under its alias.
+  func name(_ id: ObjectID, _ alias: ObjectAlias? = nil) {
+    lastObject = id
+    if let alias { aliases[alias] = id }
+  }
+
+  func addText(
+    _ words: String,
+    at center: Point,
+    color: UInt32?,
+    _ alias: ObjectAlias?
+  ) throws(CommandError) -> CommandOutcome {
+    try make(alias) { (board) throws(BoardError) in
+      try board.createText(words, at: center, color: color)
+    }
+  }
+
+  nonisolated(nonsending) func addPhoto(
+    _ file: String,
+    at center: Point,
+    _ alias: ObjectAlias?
+  ) async throws(CommandError) -> CommandOutcome {
+    try check(alias)
+    let (reference, size) = try await photos.importPhoto(file)
+    return try make(alias) { (board) throws(BoardError) in
+      try board.createPhoto(reference, at: center, size: size)
+    }
+  }
+
+  /// Adds a game, against one opponent or, if that is nil, against the first member that plays.
+  func addGame(
+    _ game: GameName,
+    at center: Point,
+    opponent: String?,
+    _ alias: ObjectAlias?
+  ) throws(CommandError) -> CommandOutcome {
+    switch game {
+    case .wordle:
+      guard opponent == nil else {
+        throw CommandError(.badArgument, "a wordle is for everybody; opponent= is for connect-four")
+      }
+      return try make(alias) { (board) throws(BoardError) in
+        var random = SystemRandomNumberGenerator()
+        return try board.createWordle(
+          at: center,
+          language: board.settings.language ?? "en",
+          using: &random
+        )
+      }
+    case .connectFour:
+      let rival = try opponent.map { (word) throws(CommandError) in try members.find(word) }
+      return try make(alias) { (board) throws(BoardError) in
+        try board.createConnectFour(at: center, opponent: rival.flatMap { MemberID($0.bytes) })
+      }
+    }
+  }
+
+  // MARK: - Games, texts and settings
+
+  func play(_ reference: ObjectReference, _ move: String) throws(CommandError) -> CommandOutcome {
+    let id = try resolve(reference)
+    try edit { (board) throws(BoardError) in try board.game(id).play(move) }
+    return CommandOutcome(id: id)
+  }
+
+  func replaceText(
+    of reference: ObjectReference,
+    with words: String
+  ) throws(CommandError) -> CommandOutcome {
+    let id = try resolve(reference)
+    try edit { (board) throws(BoardError) in try board.text(id).update(text: words) }
+    return CommandOutcome(id: id)
+  }
+
+  /// Replaces some characters of a text; edits of the same text within a second are one undo step.
+  ///
+  /// The offset counts the Unicode scalars of `base`, or of the present text if that is nil. Changes since then
+  /// move the offset.
+  func insert(
+    into reference: ObjectReference,
+    at offset: Int,
+    replacing count: Int,
+    _ words: String,
+    base: String?
+  ) throws(CommandError) -> CommandOutcome {
+    let id = try resolve(reference)
+    let range = try range(offset, count, in: base, of: id)
+    try editInSteps { (board) throws(BoardError) in
+      try board.text(id).type(replacing: range, with: words)
+    }
+    return CommandOutcome(id: id)
+  }
+
+  private func range(
+    _ offset: Int,
+    _ count: Int,
+    in base: String?,
+    of id: ObjectID
+  ) throws(CommandError) -> Range<Int> {
+    // The board refuses an object that is not a text.
+    guard let text = board.object(id) as? TextObject else { return offset..<offset + count }
+    let present = Array(text.text.unicodeScalars)
+    let before = base.map { Array($0.unicodeScalars) } ?? present
+    guard offset + count <= before.count else {
+      throw CommandError(.badArgument, "the text has \(before.count) characters")
+    }
+    let changes = TextDifference(from: before, to: present)
+    let start = changes.moved(offset)
+    return start..<max(start, changes.moved(offset + count))
+  }
+
+  func undo() throws(CommandError) -> CommandOutcome {
+    CommandOutcome(try editInSteps { (board) throws(BoardError) in try board.undo() })
+  }
+
+  func redo() throws(CommandError) -> CommandOutcome {
+    CommandOutcome(try editInSteps { (board) throws(BoardError) in try board.redo() })
+  }
+
+  func set(_ setting: Setting) throws(CommandError) -> CommandOutcome {
+    try edit { (board) throws(BoardError) in
+      switch setting {
+      case .title(let title): try board.setTitle(title.isEmpty ? nil : title)
+      // A transparent background shows what lies behind the board.
+      case .background(let color): try board.setBackground(color ?? 0)
+      case .grid(let spacing): try board.setGrid(spacing == 0 ? nil : spacing)
+      case .language(let tag): try board.setLanguage(tag)
+      }
+    }
+    return CommandOutcome()
+  }
+
+  func say(_ words: String) throws(CommandError) -> CommandOutcome {
+    CommandOutcome(
+      id: try edit { (board) throws(BoardError) in
+        if let icon = members.ownIcon {
+          try board.say(words, as: Profile(name: members.ownName, icon: icon))
+        } else {
+          try board.say(words, as: members.ownName)
+        }
+      }
+    )
+  }
+
+  // MARK: - Imports
+
+  /// Adds the objects, groups and settings of a file.
+  func add(_ imported: ImportedBoard) throws(CommandError) -> CommandOutcome {
+    var files = imported.photos
+    for case .photo(let asset, _) in imported.objects.map(\.content) {
+      guard let bytes = files.removeValue(forKey: asset.id) else { continue }
+      try photos.store(bytes, asset)
+      replica.assetStored(asset.id, now: runtime.now)
+    }
+    let ids = try editInSteps { (board) throws(BoardError) in
+      try board.add(imported.objects, groups: imported.groups, settings: imported.settings)
+    }
+    if let last = ids.last { name(last) }
+    return CommandOutcome(ids: ids)
+  }
+
+  /// Adds an imported picture.
+  nonisolated(nonsending) func importPhoto(
+    _ file: String,
+    at center: Point
+  ) async throws(CommandError) -> CommandOutcome {
+    let (reference, size) = try await photos.importPhoto(file)
+    let id = try edit { (board) throws(BoardError) in
+      try board.gesture("import") { () throws(BoardError) in
+        try board.createPhoto(reference, at: center, size: size)
+      }
+    }
+    name(id)
+    return CommandOutcome(ids: [id], file: file, count: 1)
+  }
+}
+
+extension CommandOutcome {
+  /// Describes an undo or redo.
+  fileprivate init(_ outcome: UndoOutcome) {
+    let left = [
+      "overwritten": outcome.overwritten, "purged": outcome.purged,
+      "unwritable": outcome.unwritable, "played": outcome.played,
+    ].filter { $0.value > 0 }
+    self.init(
+      step: outcome.label,
+      skipped: left.values.reduce(0, +),
+      left: left.isEmpty ? nil : left,
+      skippedSteps: outcome.skipped.isEmpty ? nil : outcome.skipped
+    )
+  }
+}

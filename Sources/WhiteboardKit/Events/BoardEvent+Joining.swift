@@ -1,0 +1,65 @@
+extension BoardEvent {
+  /// One step of an attempt to join a board.
+  package struct Joining: Encodable, Sendable, Equatable {
+    /// The step.
+    package var step: Step
+    /// The address that is dialled, if there is one.
+    package var address: String?
+    /// The peer that is dialled, if it is known.
+    package var peer: String?
+    /// Its display name, if one was announced or sent.
+    package var name: String?
+    /// The name of the board to join, if one was given or announced.
+    package var boardName: String?
+
+    package init(
+      step: Step,
+      address: String? = nil,
+      peer: String? = nil,
+      name: String? = nil,
+      boardName: String? = nil
+    ) {
+      self.step = step
+      self.address = address
+      self.peer = peer
+      self.name = name
+      self.boardName = boardName
+    }
+
+    /// The steps, in their usual order.
+    package enum Step: String, Encodable, Sendable {
+      /// The program searches for the board on this network.
+      case searching
+      /// An address is dialled.
+      case connecting
+      /// The connection was accepted, and there is no answer yet.
+      case awaitingAnswer = "awaiting-answer"
+      /// The program sends a proof of the code.
+      case provingCode = "proving-code"
+      /// The user of the other program is asked.
+      case awaitingAcceptance = "awaiting-acceptance"
+    }
+  }
+
+  /// This replica has the board of at least one member.
+  package struct CaughtUp: Encodable, Sendable {
+    /// The member.
+    package var peer: String
+    /// Its name.
+    package var name: String
+    /// The number of objects on the board now.
+    package var objects: Int
+  }
+
+  /// A member, and the comparison of its board with the local one.
+  package struct SyncedMember: Encodable, Sendable, Equatable {
+    /// The member.
+    package var peer: String
+    /// Its name.
+    package var name: String
+    /// The state of the link, for a member that is not synced.
+    package var state: PeerState.State?
+    /// False for a connected member that has no board to compare, such as another program.
+    package var hasBoard: Bool?
+  }
+}

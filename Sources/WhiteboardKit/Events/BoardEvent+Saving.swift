@@ -1,0 +1,42 @@
+extension BoardEvent {
+  /// Whether the work on the board is on disk.
+  package struct Saving: Encodable, Sendable {
+    /// `saved`, `saving`, `not-saved` or `off`.
+    package var state: String
+    /// The code of the cause, if it is not saved.
+    package var cause: String?
+    /// The file and the reason, if it is not saved.
+    package var message: String?
+    /// A file elsewhere that has all of the work, if there is one.
+    package var copy: String?
+    /// The request id of the command that asked for the state.
+    package var request: RequestMark?
+
+    /// Describes a state.
+    ///
+    /// - Parameters:
+    ///   - state: The state.
+    ///   - request: The request id of the command that asked for the state; nil if there is none.
+    init(_ state: SaveState, request: RequestMark? = nil) {
+      self.state =
+        switch state {
+        case .off: "off"
+        case .saved: "saved"
+        case .saving: "saving"
+        case .notSaved: "not-saved"
+        }
+      cause = state.problem?.cause.rawValue
+      message = state.problem?.message
+      copy = state.problem?.copy
+      self.request = request
+      shown = state
+    }
+
+    /// The state from which text output is made.
+    package let shown: SaveState
+
+    private enum CodingKeys: String, CodingKey {
+      case state, cause, message, copy, request
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import Whiteboard
+import WhiteboardRendering
+
+/// The results of `undo` and `redo`, in everyday words.
+extension EventText {
+  /// Returns the result of `undo` or `redo`: the step, the changes that were left, and the steps that
+  /// were passed over.
+  ///
+  /// - Parameters:
+  ///   - done: The answer.
+  ///   - hint: A sentence that explains how to reverse the step; nil for none.
+  /// - Returns: One line of text.
+  package static func steps(_ done: BoardEvent.Done, hint: String? = nil) -> String {
+    let lead = done.verb == "redo" ? "Redone" : "Undone"
+    let left = (done.left ?? [:]).sorted { $0.key < $1.key }.map { reason, number in
+      switch reason {
+      case "overwritten":
+        " \(count(number, "change")) left: others changed the same since."
+      case "purged":
+        " \(count(number, "change")) left: the object was removed for good."
+      case "played":
+        " \(count(number, "game stays", "games stay")): moves were made in it."
+      default:
+        " \(count(number, "change")) left: no longer possible."
+      }
+    }
+    return "\(lead): \(stepName(done.step ?? "")).\(hint.map { " \($0)" } ?? "")" + left.joined()
+      + passed(done.skippedSteps ?? [])
+  }
+
+  /// Returns sentences about the steps that were passed over, each after a blank; empty for none.
+  static func skipped(_ steps: [SkippedStep]) -> String {
+    passed(steps.map { BoardEvent.PassedStep(step: $0.label, reason: $0.reason.rawValue) })
+  }
+
+  private static func passed(_ steps: [BoardEvent.PassedStep]) -> String {
+    var reasons: [String] = []
+    for step in steps where !reasons.contains(step.reason) { reasons.append(step.reason) }
+    return reasons.map { reason in
+      let names = steps.filter { $0.reason == reason }.map { stepName($0.step) }
+      let what = names.count > 3 ? count(names.count, "step") : listed(names)
+      let why =
+        switch reason {
+        case "overwritten": "others changed the same since"
+        case "purged": "the object was removed for good"
+        case "played": "moves were made in the game"
+        case "unchanged": "nothing to change"
+        default: "no longer possible"
+        }
+      return " Skipped: \(what) (\(why))."
+    }.joined()
+  }
+
+  /// Returns the everyday words for the label of a step.
+  private static func stepName(_ label: String) -> String {
+    switch label {
+    case "scale": "resize"
+    case "order": "front and back"
+    case "undelete": "restore deleted"
+    case "settings": "board settings"
+    default: TerminalText.cleaned(label, limit: 64)
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import WhiteboardRendering
+
+/// The parts of sentences about members and steps, for messages of the node and lines of the programs.
+///
+/// The text of other peers is cleaned, so that the result is safe to display.
+package enum EventText {
+  /// The maximum number of characters of another peer's text in a line.
+  package static let wordsLimit = 2_048
+
+  /// Returns a display name with an id prefix, since several peers can use the same name.
+  package static func person(_ name: String, _ peer: String) -> String {
+    let short = TerminalText.cleaned(peer.prefix(8), limit: 8)
+    let shown = TerminalText.cleaned(name, limit: 64)
+    return shown.isEmpty ? short : "\(shown) (\(short))"
+  }
+
+  /// Returns the display name alone, for lines that need no proof of identity; the id prefix if
+  /// there is none.
+  package static func shortName(_ name: String, _ peer: String) -> String {
+    name.isEmpty ? person("", peer) : TerminalText.cleaned(name, limit: 64)
+  }
+
+  /// Returns names for a sentence, such as `Ada and Ben`; beyond three, the first two and a count.
+  package static func listed(_ names: [String]) -> String {
+    guard let last = names.last, names.count > 1 else { return names.first ?? "" }
+    guard names.count <= 3 else { return "\(names[0]), \(names[1]) and \(names.count - 2) more" }
+    return "\(names.dropLast().joined(separator: ", ")) and \(last)"
+  }
+
+  /// Returns a number with its noun, such as `1 object` or `2 objects`.
+  package static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
+    number == 1 ? "1 \(one)" : "\(number) \(many ?? one + "s")"
+  }
+
+  /// Returns the sync line, such as `synced with ada, ben; not synced with cy (reconnecting)`.
+  package static func syncLine(
+    _ synced: [BoardEvent.SyncedMember],
+    _ others: [BoardEvent.SyncedMember]
+  ) -> String {
+    let lists = [
+      synced.isEmpty ? nil : "synced with \(names(synced))",
+      others.isEmpty ? nil : "not synced with \(names(others))",
+    ]
+    return lists.compactMap { $0 }.joined(separator: "; ")
+  }
+
+  private static func names(_ members: [BoardEvent.SyncedMember]) -> String {
+    members.map { member in
+      let isShared = members.count { $0.name == member.name } > 1
+      let name =
+        isShared ? person(member.name, member.peer) : shortName(member.name, member.peer)
+      return difference(member).map { "\(name) (\($0))" } ?? name
+    }
+    .joined(separator: ", ")
+  }
+
+  private static func difference(_ member: BoardEvent.SyncedMember) -> String? {
+    guard member.hasBoard != false else { return "no board" }
+    return switch member.state {
+    case nil: nil
+    case .connected, .suspect: "still different"
+    case .connecting, .reconnecting, .lost: member.state?.rawValue
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardRendering
+import WhiteboardSync
+
+/// The versions of the board that its document stores: checkpoints, their differences, and going back to them.
+///
+/// Confined to the isolation of its node.
+final class BoardVersions {
+  private let runtime: BoardRuntime
+  private let persistence: Persistence
+  private let editor: BoardEditor
+
+  init(_ runtime: BoardRuntime, persistence: Persistence, editor: BoardEditor) {
+    self.runtime = runtime
+    self.persistence = persistence
+    self.editor = editor
+  }
+
+  /// Stores the present board as a named version.
+  nonisolated(nonsending) func checkpoint(_ name: String) async throws(CommandError) {
+    _ = try persistence.openDocument
+    do throws(DocumentError) {
+      try await persistence.checkpoint(name)
+    } catch {
+      throw CommandError(error)
+    }
+  }
+
+  /// Changes the board back to its state at a checkpoint.
+  nonisolated(nonsending) func restore(
+    _ name: String
+  ) async throws(CommandError) -> CommandOutcome {
+    let earlier = try await state(at: name)
+    let outcome = try editor.editInSteps { (board) throws(BoardError) in
+      try board.restore(earlier)
+    }
+    let touched = outcome.changed + outcome.deleted + outcome.replaced.values
+    return CommandOutcome(ids: touched.sorted())
+  }
+
+  /// Emits the differences between two checkpoints.
+  ///
+  /// - Parameters:
+  ///   - from: The earlier checkpoint.
+  ///   - to: The later checkpoint; nil for the present board.
+  ///   - request: The id of the request.
+  /// - Throws: ``CommandError`` if there is no such checkpoint, or it cannot be read.
+  nonisolated(nonsending) func emitDifference(
+    from: String,
+    to: String?,
+    request: RequestMark?
+  ) async throws(CommandError) {
+    let earlier = try await state(at: from)
+    let later: BoardState
+    if let to {
+      later = try await state(at: to)
+    } else {
+      later = editor.board.state
+    }
+    let changes = BoardDiff.between(earlier, later).changes.compactMap { JSONValue($0.json) }
+    runtime.emit(
+      .diff(
+        .init(from: from, to: to, count: changes.count, changes: changes, request: request)
+      )
+    )
+  }
+
+  /// Emits the names and times of all checkpoints.
+  nonisolated(nonsending) func emitCheckpoints(request: RequestMark?) async throws(CommandError) {
+    let document = try persistence.openDocument
+    let versions: [DocumentVersion]
+    do throws(DocumentError) {
+      versions = try await document.versions()
+    } catch {
+      throw CommandError(error)
+    }
+    let list = versions.map {
+      BoardEvent.CheckpointDescription(
+        name: $0.name,
+        at: Timestamp.text(milliseconds: UInt64(max(0, $0.time)))
+      )
+    }
+    runtime.emit(.checkpoints(.init(count: list.count, checkpoints: list, request: request)))
+  }
+
+  /// Returns the state of the board at a checkpoint.
+  private nonisolated(nonsending) func state(
+    at name: String
+  ) async throws(CommandError) -> BoardState {
+    let document = try persistence.openDocument
+    do throws(DocumentError) {
+      let version = try await document.version(name)
+      let (state, notes) = try BoardFile.state(of: version, in: document)
+      for note in notes {
+        let message = "\(TerminalText.quoted(name)): \(note)"
+        runtime.emit(.warning(.init(code: "document-damaged", message: message)))
+      }
+      return state
+    } catch {
+      guard error.code == .notFound else { throw CommandError(error) }
+      throw CommandError(
+        .noSuchCheckpoint,
+        "there is no checkpoint \(TerminalText.quoted(name)); `checkpoints` lists them"
+      )
+    }
+  }
+}
+
+extension CommandError {
+  /// Creates the answer to a command from the error of a document.
+  init(_ error: DocumentError) {
+    let code: Code =
+      switch error.code {
+      case .badName, .tooLarge: .badArgument
+      case .full, .quota, .readOnly, .removed, .inputOutput: .notSaved
+      default: .refused
+      }
+    self.init(code, TerminalText.cleaned(error.message))
+  }
+}

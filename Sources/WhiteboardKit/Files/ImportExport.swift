@@ -1,0 +1,211 @@
+import Crypto
+import PeerSession
+import Whiteboard
+import WhiteboardExport
+import WhiteboardRendering
+import WhiteboardSync
+
+/// Writes the board to files of other formats, and adds the contents of such files to it.
+///
+/// Confined to the isolation of its node; files are read and written concurrently.
+final class ImportExport {
+  /// The maximum number of warnings about one imported file.
+  private static let warningLimit = 20
+
+  private let runtime: BoardRuntime
+  private let configuration: BoardConfiguration
+  private let board: BoardSession
+  private let authors: Authors
+  private let photos: PhotoFiles
+  private let editor: BoardEditor
+
+  init(
+    _ runtime: BoardRuntime,
+    _ configuration: BoardConfiguration,
+    _ board: BoardSession,
+    authors: Authors,
+    photos: PhotoFiles,
+    editor: BoardEditor
+  ) {
+    self.runtime = runtime
+    self.configuration = configuration
+    self.board = board
+    self.authors = authors
+    self.photos = photos
+    self.editor = editor
+  }
+
+  // MARK: - Export
+
+  /// Writes the board, or the objects that touch a region, to a file.
+  nonisolated(nonsending) func export(
+    to file: String,
+    region: Rectangle?,
+    scale: Double,
+    isReplacing: Bool
+  ) async throws(CommandError) -> CommandOutcome {
+    guard let format = ExportFormat(fileName: file) else {
+      throw CommandError(
+        .badArgument,
+        "the end of the file name chooses the format: use one of \(ExportFormat.endings)"
+      )
+    }
+    let count = try await withExport(region: region) { (export) async throws(CommandError) in
+      try await Self.write(
+        export,
+        as: format,
+        scale: scale,
+        to: file,
+        isReplacing: isReplacing,
+        pages: configuration.pages
+      )
+      return export.snapshots.count
+    }
+    return CommandOutcome(file: file, count: count)
+  }
+
+  /// Calls `body` with an export.
+  ///
+  /// The files of its photos exist until `body` returns.
+  private nonisolated(nonsending) func withExport<Result>(
+    region: Rectangle? = nil,
+    objects: Set<ObjectID>? = nil,
+    _ body: nonisolated(nonsending) (BoardExport) async throws(CommandError) -> Result
+  ) async throws(CommandError) -> Result {
+    var export = BoardExport(
+      of: editor.board,
+      id: board.session.id.text,
+      name: board.name,
+      region: region,
+      objects: objects,
+      names: authors.displayNames
+    )
+    let ids = Set(export.snapshots.compactMap { $0.asset?.id })
+    defer { for id in ids { photos.close(id) } }
+    var opened: [AssetID: String] = [:]
+    for id in ids { opened[id] = await photos.open(id) }
+    let paths = opened
+    export.picture.photo = { id in
+      paths[id].flatMap { try? FileReading.whole($0, limit: BoardLimits.photoBytes) }
+    }
+    return try await body(export)
+  }
+
+  /// Creates the file concurrently with the node.
+  private static func write(
+    _ export: BoardExport,
+    as format: ExportFormat,
+    scale: Double,
+    to file: String,
+    isReplacing: Bool,
+    pages: (any PageWriter)?
+  ) async throws(CommandError) {
+    try withCommandErrors { () throws(OutputFile.WriteError) in
+      try OutputFile.check(file, isReplacing: isReplacing)
+    }
+    let bytes: [UInt8]
+    do throws(ExportError) {
+      bytes = try export.file(as: format, scale: scale, pages: pages)
+    } catch {
+      throw CommandError(.refused, TerminalText.cleaned(error.message))
+    }
+    try withCommandErrors { () throws(OutputFile.WriteError) in
+      try OutputFile.write(bytes, to: file, isReplacing: isReplacing)
+    }
+  }
+
+  private static func withCommandErrors(
+    _ body: () throws(OutputFile.WriteError) -> Void
+  ) throws(CommandError) {
+    do throws(OutputFile.WriteError) {
+      try body()
+    } catch {
+      guard case .exists = error else { throw CommandError(.fileUnwritable, error.message) }
+      throw CommandError(.fileUnwritable, "\(error.message); `force` overwrites it")
+    }
+  }
+
+  // MARK: - Copies
+
+  /// The file of copied objects, which all boards of this data directory share.
+  private var copies: String { "\(configuration.dataDirectory)/copies.json" }
+
+  /// Copies objects, so that `paste` can add them to any board.
+  nonisolated(nonsending) func copy(
+    _ references: [ObjectReference]
+  ) async throws(CommandError) -> CommandOutcome {
+    let ids = try editor.resolve(references)
+    try await withExport(objects: Set(ids)) { (export) async throws(CommandError) in
+      try await Self.write(
+        export,
+        as: .json,
+        scale: 1,
+        to: copies,
+        isReplacing: true,
+        pages: nil
+      )
+    }
+    return CommandOutcome(ids: ids)
+  }
+
+  /// Adds the objects that were copied last, as one undo step; the settings of the board stay.
+  nonisolated(nonsending) func paste(
+    at place: BoardPoint?
+  ) async throws(CommandError) -> CommandOutcome {
+    guard FileReading.size(copies) != nil else {
+      throw CommandError(.refused, "nothing was copied yet; `copy ID …` does that on any board")
+    }
+    guard var imported = try await Self.read(copies) else { return CommandOutcome(ids: []) }
+    imported.settings = BoardSettings()
+    return try add(imported, at: place, from: copies)
+  }
+
+  // MARK: - Import
+
+  /// Adds the contents of a file to the board, as one undo step.
+  nonisolated(nonsending) func importFile(
+    _ file: String,
+    at place: BoardPoint?
+  ) async throws(CommandError) -> CommandOutcome {
+    guard let imported = try await Self.read(file) else {
+      return try await editor.importPhoto(file, at: place.map { Point($0) } ?? Point(x: 0, y: 0))
+    }
+    var outcome = try add(imported, at: place, from: file)
+    (outcome.file, outcome.count) = (file, outcome.ids?.count)
+    return outcome
+  }
+
+  private func add(
+    _ imported: ImportedBoard,
+    at place: BoardPoint?,
+    from file: String
+  ) throws(CommandError) -> CommandOutcome {
+    var imported = imported
+    if let place { imported.center(at: Point(place)) }
+    report(imported.warnings, about: file)
+    return try editor.add(imported)
+  }
+
+  /// Reads a file concurrently with the node; nil if it is a picture.
+  private static func read(_ file: String) async throws(CommandError) -> ImportedBoard? {
+    let bytes = try FileReading.whole(file, limit: ImportedBoard.byteLimit)
+    guard !PhotoHeader.isPhoto(bytes), !PhotoHeader.isWebP(bytes) else { return nil }
+    do throws(ImportError) {
+      return try ImportedBoard(reading: bytes) { AssetID(Array(SHA256.hash(data: $0))) }
+    } catch {
+      throw CommandError(
+        .fileUnreadable,
+        "\(TerminalText.quoted(file, limit: 256)): \(TerminalText.cleaned(error.message))"
+      )
+    }
+  }
+
+  private func report(_ warnings: [String], about file: String) {
+    let name = TerminalText.quoted(file, limit: 256)
+    var lines = warnings.prefix(Self.warningLimit).map { "\(name): \($0)" }
+    if warnings.count > Self.warningLimit {
+      lines.append("\(name): \(warnings.count - Self.warningLimit) more warnings")
+    }
+    for line in lines { runtime.emit(.warning(.init(code: "import", message: line))) }
+  }
+}

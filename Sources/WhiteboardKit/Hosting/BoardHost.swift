@@ -1,0 +1,142 @@
+import PeerSession
+import WhiteboardDocument
+import WhiteboardSync
+
+/// Hosts the board that the configuration names: opens its file and its session.
+///
+/// Confined to the isolation of its node.
+struct BoardHost {
+  /// The board to host.
+  enum Choice {
+    /// The board of this name.
+    case named(String)
+    /// The board of this id; the name is used if the board is new.
+    case board(SessionID, name: String)
+
+    /// The name of the board if it is new.
+    var name: String {
+      switch self {
+      case .named(let name), .board(_, let name): name
+      }
+    }
+  }
+
+  let configuration: BoardConfiguration
+  let persistence: Persistence
+
+  /// Opens the session of a board, and its file if boards are saved.
+  ///
+  /// - Parameters:
+  ///   - choice: The board to host.
+  ///   - new: The id to use if the board is new and the choice has none.
+  ///   - transport: The local endpoint.
+  /// - Returns: The board.
+  /// - Throws: ``WhiteboardError`` if the file cannot be opened for writing, and then is unchanged, or does not match
+  ///   the configuration; ``SessionError`` if the session cannot be opened.
+  nonisolated(nonsending) func host(
+    _ choice: Choice,
+    orMaking new: SessionID,
+    _ transport: PeerTransport
+  ) async throws -> BoardSession {
+    var name = choice.name
+    var id = new
+    if case .board(let board, _) = choice { id = board }
+    var code: JoinCode?
+    var membership: MembershipRecord?
+    if configuration.remembersBoards {
+      let document = try await openDocument(of: choice, orMaking: new)
+      persistence.use(document)
+      (id, name, code) = try await contents(of: document)
+      // An offline node dials no members and leaves the stored membership unchanged.
+      if !configuration.isOffline {
+        membership = await document.membershipRecord(logger: configuration.logger)
+      }
+    }
+    if configuration.isOwned, BoardID(id.bytes)?.isOwned != true {
+      throw WhiteboardError(
+        .usage,
+        "this board has no owner, so everyone can edit it: --owned makes a new one; give another name"
+      )
+    }
+    // A board that another peer created keeps the code of that peer, because its members know no other.
+    let isOwn = membership.map { $0.host == transport.peerID } ?? true
+    let policy = configuration.admissionPolicy(
+      default: isOwn || code != nil ? .code : .known,
+      code: code
+    )
+    let session = try await open(id, name, policy, membership, transport)
+    return BoardSession(session, name: name, policy: policy)
+  }
+
+  /// Opens the session of a board, or uses the one that a host moved to this relay.
+  private nonisolated(nonsending) func open(
+    _ id: SessionID,
+    _ name: String,
+    _ policy: AdmissionPolicy,
+    _ membership: MembershipRecord?,
+    _ transport: PeerTransport
+  ) async throws(SessionError) -> Session {
+    guard let carriage = configuration.carriage else {
+      return try await transport.host(id, admission: policy, name: name, membership: membership)
+    }
+    let session: Session
+    if let open = carriage.session {
+      session = open
+      if let membership { await session.restore(membership) }
+    } else {
+      session = try await transport.host(
+        id,
+        admission: policy,
+        host: carriage.host,
+        grant: carriage.grant,
+        membership: membership
+      )
+    }
+    await session.setName(name)
+    return session
+  }
+
+  /// Opens the file of a board; creates it if it is missing.
+  private nonisolated(nonsending) func openDocument(
+    of choice: Choice,
+    orMaking new: SessionID
+  ) async throws(WhiteboardError) -> BoardDocument {
+    do throws(DocumentError) {
+      if let file = configuration.boardFile {
+        return try await BoardDocument.openForWritingOrReading(at: file)
+      }
+      let library = BoardLibrary(directory: configuration.boardsDirectory)
+      switch choice {
+      case .named(let name):
+        return try await library.open(
+          named: name,
+          orMaking: new.bytes,
+          now: BoardFile.now,
+          orReading: true
+        )
+      case .board(let id, let name):
+        return try await library.open(
+          board: id.bytes,
+          name: name,
+          now: BoardFile.now,
+          orReading: true
+        )
+      }
+    } catch {
+      throw WhiteboardError(error)
+    }
+  }
+
+  private nonisolated(nonsending) func contents(
+    of document: BoardDocument
+  ) async throws(WhiteboardError) -> (SessionID, name: String, code: JoinCode?) {
+    do throws(DocumentError) {
+      guard let board = SessionID(bytes: document.board) else {
+        throw DocumentError(.damaged, "\(document.path): the file has no valid board id")
+      }
+      return (board, try await document.name(), await document.joinCode())
+    } catch {
+      throw WhiteboardError(error)
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import PeerSession
+import WhiteboardRendering
+
+/// The move of a hosted board to a relay, where members can use it while this node is away.
+///
+/// Confined to the isolation of its node.
+struct RelayMove {
+  /// The waits before the relays are asked again.
+  private static let pauses: [Duration] = [
+    .milliseconds(500), .seconds(1), .seconds(2), .seconds(5), .seconds(15),
+  ]
+
+  let runtime: BoardRuntime
+  let discovery: BoardDiscovery
+  let board: BoardSession
+  /// The local peer.
+  let localPeer: PeerID
+  /// The relays to ask.
+  let carrier: BoardConfiguration.Carrier
+
+  /// Asks relays until one accepts the board, or the relay that the configuration names refuses it.
+  ///
+  /// After that, the session itself keeps the relay up to date, also across restarts of either program.
+  nonisolated(nonsending) func run() async {
+    var failures = 0
+    var isReported = false
+    while runtime.ending == nil {
+      // The name and the code may have changed since the last attempt.
+      let terms = CarryTerms(name: board.name, admission: board.policy)
+      for candidate in relays {
+        do throws(SessionError) {
+          let relay = try await board.session.carry(
+            by: candidate.addresses,
+            relay: candidate.peer,
+            terms: terms
+          )
+          moved(to: relay, at: candidate.addresses)
+          return
+        } catch {
+          if error.code == .sessionEnded || error.code == .cancelled { return }
+          // A relay that the configuration names would refuse again.
+          let isFinal = carrier != .nearby && error.code != .unreachable && error.code != .timedOut
+          if isFinal || !isReported { report(error) }
+          isReported = true
+          if isFinal { return }
+        }
+      }
+      if !isReported, carrier == .nearby, failures == 3 {
+        isReported = true
+        runtime.emit(
+          .warning(
+            .init(
+              code: "no-relay",
+              message: "No relay was found nearby. The board is only on this computer until one is "
+                + "found. --relay HOST:PORT names a relay."
+            )
+          )
+        )
+      }
+      let pause = Self.pauses[min(failures, Self.pauses.count - 1)]
+      failures += 1
+      _ = await runtime.wait(timeout: pause) { runtime.ending != nil }
+    }
+  }
+
+  /// The relay that the configuration names, or all announced relays that accept boards.
+  private var relays: [(peer: PeerID?, addresses: [PeerAddress])] {
+    switch carrier {
+    case .at(let address, let peer):
+      [(peer, [PeerAddress(host: address.host, port: address.port)])]
+    case .nearby:
+      discovery.nearby.relays.compactMap { relay in
+        PeerID(bytes: relay.announcement.peer.bytes).map { ($0, relay.addresses) }
+      }
+    }
+  }
+
+  private func moved(to relay: PeerID, at addresses: [PeerAddress]) {
+    let link = addresses.first.flatMap { HostPort(host: $0.host, port: $0.port) }.map {
+      BoardLink(
+        address: $0,
+        board: board.session.id.text,
+        peer: relay.text,
+        code: board.code?.words ?? []
+      ).text
+    }
+    let name = runtime.call { node in
+      node.board?.roles.admit(relay: relay)
+      return node.members.name(of: relay)
+    }
+    runtime.emit(.carried(.init(relay: relay.text, name: name, link: link ?? "")))
+  }
+
+  private func report(_ error: SessionError) {
+    runtime.emit(
+      .warning(
+        .init(
+          code: "not-carried",
+          message: "The relay did not accept the board: \(TerminalText.cleaned(error.message))"
+            + " This peer's id, for the relay's allow setting, is \(localPeer.text)."
+        )
+      )
+    )
+  }
+}

@@ -1,0 +1,123 @@
+import PeerSession
+import WhiteboardSync
+
+/// The state of a node that has a board: the board itself, and what tells others how to join it.
+///
+/// Confined to the isolation of its node.
+final class Serving {
+  /// The replica and the parts that work on it.
+  let active: ActiveBoard
+  let events: SessionEvents
+  let timedWork: TimedWork
+  /// The description of how to reach the board, with the current code.
+  private(set) var ready: BoardEvent.Ready
+  /// The file that shows the open board to other programs of this user; nil if there is none.
+  private var openBoard: OpenBoardFile?
+
+  init(
+    _ active: ActiveBoard,
+    _ events: SessionEvents,
+    _ timedWork: TimedWork,
+    _ ready: BoardEvent.Ready
+  ) {
+    self.active = active
+    self.events = events
+    self.timedWork = timedWork
+    self.ready = ready
+  }
+
+  /// The session of the board, with its name and admission policy.
+  var board: BoardSession { active.boardSession }
+
+  /// Returns the link to the board with a code.
+  func link(code: JoinCode) -> String {
+    guard var link = try? BoardLink(ready.link) else { return "" }
+    link.code = code.words
+    return link.text
+  }
+
+  /// Replaces the join code here and for the other programs of this user.
+  func setCode(_ code: JoinCode, _ configuration: BoardConfiguration) {
+    board.setCode(code)
+    ready.link = link(code: code)
+    ready.code = code.text
+    if openBoard != nil { showOpenBoard(configuration) }
+  }
+
+  /// Shows the board and its current code to the other programs of this user.
+  ///
+  /// - Returns: Whether they can see it.
+  @discardableResult
+  func showOpenBoard(_ configuration: BoardConfiguration) -> Bool {
+    // The former file holds the lock until it is released.
+    openBoard = nil
+    openBoard = OpenBoardFile(
+      OpenBoard(
+        board: ready.board,
+        boardName: ready.boardName,
+        peer: ready.peer,
+        port: ready.port,
+        listen: configuration.listen?.host,
+        interface: configuration.interface,
+        admit: ready.admit,
+        code: ready.code,
+        pass: board.pass(configuration)
+      ),
+      inDataDirectory: configuration.dataDirectory
+    )
+    return openBoard != nil
+  }
+
+  /// Hides the board from the other programs of this user.
+  func hideOpenBoard() { openBoard = nil }
+}
+
+extension BoardSession {
+  /// Returns the pass of the links to the local peer; nil if it does not ask a user (HEL-9).
+  func pass(_ configuration: BoardConfiguration) -> String? {
+    admission == .ask ? configuration.identity.invitationPass(for: session.id).text : nil
+  }
+
+  /// Returns the event that describes how to reach the board through the local peer.
+  nonisolated(nonsending) func ready(
+    _ configuration: BoardConfiguration,
+    _ transport: PeerTransport,
+    isAnnounced: Bool
+  ) async -> BoardEvent.Ready {
+    var hosts: [String] = []
+    if configuration.isListening {
+      hosts = await transport.addresses()
+      if let listen = configuration.listen, !["0.0.0.0", "::"].contains(listen.host) {
+        hosts = [listen.host]
+      }
+      if hosts.isEmpty { hosts = ["127.0.0.1"] }
+    }
+    let addresses = hosts.compactMap { HostPort(host: $0, port: transport.port) }
+    let link = addresses.first.map {
+      BoardLink(
+        address: $0,
+        board: session.id.text,
+        peer: transport.peerID.text,
+        pass: pass(configuration),
+        code: code?.words ?? []
+      ).text
+    }
+    return BoardEvent.Ready(
+      peer: transport.peerID.text,
+      name: configuration.displayName,
+      addresses: addresses.map(\.description),
+      port: transport.port,
+      board: session.id.text,
+      boardName: name,
+      admit: admission.rawValue,
+      code: code?.text,
+      link: link ?? "",
+      announced: isAnnounced
+    )
+  }
+}
+
+extension JoinCode {
+  /// The words of the code.
+  var words: [String] { text.split(separator: "-").map(String.init) }
+}

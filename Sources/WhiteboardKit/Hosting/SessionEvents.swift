@@ -1,0 +1,183 @@
+import PeerSession
+import Whiteboard
+import WhiteboardRendering
+import WhiteboardSync
+
+/// Handles the events of the session of an open board.
+///
+/// Confined to the isolation of its node.
+final class SessionEvents {
+  private let runtime: BoardRuntime
+  private let board: ActiveBoard
+  private let invitations: Invitations
+  private let localRemoval: LocalRemoval
+  private let discovery: BoardDiscovery
+  private let reader: SessionReader
+
+  private var session: Session { board.session }
+  private var replica: Replica { board.replica }
+  private var members: Members { board.members }
+
+  init(
+    _ runtime: BoardRuntime,
+    _ board: ActiveBoard,
+    invitations: Invitations,
+    localRemoval: LocalRemoval,
+    discovery: BoardDiscovery
+  ) {
+    self.runtime = runtime
+    self.board = board
+    self.invitations = invitations
+    self.localRemoval = localRemoval
+    self.discovery = discovery
+    reader = SessionReader(runtime, board.persistence, board.session)
+  }
+
+  /// Reads events until the session ends; beside it, ``handle()`` handles them.
+  nonisolated(nonsending) func read() async { await reader.read() }
+
+  /// Handles events until the session ends, and the departure of all members then.
+  nonisolated(nonsending) func handle() async {
+    await reader.handleEvents { handle($0) }
+    let reason = session.endReason?.code.rawValue ?? "ending"
+    for peer in members.ids {
+      board.messages.endDeliveries(to: peer, reason: reason)
+      remove(peer)
+    }
+    invitations.endRequests()
+    if let end = session.endReason, end.code == .kicked {
+      localRemoval.removed(by: session.hostPeer, reason: end.remark)
+    }
+    discovery.stopAnnouncing()
+    runtime.changed()
+  }
+
+  private func handle(_ event: SessionEvent) {
+    switch event {
+    case .invitation(let invitation): invitations.received(invitation)
+    case .invitationEnded(let id, let error): invitations.end(id.description, because: error)
+    case .peerJoined(let peer): joined(peer)
+    case .peerStateChanged(let peer, let state): changed(peer, to: state)
+    case .peerLeft(let peer, let reason, _): left(peer, reason)
+    case .message(let bytes, let peer):
+      guard let member = MemberID(peer.bytes) else { return }
+      replica.received(bytes, from: member, now: runtime.now)
+      runtime.performActions()
+    case .datagram(let bytes, let peer):
+      guard let member = MemberID(peer.bytes) else { return }
+      replica.receivedDatagram(bytes, from: member, now: runtime.now)
+      runtime.performActions()
+    case .datagramPath(let peer, let path):
+      guard path == .link else { return }
+      runtime.emit(
+        .note(
+          .init(
+            code: "datagrams-over-link",
+            message:
+              "UDP does not reach \(members.label(of: peer)), so its drawing appears a little later."
+          )
+        )
+      )
+    case .resourceStarted(let info): board.transfers.resourceStarted(info)
+    case .resourceProgress(let id, let bytes, let size):
+      board.transfers.resourceProgressed(id, bytes, size)
+    case .resourceFinished(let info, let result): board.transfers.resourceFinished(info, result)
+    case .streamOpened(let stream):
+      runtime.spawn { node in await node.transfers.readStream(stream) }
+    case .warning(let warning):
+      runtime.emit(
+        .warning(.init(code: warning.code, message: TerminalText.cleaned(warning.message)))
+      )
+    }
+  }
+
+  // MARK: - Members
+
+  private func joined(_ peer: Peer) {
+    let id = peer.id
+    // If the process of the peer restarted, messages to the former process can no longer be confirmed.
+    board.outbox.leave(id)
+    board.messages.endDeliveries(to: id, reason: DepartureReason.restarted.word)
+    let member = Members.Member(
+      name: peer.name.raw,
+      state: .connected,
+      address: peer.address?.description,
+      since: runtime.clock.now
+    )
+    let isNew = members.add(id, member)
+    board.outbox.join(peer, session)
+    runtime.emit(.peerState(.init(peer: id.text, name: peer.name.raw, state: .connected)))
+    runtime.emit(.joined(.init(peer: id.text, name: peer.name.raw)))
+    board.persistence.recordName(peer.name.raw, of: id.text)
+    if let member = MemberID(id.bytes) {
+      replica.peerJoined(member, now: runtime.now)
+      runtime.performActions()
+      if id == session.hostPeer { localRemoval.readmitted() }
+      board.roles.admit(peer)
+    }
+    if isNew { discovery.membersChanged() }
+  }
+
+  private func changed(_ peer: PeerID, to state: PeerState) {
+    let shown: BoardEvent.PeerState.State =
+      switch state {
+      case .connecting: .connecting
+      case .connected: .connected
+      case .suspect: .suspect
+      case .reconnecting: .reconnecting
+      }
+    guard members.setState(shown, of: peer) else { return }
+    runtime.emit(.peerState(.init(peer: peer.text, name: members.name(of: peer), state: shown)))
+    // A member that accepts no messages may now be overdue for removal.
+    runtime.wakeNow()
+  }
+
+  private func left(_ peer: PeerID, _ reason: DepartureReason) {
+    let name = members.name(of: peer)
+    // Only the host removes members, so only its message removes the local peer.
+    var isAboutUs = false
+    switch reason {
+    case .kicked(let words) where peer == session.hostPeer:
+      isAboutUs = true
+      localRemoval.removed(by: peer, reason: words.displayed(width: EventText.wordsLimit))
+    case .refused(let error) where error.code == .kicked && peer != session.hostPeer:
+      localRemoval.reportRefusal(by: peer, because: error)
+    default: break
+    }
+    if reason == .lost {
+      runtime.emit(.peerState(.init(peer: peer.text, name: name, state: .lost)))
+      members.remember(lost: peer)
+    }
+    let message: String? =
+      switch reason {
+      case .refused(let error): error.message
+      case .kicked(let words) where !words.isEmpty: words.displayed
+      default: nil
+      }
+    board.messages.endDeliveries(to: peer, reason: reason.word) { undelivered in
+      runtime.emit(
+        .left(
+          .init(
+            peer: peer.text,
+            name: name,
+            reason: reason.word,
+            message: message,
+            undelivered: undelivered,
+            removedUs: isAboutUs ? true : nil
+          )
+        )
+      )
+    }
+    remove(peer)
+  }
+
+  private func remove(_ peer: PeerID) {
+    board.outbox.leave(peer)
+    guard members.remove(peer) else { return }
+    if let member = MemberID(peer.bytes) {
+      replica.peerLeft(member, now: runtime.now)
+      runtime.performActions()
+    }
+    discovery.membersChanged()
+  }
+}

@@ -1,0 +1,81 @@
+import PeerSession
+import Whiteboard
+import WhiteboardSync
+
+/// The timed work on an open board: deadlines of the replica, slow peers, the board's file, and purges.
+///
+/// Confined to the isolation of its node.
+final class TimedWork {
+  /// The interval between two purges of old deletions.
+  private static let purgeInterval = Duration.seconds(60)
+  /// The maximum number of objects of one purge; the others follow in the next one.
+  private static let purgeLimit = 1000
+
+  private let runtime: BoardRuntime
+  private let configuration: BoardConfiguration
+  private let board: ActiveBoard
+  private var nextPurge: ContinuousClock.Instant
+  /// The times since which objects were seen as deleted.
+  private var deletionAges = DeletionAges()
+
+  init(_ runtime: BoardRuntime, _ configuration: BoardConfiguration, _ board: ActiveBoard) {
+    self.runtime = runtime
+    self.configuration = configuration
+    self.board = board
+    nextPurge = runtime.start + Self.purgeInterval
+  }
+
+  /// Performs timed work when it is due, until the node ends.
+  nonisolated(nonsending) func run() async {
+    while runtime.ending == nil {
+      reportBacklogs()
+      board.replica.tick(now: runtime.now)
+      runtime.performActions()
+      board.outbox.dropSlowPeers(of: board.session) { board.members.isReached($0) }
+      board.persistence.runTimedWork()
+      purgeIfDue()
+      runtime.changed()
+      await runtime.room()
+      await runtime.sleep(until: nextDue)
+    }
+  }
+
+  /// The earliest deadline.
+  private var nextDue: ContinuousClock.Instant {
+    var due = nextPurge
+    if let deadline = board.persistence.nextDeadline { due = min(due, deadline) }
+    if let deadline = board.replica.nextDeadline { due = min(due, runtime.instant(deadline)) }
+    if let deadline = board.outbox.nextDeadline(after: runtime.clock.now) {
+      due = min(due, deadline)
+    }
+    return due
+  }
+
+  /// Reports to the replica which members have a backlog, so that they get no further answers.
+  ///
+  /// Otherwise a member that requests answers and accepts none would fill the memory.
+  private func reportBacklogs() {
+    for peer in board.members.unorderedIDs {
+      guard let member = MemberID(peer.bytes) else { continue }
+      board.replica.memberIsBacklogged(member, board.outbox.load(to: peer) > .light)
+    }
+  }
+
+  /// Removes objects for good that were deleted long ago (SYN-8); one of the connected members does it for all.
+  private func purgeIfDue() {
+    guard runtime.clock.now >= nextPurge else { return }
+    nextPurge = runtime.clock.now + Self.purgeInterval
+    guard configuration.recordingFile == nil else { return }
+    let replica = board.replica
+    let ids = deletionAges.purgeable(
+      on: replica.board,
+      at: runtime.now.uptime,
+      excluding: replica.board.objectsInUndo
+    )
+    // The member with the lowest id does it, unless it is a viewer, whose edit fails.
+    guard replica.members.allSatisfy({ $0 > replica.board.member }), !ids.isEmpty else { return }
+    _ = try? board.editor.edit { (board) throws(BoardError) in
+      for id in ids.prefix(Self.purgeLimit) { try board.purge(id) }
+    }
+  }
+}

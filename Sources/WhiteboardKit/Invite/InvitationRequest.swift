@@ -1,0 +1,143 @@
+import FoundationEssentials
+import WhiteboardDocument
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// A request of another program of the same user for an additional join code of an open board.
+///
+/// The request is a file beside the ``OpenBoard`` of the program that has the board open, and the answer is another
+/// one. Both are as private as the user's key, so a program that can write them needs no other proof.
+package enum InvitationRequest {
+  /// The answer.
+  package struct Answer: Codable, Equatable, Sendable {
+    /// The code.
+    package var code: String?
+    /// The role that the code gives, on an owned board.
+    package var role: String?
+    /// The time at which the code expires, in the format of RFC 3339; nil if it does not.
+    package var expires: String?
+    /// The reason why there is no code.
+    package var refusal: String?
+  }
+
+  /// Requests a code, and waits for the answer.
+  ///
+  /// - Parameters:
+  ///   - terms: The role and the lifetime of the code.
+  ///   - board: The board that another program has open.
+  ///   - directory: The data directory of both programs.
+  ///   - patience: How long to wait.
+  /// - Returns: The answer.
+  /// - Throws: ``WhiteboardError`` if the request could not be written, was refused, or was not answered in time.
+  package static func ask(
+    _ terms: InvitationTerms,
+    of board: OpenBoard,
+    inDataDirectory directory: String,
+    patience: Duration = .seconds(10)
+  ) async throws(WhiteboardError) -> Answer {
+    let places = Places(board.board, "\(UInt64.random(in: 0...UInt64.max))", directory)
+    defer {
+      unlink(places.question)
+      unlink(places.answer)
+    }
+    guard let bytes = try? JSONEncoder().encode(terms), write(bytes, to: places.question) else {
+      throw WhiteboardError(
+        .cannotCreate,
+        "the request to the program that has the board open cannot be written"
+      )
+    }
+    let clock = ContinuousClock()
+    let end = clock.now + patience
+    while clock.now < end {
+      if let bytes = try? FileReading.whole(places.answer, limit: 4096),
+        let answer = try? JSONDecoder().decode(Answer.self, from: Data(bytes))
+      {
+        if let refusal = answer.refusal { throw WhiteboardError(.notAllowed, refusal) }
+        return answer
+      }
+      try? await clock.sleep(for: .milliseconds(20))
+    }
+    throw WhiteboardError(.timedOut, "the program that has the board open did not answer")
+  }
+
+  /// Answers the requests for codes of a board, until the task is canceled.
+  ///
+  /// - Parameters:
+  ///   - board: The id of the board.
+  ///   - directory: The data directory.
+  ///   - invite: Creates a code.
+  static nonisolated(nonsending) func serve(
+    about board: String,
+    inDataDirectory directory: String,
+    by invite:
+      nonisolated(nonsending) (InvitationTerms) async throws(CommandError) ->
+      BoardEvent.Invited
+  ) async {
+    let watch = DirectoryWatch(OpenBoardFile.directory(in: directory))
+    repeat {
+      for (id, terms) in receive(about: board, inDataDirectory: directory) {
+        var answer = Answer()
+        do throws(CommandError) {
+          let invited = try await invite(terms)
+          answer.code = invited.code
+          answer.role = invited.role
+          answer.expires = invited.expires
+        } catch {
+          answer.refusal = error.message
+        }
+        guard let bytes = try? JSONEncoder().encode(answer) else { continue }
+        _ = write(bytes, to: Places(board, id, directory).answer)
+      }
+    } while await watch.tick()
+  }
+
+  /// Reads and removes the pending requests for codes of a board.
+  private static func receive(
+    about board: String,
+    inDataDirectory directory: String
+  ) -> [(id: String, terms: InvitationTerms)] {
+    let prefix = "\(board)\(Places.question)"
+    let folder = OpenBoardFile.directory(in: directory)
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.filter { $0.hasPrefix(prefix) }.sorted().compactMap { name in
+      let path = "\(folder)/\(name)"
+      guard let bytes = try? FileReading.whole(path, limit: 4096) else { return nil }
+      unlink(path)
+      guard let terms = try? JSONDecoder().decode(InvitationTerms.self, from: Data(bytes)),
+        terms.seconds.map({ (1...InvitationTerms.maximumSeconds).contains($0) }) ?? true
+      else { return nil }
+      return (String(name.dropFirst(prefix.count)), terms)
+    }
+  }
+
+  /// The paths of a request and its answer.
+  private struct Places {
+    static let question = ".ask-"
+    let question: String
+    let answer: String
+
+    init(_ board: String, _ id: String, _ directory: String) {
+      let folder = OpenBoardFile.directory(in: directory)
+      question = "\(folder)/\(board)\(Self.question)\(id)"
+      answer = "\(folder)/\(board).answer-\(id)"
+    }
+  }
+
+  /// Writes a file in one step: a reader sees the whole file or none.
+  private static func write(_ bytes: Data, to path: String) -> Bool {
+    let new = path.replacing(".ask-", with: ".new-").replacing(".answer-", with: ".told-")
+    let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { return false }
+    let isWritten = FileWriting.writeAll(Array(bytes), to: descriptor) == nil
+    close(descriptor)
+    guard isWritten, rename(new, path) == 0 else {
+      unlink(new)
+      return false
+    }
+    return true
+  }
+}

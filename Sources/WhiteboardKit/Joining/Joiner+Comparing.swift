@@ -1,0 +1,81 @@
+import PeerSession
+
+/// The words that a user compares on both screens before the local peer joins.
+extension Joiner {
+  /// Has the user compare the words, if the answer matters.
+  ///
+  /// - Returns: Whether the words are the same.
+  static func compare(
+    _ verification: Verification,
+    timeout: Duration,
+    on node: isolated SharedBoard
+  ) async -> Bool {
+    await node.joiner?.compare(verification, timeout: timeout) ?? false
+  }
+
+  private nonisolated(nonsending) func compare(
+    _ verification: Verification,
+    timeout: Duration
+  ) async -> Bool {
+    guard runtime.ending == nil else { return false }
+    let mustAnswer = verification.mustBeCompared
+    guard !mustAnswer || runtime.call({ $0.commandRunner.buffer.canHoldAnswer }) else {
+      reportNoUser()
+      return false
+    }
+    let id = invitations.nextComparisonID()
+    runtime.emit(
+      .invitation(
+        .init(
+          id: id,
+          peer: verification.peer.text,
+          name: verification.name.raw,
+          words: verification.words.joined(separator: " "),
+          direction: .outgoing,
+          mustAnswer: mustAnswer,
+          deadline: SystemTime.deadlineText(timeout)
+        )
+      )
+    )
+    guard mustAnswer else { return true }
+    return await withCheckedContinuation { continuation in
+      invitations.addComparison(
+        id,
+        with: verification.peer,
+        named: verification.name.raw,
+        continuation
+      )
+      runtime.spawn { node in
+        await node.commandRunner.runDueCommands()
+        node.joiner?.endUnanswerableComparisons()
+      }
+      runtime.spawn { node in
+        try? await node.runtime.clock.sleep(for: timeout)
+        guard node.invitations.isPending(id) else { return }
+        node.joiner?.attempt.problem = WhiteboardError(
+          .timedOut,
+          "It was not confirmed in time that the words are the same."
+        )
+        node.invitations.answerComparison(id, isSame: false)
+      }
+    }
+  }
+
+  /// Ends the questions to compare words if no command can answer them any longer.
+  func endUnanswerableComparisons() {
+    guard runtime.call({ $0.commandRunner.buffer.isAtEndOrFull && !$0.commandRunner.hasDueCommand })
+    else { return }
+    for id in invitations.comparisons {
+      reportNoUser()
+      invitations.answerComparison(id, isSame: false)
+    }
+  }
+
+  private func reportNoUser() {
+    let message =
+      "The host requires that you compare words, but this program has no user. Join on a terminal, or "
+      + "by the board's link."
+    attempt.problem = WhiteboardError(.notAllowed, message)
+    runtime.emit(.warning(.init(code: "nobody-to-ask", message: message)))
+  }
+}

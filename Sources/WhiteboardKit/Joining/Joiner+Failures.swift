@@ -1,0 +1,139 @@
+import PeerSession
+import WhiteboardRendering
+
+/// Explaining why no peer admitted the local peer.
+extension Joiner {
+  /// Returns what a refusal means for the user, and what to do.
+  ///
+  /// - Parameters:
+  ///   - error: The refusal.
+  ///   - request: The request that was refused.
+  ///   - peer: The announced names of the peer.
+  /// - Returns: ``WhiteboardError``, or the same error if it needs no explanation.
+  nonisolated(nonsending) func explain(
+    _ error: SessionError,
+    _ request: JoinRequest,
+    of peer: AskedPeer
+  ) async -> any Error {
+    if let problem = attempt.problem { return problem }
+    switch error.code {
+    case .kicked:
+      var request = request
+      if let board = request.session {
+        request.membership = await copies.member(of: board)?.membership
+      }
+      return await localRemoval.explanation(of: error, request, peer.hostName)
+    case .wrongCode where request.code == nil:
+      // A stored code that was refused is not used again (ADM-3).
+      if let board = request.session { await copies.removeCode(of: board) }
+      return WhiteboardError(.notAllowed, "The code of this board has changed\(WhiteboardError.codeAdvice)")
+    case .timedOut:
+      return timeout
+    case .withdrawn where request.code == nil && runtime.ending == nil:
+      return WhiteboardError(.notAllowed, "This board admits by a code\(WhiteboardError.codeAdvice)")
+    case .notVerified where request.trust == .unverified:
+      let advice = "Join by its link, or choose it by name from `whiteboard-peer nearby`"
+      return WhiteboardError(
+        .notAllowed,
+        request.code == nil
+          ? "Nothing proves whose board is at that address: it admits without a code and without "
+            + "words to compare. \(advice), or let the board admit by code."
+          : "The board at that address did not prove that it knows the code. \(advice)."
+      )
+    case .full:
+      let limit = error.remark.isEmpty ? "" : " \(TerminalText.cleaned(error.remark, limit: 128))"
+      return WhiteboardError(
+        .notAllowed,
+        "This board is full.\(limit) Its host can admit more peers with --max-peers, or move the "
+          + "board to a relay with --relay auto."
+      )
+    case .selfDialled:
+      return WhiteboardError(
+        .unreachable,
+        "You host that board yourself. To join it as another peer, use another --data-dir."
+      )
+    default:
+      return error
+    }
+  }
+
+  private var timeout: WhiteboardError {
+    guard let askedName = attempt.askedName else {
+      let address = attempt.silentAddress ?? "The peer"
+      return WhiteboardError(
+        .timedOut,
+        "\(address) accepted the connection and did not answer. Try again later; "
+          + "`whiteboard-peer doctor` looks for the cause."
+      )
+    }
+    let name = EventText.shortName(askedName, "the host")
+    return WhiteboardError(
+      .timedOut,
+      "\(name) did not accept in time. Ask \(name) to accept, then join again."
+    )
+  }
+
+  // MARK: - After a search
+
+  /// Returns why no announced peer admitted the local peer.
+  nonisolated(nonsending) func failure(
+    of search: JoinSearch,
+    _ name: String?,
+    _ timeout: Duration
+  ) async -> any Error {
+    let refusals = search.refusals
+    guard let first = refusals.first else { return notFound(name, timeout) }
+    let sure = refusals.first {
+      refusals.count == 1
+        || $0.candidate.rank == .knownPeer && [.kicked, .wrongCode].contains($0.error.code)
+    }
+    if let sure, sure.error.code != .unreachable {
+      if refusals.count > 1 { attempt.problem = nil }
+      return await explain(sure.error, request(for: sure.candidate), of: sure.candidate.askedPeer)
+    }
+    if refusals.allSatisfy({ $0.error.code == .unreachable }), refusals.count == 1 {
+      return WhiteboardError(
+        .unreachable,
+        first.error.message + " The board is announced, but nothing answers there: "
+          + "`whiteboard-peer doctor` looks for the cause."
+      )
+    }
+    let codes = refusals.map { WhiteboardError($0.error).code }
+    var message =
+      "No peer admitted you to \(TerminalText.quoted(first.candidate.boardName)): "
+      + refusals.map(\.words).joined(separator: "; ") + "."
+    if configuration.code == nil, refusals.contains(where: { $0.error.code == .withdrawn }) {
+      message += " Join with a code\(WhiteboardError.codeAdvice)"
+    }
+    return WhiteboardError(codes.contains(.notAllowed) ? .notAllowed : codes[0], message)
+  }
+
+  private func notFound(_ name: String?, _ timeout: Duration) -> WhiteboardError {
+    let boards = discovery.nearby.boards
+    let seconds = Int(timeout / .seconds(1))
+    let wanted = name.map { "no board called \(TerminalText.quoted($0))" } ?? "no board"
+    var message = "\(wanted) was found nearby in \(seconds) s"
+    if let own = discovery.ownBoard, boards.isEmpty, name.map({ $0 == own }) ?? true {
+      message +=
+        " but this peer's own, \(TerminalText.quoted(own)); to join it as another peer, "
+        + "use another --data-dir"
+    } else if let problem = discovery.problem {
+      message += ". \(problem.description)"
+    } else if name != nil, !boards.isEmpty {
+      message += "; there is \(boards.prefix(16).map(\.label).joined(separator: ", "))"
+    } else {
+      message += "; join by link or HOST:PORT, or see: whiteboard-peer doctor"
+    }
+    return WhiteboardError(.timedOut, message)
+  }
+
+  /// Returns the error that asks the user to choose one of several boards.
+  func choice(of boards: [Nearby.Board]) -> WhiteboardError {
+    let list = boards.prefix(16).map(\.label).joined(separator: ", ")
+    return WhiteboardError(
+      .usage,
+      "\(boards.count) boards are nearby: \(list). Name one: whiteboard-peer join NAME, or the "
+        + "start of the id in brackets"
+    )
+  }
+}

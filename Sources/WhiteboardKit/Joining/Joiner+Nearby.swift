@@ -1,0 +1,139 @@
+import PeerDiscovery
+import PeerSession
+
+/// Joining a board that is announced on this network; ``JoinSearch`` decides which peer is asked.
+extension Joiner {
+  /// Asks the announced peers of a board in turn until one admits the local peer.
+  ///
+  /// - Parameters:
+  ///   - name: What the user calls the board; nil for any board.
+  ///   - timeout: How long to wait for further peers.
+  /// - Returns: The board.
+  /// - Throws: ``WhiteboardError`` if the board is not found, several match, or every peer refuses.
+  nonisolated(nonsending) func joinNearby(
+    _ name: String?,
+    timeout: Duration
+  ) async throws -> BoardSession {
+    runtime.emit(.joining(.init(step: .searching, boardName: name)))
+    var search = JoinSearch(
+      name == nil ? .one : configuration.code == nil ? .known : .all,
+      redialLimit: .seconds(30),
+      deadline: runtime.uptime + timeout
+    )
+    var retried: Set<JoinSearch.Candidate.ID> = []
+    while runtime.ending == nil {
+      try Task.checkCancellation()
+      let shown = announcedPeers(name)
+      await loadMembers(of: shown)
+      search.show(shown.compactMap { candidate($0, name) })
+      switch search.next(now: runtime.uptime) {
+      case .ask(let candidate):
+        do {
+          return try await join(candidate, isAgain: retried.contains(candidate.id))
+        } catch let error as SessionError where error.code != .cancelled {
+          let isAskedAgain = search.refused(
+            by: candidate.id,
+            error,
+            afterAskingFor: timeOfQuestion,
+            now: runtime.uptime,
+            jitter: Double.random(in: 0...1)
+          )
+          report(JoinSearch.Refusal(candidate: candidate, error: error), hasNext: search.hasNext)
+          if isAskedAgain, retried.insert(candidate.id).inserted, !search.hasNext {
+            reportRetry(error)
+          }
+        }
+      case .wait(let due):
+        let hasChanged = await runtime.wait(timeout: due - runtime.uptime) {
+          self.announcedPeers(name) != shown
+        }
+        // Other peers may be found in the same moment, and the order depends on all of them.
+        if hasChanged { _ = await runtime.wait(timeout: .milliseconds(200)) { false } }
+      case .choose(let boards):
+        throw choice(of: discovery.nearby.boards.filter { boards.contains($0.id) })
+      case .giveUp: throw await failure(of: search, name, timeout)
+      }
+    }
+    try Task.checkCancellation()
+    throw await failure(of: search, name, timeout)
+  }
+
+  private nonisolated(nonsending) func join(
+    _ candidate: JoinSearch.Candidate,
+    isAgain: Bool
+  ) async throws -> BoardSession {
+    questionStart = nil
+    return try await ask(request(for: candidate), of: candidate.askedPeer, isAgain: isAgain)
+  }
+
+  /// Returns the request for a candidate.
+  func request(for candidate: JoinSearch.Candidate) -> JoinRequest {
+    var request = JoinRequest(
+      session: candidate.id.board,
+      addresses: candidate.addresses,
+      peer: candidate.id.peer,
+      trust: .discovered,
+      code: configuration.code
+    )
+    // The search itself asks a peer again, and asks other peers in the meantime.
+    request.redialLimit = .zero
+    request.answerTimeout = JoinSearch.answerTimeout
+    return request
+  }
+
+  /// How long a user was asked during the last attempt.
+  private var timeOfQuestion: Duration {
+    questionStart.map { runtime.clock.now - $0 } ?? .zero
+  }
+
+  /// Reports a refusal after which another peer is asked.
+  private func report(_ refusal: JoinSearch.Refusal, hasNext: Bool) {
+    let peer = EventText.person(refusal.candidate.hostName, refusal.candidate.id.peer.text)
+    let next = hasNext ? " Trying the next peer." : ""
+    if refusal.error.code == .wrongPeer {
+      let address = refusal.candidate.addresses.first?.description ?? "its address"
+      let message = "The peer at \(address) is not the announced one, \(peer).\(next)"
+      runtime.emit(.warning(.init(code: "not-announced-peer", message: message)))
+    } else if hasNext {
+      runtime.emit(.warning(.init(code: "peer-refused", message: "\(refusal.words).\(next)")))
+    }
+  }
+
+  // MARK: - Candidates
+
+  /// Returns the announced peers of the boards that a name means, in order of appearance.
+  private func announcedPeers(_ name: String?) -> [DiscoveredPeer] {
+    let nearby = discovery.nearby
+    return nearby.inOrderOfAppearance(nearby.boards(meantBy: name).flatMap(\.peers))
+  }
+
+  private func candidate(_ found: DiscoveredPeer, _ name: String?) -> JoinSearch.Candidate? {
+    guard let peer = PeerID(bytes: found.announcement.peer.bytes),
+      let board = SessionID(bytes: found.announcement.session.bytes)
+    else { return nil }
+    let isNamed = name.map { $0.utf8.count >= 8 && peer.text.hasPrefix($0.lowercased()) } ?? false
+    return JoinSearch.Candidate(
+      id: .init(peer: peer, board: board),
+      boardName: found.announcement.boardName.raw,
+      hostName: found.announcement.hostName.raw,
+      addresses: found.addresses,
+      rank: isNamed ? .knownPeer : known.rank(of: peer, on: board)
+    )
+  }
+
+  /// Loads the members of the announced boards that have a copy on this computer.
+  private nonisolated(nonsending) func loadMembers(of shown: [DiscoveredPeer]) async {
+    for found in shown {
+      guard let board = SessionID(bytes: found.announcement.session.bytes),
+        known.boards.contains(board), known.members[board] == nil
+      else { continue }
+      let record = await copies.member(of: board)?.membership
+      known.members[board] = Set(record.map { [$0.host] + $0.members.map(\.peer) } ?? [])
+    }
+  }
+}
+
+extension JoinSearch.Candidate {
+  /// The announced names.
+  var askedPeer: Joiner.AskedPeer { Joiner.AskedPeer(hostName: hostName, boardName: boardName) }
+}

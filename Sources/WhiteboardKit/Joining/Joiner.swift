@@ -1,0 +1,311 @@
+import PeerSession
+import WhiteboardRendering
+
+/// Finds the board that the user means, and asks its peers to admit the local peer.
+///
+/// Reports each step, has the user compare words if the peer requires it, and explains failures. Confined to
+/// the isolation of its node.
+final class Joiner {
+  /// The peer that is asked, as discovery or the user named it; the names may be empty.
+  struct AskedPeer {
+    var hostName = ""
+    var boardName = ""
+  }
+
+  /// What became known during one attempt to be admitted.
+  struct Attempt {
+    /// The address that accepted the connection and has not answered.
+    var silentAddress: String?
+    /// The display name of the user who was asked to admit the local peer.
+    var askedName: String?
+    /// The reason why the words were not confirmed here.
+    var problem: WhiteboardError?
+  }
+
+  let runtime: BoardRuntime
+  let configuration: BoardConfiguration
+  let discovery: BoardDiscovery
+  let copies: StoredCopies
+  let localRemoval: LocalRemoval
+  let invitations: Invitations
+  let transport: PeerTransport
+
+  /// The peers and boards that a search asks first.
+  var known = Acquaintances()
+  /// The current attempt, or the last one.
+  var attempt = Attempt()
+  /// The time at which a remote user was asked to admit the local peer; nil if none was.
+  var questionStart: ContinuousClock.Instant?
+  /// The reason that was reported last for dialing the host again.
+  private var retryReason: SessionError.Code?
+
+  init(
+    _ runtime: BoardRuntime,
+    _ configuration: BoardConfiguration,
+    _ discovery: BoardDiscovery,
+    _ copies: StoredCopies,
+    _ localRemoval: LocalRemoval,
+    _ invitations: Invitations,
+    _ transport: PeerTransport
+  ) {
+    self.runtime = runtime
+    self.configuration = configuration
+    self.discovery = discovery
+    self.copies = copies
+    self.localRemoval = localRemoval
+    self.invitations = invitations
+    self.transport = transport
+  }
+
+  /// Finds a board and joins it.
+  ///
+  /// - Parameters:
+  ///   - target: The board.
+  ///   - timeout: How long to wait for an announced board.
+  /// - Returns: The board, and whether it was found because it is announced.
+  /// - Throws: ``WhiteboardError`` or ``SessionError`` if no board or more than one is found, or no peer admits the
+  ///   local peer.
+  nonisolated(nonsending) func join(
+    _ target: JoinTarget,
+    timeout: Duration
+  ) async throws -> (BoardSession, isAnnounced: Bool) {
+    switch target {
+    case .link(let link): return (try await joinDirectly(try request(for: link)), false)
+    case .address(let address):
+      return (try await join(at: PeerAddress(host: address.host, port: address.port)), false)
+    case .nearby: return (try await joinNearby(nil, timeout: timeout), true)
+    case .name(let name): return (try await joinNearby(name, timeout: timeout), true)
+    }
+  }
+
+  // MARK: - At a given address
+
+  /// Joins the board at an address: one that was joined there before if the peer has it, or else the only one.
+  private nonisolated(nonsending) func join(
+    at address: PeerAddress
+  ) async throws -> BoardSession {
+    var request = JoinRequest(
+      session: nil,
+      addresses: [address],
+      peer: nil,
+      trust: .unverified,
+      code: configuration.code
+    )
+    for stored in await copies.members(at: address) {
+      request.session = stored.board
+      do {
+        return try await joinDirectly(request)
+      } catch let error as SessionError where error.code == .noSuchSession {
+        continue
+      }
+    }
+    request.session = nil
+    return try await joinDirectly(request)
+  }
+
+  /// Joins at a given address; if no peer answers there, the error says what to do.
+  private nonisolated(nonsending) func joinDirectly(
+    _ request: JoinRequest
+  ) async throws -> BoardSession {
+    do {
+      return try await ask(request, of: AskedPeer())
+    } catch let error as SessionError {
+      let explanation = await explain(error, request, of: AskedPeer())
+      guard let error = explanation as? SessionError, error.code == .unreachable else {
+        throw explanation
+      }
+      let cause =
+        attempt.silentAddress.map {
+          "\($0) accepted the connection and did not answer as a whiteboard."
+        } ?? error.message
+      throw WhiteboardError(
+        .unreachable,
+        cause + " Check the address and that the board is open there; "
+          + "`whiteboard-peer nearby` lists the boards on this network."
+      )
+    }
+  }
+
+  private func request(for link: BoardLink) throws -> JoinRequest {
+    guard let board = SessionID(text: link.board) else {
+      throw WhiteboardError(.usage, LinkError.badBoard.description)
+    }
+    var code = configuration.code
+    if !link.code.isEmpty {
+      do {
+        code = try JoinCode(words: link.code.joined(separator: "-"))
+      } catch {
+        throw WhiteboardError(.usage, "the link's code is not a join code: \(error)")
+      }
+    }
+    let peer = link.peer.flatMap { PeerID(text: $0) }
+    if peer == nil {
+      runtime.emit(
+        .warning(
+          .init(
+            code: "link-without-peer",
+            message: "The link does not name the host, so a join code or compared words must prove "
+              + "which peer it is."
+          )
+        )
+      )
+    }
+    var request = JoinRequest(
+      session: board,
+      addresses: [PeerAddress(host: link.address.host, port: link.address.port)],
+      peer: peer,
+      trust: peer == nil ? .unverified : .pinnedByLink,
+      code: code
+    )
+    request.pass = link.pass.flatMap { InvitationPass(text: $0) }
+    return request
+  }
+
+  // MARK: - Asking
+
+  /// Asks a peer for admission: with the stored code if there is no other, and without it if the peer does not
+  /// ask for a code.
+  ///
+  /// - Parameters:
+  ///   - request: The request; the stored membership is added to it.
+  ///   - peer: The announced names of the peer and the board.
+  ///   - isAgain: Whether the same peer is asked again, which is not reported.
+  /// - Returns: The board.
+  /// - Throws: ``SessionError`` if the peer does not admit the local peer.
+  nonisolated(nonsending) func ask(
+    _ request: JoinRequest,
+    of peer: AskedPeer,
+    isAgain: Bool = false
+  ) async throws -> BoardSession {
+    var request = request
+    let stored: StoredCopies.Member? =
+      if let board = request.session { await copies.member(of: board) } else { nil }
+    request.membership = stored?.membership
+    if request.code == nil, let code = stored?.code {
+      request.code = code
+      do {
+        return try await askOnce(request, of: peer, isAgain: isAgain)
+      } catch let error as SessionError where error.code == .notVerified {
+        // The peers of the board admit in another way now.
+        request.code = nil
+      }
+    }
+    return try await askOnce(request, of: peer, isAgain: isAgain)
+  }
+
+  private nonisolated(nonsending) func askOnce(
+    _ request: JoinRequest,
+    of peer: AskedPeer,
+    isAgain: Bool
+  ) async throws -> BoardSession {
+    var request = request
+    // The code that admits the local peer admits others too, since all members use one code for a board.
+    request.admission =
+      configuration.admission == nil
+      ? request.code.map { .code($0) } ?? .known
+      : configuration.admissionPolicy(default: .known, code: request.code)
+    if !isAgain {
+      reportConnecting(request, peer)
+      retryReason = nil
+    }
+    let timeout = request.timeout
+    attempt = Attempt()
+    let (steps, stepSource) = AsyncStream<JoinStep>.makeStream()
+    let id = request.peer
+    runtime.spawn { node in
+      for await step in steps { node.joiner?.report(step, id, peer) }
+    }
+    defer { stepSource.finish() }
+    let session = try await transport.join(
+      request,
+      progress: { stepSource.yield($0) },
+      verify: { [node = runtime.node] in await Joiner.compare($0, timeout: timeout, on: node) }
+    )
+    let name = await name(of: session, announcedAs: peer.boardName)
+    return BoardSession(session, name: name, policy: request.admission)
+  }
+
+  /// Returns the name of a board: the announced one, or else the one that its host reported; a part of its id if
+  /// it has none.
+  private nonisolated(nonsending) func name(
+    of session: Session,
+    announcedAs announced: String
+  ) async -> String {
+    if announced.isEmpty { return session.name.isEmpty ? session.id.short : session.name.raw }
+    // The host did not report the name in the handshake, but announces it.
+    if session.name.isEmpty { await session.setName(announced) }
+    return announced
+  }
+
+  // MARK: - Reporting
+
+  private func reportConnecting(_ request: JoinRequest, _ peer: AskedPeer) {
+    runtime.emit(
+      .peerState(
+        .init(
+          peer: request.peer?.text,
+          name: peer.hostName,
+          state: .connecting,
+          address: request.peer == nil ? request.addresses.first?.description : nil
+        )
+      )
+    )
+  }
+
+  /// Reports a step of an attempt.
+  private func report(_ step: JoinStep, _ id: PeerID?, _ peer: AskedPeer) {
+    guard runtime.ending == nil else { return }
+    var joining = BoardEvent.Joining(
+      step: .provingCode,
+      peer: id?.text,
+      name: peer.hostName.isEmpty ? nil : peer.hostName,
+      boardName: peer.boardName.isEmpty ? nil : peer.boardName
+    )
+    attempt.silentAddress = nil
+    switch step {
+    case .connecting(let address):
+      (joining.step, joining.address) = (.connecting, address.description)
+    case .awaitingAnswer(let address):
+      (joining.step, joining.address) = (.awaitingAnswer, address.description)
+      attempt.silentAddress = address.description
+    case .provingCode: break
+    case .awaitingAcceptance(let name):
+      (joining.step, joining.name) = (.awaitingAcceptance, name.raw)
+      attempt.askedName = name.raw
+      questionStart = runtime.clock.now
+    case .retrying(let error): return reportRetry(error)
+    }
+    // While the host is dialed again, the reason is reported instead of these steps.
+    switch joining.step {
+    case .connecting where retryReason != nil, .awaitingAnswer where retryReason != nil: break
+    default: runtime.emit(.joining(joining))
+    }
+  }
+
+  /// Reports why the host is dialed again; the same reason in succession is reported once.
+  func reportRetry(_ error: SessionError) {
+    guard retryReason != error.code else { return }
+    retryReason = error.code
+    let reason =
+      switch error.code {
+      case .busy: "The host is busy."
+      case .lockedOut: "The host accepts no codes for a minute: too many were wrong."
+      case .timedOut: "The host did not answer in time."
+      default: TerminalText.cleaned(error.message)
+      }
+    runtime.emit(.warning(.init(code: "retrying", message: "\(reason) Trying again.")))
+  }
+}
+
+extension JoinTarget {
+  /// The name of the target for the user; empty for any board nearby.
+  package var words: String {
+    switch self {
+    case .nearby: ""
+    // A whole board id means nothing to a user.
+    case .name(let name): SessionID(text: name) == nil ? name : ""
+    case .link(let link): link.address.description
+    case .address(let address): address.description
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import Logging
+import PeerSession
+import WhiteboardDocument
+
+/// The copies of boards on this computer, as far as they help to join a board again.
+///
+/// A copy that cannot be read counts as missing, since a board can be joined without it.
+struct StoredCopies: Sendable {
+  /// What a copy stores for joining its board again.
+  struct Member: Sendable {
+    let board: SessionID
+    /// The members of the board, with the ticket that admits the local peer.
+    let membership: MembershipRecord?
+    /// The join code that admitted the local peer; nil if there was none, or it is known to be wrong.
+    let code: JoinCode?
+  }
+
+  /// The maximum number of copies to try for one address.
+  private static let copiesLimit = 4
+
+  private let configuration: BoardConfiguration
+
+  init(_ configuration: BoardConfiguration) { self.configuration = configuration }
+
+  private var library: BoardLibrary { BoardLibrary(directory: configuration.boardsDirectory) }
+
+  /// Whether boards are joined again with their copies.
+  private var isUsed: Bool {
+    configuration.remembersBoards && configuration.recordingFile == nil
+  }
+
+  /// Returns what the copy of a board stores; nil if there is no copy.
+  nonisolated(nonsending) func member(of board: SessionID) async -> Member? {
+    guard isUsed, let file = try? await library.file(of: board.bytes) else { return nil }
+    return await member(of: board, inFile: file)
+  }
+
+  private nonisolated(nonsending) func member(
+    of board: SessionID,
+    inFile file: String
+  ) async -> Member? {
+    guard let document = try? await BoardDocument.open(at: file, mode: .reading) else { return nil }
+    let stored = Member(
+      board: board,
+      membership: await document.membershipRecord(logger: configuration.logger),
+      code: await document.joinCode()
+    )
+    try? await document.close()
+    return stored
+  }
+
+  /// Returns what the copies of boards store that had a member at an address, last changed first.
+  ///
+  /// An address does not identify a board, but the board there is likely one that was there before.
+  nonisolated(nonsending) func members(at address: PeerAddress) async -> [Member] {
+    guard isUsed else { return [] }
+    var found: [Member] = []
+    for summary in (try? await library.list(by: .changed)) ?? [] {
+      guard found.count < Self.copiesLimit, let board = summary.board,
+        let id = SessionID(bytes: board),
+        let stored = await member(of: id, inFile: summary.path),
+        let record = stored.membership,
+        record.members.contains(where: { $0.addresses.contains(address) })
+      else { continue }
+      found.append(stored)
+    }
+    return found
+  }
+
+  /// Removes the stored code of a board, because it admits no longer.
+  nonisolated(nonsending) func removeCode(of board: SessionID) async {
+    guard let file = try? await library.file(of: board.bytes),
+      let document = try? await BoardDocument.open(at: file, mode: .writing)
+    else { return }
+    try? await document.forgetCode()
+    try? await document.close()
+  }
+
+  /// Returns the peers that this computer knows and, if asked for, the boards.
+  ///
+  /// - Parameter includesBoards: Whether to include the boards, for which every stored copy is opened.
+  /// - Returns: The peers and boards.
+  nonisolated(nonsending) func acquaintances(includesBoards: Bool) async -> Acquaintances {
+    var known = Acquaintances()
+    for peer in await configuration.peerStore?.all ?? [] where peer.verified != .anyone {
+      known.peers.insert(peer.peer)
+    }
+    guard includesBoards, isUsed else { return known }
+    for summary in (try? await library.list()) ?? [] {
+      if let id = summary.board.flatMap({ SessionID(bytes: $0) }) { known.boards.insert(id) }
+    }
+    return known
+  }
+}
+
+extension BoardDocument {
+  /// Returns the stored membership (MEM-7); nil if there is none.
+  ///
+  /// An unreadable record is ignored, since the board can be opened without it.
+  func membershipRecord(logger: Logger) async -> MembershipRecord? {
+    guard let text = try? await membership() else { return nil }
+    let record = MembershipRecord(json: text)
+    if record == nil { logger.warning("Stored membership is unreadable and was ignored.") }
+    return record
+  }
+
+  /// Returns the stored join code; nil if there is none, or it is unreadable.
+  func joinCode() async -> JoinCode? {
+    (try? await code()).flatMap { try? JoinCode(words: $0) }
+  }
+
+  /// Returns the stored decision of the host that this peer is no longer a member; nil if there is none.
+  func hostRemoval() async -> Removal? {
+    (try? await removal()).flatMap { Removal(json: $0) }
+  }
+}

@@ -1,0 +1,127 @@
+import PeerSession
+import Whiteboard
+
+/// The members of the session besides the local peer, and the display names of all.
+///
+/// Confined to the isolation of its node.
+final class Members: Sequence {
+  /// A peer of the session.
+  struct Member {
+    /// The name from its handshake, by which commands find it; untrusted text.
+    var name: String
+    var state: BoardEvent.PeerState.State
+    var address: String?
+    /// The time at which the member joined.
+    var since: ContinuousClock.Instant
+
+    /// Whether the link to the member is usable: connected, or silent for only a moment.
+    var isReached: Bool { state == .connected || state == .suspect }
+  }
+
+  /// The display name and icon that a member chose.
+  struct Look: Equatable {
+    let name: String
+    let icon: String?
+  }
+
+  private var list: [PeerID: Member] = [:]
+  private let localPeer: PeerID
+
+  /// The display name of the local peer.
+  var ownName: String
+  /// The icon of the local peer; nil if it has none.
+  var ownIcon: ProfileIcon?
+  /// The display names and icons that members reported.
+  var looks: [PeerID: Look] = [:]
+  /// The names of members that were lost and have not returned.
+  private(set) var lost: [PeerID: String] = [:]
+  /// Whether any member was ever connected.
+  private(set) var hasMet = false
+
+  init(localPeer: PeerID, ownName: String) {
+    self.localPeer = localPeer
+    self.ownName = ownName
+  }
+
+  // MARK: - The list
+
+  /// Adds a member, or replaces it if its process restarted.
+  ///
+  /// - Returns: Whether the member is new.
+  @discardableResult
+  func add(_ peer: PeerID, _ member: Member) -> Bool {
+    lost[peer] = nil
+    hasMet = true
+    return list.updateValue(member, forKey: peer) == nil
+  }
+
+  /// Sets the state of a member's link.
+  ///
+  /// - Returns: Whether the state changed.
+  func setState(_ state: BoardEvent.PeerState.State, of peer: PeerID) -> Bool {
+    guard list[peer]?.state != state else { return false }
+    list[peer]?.state = state
+    return true
+  }
+
+  /// Remembers a member as lost until it returns.
+  func remember(lost peer: PeerID) { lost[peer] = name(of: peer) }
+
+  /// Removes a member.
+  ///
+  /// - Returns: Whether it was one.
+  func remove(_ peer: PeerID) -> Bool { list.removeValue(forKey: peer) != nil }
+
+  subscript(peer: PeerID) -> Member? { list[peer] }
+
+  var isEmpty: Bool { list.isEmpty }
+
+  var count: Int { list.count }
+
+  /// The ids of the members, in no particular order.
+  var unorderedIDs: some Collection<PeerID> { list.keys }
+
+  /// The ids of the members in ascending order.
+  var ids: [PeerID] { list.keys.sorted() }
+
+  /// The number of members that can receive messages now.
+  var reachedCount: Int { list.values.count { $0.isReached } }
+
+  /// Whether a member can receive messages now.
+  func isReached(_ peer: PeerID) -> Bool { list[peer]?.isReached == true }
+
+  /// The members in ascending order of their ids.
+  func makeIterator() -> IndexingIterator<[(key: PeerID, value: Member)]> {
+    list.sorted { $0.key < $1.key }.makeIterator()
+  }
+
+  // MARK: - Names
+
+  /// Finds the member that a word of a command names.
+  ///
+  /// - Parameter word: Its name, or the start of its id.
+  /// - Returns: The id of the member.
+  /// - Throws: ``CommandError`` if there is no such member, or more than one.
+  func find(_ word: String) throws(CommandError) -> PeerID {
+    var resolver = ReferenceResolver<PeerID>()
+    for (peer, member) in self { resolver.add(id: peer.text, names: [member.name], value: peer) }
+    return try resolver.find(word, what: "peer", missing: .noSuchPeer)
+  }
+
+  /// Returns the name of a member from its handshake; empty if it is not a member.
+  func name(of peer: PeerID) -> String { list[peer]?.name ?? "" }
+
+  /// Returns the name of a member of the board; nil if it is not connected.
+  func name(of member: MemberID) -> String? {
+    guard let peer = PeerID(bytes: member.bytes) else { return nil }
+    return peer == localPeer ? ownName : list[peer]?.name
+  }
+
+  /// Returns a member's name with the start of its id, safe to display.
+  func label(of peer: PeerID) -> String { EventText.person(name(of: peer), peer.text) }
+
+  /// Returns a member's name with the start of its id, safe to display.
+  func label(of member: MemberID) -> String {
+    EventText.person(name(of: member) ?? "", member.description)
+  }
+}

@@ -1,0 +1,99 @@
+import PeerSession
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
+
+/// The display names and icons of the members: changes the local ones, and reports those of others.
+///
+/// Confined to the isolation of its node.
+final class Profiles {
+  private let runtime: BoardRuntime
+  private let settings: PersonalSettings?
+  private let replica: Replica
+  private let members: Members
+  private let persistence: Persistence
+
+  /// Creates the profiles of a board.
+  ///
+  /// - Parameters:
+  ///   - runtime: The services of the node.
+  ///   - settings: The storage of the local profile; nil if it is not stored.
+  ///   - replica: The board.
+  ///   - members: The members.
+  ///   - persistence: The board's file, which stores the names.
+  init(
+    _ runtime: BoardRuntime,
+    _ settings: PersonalSettings?,
+    _ replica: Replica,
+    members: Members,
+    persistence: Persistence
+  ) {
+    self.runtime = runtime
+    self.settings = settings
+    self.replica = replica
+    self.members = members
+    self.persistence = persistence
+  }
+
+  /// Sends the local profile to the members.
+  ///
+  /// - Throws: ``BoardError`` if the name is too long.
+  func publish() throws(BoardError) {
+    try replica.setProfile(
+      name: members.ownName,
+      icon: members.ownIcon?.emoji ?? "",
+      now: runtime.now
+    )
+  }
+
+  /// Changes the local user's name or icon, and reports both.
+  nonisolated(nonsending) func changeOwn(
+    _ name: String?,
+    _ icon: IconChange?,
+    request: RequestMark?
+  ) async throws(CommandError) {
+    if let settings {
+      do throws(DocumentError) {
+        try await settings.store(name: name, icon: icon)
+      } catch {
+        throw CommandError(error)
+      }
+    }
+    if let name {
+      members.ownName = name
+      persistence.recordName(name, of: replica.board.member.description)
+    }
+    if let icon { members.ownIcon = icon.icon }
+    do throws(BoardError) {
+      try publish()
+    } catch {
+      throw CommandError(error) { members.label(of: $0) }
+    }
+    runtime.performActions()
+    runtime.emit(
+      .profile(
+        .init(
+          peer: replica.board.member.description,
+          name: members.ownName,
+          icon: members.ownIcon?.emoji,
+          request: request
+        )
+      )
+    )
+  }
+
+  /// Handles the display name and icon that a member chose, and reports them if they are new.
+  ///
+  /// The member is still found by the name in its handshake: finding it by a name that it changed later would
+  /// bypass the warning about changed keys.
+  func changed(_ member: MemberID, name: String, icon: String) {
+    guard let peer = PeerID(bytes: member.bytes) else { return }
+    let old = members.looks[peer] ?? Members.Look(name: members.name(of: peer), icon: nil)
+    let new = Members.Look(name: name, icon: icon.isEmpty ? nil : icon)
+    members.looks[peer] = new
+    persistence.recordName(name, of: peer.text)
+    if old != new {
+      runtime.emit(.profile(.init(peer: peer.text, name: new.name, icon: new.icon)))
+    }
+  }
+}

@@ -1,0 +1,151 @@
+import PeerSession
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
+
+/// The admission to a board: creates join codes, replaces the board's code, and removes members.
+///
+/// Confined to the isolation of its node.
+final class BoardAdmission {
+  private let runtime: BoardRuntime
+  private let configuration: BoardConfiguration
+  private let board: BoardSession
+  private let replica: Replica
+  private let members: Members
+  private let roles: Roles
+  private let persistence: Persistence
+
+  init(
+    _ runtime: BoardRuntime,
+    _ configuration: BoardConfiguration,
+    _ board: BoardSession,
+    _ replica: Replica,
+    members: Members,
+    roles: Roles,
+    persistence: Persistence
+  ) {
+    self.runtime = runtime
+    self.configuration = configuration
+    self.board = board
+    self.replica = replica
+    self.members = members
+    self.roles = roles
+    self.persistence = persistence
+  }
+
+  /// Whether peers are admitted by a join code.
+  private var isByCode: Bool { board.admission == .code }
+
+  // MARK: - Codes
+
+  /// Creates an additional join code.
+  ///
+  /// - Parameters:
+  ///   - terms: The role that the code gives, and its lifetime.
+  ///   - request: The id of the request.
+  /// - Returns: The event that reports the code.
+  /// - Throws: ``CommandError`` if there is no code.
+  nonisolated(nonsending) func invite(
+    _ terms: InvitationTerms,
+    request: RequestMark?
+  ) async throws(CommandError) -> BoardEvent.Invited {
+    guard isByCode else {
+      throw CommandError(
+        .refused,
+        "this board does not admit by code; host it with --admit code"
+      )
+    }
+    if terms.isView {
+      guard replica.isOwned else {
+        throw CommandError(
+          .refused,
+          "on this board every admitted peer can edit; host a new one with --owned for view-only codes"
+        )
+      }
+      guard replica.mayGrant else {
+        throw CommandError(.viewer, "only the owner of the board can make view-only codes")
+      }
+    }
+    let code = JoinCode.random()
+    do throws(SessionError) {
+      try await board.session.invite(
+        code,
+        label: terms.isView ? Roles.viewLabel : nil,
+        for: terms.seconds.map { .seconds($0) }
+      )
+    } catch {
+      throw CommandError(error)
+    }
+    let end = terms.seconds.map {
+      Timestamp.text(milliseconds: SystemTime.milliseconds + UInt64($0) * 1000)
+    }
+    return BoardEvent.Invited(
+      code: code.text,
+      role: terms.isView ? "viewer" : replica.isOwned ? "editor" : nil,
+      link: link(with: code),
+      expires: end,
+      request: request
+    )
+  }
+
+  /// Returns the link to the board with another code; empty if the local peer cannot be reached.
+  private func link(with code: JoinCode) -> String {
+    runtime.call { $0.phase.serving?.link(code: code) ?? "" }
+  }
+
+  // MARK: - Removing members
+
+  /// Removes a peer from the board, with the rights that it was granted.
+  ///
+  /// - Parameters:
+  ///   - target: The name, id or id prefix of the peer.
+  ///   - reason: The reason, for the peer and the others; may be empty.
+  ///   - withAdmitted: Whether to also remove the members that the peer admitted, those that they admitted, and
+  ///     so on.
+  ///   - keepsCode: Whether the join code of the board stays.
+  ///   - request: The id of the request.
+  /// - Returns: The event that reports the new join code; nil if the board has no code, or keeps it.
+  /// - Throws: ``CommandError`` if there is no such peer, or another peer is the host.
+  nonisolated(nonsending) func kick(
+    _ target: String,
+    reason: String,
+    withAdmitted: Bool,
+    keepsCode: Bool,
+    request: RequestMark?
+  ) async throws(CommandError) -> BoardEvent.Invited? {
+    let peer = try members.find(target)
+    do throws(SessionError) {
+      let record = try await board.session.membershipRecord()
+      var removed = [peer]
+      if withAdmitted { removed += record.members(admittedBy: peer) }
+      for peer in removed {
+        roles.revoke(peer)
+        try await board.session.kick(peer, reason: reason)
+      }
+      guard isByCode, !keepsCode else { return nil }
+      return try await replaceCode(request: request)
+    } catch {
+      throw CommandError(error)
+    }
+  }
+
+  /// Replaces the join code of the board, and stores the new one with it.
+  private nonisolated(nonsending) func replaceCode(
+    request: RequestMark?
+  ) async throws(SessionError) -> BoardEvent.Invited {
+    let code = JoinCode.random()
+    try await board.session.replaceCode(with: code)
+    let link = link(with: code)
+    runtime.call { $0.phase.serving?.setCode(code, $0.configuration) }
+    if persistence.document != nil, configuration.recordingFile == nil, !configuration.isOffline {
+      let record = try await board.session.membershipRecord()
+      await persistence.storeMembership(record, code: board.code)
+    }
+    return BoardEvent.Invited(
+      code: code.text,
+      role: replica.isOwned ? "editor" : nil,
+      link: link,
+      request: request
+    )
+  }
+}

@@ -1,0 +1,262 @@
+import PeerSession
+import WhiteboardRendering
+
+/// The questions that `accept` and `decline` answer: requests to join, and words to compare.
+///
+/// Owns the pending questions and the last ones that are over. Confined to the isolation of its node.
+final class Invitations {
+  private enum Question {
+    /// A peer asks to join.
+    case incoming(InvitationID)
+    /// The local peer joins if the words are the same on both screens.
+    case outgoing(CheckedContinuation<Bool, Never>)
+  }
+
+  private struct Pending {
+    let question: Question
+    let peer: PeerID
+    let name: String
+
+    /// The name with the id prefix, safe to display.
+    var label: String { EventText.person(name, peer.text) }
+  }
+
+  /// A question that is over, so that a late answer can be explained.
+  private struct Ended {
+    let id: String
+    let peer: PeerID
+    let name: String
+    /// What happened to it, in a sentence.
+    let sentence: String
+  }
+
+  /// The number of questions that are remembered after they are over.
+  private static let endedLimit = 16
+
+  private let runtime: BoardRuntime
+  private var pending: [String: Pending] = [:]
+  private var ended: [Ended] = []
+  private var lastComparison = 0
+
+  init(_ runtime: BoardRuntime) { self.runtime = runtime }
+
+  // MARK: - Requests to join
+
+  /// Asks the user whether a peer may join.
+  func received(_ invitation: Invitation) {
+    let id = invitation.id.description
+    pending[id] = Pending(
+      question: .incoming(invitation.id),
+      peer: invitation.peer,
+      name: invitation.name.raw
+    )
+    runtime.emit(
+      .invitation(
+        .init(
+          id: id,
+          peer: invitation.peer.text,
+          name: invitation.name.raw,
+          words: invitation.words.joined(separator: " "),
+          direction: .incoming,
+          mustAnswer: true,
+          deadline: SystemTime.deadlineText(invitation.timeout),
+          known: invitation.isProved ? true : nil
+        )
+      )
+    )
+    runtime.spawn { node in await node.commandRunner.runDueCommands() }
+  }
+
+  /// Ends a question, because the peer no longer waits for an answer.
+  ///
+  /// - Parameters:
+  ///   - id: The question.
+  ///   - error: The reason.
+  func end(_ id: String, because error: SessionError) {
+    guard let question = pending.removeValue(forKey: id) else { return }
+    let sentence =
+      switch error.code {
+      case .timedOut: "\(question.label) stopped waiting for an answer."
+      case .withdrawn: "\(question.label) no longer asks to join."
+      default: "The request of \(question.label) is over: \(TerminalText.cleaned(error.message))"
+      }
+    remember(question, id, sentence)
+    runtime.emit(
+      .note(
+        .init(
+          code: BoardEvent.Remark.invitationEnded,
+          message: sentence,
+          peer: question.peer.text,
+          invitation: id
+        )
+      )
+    )
+  }
+
+  /// Ends all requests to join, because the session is over.
+  func endRequests() {
+    for (id, question) in pending.sorted(by: { $0.key < $1.key }) {
+      guard case .incoming = question.question else { continue }
+      end(id, because: SessionError(.sessionEnded, "the session has ended here."))
+    }
+  }
+
+  private func remember(_ question: Pending, _ id: String, _ sentence: String) {
+    ended.append(Ended(id: id, peer: question.peer, name: question.name, sentence: sentence))
+    if ended.count > Self.endedLimit { ended.removeFirst() }
+  }
+
+  // MARK: - Words to compare
+
+  /// Returns the id for the next question to compare words.
+  func nextComparisonID() -> String {
+    lastComparison += 1
+    return "to-\(lastComparison)"
+  }
+
+  /// Adds a question to compare words.
+  ///
+  /// - Parameters:
+  ///   - id: The id of the question.
+  ///   - peer: The host.
+  ///   - name: The name of the host.
+  ///   - continuation: Receives whether the words are the same.
+  func addComparison(
+    _ id: String,
+    with peer: PeerID,
+    named name: String,
+    _ continuation: CheckedContinuation<Bool, Never>
+  ) {
+    pending[id] = Pending(question: .outgoing(continuation), peer: peer, name: name)
+  }
+
+  /// The ids of the pending questions to compare words.
+  var comparisons: [String] {
+    pending.compactMap { id, question in
+      if case .outgoing = question.question { id } else { nil }
+    }
+  }
+
+  /// Whether a question is pending.
+  func isPending(_ id: String) -> Bool { pending[id] != nil }
+
+  /// Answers a question to compare words, if it is still pending.
+  func answerComparison(_ id: String, isSame: Bool) {
+    guard case .outgoing(let continuation)? = pending.removeValue(forKey: id)?.question else {
+      return
+    }
+    continuation.resume(returning: isSame)
+  }
+
+  /// Ends all questions, because the node ends; may be called again.
+  func close() {
+    for id in comparisons { answerComparison(id, isSame: false) }
+    pending = [:]
+  }
+
+  // MARK: - Answers of the user
+
+  /// Returns the pending question that a word of `accept` or `decline` means.
+  ///
+  /// - Throws: ``CommandError`` if there is none or more than one.
+  func find(_ word: String) throws(CommandError) -> String {
+    var resolver = ReferenceResolver<String>()
+    for (id, question) in pending {
+      resolver.add(id: id, names: [question.name, question.peer.text], value: id)
+    }
+    if word == "last", pending.count == 1, let only = pending.keys.first { return only }
+    do throws(CommandError) {
+      return try resolver.find(word, what: "invitation", missing: .noSuchInvitation)
+    } catch {
+      // The id prefix of the peer identifies the question as well.
+      let matches = pending.filter {
+        word.utf8.count >= 4 && $0.value.peer.text.hasPrefix(word.lowercased())
+      }
+      guard let only = matches.keys.first, matches.count == 1 else { throw error }
+      return only
+    }
+  }
+
+  /// Answers the question that a word of `accept` or `decline` means.
+  ///
+  /// - Parameters:
+  ///   - word: The word.
+  ///   - answer: The answer.
+  ///   - isAlways: Whether the peer is admitted without asking from now on.
+  /// - Throws: ``CommandError`` if there is no such question, with the reason if it is over, or if the choice cannot
+  ///   be stored.
+  nonisolated(nonsending) func answer(
+    _ word: String,
+    with answer: InvitationAnswer,
+    isAlways: Bool = false
+  ) async throws(CommandError) {
+    let id = try findOrExplain(word)
+    guard let question = pending[id] else {
+      throw CommandError(
+        .noSuchInvitation,
+        "the request is over, so there is nothing left to answer"
+      )
+    }
+    switch question.question {
+    case .outgoing:
+      guard !isAlways else {
+        throw CommandError(.badArgument, "`always` is for a peer that asks to join here")
+      }
+      if answer != .accept {
+        runtime.call {
+          $0.joiner?.attempt.problem = WhiteboardError(
+            .notAllowed,
+            "The words are not the same on both screens."
+          )
+        }
+      }
+      answerComparison(id, isSame: answer == .accept)
+    case .incoming(let invitation):
+      pending[id] = nil
+      remember(question, id, "The request of \(question.label) was answered already.")
+      let session = runtime.call { $0.session }
+      do throws(SessionError) {
+        try await session?.respond(to: invitation, answer)
+      } catch {
+        guard error.code == .unknown else { throw CommandError(error) }
+        // The request ended before the session received the answer.
+        throw CommandError(
+          .noSuchInvitation,
+          "\(question.label) stopped waiting for an answer. There is nothing left to answer."
+        )
+      }
+      if isAlways { try await alwaysAdmit(question, session) }
+    }
+  }
+
+  private func findOrExplain(_ word: String) throws(CommandError) -> String {
+    do throws(CommandError) {
+      return try find(word)
+    } catch {
+      let match = ended.last {
+        $0.id == word || $0.name == word || word == "last"
+          || (word.utf8.count >= 4 && $0.peer.text.hasPrefix(word.lowercased()))
+      }
+      guard error.code == .noSuchInvitation, let match else { throw error }
+      throw CommandError(
+        .noSuchInvitation,
+        "\(match.sentence) There is nothing left to answer."
+      )
+    }
+  }
+
+  private nonisolated(nonsending) func alwaysAdmit(
+    _ question: Pending,
+    _ session: Session?
+  ) async throws(CommandError) {
+    do {
+      try await session?.alwaysAdmit(question.peer, name: question.name)
+    } catch {
+      throw CommandError(
+        .notSaved,
+        "\(question.label) is admitted now, but `always` was not stored, so you will be asked again: "
+          + TerminalText.cleaned("\(error)")
+      )
+    }
+  }
+}

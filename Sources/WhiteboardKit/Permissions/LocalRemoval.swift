@@ -1,0 +1,237 @@
+import Logging
+import PeerSession
+import WhiteboardDocument
+import WhiteboardRendering
+
+/// The removal of the local peer by the host, and what the user can still do with the local copy of the board.
+///
+/// The decision of the host is stored with the board. Only the session decides that the peer is removed: on an
+/// owned board, the revocation of its role may arrive before or after that, or never. Confined to the isolation
+/// of its node.
+final class LocalRemoval {
+  private let runtime: BoardRuntime
+  private let configuration: BoardConfiguration
+  private let members: Members
+  private let persistence: Persistence
+  /// The decision; nil while the local peer is a member.
+  private(set) var removal: Removal?
+
+  init(
+    _ runtime: BoardRuntime,
+    _ configuration: BoardConfiguration,
+    members: Members,
+    persistence: Persistence
+  ) {
+    self.runtime = runtime
+    self.configuration = configuration
+    self.members = members
+    self.persistence = persistence
+  }
+
+  // MARK: - The decision
+
+  /// Handles the host's decision that the local peer is no longer a member; a repeated decision changes nothing.
+  ///
+  /// - Parameters:
+  ///   - host: The host.
+  ///   - reason: The host's reason, safe to display.
+  func removed(by host: PeerID, reason: String) {
+    guard removal == nil else { return }
+    let name = members[host]?.name ?? persistence.names[host.text] ?? ""
+    let removal = Removal(by: host.text, name: name, reason: reason)
+    self.removal = removal
+    // Keep the part of the stroke that the user has drawn so far.
+    runtime.call { _ = try? $0.board?.editor.endStroke() }
+    runtime.emit(.removed(description(of: removal)))
+    runtime.spawn { node in await node.localRemoval.store() }
+    runtime.changed()
+  }
+
+  /// Handles that the host admitted the local peer again.
+  func readmitted() {
+    guard removal != nil else { return }
+    removal = nil
+    runtime.spawn { node in await node.localRemoval.store() }
+  }
+
+  /// Reports that a member other than the host refused the local peer as removed.
+  ///
+  /// Such a member only repeats what it received, so the local peer does not count as removed.
+  func reportRefusal(by member: PeerID, because error: SessionError) {
+    let why = error.remark.isEmpty ? "" : ": \(TerminalText.cleaned(error.remark, limit: 512))"
+    runtime.emit(
+      .warning(
+        .init(
+          code: "removed-says",
+          message:
+            "\(members.label(of: member)) says that the host removed you from this board\(why). "
+            + "That member does not receive your changes any more.",
+          peer: member.text
+        )
+      )
+    )
+  }
+
+  /// The event that reports the decision; nil while the local peer is a member.
+  var event: BoardEvent.Removed? { removal.map { description(of: $0) } }
+
+  private func description(of removal: Removal) -> BoardEvent.Removed {
+    let copy =
+      configuration.remembersBoards
+      ? "Your copy is kept."
+      : "Your copy is not saved (--ephemeral); `save-as FILE` saves it."
+    return BoardEvent.Removed(
+      peer: removal.by,
+      name: removal.name,
+      reason: removal.reason.isEmpty ? nil : removal.reason,
+      message: "\(removal.sentence) \(copy)",
+      readOnly: !removal.isContinued,
+      canContinue: !isOwnedByAnother
+    )
+  }
+
+  /// Whether another user owns the board, so that edits here could never become valid.
+  private var isOwnedByAnother: Bool {
+    runtime.call { node in node.replica.map { $0.isOwned && !$0.mayGrant } ?? false }
+  }
+
+  // MARK: - The copy
+
+  /// Checks that commands may change the board.
+  ///
+  /// - Throws: ``CommandError`` with the code `removed` if the copy is read-only.
+  func checkMayChange() throws(CommandError) {
+    guard let removal, !removal.isContinued else { return }
+    throw CommandError(
+      .removed,
+      isOwnedByAnother
+        ? "read-only: \(removal.host) removed you and owns this board; "
+          + "`whiteboard-peer boards duplicate` makes one of your own"
+        : "read-only: \(removal.host) removed you; use `continue` to edit your own copy"
+    )
+  }
+
+  /// Allows the user to change the copy of a board from which the local peer was removed.
+  ///
+  /// - Throws: ``CommandError`` if the local peer was not removed, or another user owns the board.
+  nonisolated(nonsending) func continueAlone() async throws(CommandError) {
+    guard let removal else {
+      throw CommandError(
+        .refused,
+        "the host did not remove you from this board, so you can change it already"
+      )
+    }
+    guard !isOwnedByAnother else { return try checkMayChange() }
+    guard !removal.isContinued else { return }
+    self.removal?.isContinued = true
+    await store()
+    if let event { runtime.emit(.removed(event)) }
+    runtime.emit(
+      .note(
+        .init(
+          code: "continued",
+          message: "This is your own copy now. The other members do not receive your changes."
+        )
+      )
+    )
+  }
+
+  // MARK: - Storage
+
+  /// Loads the decision that a document stores.
+  nonisolated(nonsending) func load(from document: BoardDocument) async {
+    removal = await document.hostRemoval()
+  }
+
+  /// Deletes the stored decision, because the host admitted the local peer again.
+  nonisolated(nonsending) func clear(in document: BoardDocument) async throws(DocumentError) {
+    removal = nil
+    try await document.setRemoval(nil)
+  }
+
+  private nonisolated(nonsending) func store() async {
+    guard let document = persistence.document, configuration.recordingFile == nil else { return }
+    do throws(DocumentError) {
+      try await document.setRemoval(removal?.json)
+    } catch {
+      // The host refuses the local peer again when the board is next opened, and so sends the decision again.
+      configuration.logger.warning(
+        "A removal was not stored.",
+        metadata: ["reason": "\(error.message)"]
+      )
+    }
+  }
+
+  // MARK: - Refused joins
+
+  /// Explains the refusal of a join request because the local peer was removed, and stores the removal with the
+  /// copy.
+  ///
+  /// - Parameters:
+  ///   - error: The refusal.
+  ///   - request: The request that was refused.
+  ///   - hostName: The name of the peer that refused; may be empty.
+  /// - Returns: The error that ends the program.
+  nonisolated(nonsending) func explanation(
+    of error: SessionError,
+    _ request: JoinRequest,
+    _ hostName: String
+  ) async -> WhiteboardError {
+    let record = request.membership
+    // A member other than the host only repeats what it received.
+    let speaksForHost =
+      record.map { record in
+        request.peer.map { peer in
+          peer == record.host || record.members.contains { $0.peer == peer && $0.isRelay }
+        } ?? true
+      } ?? true
+    let host = record?.host ?? request.peer
+    let name =
+      host == request.peer && !hostName.isEmpty
+      ? hostName : record?.members.first { $0.peer == host }?.name.raw ?? ""
+    var removal = Removal(by: host?.text ?? "", name: name, reason: error.remark)
+    var copy: String?
+    if speaksForHost, let board = request.session, configuration.remembersBoards,
+      configuration.recordingFile == nil
+    {
+      (removal, copy) = await store(removal, withCopyOf: board)
+    }
+    guard let copy else {
+      let message =
+        speaksForHost
+        ? removal.sentence
+        : "\(EventText.shortName(hostName, request.peer?.text ?? "A member")) says that the host removed "
+          + "you from this board."
+      return WhiteboardError(.notAllowed, message, isRemoval: true)
+    }
+    return WhiteboardError(
+      .notAllowed,
+      "\(removal.sentence) Your copy is kept; to open it: "
+        + "whiteboard-peer join --offline \(TerminalText.quoted(copy))",
+      isRemoval: true
+    )
+  }
+
+  /// Stores a removal with the copy of a board that is not open.
+  ///
+  /// - Returns: The removal as it is stored, and the name of the board; nil if there is no copy.
+  private nonisolated(nonsending) func store(
+    _ removal: Removal,
+    withCopyOf board: SessionID
+  ) async -> (Removal, name: String?) {
+    let library = BoardLibrary(directory: configuration.boardsDirectory)
+    guard let file = try? await library.file(of: board.bytes),
+      let document = try? await BoardDocument.open(at: file, mode: .writing)
+    else { return (removal, nil) }
+    let name = try? await document.name()
+    var stored = removal
+    if var earlier = await document.hostRemoval() {
+      if earlier.name.isEmpty { earlier.name = removal.name }
+      stored = earlier
+    } else {
+      try? await document.setRemoval(removal.json)
+    }
+    try? await document.close()
+    return (stored, name)
+  }
+}

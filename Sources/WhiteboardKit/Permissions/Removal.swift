@@ -1,0 +1,84 @@
+import FoundationEssentials
+import PeerSession
+import WhiteboardRendering
+
+/// The host's decision that this peer is no longer a member, as the document of the board stores it.
+package struct Removal: Codable, Equatable, Sendable {
+  /// The peer that decided: the host of the board.
+  package var by: String
+  /// Its display name, which proves nothing; empty if it is unknown.
+  package var name: String
+  /// Its reason, in its own words; may be empty.
+  package var reason: String
+  /// The time at which the local peer learned of it, in milliseconds since 1970.
+  package var at: UInt64
+  /// Whether the user chose to continue with the copy alone, so that it may be changed.
+  package var isContinued = false
+
+  /// The name of the host for sentences.
+  package var host: String { name.isEmpty ? "The host" : EventText.shortName(name, by) }
+
+  /// The decision in one sentence.
+  package var sentence: String {
+    let words = TerminalText.cleaned(reason, limit: EventText.wordsLimit)
+    guard let last = words.last else { return "\(host) removed you from this board." }
+    return "\(host) removed you from this board: \(words)\(".!?…".contains(last) ? "" : ".")"
+  }
+
+  /// Parses the output of ``json``; nil if it is malformed.
+  init?(json: String) {
+    guard let read = try? JSONDecoder().decode(Self.self, from: Data(json.utf8)) else { return nil }
+    self = read
+  }
+
+  /// Creates a decision that the local peer learned of now.
+  ///
+  /// - Parameters:
+  ///   - by: The host.
+  ///   - name: Its display name.
+  ///   - reason: Its reason.
+  init(by: String, name: String, reason: String) {
+    self.by = by
+    self.name = name
+    self.reason = reason
+    at = SystemTime.milliseconds
+  }
+
+  /// The decision as one JSON object, for the board's file.
+  var json: String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? encoder.encode(self) else {
+      preconditionFailure("texts, numbers and flags can be encoded as JSON")
+    }
+    return String(decoding: data, as: UTF8.self)
+  }
+}
+
+extension BoardEvent {
+  /// The host removed this peer from the board.
+  package struct Removed: Encodable, Sendable, Equatable {
+    /// The host.
+    package var peer: String
+    /// Its name.
+    package var name: String
+    /// Its reason, in its own words, if it gave one.
+    package var reason: String?
+    /// A sentence that describes the removal.
+    package var message: String
+    /// Whether the local copy of the board cannot be changed.
+    package var readOnly: Bool
+    /// Whether `continue` makes the copy changeable.
+    package var canContinue: Bool
+  }
+}
+
+extension EventText {
+  /// The advice about a copy that is read-only until the user decides.
+  package static let continueAdvice =
+    "It is read-only. To edit it without the other members, use `continue`."
+  /// The advice about a copy of a board that another user owns.
+  package static let ownedAdvice =
+    "It stays read-only, because the host owns the board: `whiteboard-peer boards duplicate` "
+    + "makes a board of your own from it."
+}

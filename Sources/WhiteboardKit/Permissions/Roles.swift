@@ -1,0 +1,160 @@
+import PeerSession
+import Whiteboard
+import WhiteboardSync
+
+/// The roles of the members of a board: grants and revokes rights, and reports changes.
+///
+/// Owns the local role as it was reported last. On a board without an owner, every member can edit and this does
+/// nothing. Confined to the isolation of its node.
+final class Roles {
+  /// The label of the join codes that admit viewers.
+  static let viewLabel = "view"
+  /// The maximum wait for the host to send the local role.
+  private static let roleTimeout = Duration.seconds(3)
+
+  private let runtime: BoardRuntime
+  private let replica: Replica
+  private let members: Members
+  private var reportedRole: Role?
+  /// Whether the local role is known, or the wait for it is over.
+  private var isKnown = false
+
+  init(_ runtime: BoardRuntime, _ replica: Replica, members: Members) {
+    self.runtime = runtime
+    self.replica = replica
+    self.members = members
+  }
+
+  /// Makes the local member the owner of a new board, and reports the local role on an owned one.
+  ///
+  /// - Parameter owner: The owner of the board that this node created; nil if it created none.
+  func begin(owner: BoardOwner?) {
+    if let owner {
+      // The replica ignores the owner of another board.
+      _ = replica.own(Grant(owner: owner), now: runtime.now)
+      runtime.performActions()
+    }
+    if replica.isOwned { localRoleChanged(to: replica.role) }
+    isKnown = replica.role.mayWrite
+  }
+
+  // MARK: - Grants
+
+  /// Grants a peer that joined the rights for which it was admitted, if the local member may grant them.
+  func admit(_ peer: Peer) {
+    guard replica.mayGrant, let member = MemberID(peer.id.bytes) else { return }
+    switch peer.admission {
+    case .here(let label):
+      replica.admit(member, for: label == Self.viewLabel ? nil : .editor, now: runtime.now)
+    case .vouched(let admitter):
+      // A ticket names the admitter but no role. An admitter that may grant sends the role itself.
+      if let admitter = MemberID(admitter.bytes), replica.mayGrant(admitter) { return }
+      replica.admit(member, for: nil, now: runtime.now)
+    case nil: return
+    }
+    runtime.performActions()
+  }
+
+  /// Grants a relay the right to admit editors.
+  func admit(relay: PeerID) {
+    guard replica.mayGrant, let member = MemberID(relay.bytes) else { return }
+    replica.admit(member, for: .grantingRelay, isAsked: true, now: runtime.now)
+    runtime.performActions()
+  }
+
+  /// Changes the role of a member.
+  ///
+  /// - Throws: ``CommandError`` if there is no such peer, or the local member may not change its role.
+  func change(_ target: String, to role: BoardRole) throws(CommandError) {
+    let peer = try members.find(target)
+    guard let member = MemberID(peer.bytes) else {
+      throw CommandError(.notConnected, "no other member is connected")
+    }
+    guard replica.isOwned else {
+      throw CommandError(
+        .refused,
+        "every member can edit this board; a board hosted with `whiteboard-peer host --owned` has roles"
+      )
+    }
+    guard replica.mayGrant else {
+      throw CommandError(.viewer, "only the owner of the board can change roles")
+    }
+    defer { runtime.performActions() }
+    switch role {
+    case .editor: replica.admit(member, for: .editor, isAsked: true, now: runtime.now)
+    case .viewer:
+      guard replica.role(of: member)?.mayWrite ?? false else {
+        return replica.admit(member, for: nil, isAsked: true, now: runtime.now)
+      }
+      guard replica.revoke(member, now: runtime.now) else {
+        throw CommandError(.refused, "only the owner of the board can revoke that role")
+      }
+    }
+  }
+
+  /// Revokes the rights of a member that is about to be removed.
+  func revoke(_ peer: PeerID) {
+    guard replica.mayGrant, let member = MemberID(peer.bytes) else { return }
+    _ = replica.revoke(member, now: runtime.now)
+    runtime.performActions()
+  }
+
+  // MARK: - State
+
+  /// Returns the role of a peer; nil on a board without an owner.
+  func role(of peer: PeerID) -> String? {
+    guard replica.isOwned else { return nil }
+    return MemberID(peer.bytes).flatMap { replica.role(of: $0) }?.word
+  }
+
+  /// If the local member is a viewer, waits until the host has sent the local role.
+  ///
+  /// Otherwise the first commands of an editor that has just joined would be refused.
+  nonisolated(nonsending) func waitForRole() async {
+    guard replica.isOwned, !replica.role.mayWrite, !isKnown else { return }
+    _ = await runtime.wait(timeout: Self.roleTimeout) { self.isKnown }
+    isKnown = true
+  }
+
+  /// Handles the local role, and reports it if it is new.
+  func localRoleChanged(to role: Role) {
+    isKnown = true
+    guard role != reportedRole else { return }
+    reportedRole = role
+    runtime.emit(
+      .role(
+        .init(
+          peer: replica.board.member.description,
+          name: members.ownName,
+          role: role.word,
+          isOwn: true
+        )
+      )
+    )
+  }
+
+  /// Reports the role of another member.
+  func roleChanged(of member: MemberID, to role: Role) {
+    runtime.emit(
+      .role(
+        .init(
+          peer: member.description,
+          name: members.name(of: member) ?? "",
+          role: role.word,
+          isOwn: false
+        )
+      )
+    )
+  }
+}
+
+extension Role {
+  /// The word for the role in events.
+  var word: String {
+    switch self {
+    case .editor: "editor"
+    case .viewer: "viewer"
+    case .relay: "relay"
+    }
+  }
+}

@@ -1,0 +1,266 @@
+import Logging
+import PeerSession
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
+
+/// Timed work, keyframes, removed files, and closing.
+extension Persistence {
+  // MARK: - Timed work
+
+  /// The earliest time at which there is work; nil if there is no document.
+  var nextDeadline: ContinuousClock.Instant? {
+    guard document != nil else { return nil }
+    return nextKeyframe.map { min($0, nextPresenceCheck) } ?? nextPresenceCheck
+  }
+
+  /// Starts the work that is due: the keyframe check, and the check that the file exists.
+  func runTimedWork() {
+    let now = runtime.clock.now
+    if let due = nextKeyframe, now >= due {
+      nextKeyframe = document.map { _ in now + .seconds(queue.loss == nil ? 1 : 5) }
+      runtime.spawn { node in await node.persistence.checkKeyframe() }
+    }
+    if now >= nextPresenceCheck {
+      nextPresenceCheck = now + Self.presenceInterval
+      runtime.spawn { node in await node.persistence.checkPresence() }
+    }
+  }
+
+  /// Schedules a keyframe check after something was recorded.
+  func scheduleKeyframe() {
+    guard nextKeyframe == nil, document != nil else { return }
+    let due = runtime.clock.now + .seconds(1)
+    nextKeyframe = due
+    runtime.wake(by: due)
+  }
+
+  /// Writes the whole board if a keyframe is due, or if an earlier write failed.
+  nonisolated(nonsending) func checkKeyframe() async {
+    guard let document, !queue.isWriting, !queue.isPaused else { return }
+    if queue.obstacle != nil { return await reopen(document) }
+    if let record = unstoredMembership { await storeMembership(record, in: document) }
+    let isDue = await document.needsKeyframe(now: BoardFile.now)
+    // If the document was closed in the meantime, closing it wrote everything.
+    guard !queue.isWriting, self.document != nil else { return }
+    queue.retryPhotos()
+    if queue.failure?.code == .removed { return await recreateFile(of: document) }
+    guard isDue || queue.isBehind else {
+      if !queue.photos.isEmpty { write() }
+      await updateLibrary(document)
+      await stopKeyframeChecks(document)
+      return
+    }
+    await writeKeyframe(to: document)
+    write()
+  }
+
+  /// Stops the keyframe checks until something is recorded, if no work is left.
+  private nonisolated(nonsending) func stopKeyframeChecks(_ document: BoardDocument) async {
+    guard await !document.hasEntriesSinceKeyframe else { return }
+    if !queue.isBehind, queue.loss == nil, queue.told == queue.recorded {
+      nextKeyframe = nil
+    }
+  }
+
+  /// Stores the counts that lists of boards show, if they changed.
+  private nonisolated(nonsending) func updateLibrary(_ document: BoardDocument) async {
+    guard let replica, queue.told != queue.recorded else { return }
+    queue.told = queue.recorded
+    do throws(DocumentError) {
+      try await document.setCounts(
+        objects: replica.board.objectIDs.count,
+        people: environment.authorNames(),
+        changed: BoardFile.now
+      )
+    } catch {
+      configuration.logger.debug(
+        "The counts of the board were not stored.",
+        metadata: ["reason": "\(error.message)"]
+      )
+    }
+  }
+
+  // MARK: - Keyframes and versions
+
+  /// Stores the whole board under a name, as it is at this moment.
+  ///
+  /// Nothing is appended between the last entries and the version: a version contains all entries of the log
+  /// before it.
+  nonisolated(nonsending) func checkpoint(_ name: String) async throws(DocumentError) {
+    while queue.isWriting {
+      guard await runtime.wait(until: { !self.queue.isWriting }) else { break }
+    }
+    guard let document, let replica, !queue.isWriting else {
+      throw DocumentError(.closed, "the board is closed")
+    }
+    if queue.isBehind, let failure = queue.failure { throw failure }
+    queue.isWriting = true
+    defer {
+      finishedWriting()
+      write()
+    }
+    let work = queue.take()
+    let state = replica.snapshotForKeeping()
+    let digest = replica.digest.bytes
+    let time = BoardFile.now
+    do throws(DocumentError) {
+      try await store(work, in: document)
+      queue.didKeep(upTo: work.mark)
+      sendAnswers()
+    } catch {
+      failed(error, work)
+      throw error
+    }
+    try await document.checkpoint(name: name, bytes: state, digest: digest, time: time)
+  }
+
+  /// Writes the whole board, after the entries that wait to be written.
+  nonisolated(nonsending) func writeKeyframe(to document: BoardDocument) async {
+    guard let replica else { return }
+    queue.isWriting = true
+    defer { finishedWriting() }
+    let wasBehind = queue.isBehind
+    // Collect the state of this moment before the board changes.
+    let work = queue.take()
+    let lostSince = queue.behindSince
+    let snapshots = replica.board.snapshots
+    let people = environment.authorNames()
+    let background = replica.board.settings.background
+    let time = BoardFile.now
+    let state = replica.snapshotForKeeping()
+    let digest = replica.digest.bytes
+    do throws(DocumentError) {
+      try await store(work, in: document)
+      if !wasBehind { queue.didKeep(upTo: work.mark) }
+      try await document.writeKeyframe(state, digest: digest, time: time, lostSince: lostSince)
+      queue.didKeep(upTo: work.mark)
+      queue.isKeyframeDue = queue.recorded > work.mark
+      queue.told = work.mark
+      sendAnswers()
+      try await document.setSummary(
+        objects: snapshots.count,
+        people: people,
+        thumbnail: Thumbnail.svg(of: snapshots, background: background),
+        // The clock of an author may be ahead. Without a limit, the board would stay first in every
+        // list.
+        changed: min(snapshots.map { Int64(clamping: $0.updatedAt) }.max() ?? time, time)
+      )
+      try await document.dropHistory(now: time)
+    } catch {
+      if queue.kept < work.mark {
+        failed(error, work)
+      } else {
+        // All changes are in the log. There may be space for a keyframe later.
+        nextKeyframe = runtime.clock.now + .seconds(30)
+        configuration.logger.warning(
+          "A keyframe was not written.",
+          metadata: ["reason": "\(error.message)"]
+        )
+      }
+    }
+    sendAnswers()
+  }
+
+  // MARK: - Removed and locked files
+
+  /// Checks that the file is still at its path, without writing to it.
+  nonisolated(nonsending) func checkPresence() async {
+    guard let document, !queue.isWriting, !queue.isBehind else { return }
+    do throws(DocumentError) {
+      try await document.checkPresence()
+    } catch {
+      guard !queue.isWriting, !queue.isBehind, self.document != nil else { return }
+      failed(error, queue.take())
+      scheduleKeyframe()
+    }
+  }
+
+  /// Creates a removed file again and writes the whole board; if its directory is missing, this is retried
+  /// later.
+  private nonisolated(nonsending) func recreateFile(of document: BoardDocument) async {
+    queue.isWriting = true
+    do throws(DocumentError) {
+      let new = try await document.reinstate()
+      self.document = new
+      // Other directories may be missing as well. If they cannot be created, their users report it.
+      try? configuration.createDirectories()
+      await writeKeyframe(to: new)
+    } catch {
+      finishedWriting()
+      if queue.failure != error { failed(error, queue.take()) }
+    }
+    write()
+  }
+
+  /// Opens a document for writing that could be opened only for reading, and writes the board if it
+  /// changed.
+  private nonisolated(nonsending) func reopen(_ document: BoardDocument) async {
+    queue.isWriting = true
+    do throws(DocumentError) {
+      let new = try await document.reopen()
+      self.document = new
+      if let hosted = environment.hostedCode() { try await new.setHosted(code: hosted.code?.text) }
+      queue.obstacle = nil
+      if queue.isBehind { await writeKeyframe(to: new) } else { finishedWriting() }
+    } catch {
+      queue.obstacle = error
+      finishedWriting()
+      if queue.isBehind, queue.failure != error { failed(error, queue.take()) }
+    }
+    write()
+  }
+
+  // MARK: - Closing
+
+  /// Writes the rest and closes the document.
+  nonisolated(nonsending) func close() async {
+    recordTraffic()
+    // Wait for the write in progress. No new write starts after that.
+    while queue.isWriting { await withCheckedContinuation { idleWaiter = $0 } }
+    guard var document else { return }
+    self.document = nil
+    if queue.failure?.code == .removed, let new = try? await document.reinstate() {
+      document = new
+    }
+    if queue.hasUnsavedWork, let new = try? await document.reopen() {
+      document = new
+      queue.obstacle = nil
+    }
+    queue.retryPhotos()
+    if !queue.isPaused, queue.isKeyframeDue || queue.isBehind {
+      await writeKeyframe(to: document)
+    }
+    if let record = unstoredMembership { await storeMembership(record, in: document) }
+    // Write the entries that were recorded in the meantime.
+    if !queue.isBehind {
+      queue.isWriting = true
+      await write(to: document)
+      finishedWriting()
+    }
+    // If the file was removed, earlier entries are lost too.
+    do throws(DocumentError) { try await document.checkPresence() } catch {
+      if !queue.isBehind { failed(error, queue.take()) }
+    }
+    queue.close()
+    if let problem = queue.state.problem, problem.hasUnsavedWork { endUnsaved(problem) }
+    do throws(DocumentError) {
+      let isRecording = configuration.recordingFile != nil && !queue.isBehind
+      try await document.close(recordedUntil: isRecording ? BoardFile.now : nil)
+    } catch {
+      // Acknowledged entries are in the log beside the file. The next opening reads them from
+      // there.
+      configuration.logger.warning(
+        "Document was not closed cleanly.",
+        metadata: ["reason": "\(error.message)"]
+      )
+    }
+    sendAnswers()
+  }
+
+  /// Ends the node with the error that work was not saved, unless it ends with an error of its own.
+  private func endUnsaved(_ problem: SaveProblem) {
+    if case .failed(let failure) = runtime.ending, failure.code != .no { return }
+    runtime.replaceEnding(.failed(WhiteboardError(problem)))
+  }
+}

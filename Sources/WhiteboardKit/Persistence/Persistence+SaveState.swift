@@ -1,0 +1,99 @@
+import Whiteboard
+import WhiteboardDocument
+
+/// The save state, and recordings that a user pauses.
+extension Persistence {
+  /// Whether the work on the board is on disk.
+  var state: SaveState { queue.state }
+
+  /// Reports the save state if it changed.
+  ///
+  /// The screen gets every change. Other outputs get the beginning, change and end of a problem.
+  func reportState() {
+    let state = queue.state
+    guard state != reportedState else { return }
+    reportedState = state
+    runtime.sink.show(.saving(state))
+    switch state {
+    case .notSaved(let problem):
+      guard problem.sentence != reportedProblem?.sentence else { return }
+      let isNew = problem.cause != reportedProblem?.cause
+      reportedProblem = problem
+      runtime.emit(.saveState(.init(state)))
+      if isNew {
+        runtime.emit(.warning(.init(code: BoardEvent.Remark.notSaved, message: problem.message)))
+      }
+    case .saved:
+      wasAskedBeforeEnding = false
+      guard reportedProblem != nil else { return }
+      reportedProblem = nil
+      runtime.emit(.saveState(.init(state)))
+      runtime.emit(
+        .note(
+          .init(code: BoardEvent.Remark.savedAgain, message: "Everything is on disk again.")
+        )
+      )
+    case .saving, .off: break
+    }
+  }
+
+  /// Tries once to save everything.
+  nonisolated(nonsending) func saveNow() async {
+    _ = await runtime.wait { !self.queue.isWriting }
+    if queue.loss != nil { await checkKeyframe() }
+    write()
+    _ = await runtime.wait {
+      !self.queue.isWriting
+        && (self.queue.isBehind || self.queue.isClosed || self.queue.state != .saving)
+    }
+  }
+
+  /// Saves everything if it is not on disk.
+  ///
+  /// - Returns: Whether ending the program now would still lose work.
+  nonisolated(nonsending) func wouldLoseWork() async -> Bool {
+    if state == .saving || state.wouldLoseWork { await saveNow() }
+    return state.wouldLoseWork
+  }
+
+  /// The warning that quitting loses work.
+  var unsavedAdvice: String {
+    "\(state.words): quitting now loses the last changes. `save` tries again, "
+      + "`save-as FILE` saves a copy elsewhere, `quit anyway` or Ctrl+C again quits."
+  }
+
+  // MARK: - Recordings
+
+  /// Stops recording until ``resumeRecording()``; the keyframe after the pause contains what changed meanwhile.
+  ///
+  /// - Throws: The error of writing the earlier changes; recording then continues.
+  nonisolated(nonsending) func pauseRecording() async throws(DocumentError) {
+    guard !queue.isPaused else { return }
+    try await storeAll()
+    queue.pause(now: BoardFile.now)
+  }
+
+  /// Records again, after a keyframe of the present board.
+  ///
+  /// - Throws: The error of writing the keyframe, which is retried later.
+  nonisolated(nonsending) func resumeRecording() async throws(DocumentError) {
+    guard queue.isPaused else { return }
+    queue.resume()
+    await checkKeyframe()
+    if let failure = queue.failure { throw failure }
+  }
+
+  /// Adds a named marker at the present position of the recording.
+  ///
+  /// - Parameter name: The name, 1 to 128 bytes.
+  /// - Throws: `badName` if the name is too long or already in use; the error of writing the marker.
+  nonisolated(nonsending) func addMarker(_ name: String) async throws(DocumentError) {
+    guard let document else { throw DocumentError(.closed, "nothing is being recorded") }
+    let name = PlainText.line(name)
+    for case .marker(name, _) in try await document.marks() {
+      throw DocumentError(.badName, "a marker with that name already exists; choose another name")
+    }
+    if !queue.isPaused { try await storeAll() }
+    try await document.append([.marker(name: name, time: BoardFile.now)])
+  }
+}

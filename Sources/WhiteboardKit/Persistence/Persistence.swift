@@ -1,0 +1,293 @@
+import Logging
+import PeerSession
+import SessionReplay
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
+
+/// The file of a board: the entries recorded in it, and the answers that wait until they are on disk.
+///
+/// Owns the open document and its queue. Changes are written in groups, one group after another, beside all
+/// other work of the node. Confined to the isolation of its node.
+final class Persistence {
+  /// The connections of persistence to the rest of the node.
+  struct Environment {
+    /// Returns the display names of the board's authors, for lists of boards.
+    let authorNames: () -> [String]
+    /// Returns the join code of the board, if the board is hosted here; nil if another peer hosts it.
+    let hostedCode: () -> HostedCode?
+    /// Handles that the document has the bytes of a photo.
+    let photoStored: (AssetID) -> Void
+  }
+
+  /// The join code of a board that is hosted here.
+  struct HostedCode {
+    let code: JoinCode?
+  }
+
+  let runtime: BoardRuntime
+  let configuration: BoardConfiguration
+  let environment: Environment
+  /// The replica whose board is stored; nil before the node has the board.
+  var replica: Replica?
+
+  /// The open document; nil if there is none, or it is closed.
+  var document: BoardDocument?
+  var queue = PersistenceQueue()
+  /// The display names that the document has, by the text of the peers' ids.
+  private(set) var names: [String: String] = [:]
+  /// The session's traffic that will be stored; nil if none is.
+  private var traffic: TrafficLog?
+  /// The membership record that could not be stored yet.
+  var unstoredMembership: MembershipRecord?
+  /// The join code that is stored with the membership.
+  private var lastCode: JoinCode?
+  var idleWaiter: CheckedContinuation<Void, Never>?
+  /// The time at which to check next whether the document needs a keyframe; nil until something is recorded.
+  var nextKeyframe: ContinuousClock.Instant?
+  /// The time at which to check next that the file still exists.
+  var nextPresenceCheck: ContinuousClock.Instant
+  /// The save state that was reported last; nil before the file is open.
+  var reportedState: SaveState?
+  /// The reported problem that is not solved yet.
+  var reportedProblem: SaveProblem?
+  /// Whether the user was warned that ending loses work, and nothing was saved since then.
+  var wasAskedBeforeEnding = false
+
+  /// The interval between two checks that the file is still at its path.
+  static let presenceInterval = Duration.seconds(5)
+
+  init(_ runtime: BoardRuntime, _ configuration: BoardConfiguration, _ environment: Environment) {
+    self.runtime = runtime
+    self.configuration = configuration
+    self.environment = environment
+    nextKeyframe = runtime.start
+    nextPresenceCheck = runtime.start + Self.presenceInterval
+  }
+
+  // MARK: - The document
+
+  /// Sets the document that was opened, or opened again.
+  func use(_ document: BoardDocument) { self.document = document }
+
+  /// Begins to record.
+  func begin() {
+    guard let document else { return }
+    queue.open()
+    queue.obstacle = document.obstacle
+    if queue.obstacle != nil { scheduleKeyframe() }
+  }
+
+  // MARK: - Recording
+
+  /// Records a change of the board; it is written some milliseconds later with others.
+  func record(_ change: StoredChange) {
+    queue.record(DocumentEntry(change, time: BoardFile.now))
+    scheduleKeyframe()
+    write()
+  }
+
+  /// Records the bytes of a photo, which are stored before everything that is recorded later.
+  ///
+  /// - Parameters:
+  ///   - id: The photo.
+  ///   - path: Its file.
+  ///   - isAwaited: Whether the next answer confirms that the photo is stored.
+  func recordPhoto(_ id: AssetID, at path: String, isAwaited: Bool = false) {
+    queue.record(PersistenceQueue.Photo(sha256: id.bytes, path: path), isAwaited: isAwaited)
+    scheduleKeyframe()
+    write()
+  }
+
+  /// Records the display name of a member, if it is new.
+  func recordName(_ name: String, of member: String) {
+    guard !name.isEmpty, names.updateValue(name, forKey: member) != name else { return }
+    queue.record(.name(name, of: member))
+    write()
+  }
+
+  /// Loads the display names that members had in earlier runs.
+  nonisolated(nonsending) func loadNames() async {
+    // Without the names, lists show ids until the members are connected again.
+    guard let stored = try? await document?.memberNames() else { return }
+    names.merge(stored) { current, _ in current }
+  }
+
+  /// Begins to record the traffic of a session, if the configuration says so.
+  func recordTraffic(of session: Session, as name: String) {
+    guard let scope = configuration.recordedTraffic else { return }
+    let log = TrafficLog(scope)
+    log.begin(as: configuration.identity.peerID, named: name)
+    session.observeTraffic { log.take($0) }
+    traffic = log
+  }
+
+  /// Records the traffic since the last call.
+  func recordTraffic() {
+    guard let entries = traffic?.takeAll(), !entries.isEmpty else { return }
+    for entry in entries { queue.record(.traffic(entry)) }
+    write()
+  }
+
+  /// Sends an answer when everything recorded so far is stored, or at once if all is stored.
+  ///
+  /// - Parameters:
+  ///   - isAboutChanges: Whether the answer confirms that changes are stored; other answers only
+  ///     keep their place in the queue.
+  ///   - answer: Sends the answer; receives the error if the changes are not stored.
+  func whenStored(
+    isAboutChanges: Bool = true,
+    _ answer: @escaping (DocumentError?) -> Void
+  ) {
+    guard !queue.isIdle else { return answer(nil) }
+    queue.answer(isAboutChanges: isAboutChanges, answer)
+    sendAnswers()
+  }
+
+  func sendAnswers() {
+    for answer in queue.takeAnswers() { answer() }
+    reportState()
+    runtime.changed()
+  }
+
+  /// Waits until so little is unwritten that more may be recorded.
+  nonisolated(nonsending) func room() async {
+    _ = await runtime.wait { self.queue.hasRoom }
+  }
+
+  // MARK: - Writing
+
+  /// Writes what was recorded, unless a write is in progress or the document needs a keyframe.
+  func write() {
+    reportState()
+    guard let document, !queue.isWriting, !queue.isBehind else { return }
+    queue.isWriting = true
+    runtime.spawn { node in
+      await node.persistence.write(to: document)
+      node.persistence.finishedWriting()
+    }
+  }
+
+  func finishedWriting() {
+    queue.isWriting = false
+    reportState()
+    idleWaiter?.resume()
+    idleWaiter = nil
+    runtime.changed()
+  }
+
+  nonisolated(nonsending) func write(to document: BoardDocument) async {
+    while true {
+      let work = queue.take()
+      guard !work.isEmpty else { return }
+      do throws(DocumentError) {
+        try await store(work, in: document)
+        queue.didKeep(upTo: work.mark)
+        sendAnswers()
+      } catch {
+        failed(error, work)
+        return
+      }
+    }
+  }
+
+  /// Stores photos, and then the entries that show them.
+  ///
+  /// A photo that cannot be stored does not prevent the other work: its entries stay valid, and other members
+  /// may have the photo.
+  nonisolated(nonsending) func store(
+    _ work: PersistenceQueue.Work,
+    in document: BoardDocument
+  ) async throws(DocumentError) {
+    for photo in work.photos {
+      do throws(DocumentError) {
+        try await document.storeAsset(file: photo.path, sha256: photo.sha256)
+        queue.didStore(photo)
+        if let id = AssetID(photo.sha256) { environment.photoStored(id) }
+      } catch {
+        notStored(photo, error)
+      }
+    }
+    try await document.append(work.entries)
+  }
+
+  private func notStored(_ photo: PersistenceQueue.Photo, _ error: DocumentError) {
+    let isNew: Bool
+    if [.notFound, .damaged, .tooLarge].contains(error.code) {
+      // The file is missing or has other contents, so trying again would not help.
+      queue.didLose(photo, error)
+      isNew = true
+    } else {
+      isNew = queue.didMiss(photo, error)
+    }
+    if isNew { runtime.emit(.warning(.init(code: "photo-not-saved", message: error.message))) }
+  }
+
+  func failed(_ error: DocumentError, _ work: PersistenceQueue.Work) {
+    queue.didFail(error, work, now: BoardFile.now)
+    sendAnswers()
+  }
+
+  /// Waits until everything recorded so far is stored.
+  ///
+  /// - Throws: The error of writing it.
+  nonisolated(nonsending) func storeAll() async throws(DocumentError) {
+    let mark = queue.recorded
+    write()
+    _ = await runtime.wait {
+      self.queue.kept >= mark || self.queue.isBehind || self.queue.isClosed
+    }
+    guard queue.kept >= mark else {
+      throw queue.failure ?? DocumentError(.closed, "the board is closed")
+    }
+  }
+
+  // MARK: - Membership
+
+  /// Stores the membership and the join code with the board.
+  ///
+  /// If that fails, the problem is reported, and storing is retried with the next write. Until then a restarted
+  /// program needs the code or a member's ticket.
+  nonisolated(nonsending) func storeMembership(_ record: MembershipRecord, code: JoinCode?) async {
+    guard let document else { return }
+    lastCode = code
+    await storeMembership(record, in: document)
+  }
+
+  nonisolated(nonsending) func storeMembership(
+    _ record: MembershipRecord,
+    in document: BoardDocument
+  ) async {
+    unstoredMembership = record
+    do throws(DocumentError) {
+      try await document.setMembership(record.json, code: lastCode?.text)
+      // A newer record may have arrived in the meantime.
+      guard unstoredMembership == record else { return }
+      unstoredMembership = nil
+      queue.membershipFailure = nil
+    } catch {
+      queue.membershipFailure = error
+      scheduleKeyframe()
+      configuration.logger.warning(
+        "Membership was not stored.",
+        metadata: ["reason": "\(error.message)"]
+      )
+    }
+    reportState()
+  }
+}
+
+extension DocumentEntry {
+  /// Creates the entry for a change of a replica.
+  init(_ change: StoredChange, time: Int64) {
+    switch change {
+    case .author(let record, let incarnation):
+      self = .author(record: record, incarnation: incarnation.rawValue)
+    case .batch(let batch): self = .batch(bytes: batch.bytes, time: time)
+    case .answer(let bytes): self = .answer(bytes: bytes, time: time)
+    case .head(let bytes, let incarnation, let sequence):
+      self = .head(bytes: bytes, incarnation: incarnation.rawValue, sequence: sequence)
+    case .keyframe: preconditionFailure("the document writes keyframes itself")
+    }
+  }
+}

@@ -1,0 +1,203 @@
+import Crypto
+import FoundationEssentials
+import PeerSession
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
+
+/// The files of photos.
+///
+/// A program that names the files of photos in its output keeps a file of each, besides the copy in the
+/// document. Other programs store photos in the document only, and write a file while they read or send the photo.
+/// Confined to the isolation of its node.
+final class PhotoFiles {
+  let runtime: BoardRuntime
+  let configuration: BoardConfiguration
+  let members: Members
+  let persistence: Persistence
+  private(set) var replica: Replica?
+  /// The start of the board's id, which the names of temporary files contain.
+  private var board = ""
+  private var paths: [AssetID: String] = [:]
+  /// The number of readers of each photo's file.
+  private var readers: [AssetID: Int] = [:]
+
+  init(
+    _ runtime: BoardRuntime,
+    _ configuration: BoardConfiguration,
+    members: Members,
+    persistence: Persistence
+  ) {
+    self.members = members
+    self.runtime = runtime
+    self.configuration = configuration
+    self.persistence = persistence
+  }
+
+  /// Sets the board whose photos these are.
+  func begin(_ replica: Replica, of session: SessionID) {
+    self.replica = replica
+    board = session.short
+  }
+
+  // MARK: - Files
+
+  /// Returns the path of a photo's file, if there is one.
+  func existingPath(_ id: AssetID) -> String? { paths[id] }
+
+  /// Returns the path at which a photo's file belongs.
+  func path(_ id: AssetID, _ format: PhotoFormat) -> String {
+    // The boards of a data directory share the directory, and one must not remove the file of another.
+    let board = configuration.keepsPhotoFiles ? "" : "-\(board)"
+    return "\(configuration.assetsDirectory)/\(id.description)\(board).\(format.name)"
+  }
+
+  /// Records the file of a photo that was found intact or was just written.
+  func add(_ id: AssetID, at path: String) {
+    paths[id] = path
+    runtime.sink.show(.photo(id))
+  }
+
+  /// Returns the path of a photo's file, which stays until ``close(_:)``; nil if there is no photo.
+  ///
+  /// Each call needs a call of ``close(_:)``, whatever it returns.
+  nonisolated(nonsending) func open(_ id: AssetID) async -> String? {
+    readers[id, default: 0] += 1
+    if let path = paths[id] { return path }
+    guard let document = persistence.document, let replica, replica.board.assets.contains(id),
+      let asset = replica.reference(of: id)
+    else { return nil }
+    let path = path(id, asset.format)
+    if let error = await extract(asset, to: path, from: document) {
+      // If only the file cannot be written, the photo is still in the document.
+      guard [.damaged, .notFound].contains(error.code) else { return nil }
+      replica.assetLost(id, now: runtime.now)
+      runtime.call { $0.performActions() }
+      return nil
+    }
+    paths[id] = path
+    return path
+  }
+
+  /// Handles that a photo's file is no longer read.
+  func close(_ id: AssetID) {
+    guard let count = readers.removeValue(forKey: id), count > 1 else { return remove(id) }
+    readers[id] = count - 1
+  }
+
+  /// Removes a photo's file if the document has the photo, no output names the file, and it is not being read.
+  func remove(_ id: AssetID) {
+    guard !configuration.keepsPhotoFiles, persistence.document != nil, readers[id] == nil,
+      !persistence.queue.isWaiting(forPhoto: id.bytes),
+      let path = paths.removeValue(forKey: id)
+    else { return }
+    try? FileManager.default.removeItem(atPath: path)
+  }
+
+  /// Returns whether a file is the photo with a hash.
+  func isPhoto(_ path: String, _ id: AssetID) -> Bool {
+    let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes)
+    return bytes.map { Array(SHA256.hash(data: $0)) == id.bytes } ?? false
+  }
+
+  // MARK: - Restoring
+
+  /// Makes the photos of a document available, and repairs the document from the files of photos.
+  ///
+  /// A photo whose row is missing or damaged is stored again from its file, if the file is intact.
+  nonisolated(nonsending) func restore(
+    from document: BoardDocument,
+    to replica: Replica
+  ) async {
+    // If this cannot be read, each photo is read.
+    let stored = try? await document.assetIDs()
+    // Includes the photos of deleted objects, since a deletion can be undone.
+    for (_, record) in replica.board.state.records {
+      guard let asset = record.asset, paths[asset.id] == nil else { continue }
+      let path = path(asset.id, asset.format)
+      let isStored = stored?.contains(asset.id.bytes) ?? true
+      if isStored, !configuration.keepsPhotoFiles, document.damages.isEmpty {
+        // The photo is checked when it is read. A program that was killed can have left a file.
+        try? FileManager.default.removeItem(atPath: path)
+        runtime.sink.show(.photo(asset.id))
+        replica.assetStored(asset.id, bytes: asset.byteCount, now: runtime.now)
+        continue
+      }
+      if isIntact(asset, path) {
+        // An existing row may be damaged; it is then written again.
+        if !isStored || !document.damages.isEmpty { await store(asset, at: path, in: document) }
+      } else if isStored {
+        guard await extract(asset, to: path, from: document) == nil else { continue }
+      } else {
+        removeDamagedFile(asset, path)
+        // The photo is requested from other members.
+        continue
+      }
+      add(asset.id, at: path)
+      replica.assetStored(asset.id, bytes: asset.byteCount, now: runtime.now)
+      remove(asset.id)
+    }
+  }
+
+  /// Whether a file still is the photo; the disk may have damaged it, and it would be sent to others.
+  private func isIntact(_ asset: AssetReference, _ path: String) -> Bool {
+    FileReading.size(path) == asset.byteCount && isPhoto(path, asset.id)
+  }
+
+  private func removeDamagedFile(_ asset: AssetReference, _ path: String) {
+    guard FileReading.size(path) != nil else { return }
+    try? FileManager.default.removeItem(atPath: path)
+    reportLoss(asset.id, DocumentError(.damaged, "\(path) is damaged"))
+  }
+
+  private nonisolated(nonsending) func store(
+    _ asset: AssetReference,
+    at path: String,
+    in document: BoardDocument
+  ) async {
+    do throws(DocumentError) {
+      try await document.storeAsset(file: path, sha256: asset.id.bytes)
+    } catch {
+      // Retried with the next write.
+      persistence.recordPhoto(asset.id, at: path)
+    }
+  }
+
+  /// Writes a photo of the document to a file, and removes the photo from the document if it is damaged.
+  ///
+  /// - Returns: The error of reading the photo or writing the file; nil if the file was written.
+  private nonisolated(nonsending) func extract(
+    _ asset: AssetReference,
+    to path: String,
+    from document: BoardDocument
+  ) async -> DocumentError? {
+    do throws(DocumentError) {
+      let bytes = try await document.asset(asset.id.bytes)
+      do {
+        try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
+      } catch {
+        throw DocumentError(.inputOutput, "\(path) cannot be written", cause: error)
+      }
+      return nil
+    } catch {
+      if error.code == .damaged {
+        // A copy from another member replaces it.
+        try? await document.removeAsset(asset.id.bytes)
+      }
+      reportLoss(asset.id, error)
+      return error
+    }
+  }
+
+  private func reportLoss(_ id: AssetID, _ error: DocumentError) {
+    runtime.emit(
+      .warning(
+        .init(
+          code: "photo-lost",
+          message: "The photo \(id) cannot be read from the disk and is requested from others: "
+            + error.message
+        )
+      )
+    )
+  }
+}

@@ -1,0 +1,54 @@
+import Whiteboard
+import WhiteboardSync
+
+/// The warnings about a board and its members.
+///
+/// `member` is the name of the member with its id prefix, safe to display.
+extension BoardEvent.Remark {
+  /// The boards of a member and of the local peer differ although both have the same changes.
+  static func diverged(from member: String) -> Self {
+    Self(
+      code: "diverged",
+      message: "The boards here and at \(member) differed although both had received the same "
+        + "changes. They are being made equal again."
+    )
+  }
+
+  /// The board has no room for the changes of a member.
+  static func boardFull(for member: String) -> Self {
+    Self(
+      code: "board-full",
+      message: "The board is full: there is no room here for what \(member) added. Purge deleted "
+        + "objects on either side; what is missing then arrives within a minute."
+    )
+  }
+
+  /// Some photos of an author are not requested.
+  static func photosLeftOut(of author: String) -> Self {
+    Self(
+      code: "photos-left-out",
+      message: "Some photos of \(author) are not requested: the photos of one author may have "
+        + "\(BoardLimits.photoBytesPerAuthor >> 20) MiB on a board, and all photos "
+        + "\(BoardLimits.photoBytesOfBoard >> 30) GiB. If others are purged, they follow within a minute."
+    )
+  }
+
+  /// The copy of a member names authors without a signed record.
+  static func unrecordedAuthors(in member: String) -> Self {
+    Self(
+      code: "unrecorded-authors",
+      message: "\(member)'s copy of the board names authors without a signed record, "
+        + "so it was not merged. If an earlier version saved that copy, \(member) "
+        + "can repair it by closing the board and opening it again with this version. "
+        + "Otherwise \(member) may be trying to fill the board; remove that peer with `kick`."
+    )
+  }
+
+  /// A member broke the rules of the board.
+  static func violation(by member: String, _ error: ReplicaError) -> Self {
+    Self(
+      code: error.code,
+      message: "\(member) sent data that breaks the rules of the board, and was disconnected."
+    )
+  }
+}

@@ -1,0 +1,155 @@
+import PeerSession
+import Whiteboard
+import WhiteboardSync
+
+/// The answers to commands that query the board and the session.
+///
+/// Confined to the isolation of its node.
+final class Queries {
+  private let runtime: BoardRuntime
+  private let session: Session
+  private let replica: Replica
+  private let members: Members
+  private let persistence: Persistence
+  private let reports: BoardReports
+  private let editor: BoardEditor
+  private let roles: Roles
+
+  private var board: Board { replica.board }
+
+  init(
+    _ runtime: BoardRuntime,
+    _ session: Session,
+    _ replica: Replica,
+    members: Members,
+    persistence: Persistence,
+    reports: BoardReports,
+    editor: BoardEditor,
+    roles: Roles
+  ) {
+    self.runtime = runtime
+    self.session = session
+    self.replica = replica
+    self.members = members
+    self.persistence = persistence
+    self.reports = reports
+    self.editor = editor
+    self.roles = roles
+  }
+
+  /// Emits all objects.
+  func emitObjects(request: RequestMark?) {
+    let objects = board.snapshots.map { reports.description($0) }
+    runtime.emit(.objects(.init(count: objects.count, objects: objects, request: request)))
+  }
+
+  /// Emits one object or group.
+  ///
+  /// - Throws: ``CommandError`` if there is none.
+  func emitObject(_ reference: ObjectReference, request: RequestMark?) throws(CommandError) {
+    let id = try editor.resolve(reference)
+    let snapshot = board.snapshot(id)
+    guard
+      let object = snapshot.map({ reports.description($0) }) ?? reports.description(ofGroup: id)
+    else { throw editor.absence(of: id, as: .present) }
+    runtime.emit(.object(.init(id: object.id, object: object, request: request)))
+  }
+
+  /// Emits the objects in an area, from front to back.
+  func emitObjects(in area: BoardArea, request: RequestMark?) {
+    let objects = board.find(area).map { reports.description($0) }
+    runtime.emit(.found(.init(count: objects.count, objects: objects, request: request)))
+  }
+
+  /// Emits the settings of the board.
+  func emitSettings(request: RequestMark?) {
+    runtime.emit(.settings(.init(settings: .init(board.settings), request: request)))
+  }
+
+  /// Emits the digest of the board.
+  func emitDigest(request: RequestMark?) {
+    runtime.emit(
+      .digest(
+        .init(digest: replica.digest.hex, objects: board.objectIDs.count, request: request)
+      )
+    )
+  }
+
+  /// Emits the connected members, with the peers that admitted them.
+  nonisolated(nonsending) func emitPeers(request: RequestMark?) async {
+    let record = try? await session.membershipRecord()
+    var admitters: [PeerID: PeerID] = [:]
+    for member in record?.members ?? [] { admitters[member.peer] = member.admittedBy }
+    let list = members.map { peer, member in
+      let admitter = admitters[peer]
+      return BoardEvent.PeerDescription(
+        peer: peer.text,
+        name: member.name,
+        state: member.state,
+        address: member.address,
+        role: roles.role(of: peer),
+        admittedBy: admitter?.text,
+        admittedByName: admitter.flatMap { name(of: $0) }
+      )
+    }
+    runtime.emit(.peers(.init(count: members.reachedCount, peers: list, request: request)))
+  }
+
+  private func name(of admitter: PeerID) -> String? {
+    admitter == session.localPeer
+      ? members.ownName : members[admitter]?.name ?? persistence.names[admitter.text]
+  }
+}
+
+extension BoardEvent.SettingsDescription {
+  /// Creates the description of settings.
+  init(_ settings: BoardSettings) {
+    self.init(
+      title: settings.title,
+      // A fully transparent background counts as none.
+      background: settings.background.flatMap { $0 & 0xFF == 0 ? nil : ColorText.text($0) },
+      grid: settings.grid,
+      language: settings.language
+    )
+  }
+
+  /// Returns the keys of the settings that differ.
+  static func changedKeys(_ old: Self, _ new: Self) -> [String] {
+    var keys: [String] = []
+    if old.title != new.title { keys.append("title") }
+    if old.background != new.background { keys.append("background") }
+    if old.grid != new.grid { keys.append("grid") }
+    if old.language != new.language { keys.append("language") }
+    return keys
+  }
+}
+
+extension Board {
+  /// Returns the objects in an area, from front to back.
+  fileprivate func find(_ area: BoardArea) -> [ObjectSnapshot] {
+    let ids =
+      switch area {
+      case .point(let point): objects(at: Point(point))
+      case .rectangle(let corner, let opposite, let isInside):
+        objects(
+          in: Rectangle(Point(corner), Point(opposite)),
+          mode: isInside ? .inside : .touching
+        )
+      }
+    return ids.compactMap { snapshot($0) }
+  }
+}
+
+extension BoardEvent.Chat {
+  /// Creates the event for a line of the chat.
+  init(_ line: ChatLine) {
+    self.init(
+      id: line.id.description,
+      peer: line.author.description,
+      name: line.name ?? "",
+      icon: line.icon,
+      text: line.text,
+      at: Timestamp.text(milliseconds: line.sentAt)
+    )
+  }
+}

@@ -1,0 +1,152 @@
+import PeerSession
+import WhiteboardRendering
+import WhiteboardSync
+
+/// The answers to commands, each after all earlier answers and after the disk has what it confirms.
+///
+/// Owns the first failure of a script. Confined to the isolation of its node.
+final class CommandAnswers {
+  private let runtime: BoardRuntime
+  private let script: BoardConfiguration.Script
+  private let persistence: Persistence
+  /// The first command that failed, in a script that continues after failures.
+  private(set) var firstFailure: WhiteboardError?
+
+  init(
+    _ runtime: BoardRuntime,
+    _ script: BoardConfiguration.Script,
+    persistence: Persistence
+  ) {
+    self.runtime = runtime
+    self.script = script
+    self.persistence = persistence
+  }
+
+  /// Answers that a command succeeded, once its changes are stored.
+  func succeed(_ request: CommandRequest, _ outcome: CommandOutcome) {
+    let done = BoardEvent.Done(request, outcome)
+    let isAboutChanges = outcome.hasChanged ?? !request.command.name.changesNothing
+    persistence.whenStored(isAboutChanges: isAboutChanges) { failure in
+      guard let failure else { return self.runtime.emit(.done(done)) }
+      let problem = SaveProblem(failure)
+      self.fail(
+        CommandError(
+          .notSaved,
+          "\(problem.headline). The change is on the board, but not on disk: \(problem.message)"
+        ),
+        answering: request
+      )
+    }
+  }
+
+  /// Answers that a command failed.
+  func fail(_ error: CommandError, answering request: CommandRequest) {
+    fail(
+      error.answering(
+        verb: request.command.name.rawValue,
+        request: request.request,
+        line: request.line
+      )
+    )
+  }
+
+  /// Emits a failure; the first failure ends a script that does not continue after failures.
+  ///
+  /// The event comes after all earlier answers, but the script ends at once.
+  func fail(_ error: CommandError) {
+    persistence.whenStored { _ in self.runtime.emit(.error(error)) }
+    guard case .run(let continues) = script else { return }
+    let failure = WhiteboardError(error)
+    firstFailure = firstFailure ?? failure
+    if !continues { runtime.end(.failed(failure)) }
+  }
+
+  /// Answers `send`, which need not wait for the disk because messages are not stored.
+  func answer(_ request: CommandRequest, with report: DeliveryReport) {
+    if report.undelivered.isEmpty {
+      runtime.emit(
+        .done(.init(verb: request.command.name.rawValue, request: request.request))
+      )
+    } else {
+      fail(CommandError(report), answering: request)
+    }
+  }
+
+  /// Emits a note after all earlier answers.
+  func note(_ remark: BoardEvent.Remark) {
+    persistence.whenStored { _ in self.runtime.emit(.note(remark)) }
+  }
+}
+
+extension BoardEvent.Done {
+  /// Creates the answer to a command that succeeded.
+  fileprivate init(_ request: CommandRequest, _ outcome: CommandOutcome) {
+    self.init(
+      verb: request.command.name.rawValue,
+      request: request.request,
+      id: outcome.id?.description,
+      ids: outcome.ids?.map(\.description),
+      transfers: outcome.transfers,
+      changed: outcome.hasChanged,
+      file: outcome.file,
+      objects: outcome.count,
+      step: outcome.step,
+      skipped: outcome.skipped,
+      left: outcome.left,
+      skippedSteps: outcome.skippedSteps?.map {
+        BoardEvent.PassedStep(step: $0.label, reason: $0.reason.rawValue)
+      },
+      synced: outcome.sync?.synced,
+      notSynced: outcome.sync.flatMap { $0.notSynced.isEmpty ? nil : $0.notSynced }
+    )
+  }
+}
+
+extension WhiteboardError {
+  /// Creates the error that ends a script because a command failed.
+  package init(_ error: CommandError) {
+    let code: Code =
+      switch error.code {
+      case .syntax, .lineTooLong, .unknownCommand, .missingArgument, .badArgument, .unknownArgument:
+        .badData
+      case .notSynced: .timedOut
+      default: .no
+      }
+    let line = error.line.map { "line \($0): " } ?? ""
+    let verb = error.verb.map { "\($0): " } ?? ""
+    self.init(code, "\(line)\(verb)\(error.message)")
+  }
+}
+
+extension CommandError {
+  /// Creates the answer to a command that the session refused.
+  init(_ error: SessionError) {
+    let code: Code =
+      switch error.code {
+      case .declined: .declined
+      case .timedOut: .timedOut
+      case .cancelled, .transferCancelled: .cancelled
+      case .peerLost, .left, .shuttingDown, .kicked, .disconnected: .peerGone
+      case .notConnected, .sessionEnded: .notConnected
+      case .messageTooLarge, .invalidName: .tooBig
+      case .sourceUnreadable, .sourceChanged: .fileUnreadable
+      case .diskFull, .quota, .hashMismatch, .reset: .transferFailed
+      case .notHost, .notByCode, .busy: .refused
+      case .unknown: .noSuchInvitation
+      default: .internal
+      }
+    self.init(code, TerminalText.cleaned(error.message))
+  }
+
+  /// Creates the answer to a message that did not reach every recipient.
+  init(_ report: DeliveryReport) {
+    let missing = report.undelivered.map { "\(EventText.person($0.name, $0.peer)) (\($0.reason))" }
+    let count = report.delivered.count
+    let others = count == 0 ? "" : "; delivered to \(count) other\(count == 1 ? "" : "s")"
+    self.init(
+      .undelivered,
+      "not delivered to \(missing.joined(separator: ", "))\(others)",
+      delivery: report
+    )
+  }
+}

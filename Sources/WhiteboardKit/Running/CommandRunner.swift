@@ -1,0 +1,264 @@
+import PeerSession
+import Whiteboard
+import WhiteboardSync
+
+/// Reads the commands of the input and runs them in their order, until the input or the node ends.
+///
+/// Owns the commands that wait and the rules for the end of a script. Confined to the isolation of its node.
+final class CommandRunner {
+  let runtime: BoardRuntime
+  let configuration: BoardConfiguration
+  let members: Members
+  let answers: CommandAnswers
+  let invitations: Invitations
+  let localRemoval: LocalRemoval
+  let persistence: Persistence
+  let outbox: Outbox
+  let transfers: Transfers
+  /// The commands that wait.
+  let buffer: CommandBuffer
+  /// The open board; nil before it is open.
+  private var openBoard: ActiveBoard?
+  /// The number of running transfers that are not answered yet.
+  private var concurrentCommands = 0
+  /// Whether `quit` was refused because it would have lost work.
+  private var isQuitRefused = false
+
+  init(
+    _ runtime: BoardRuntime,
+    _ configuration: BoardConfiguration,
+    hasInput: Bool,
+    members: Members,
+    answers: CommandAnswers,
+    invitations: Invitations,
+    localRemoval: LocalRemoval,
+    persistence: Persistence,
+    outbox: Outbox,
+    transfers: Transfers
+  ) {
+    self.runtime = runtime
+    self.configuration = configuration
+    self.members = members
+    self.answers = answers
+    self.invitations = invitations
+    self.localRemoval = localRemoval
+    self.persistence = persistence
+    self.outbox = outbox
+    self.transfers = transfers
+    buffer = CommandBuffer(hasInput: hasInput)
+  }
+
+  /// Returns the open board.
+  ///
+  /// - Throws: ``CommandError`` if the board is not open.
+  var board: ActiveBoard {
+    get throws(CommandError) {
+      guard let openBoard else { throw CommandError(.ending, "the board is closed") }
+      return openBoard
+    }
+  }
+
+  /// Whether a transfer is running that is not answered yet.
+  var hasConcurrentCommands: Bool { concurrentCommands > 0 }
+
+  // MARK: - Reading
+
+  /// Reads commands until there are no more, no faster than they run.
+  nonisolated(nonsending) func read(_ input: any CommandSource) async {
+    while runtime.ending == nil {
+      let next: CommandInput?
+      do throws(InputError) {
+        next = try await input.next()
+      } catch {
+        return runtime.end(.failed(WhiteboardError(.inputOutput, "the input cannot be read")))
+      }
+      guard let next else { break }
+      buffer.append(next)
+      await runDueCommands()
+      runtime.call { $0.joiner?.endUnanswerableComparisons() }
+      await buffer.room()
+    }
+    buffer.endInput()
+    runtime.call { $0.joiner?.endUnanswerableComparisons() }
+  }
+
+  // MARK: - Commands out of order
+
+  /// Runs the commands that answer something that is pending, if they are first in the buffer.
+  ///
+  /// While the local peer joins, other commands do not run, so those commands need not be first.
+  nonisolated(nonsending) func runDueCommands() async {
+    while runtime.ending == nil,
+      let request = runtime.call({ $0.joiner != nil })
+        ? buffer.popAny(where: { isDueWhileJoining($0, isFirst: $1) })
+        : buffer.popFirst(where: { isDue($0) })
+    {
+      await run(request)
+    }
+  }
+
+  /// Whether a command may run while the local peer joins a board.
+  ///
+  /// A user's `quit` runs at once. In a script it comes after the commands before it.
+  private func isDueWhileJoining(_ command: Command, isFirst: Bool) -> Bool {
+    switch command {
+    case .quit, .quitAnyway, .leave:
+      configuration.isTyped || (isFirst && configuration.script == .none)
+    default: isDue(command)
+    }
+  }
+
+  /// Whether a waiting command answers something that is pending.
+  var hasDueCommand: Bool { buffer.contains(where: { isDue($0) }) }
+
+  /// Whether a command answers something that is pending.
+  private func isDue(_ command: Command) -> Bool {
+    switch command {
+    case .accept(let target, _), .decline(let target, _):
+      (try? invitations.find(target)) != nil || fileOffer(target) != nil
+    case .cancel(let target, _):
+      (try? transfers.transfer(target)) != nil
+    default:
+      false
+    }
+  }
+
+  /// Returns the offered file that a word of `accept` or `decline` means; nil if it means a request to join.
+  func fileOffer(_ word: String) -> TransferID? {
+    (try? invitations.find(word)) == nil ? transfers.offer(word) : nil
+  }
+
+  // MARK: - Running
+
+  /// Runs commands in their order on a board, until the input or the node ends.
+  nonisolated(nonsending) func runCommands(on board: ActiveBoard) async {
+    openBoard = board
+    while let input = await buffer.next(), runtime.ending == nil {
+      // The next commands may answer something that is pending, and this command may take long.
+      runtime.spawn { node in await node.commandRunner.runDueCommands() }
+      switch input {
+      case .failure(let error): answers.fail(error)
+      case .request(let request):
+        if let error = await board.catchUp.hold(for: request.command.name.requirement) {
+          answers.fail(error, answering: request)
+        } else {
+          if request.command.name.changesBoard { await board.roles.waitForRole() }
+          await run(request)
+        }
+      }
+      await runtime.room()
+      await outbox.room()
+      await persistence.room()
+    }
+    if runtime.ending == nil { await inputEnded(board) }
+  }
+
+  /// Runs one command and answers it.
+  nonisolated(nonsending) private func run(_ request: CommandRequest) async {
+    do throws(CommandError) {
+      if let outcome = try await outcome(of: request) { answers.succeed(request, outcome) }
+    } catch {
+      answers.fail(error, answering: request)
+    }
+    runtime.changed()
+  }
+
+  /// Runs a command concurrently with later ones, and answers it when it returns.
+  func runConcurrently(
+    _ request: CommandRequest,
+    _ body: @escaping @Sendable (isolated SharedBoard) async throws(CommandError) -> [String]
+  ) {
+    concurrentCommands += 1
+    runtime.spawn { node in
+      do throws(CommandError) {
+        let transfers = try await body(node)
+        node.answers.succeed(request, CommandOutcome(transfers: transfers))
+      } catch {
+        node.answers.fail(error, answering: request)
+      }
+      node.commandRunner.concurrentCommands -= 1
+      node.runtime.changed()
+    }
+  }
+
+  // MARK: - The end
+
+  /// Leaves the session; without one, the node ends.
+  nonisolated(nonsending) func leave() async {
+    guard let session = runtime.call({ $0.session }) else { return runtime.end(.asked) }
+    await finishMessages()
+    await session.leave()
+  }
+
+  /// Answers `quit` after all messages, and ends the node.
+  nonisolated(nonsending) func quit(_ request: CommandRequest) async {
+    await finishMessages()
+    answers.succeed(request, CommandOutcome())
+    runtime.end(answers.firstFailure.map { .failed($0) } ?? .asked)
+  }
+
+  private nonisolated(nonsending) func finishMessages() async {
+    await openBoard?.messages.finish(before: runtime.limitOfGoodbye())
+  }
+
+  /// Checks that `quit` loses no work.
+  ///
+  /// - Throws: ``CommandError`` with the code `notSaved` if it would.
+  nonisolated(nonsending) func checkQuit() async throws(CommandError) {
+    guard await persistence.wouldLoseWork() else { return }
+    isQuitRefused = true
+    throw CommandError(.notSaved, persistence.unsavedAdvice)
+  }
+
+  /// Ends the node after the last command, if the input was a script or `quit` was refused.
+  private nonisolated(nonsending) func inputEnded(_ board: ActiveBoard) async {
+    guard case .run = configuration.script else {
+      // No other command can follow, so the node ends as soon as that loses no work.
+      if isQuitRefused, await runtime.wait(until: { !self.persistence.state.wouldLoseWork }) {
+        runtime.end(.asked)
+      }
+      return
+    }
+    // A script without commands still waits for the board.
+    if let error = await board.catchUp.hold(for: .board), answers.firstFailure == nil {
+      return runtime.end(.failed(WhiteboardError(error)))
+    }
+    let ending = configuration.isOffline ? .asked : await endOfScript(on: board)
+    runtime.end(answers.firstFailure.map { .failed($0) } ?? ending)
+  }
+
+  /// Waits until every member has all changes of a script, and returns how the script ends.
+  private nonisolated(nonsending) func endOfScript(
+    on board: ActiveBoard
+  ) async -> BoardRuntime.Ending {
+    // Lost members are removed after `lostAfter`, so this wait ends.
+    let report = await board.convergence.wait(
+      .everybody,
+      timeout: configuration.lostAfter + .seconds(60)
+    )
+    guard report.isComplete else {
+      return .failed(
+        WhiteboardError(.timedOut, "some changes have not reached every member: \(report.problem)")
+      )
+    }
+    guard report.synced.isEmpty, board.convergence.hasUnsharedChanges else {
+      if !report.notSynced.isEmpty {
+        answers.note(.init(code: "not-synced", message: report.problem))
+      }
+      return .asked
+    }
+    let message = "the changes have not reached any other member: \(report.problem)"
+    if configuration.isGuest {
+      return .failed(
+        WhiteboardError(
+          .timedOut,
+          configuration.remembersBoards
+            ? "\(message). They are in the copy on this computer, and are sent when the board is next opened"
+            : "\(message), and --ephemeral keeps no copy"
+        )
+      )
+    }
+    answers.note(.init(code: "not-synced", message: message))
+    return .asked
+  }
+}

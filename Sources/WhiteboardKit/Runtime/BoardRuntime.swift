@@ -1,0 +1,242 @@
+import Whiteboard
+import WhiteboardSync
+
+/// The services that the parts of a node share: events, conditions, tasks, time, and the end.
+///
+/// Confined to the isolation of its node; each part holds a reference.
+final class BoardRuntime {
+  /// Work that runs concurrently with everything else in the node's isolation.
+  typealias Job = @Sendable (isolated SharedBoard) async -> Void
+
+  /// The reason why the node ends.
+  enum Ending: Equatable {
+    case asked
+    case failed(WhiteboardError)
+  }
+
+  private struct Condition {
+    let holds: () -> Bool
+    let continuation: CheckedContinuation<Bool, Never>
+  }
+
+  let clock = ContinuousClock()
+  /// The time at which the node was created.
+  let start: ContinuousClock.Instant
+  /// The receiver of the events.
+  let sink: any EventSink
+  /// The jobs to run; the node takes them into its task group.
+  let jobs: AsyncStream<Job>
+
+  /// Why the node ends; nil while it does not.
+  private(set) var ending: Ending?
+
+  /// The node, which owns the runtime and so must not be kept alive by it.
+  unowned let node: SharedBoard
+  private let jobSource: AsyncStream<Job>.Continuation
+  private var pump = EventPump()
+  private var conditions: [Int: Condition] = [:]
+  private var nextCondition = 0
+  private var endWaiter: CheckedContinuation<Void, Never>?
+  private var wakeTimer = WakeTimer()
+  /// Whether work is due that no deadline announces.
+  private var isWorkDue = false
+  private var goodbyeLimit: ContinuousClock.Instant?
+
+  init(_ node: SharedBoard, sink: any EventSink) {
+    self.node = node
+    self.sink = sink
+    start = clock.now
+    (jobs, jobSource) = AsyncStream.makeStream()
+  }
+
+  /// Calls the node from one of its parts.
+  ///
+  /// The parts run in the node's isolation. They reach the node through this function, since a closure that
+  /// captures the node would keep it alive for ever.
+  func call<Result: Sendable>(_ body: (isolated SharedBoard) -> Result) -> Result {
+    node.assumeIsolated(body)
+  }
+
+  /// Performs the actions of the replica; to be called after every call that may add one.
+  func performActions() { call { $0.performActions() } }
+
+  // MARK: - Jobs
+
+  /// Runs a job until it returns or the node is over.
+  func spawn(_ job: @escaping Job) { jobSource.yield(job) }
+
+  /// Accepts no more jobs.
+  func finishJobs() { jobSource.finish() }
+
+  // MARK: - The end
+
+  /// Makes the node end, for the first reason that is given.
+  func end(_ reason: Ending) {
+    guard ending == nil else { return }
+    ending = reason
+    finish()
+  }
+
+  /// Replaces the reason of an end that has begun.
+  func replaceEnding(_ reason: Ending) {
+    if ending != nil { ending = reason }
+  }
+
+  /// Resumes every waiter of the runtime and the node; may be called again.
+  func finish() {
+    guard ending != nil else { return }
+    endWaiter?.resume()
+    endWaiter = nil
+    for condition in conditions.values { condition.continuation.resume(returning: false) }
+    conditions = [:]
+    call { $0.finishWaiters() }
+    wakeNow()
+  }
+
+  /// Waits until the node ends.
+  nonisolated(nonsending) func untilEnding() async {
+    guard ending == nil else { return }
+    await withCheckedContinuation { endWaiter = $0 }
+  }
+
+  /// Returns the time until which pending messages may delay the end; the first call sets it.
+  ///
+  /// It is as long as a user would wait for a program to end.
+  func limitOfGoodbye() -> ContinuousClock.Instant {
+    let limit = goodbyeLimit ?? clock.now + .seconds(2)
+    goodbyeLimit = limit
+    return limit
+  }
+
+  // MARK: - Events
+
+  /// Emits an event after all events before it.
+  func emit(_ event: BoardEvent) {
+    pump.append(event)
+    deliver()
+  }
+
+  /// Roughly the number of bytes of all events so far that were not joined to an earlier one.
+  var emittedBytes: Int { pump.appendedBytes }
+
+  private func deliver() {
+    guard let events = pump.begin() else { return }
+    let sink = sink
+    let node = node
+    // Ends when the sink has accepted the events or failed; `flush` waits for it.
+    Task {
+      var failure: OutputError?
+      do throws(OutputError) {
+        try await sink.write(events)
+      } catch {
+        failure = error
+      }
+      await node.delivered(failure)
+    }
+  }
+
+  /// Handles that the sink has accepted events, or failed.
+  func delivered(_ failure: OutputError?) {
+    for waiter in pump.end(failure) { waiter.resume() }
+    if let failure {
+      end(
+        failure.isReaderGone
+          ? .asked : .failed(WhiteboardError(.inputOutput, "the output cannot be written to"))
+      )
+    }
+    deliver()
+  }
+
+  /// Waits until the sink has room for more events.
+  nonisolated(nonsending) func room() async {
+    while !pump.hasRoom { await withCheckedContinuation { pump.wait($0) } }
+  }
+
+  /// Waits until the sink has accepted every event.
+  nonisolated(nonsending) func flush() async {
+    while !pump.isIdle { await withCheckedContinuation { pump.wait($0) } }
+  }
+
+  // MARK: - Conditions
+
+  /// Checks the conditions that are waited for; to be called after every change of state.
+  func changed() {
+    for (key, condition) in conditions where condition.holds() {
+      conditions[key] = nil
+      condition.continuation.resume(returning: true)
+    }
+  }
+
+  /// Waits until a condition holds.
+  ///
+  /// - Parameters:
+  ///   - timeout: The maximum wait; nil for no limit.
+  ///   - holds: The condition; checked now and after each ``changed()``.
+  /// - Returns: True if the condition held; false if the time was over or the node ends.
+  nonisolated(nonsending) func wait(
+    timeout: Duration? = nil,
+    until holds: @escaping () -> Bool
+  ) async -> Bool {
+    guard ending == nil else { return false }
+    guard !holds() else { return true }
+    let key = nextCondition
+    nextCondition += 1
+    if let timeout {
+      let clock = clock
+      spawn { node in
+        try? await clock.sleep(for: timeout)
+        node.runtime.giveUp(key)
+      }
+    }
+    return await withCheckedContinuation { continuation in
+      conditions[key] = Condition(holds: holds, continuation: continuation)
+    }
+  }
+
+  private func giveUp(_ condition: Int) {
+    conditions.removeValue(forKey: condition)?.continuation.resume(returning: false)
+  }
+
+  // MARK: - Time
+
+  /// The current time on both clocks.
+  var now: Moment { Moment(wall: SystemTime.milliseconds, uptime: milliseconds(uptime) + 1) }
+
+  /// The time since the node was created.
+  var uptime: Duration { clock.now - start }
+
+  private func milliseconds(_ duration: Duration) -> UInt64 {
+    UInt64(duration / .milliseconds(1))
+  }
+
+  /// Returns the first instant at which ``now`` has the given uptime.
+  func instant(_ uptime: UInt64) -> ContinuousClock.Instant {
+    start + .milliseconds(Int64(clamping: uptime) - 1)
+  }
+
+  /// Sleeps until work is due, or until ``wake(by:)`` or ``wakeNow()``.
+  nonisolated(nonsending) func sleep(until due: ContinuousClock.Instant) async {
+    guard ending == nil, !isWorkDue else {
+      isWorkDue = false
+      return
+    }
+    // The clock of replicas is in milliseconds.
+    let sleeper = wakeTimer.begin(until: max(due, clock.now + .milliseconds(1)))
+    await withTaskCancellationHandler {
+      await sleeper.value
+    } onCancel: {
+      sleeper.cancel()
+    }
+    wakeTimer.end()
+    isWorkDue = false
+  }
+
+  /// Ends the sleep of ``sleep(until:)`` by the given time.
+  func wake(by due: ContinuousClock.Instant) { wakeTimer.wake(by: due) }
+
+  /// Ends the present sleep of ``sleep(until:)``, or makes the next one return at once.
+  func wakeNow() {
+    isWorkDue = true
+    wakeTimer.wake(by: clock.now)
+  }
+}

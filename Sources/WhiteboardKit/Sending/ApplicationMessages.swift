@@ -1,0 +1,170 @@
+import PeerSession
+import Whiteboard
+import WhiteboardSync
+
+/// The application messages of users: sends them, answers `send` when the recipients have confirmed, and reports
+/// those that arrive.
+///
+/// Confined to the isolation of its node.
+final class ApplicationMessages {
+  /// The maximum length of a message, in bytes, that its event also contains as text.
+  private static let textLimit = 1 << 20
+
+  private let runtime: BoardRuntime
+  private let session: Session
+  private let replica: Replica
+  private let members: Members
+  private let outbox: Outbox
+  private let answers: CommandAnswers
+  private var deliveries = MessageDeliveries()
+
+  init(
+    _ runtime: BoardRuntime,
+    _ session: Session,
+    _ replica: Replica,
+    members: Members,
+    outbox: Outbox,
+    answers: CommandAnswers
+  ) {
+    self.runtime = runtime
+    self.session = session
+    self.replica = replica
+    self.members = members
+    self.outbox = outbox
+    self.answers = answers
+  }
+
+  // MARK: - Sending
+
+  /// Returns the members that the words of a command name; all members if there are no words.
+  ///
+  /// - Throws: ``CommandError`` if a word names no member, or no member is connected.
+  func recipients(_ words: [String]) throws(CommandError) -> [PeerID] {
+    guard !members.isEmpty else {
+      throw CommandError(
+        .notConnected,
+        "no other member is connected; `wait peers=1` waits for one"
+      )
+    }
+    guard !words.isEmpty else { return members.ids }
+    var peers: [PeerID] = []
+    for word in words {
+      let peer = try members.find(word)
+      if !peers.contains(peer) { peers.append(peer) }
+    }
+    return peers
+  }
+
+  /// Sends a message as a datagram, without confirmation.
+  func sendDatagram(_ bytes: [UInt8], to words: [String]) throws(CommandError) {
+    let peers = try recipients(words)
+    guard bytes.count <= CommandLimits.maximumDatagramLength else {
+      throw CommandError(
+        .tooBig,
+        "with --unreliable, a message may have at most \(CommandLimits.maximumDatagramLength) bytes; "
+          + "without it, this one can be sent"
+      )
+    }
+    replica.sendData(
+      bytes,
+      to: peers.compactMap { MemberID($0.bytes) },
+      isReliable: false,
+      now: runtime.now
+    )
+    runtime.performActions()
+  }
+
+  /// Queues a message; later commands run before it is answered.
+  nonisolated(nonsending) func send(
+    _ bytes: [UInt8],
+    to words: [String],
+    answering request: CommandRequest
+  ) async throws(CommandError) {
+    // Later commands wait too, so that the messages to a slow peer are bounded and none is dropped.
+    _ = await runtime.wait { self.deliveries.hasRoom }
+    guard runtime.ending == nil else { throw CommandError(.ending, "the program ends") }
+    let peers = try recipients(words)
+    let message = SyncMessage.application(bytes).encode()
+    let number = deliveries.add(request, byteCount: message.count, to: peers)
+    runtime.performActions()
+    outbox.send(message, to: peers, as: number)
+  }
+
+  // MARK: - Confirmations
+
+  /// Whether all messages are answered.
+  var isEmpty: Bool { deliveries.isEmpty }
+
+  /// Handles that the session accepted a message, and asks its recipients to confirm it.
+  func accepted(_ number: Int, _ receipt: SendReceipt) {
+    for peer in deliveries.taken(number, receipt) {
+      runtime.spawn { node in await node.board?.messages.awaitConfirmations(by: peer) }
+    }
+  }
+
+  private nonisolated(nonsending) func awaitConfirmations(by peer: PeerID) async {
+    // Confirmations come in order, so one request covers all messages accepted so far.
+    while let (number, receipt) = deliveries.lastTaken(for: peer) {
+      do throws(SessionError) {
+        try await session.confirmation(of: receipt, by: peer)
+      } catch {
+        // The peer left, which the next event of the session reports, or the node ended.
+        return
+      }
+      answer(deliveries.confirmed(upTo: number, by: peer))
+    }
+  }
+
+  /// Ends the deliveries to a peer that left.
+  ///
+  /// - Parameters:
+  ///   - peer: The peer.
+  ///   - reason: The reason for its departure, in one word.
+  ///   - report: Emits its departure before the answers; receives the number of unconfirmed messages.
+  func endDeliveries(to peer: PeerID, reason: String, _ report: (Int) -> Void = { _ in }) {
+    let (ended, undelivered) = deliveries.left(
+      peer,
+      name: members.name(of: peer),
+      reason: reason
+    )
+    report(undelivered)
+    answer(ended)
+  }
+
+  /// Waits until all messages are confirmed, or until `limit`, and then ends the remaining deliveries.
+  nonisolated(nonsending) func finish(before limit: ContinuousClock.Instant) async {
+    while runtime.clock.now < limit, !deliveries.isEmpty {
+      try? await runtime.clock.sleep(for: .milliseconds(5))
+    }
+    for peer in deliveries.peers { endDeliveries(to: peer, reason: "ending") }
+  }
+
+  private func answer(_ ended: [MessageDeliveries.Answer]) {
+    guard !ended.isEmpty else { return }
+    for answer in ended { answers.answer(answer.request, with: answer.report) }
+    runtime.changed()
+  }
+
+  // MARK: - Receiving
+
+  /// Reports a message of a member.
+  func received(_ bytes: ArraySlice<UInt8>, from member: MemberID, isReliable: Bool) {
+    guard let peer = PeerID(bytes: member.bytes) else { return }
+    // Other control characters are not readable, and in JSON each takes six times its length.
+    let isText =
+      bytes.count <= Self.textLimit
+      && bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || (9...10).contains($0) || $0 == 13 }
+    runtime.emit(
+      .data(
+        .init(
+          from: peer.text,
+          name: members.name(of: peer),
+          reliable: isReliable,
+          size: bytes.count,
+          base64: Base64Text(bytes),
+          text: isText ? String(validating: bytes, as: UTF8.self) : nil
+        )
+      )
+    )
+  }
+}

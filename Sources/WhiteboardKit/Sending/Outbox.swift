@@ -1,0 +1,190 @@
+import Logging
+import PeerSession
+
+/// Messages and datagrams on their way to the members.
+///
+/// Messages wait here until the session accepts them: in one queue for each route, so that a slow peer delays
+/// only the members behind it. Confined to the isolation of its node.
+final class Outbox {
+  private struct Datagram: Sendable {
+    let bytes: [UInt8]
+    let peers: [PeerID]
+  }
+
+  private let runtime: BoardRuntime
+  private let logger: Logger
+  private let handleReceipt: (Int, SendReceipt) -> Void
+  private let handleSent: () -> Void
+  /// The queues, by the peer whose link their messages take.
+  private var queues: [PeerID: SendQueue] = [:]
+  private var lastNumber = 0
+  /// The peer whose link messages to a member take, for each member.
+  private var routes: [PeerID: PeerID] = [:]
+  private let datagrams: AsyncStream<Datagram>
+  private let datagramSource: AsyncStream<Datagram>.Continuation
+
+  /// Creates an outbox without members.
+  ///
+  /// - Parameters:
+  ///   - runtime: The services of the node.
+  ///   - logger: The logger.
+  ///   - handleReceipt: Handles that the session accepted the message of a number.
+  ///   - handleSent: Handles that the session accepted or refused a message.
+  init(
+    _ runtime: BoardRuntime,
+    logger: Logger,
+    handleReceipt: @escaping (_ number: Int, SendReceipt) -> Void,
+    handleSent: @escaping () -> Void
+  ) {
+    self.runtime = runtime
+    self.logger = logger
+    self.handleReceipt = handleReceipt
+    self.handleSent = handleSent
+    (datagrams, datagramSource) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(512))
+  }
+
+  // MARK: - Members
+
+  /// Handles that a peer joined; it receives the messages that are queued from now on.
+  func join(_ peer: Peer, _ session: Session) {
+    let route = peer.relay ?? peer.id
+    routes[peer.id] = route
+    if queues[route]?.isClosed ?? true {
+      lastNumber += 1
+      let number = lastNumber
+      queues[route] = SendQueue(number: number)
+      runtime.spawn { node in await node.outbox.sendMessages(by: route, number, session) }
+    }
+    queues[route]?.enter(peer.id, joining: peer.joinGeneration)
+  }
+
+  /// Handles that a peer left; its queue stays if other members are reached through the same peer.
+  func leave(_ peer: PeerID) {
+    guard let route = routes.removeValue(forKey: peer) else { return }
+    guard let queue = queues[route], queue.isLast(peer) else {
+      queues[route]?.leave(peer)
+      return
+    }
+    queues[route]?.close()
+    queues[route] = nil
+  }
+
+  /// Sends nothing more.
+  func close() {
+    for route in Array(queues.keys) { queues[route]?.close() }
+    datagramSource.finish()
+  }
+
+  /// Disconnects the peers that a condition selects and that accept too little; they may come back and catch up.
+  func dropSlowPeers(of session: Session, where isReached: (PeerID) -> Bool) {
+    for (route, queue) in queues where isReached(route) && queue.isTooSlow {
+      queues[route]?.close()
+      // The peer may have left in the meantime.
+      runtime.spawn { _ in try? await session.disconnect(route, because: .tooSlow) }
+    }
+  }
+
+  // MARK: - State
+
+  /// The amount that waits for the session to accept it, on the route to a member.
+  func load(to peer: PeerID) -> SendQueue.Load {
+    routes[peer].flatMap { queues[$0]?.load } ?? .light
+  }
+
+  /// Whether nothing waits on the route to a member.
+  func isEmpty(to peer: PeerID) -> Bool { routes[peer].flatMap { queues[$0]?.isEmpty } ?? true }
+
+  /// Returns the time at which a queue will have stalled; nil if none waits.
+  func nextDeadline(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    queues.values.compactMap { $0.nextDeadline(after: now) }.min()
+  }
+
+  /// Waits until few messages wait, or the peers that should accept them have stalled.
+  ///
+  /// One stalled peer must not stop the commands on the board.
+  nonisolated(nonsending) func room() async {
+    _ = await runtime.wait {
+      self.queues.values.allSatisfy {
+        $0.load == .light || $0.isStalled(for: SendQueue.standstill)
+      }
+    }
+  }
+
+  // MARK: - Messages
+
+  /// Queues a message to some peers, behind the messages that wait for them.
+  ///
+  /// - Parameters:
+  ///   - bytes: The message.
+  ///   - peers: Its recipients.
+  ///   - number: The number of the message, if its recipients must confirm it.
+  func send(_ bytes: [UInt8], to peers: [PeerID], as number: Int? = nil) {
+    for (route, recipients) in Dictionary(grouping: peers, by: { routes[$0] ?? $0 }) {
+      let load = queues[route]?.load
+      queues[route]?.append(bytes, to: recipients, as: number)
+      if queues[route]?.load != load { runtime.wakeNow() }
+    }
+  }
+
+  /// Passes the messages of a queue to the session until the queue is closed.
+  private nonisolated(nonsending) func sendMessages(
+    by route: PeerID,
+    _ number: Int,
+    _ session: Session
+  ) async {
+    while let message = await nextMessage(by: route, number) {
+      do throws(SessionError) {
+        let receipt = try await session.send(message.bytes, to: message.joinings)
+        if let number = message.number { handleReceipt(number, receipt) }
+      } catch {
+        // All recipients left, or the session ended. The event that reports it ends the deliveries.
+        logger.debug(
+          "A message was not accepted.",
+          metadata: ["peer": "\(route.short)", "code": "\(error.code)"]
+        )
+      }
+      handleSent()
+      guard queues[route]?.number == number else { return }
+      let load = queues[route]?.load
+      queues[route]?.sent(message.bytes.count)
+      if queues[route]?.load != load { runtime.wakeNow() }
+      runtime.changed()
+    }
+  }
+
+  private nonisolated(nonsending) func nextMessage(
+    by route: PeerID,
+    _ number: Int
+  ) async -> SendQueue.Message? {
+    await withCheckedContinuation { continuation in
+      guard queues[route]?.number == number else {
+        continuation.resume(returning: nil)
+        return
+      }
+      queues[route]?.next(continuation)
+    }
+  }
+
+  // MARK: - Datagrams
+
+  /// Queues a datagram to some peers, which may be lost; never waits.
+  func sendDatagram(_ bytes: [UInt8], to peers: [PeerID]) {
+    datagramSource.yield(Datagram(bytes: bytes, peers: peers))
+  }
+
+  /// Passes datagrams to the session until ``close()``.
+  ///
+  /// - Parameters:
+  ///   - session: The session.
+  ///   - isReached: Whether a peer is connected now; the others get no datagrams.
+  nonisolated(nonsending) func sendDatagrams(
+    by session: Session,
+    where isReached: (PeerID) -> Bool
+  ) async {
+    for await datagram in datagrams {
+      let peers = datagram.peers.filter(isReached)
+      guard !peers.isEmpty else { continue }
+      _ = try? await session.send(datagram.bytes, to: peers, mode: .unreliable)
+    }
+  }
+}

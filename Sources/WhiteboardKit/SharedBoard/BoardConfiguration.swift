@@ -1,0 +1,227 @@
+import FoundationEssentials
+import Logging
+import PeerDiscovery
+import PeerSession
+import SessionReplay
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardExport
+
+/// The configuration of a node.
+package struct BoardConfiguration: Sendable {
+  /// The board that the node hosts or joins.
+  package enum Part: Sendable {
+    /// Hosts the board of a name; creates it if there is none.
+    case host(boardName: String)
+    /// Hosts the board of an id; creates it with the name if there is none.
+    case keep(board: SessionID, boardName: String)
+    /// Joins a board; waits for its announcement for the given time.
+    case join(JoinTarget, patience: Duration)
+  }
+
+  /// A session that another peer hosts and the node relays.
+  package struct RelayHosting: Sendable {
+    /// The session, if its host has just moved it to this relay; nil if it must be opened again.
+    package let session: Session?
+    /// The host.
+    package let host: PeerID
+    /// The permission of the host to relay it.
+    package let grant: RelayGrant
+
+    /// Describes a relayed session.
+    package init(_ session: Session?, host: PeerID, grant: RelayGrant) {
+      self.session = session
+      self.host = host
+      self.grant = grant
+    }
+  }
+
+  /// The relays that may relay a hosted board.
+  package enum Carrier: Sendable, Equatable {
+    /// The relay at this address, with this key if it is known.
+    case at(HostPort, PeerID?)
+    /// Any relay that is found nearby and accepts the board.
+    case nearby
+  }
+
+  /// What the node does when its input ends or a command fails.
+  package enum Script: Sendable, Equatable {
+    /// It runs until it is asked to end.
+    case none
+    /// It waits until all members have the board, and ends. A failed command ends it at once, or if `keepsGoing`,
+    /// at the end of the input.
+    case run(keepsGoing: Bool)
+  }
+
+  /// The peers that are admitted.
+  package enum Admission: String, Sendable, CaseIterable {
+    /// The peers that the local user accepts.
+    case ask
+    /// The peers that know the join code.
+    case code
+    /// The peers that were trusted before.
+    case known
+    /// All peers.
+    case anyone
+  }
+
+  /// The decision about a file that a member offers.
+  package enum FilePolicy: Sendable {
+    /// The user or a program is asked: ``BoardEvent/resourceOffered(_:)``.
+    case ask
+    /// It is accepted.
+    case accept
+    /// It is refused, with a note.
+    case refuse
+  }
+
+  /// The board that the node hosts or joins.
+  package var part: Part
+  /// What to do at the end of the input.
+  package var script = Script.none
+  /// Whether a user types the commands, and may want to quit before they are done.
+  package var isTyped = false
+  /// The display name of the local user.
+  package var displayName: String
+  /// The local key.
+  package var identity: PeerIdentity
+  /// The peers that are known from earlier sessions; nil if none are remembered.
+  package var peerStore: PeerStore?
+  /// The directory of all files; created, with access for its owner only, if it is missing.
+  package var dataDirectory: String
+  /// The stored name and icon of the user; nil if they are not stored.
+  package var personalSettings: PersonalSettings?
+  /// Whether boards are saved, so that the board of a name is the same in the next run.
+  package var remembersBoards = true
+  /// The file of the board to host; nil for the file of its name in the data directory.
+  package var boardFile: String?
+  /// The file in which to record a joined board without changing it; nil to save the board in the data directory.
+  package var recordingFile: String?
+  /// The part of the session's traffic that is recorded in the file of the board; nil for none.
+  package var recordedTraffic: TrafficScope?
+  /// The transport that several nodes of a process share; nil if the node has its own.
+  ///
+  /// The owner of the transport must ask the node of a session about resources: ``SharedBoard/wants(_:)``.
+  package var transport: PeerTransport?
+  /// The session of another host that the node relays; nil if the node is no relay of another host.
+  package var carriage: RelayHosting?
+  /// The relays to which a hosted board moves; nil for none.
+  package var carrier: Carrier?
+  /// Whether the local user owns a new board, and decides which members can edit it.
+  package var isOwned = false
+  /// Distinguishes a new board from others of the same owner; nil for a random one.
+  package var salt: [UInt8]?
+  /// Whether the node is a relay, which stays when all other members have left, and is announced as a relay.
+  package var isRelay = false
+  /// Whether each photo also has a file outside the board, for events that name it.
+  ///
+  /// Otherwise a photo is stored in the board only, and has a file only while it is read or sent.
+  package var keepsPhotoFiles = true
+  /// Whether other peers can connect to this one.
+  package var isListening = true
+  /// The address on which to listen; nil for all addresses, on the default port or the next free one.
+  package var listen: PeerAddress?
+  /// The only network interface to use; nil for all.
+  package var interface: String?
+  /// Whether to announce the board if it is hosted, or if it was found nearby and this peer can admit others.
+  package var isAnnounced = true
+  /// The admission policy; nil means the default.
+  ///
+  /// The default is `code` for a host. A joiner uses the code that it holds, or else `known`.
+  package var admission: Admission?
+  /// The join code; a host that needs a code and has none creates one.
+  package var code: JoinCode?
+  /// The maximum number of peers on a hosted board, including the local one.
+  package var maximumPeers = 16
+  /// The decision about files that members offer.
+  package var files = FilePolicy.ask
+  /// The time after which a peer whose link broke is lost (LIV-4).
+  package var lostAfter = Duration.seconds(60)
+  /// How long piped commands of a joined peer wait for the board.
+  package var catchUpTimeout = Duration.seconds(30)
+  /// Whether to use a copy of another peer's board offline, without announcing or searching.
+  package var isOffline = false
+  /// The time after which a new member that did not introduce itself counts as one without a board.
+  var introductionTime = Duration.seconds(5)
+  /// Runs before the node reads the first event of its session; tests use it to fix the order of
+  /// tasks.
+  var beforeSessionEvents: (@Sendable (SharedBoard) async -> Void)?
+  /// Exports boards to raster images and documents; nil if the program cannot.
+  package var pages: (any PageWriter)?
+  /// Converts pictures of other formats to photos; nil if the program cannot.
+  package var photos: (any PhotoConverter)?
+  /// Announces and finds boards; nil for neither.
+  package var discovery: (any Discovery)?
+  /// The logger.
+  package var logger: Logger
+
+  /// Creates a configuration with the defaults.
+  package init(
+    part: Part,
+    displayName: String,
+    identity: PeerIdentity,
+    dataDirectory: String,
+    logger: Logger
+  ) {
+    self.part = part
+    self.displayName = PlainText.line(displayName)
+    self.identity = identity
+    self.dataDirectory = dataDirectory
+    self.logger = logger
+  }
+
+  var inboxDirectory: String { dataDirectory + "/inbox" }
+  var assetsDirectory: String { dataDirectory + "/assets" }
+  var answersDirectory: String { dataDirectory + "/answers" }
+  var boardsDirectory: String { dataDirectory + "/boards" }
+
+  /// Whether the node joins a board that discovery must find.
+  var isSearching: Bool {
+    guard case .join(let target, _) = part else { return false }
+    switch target {
+    case .nearby, .name: return true
+    case .link, .address: return false
+    }
+  }
+
+  /// The configuration of a transport that the node does not share.
+  var transportConfiguration: TransportConfiguration {
+    var transport = TransportConfiguration(
+      identity: identity,
+      displayName: displayName,
+      inboxDirectory: inboxDirectory,
+      logger: logger
+    )
+    transport.isListening = isListening
+    transport.listen = listen
+    transport.interface = interface
+    transport.maximumPeers = maximumPeers
+    transport.lostAfter = lostAfter
+    transport.peerStore = peerStore
+    return transport
+  }
+
+  /// Creates the directories of the node, if they are missing.
+  ///
+  /// - Throws: ``WhiteboardError`` that names the directory and the reason.
+  func createDirectories() throws(WhiteboardError) {
+    for directory in [
+      dataDirectory, inboxDirectory, assetsDirectory,
+      boardsDirectory, answersDirectory,
+    ] {
+      do {
+        try FileManager.default.createDirectory(
+          atPath: directory,
+          withIntermediateDirectories: true,
+          attributes: [.posixPermissions: 0o700]
+        )
+      } catch {
+        throw WhiteboardError(
+          .cannotCreate,
+          "the directory \(directory) cannot be created: "
+            + DiskSurvey.creationFailure(of: directory)
+        )
+      }
+    }
+  }
+}

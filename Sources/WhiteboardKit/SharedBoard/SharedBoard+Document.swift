@@ -1,0 +1,100 @@
+import PeerSession
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
+
+/// The board's file: opening it, and restoring the board from it.
+extension SharedBoard {
+  /// Opens the file of a board, unless it is open already, and restores its contents.
+  ///
+  /// - Throws: ``WhiteboardError`` if the file cannot be opened for writing or read; it is unchanged then.
+  func openDocument(of board: BoardSession, _ replica: Replica) async throws(WhiteboardError) {
+    guard configuration.remembersBoards else { return }
+    do throws(DocumentError) {
+      let document: BoardDocument
+      if let opened = persistence.document {
+        document = opened
+        if configuration.isHosting(board.session), document.mode == .writing {
+          try await document.setHosted(code: board.code?.text)
+        }
+      } else {
+        document = try await openCopy(of: board)
+      }
+      persistence.begin()
+      for damage in document.damages {
+        emit(.warning(.init(code: "document-damaged", message: damage)))
+      }
+      let content = try await document.load()
+      if content.keyframe == nil, content.entries.isEmpty { await warnOfUnreadableFiles() }
+      if let warning = BoardEvent.Remark(
+        clockBehind: content,
+        of: replica.board.member,
+        now: BoardFile.now
+      ) {
+        emit(.warning(warning))
+      }
+      try await restore(content, to: replica, from: document)
+    } catch {
+      throw WhiteboardError(error)
+    }
+  }
+
+  /// Opens the copy of a joined board, or creates it or the recording.
+  private func openCopy(of board: BoardSession) async throws(DocumentError) -> BoardDocument {
+    let session = board.session
+    let name = board.name.isEmpty ? "board" : board.name
+    if let file = configuration.recordingFile {
+      let document = try await BoardDocument.create(
+        at: file,
+        board: session.id.bytes,
+        name: name,
+        now: BoardFile.now
+      )
+      persistence.use(document)
+      return document
+    }
+    let document = try await BoardLibrary(directory: configuration.boardsDirectory).open(
+      board: session.id.bytes,
+      name: name,
+      now: BoardFile.now,
+      orReading: true
+    )
+    persistence.use(document)
+    try await board.storeName(in: document)
+    await localRemoval.load(from: document)
+    if localRemoval.removal != nil, session.connectedPeers().contains(session.hostPeer) {
+      // The host admitted this peer, so it is a member again.
+      try await localRemoval.clear(in: document)
+    }
+    return document
+  }
+
+  /// Warns that a new board may exist in a file that cannot be read, because only such a file can contain a board
+  /// that is not found by its name or id.
+  private func warnOfUnreadableFiles() async {
+    let library = BoardLibrary(directory: configuration.boardsDirectory)
+    let files = (try? await library.unreadable()) ?? []
+    guard let first = files.first else { return }
+    emit(
+      .warning(
+        .init(
+          code: "unreadable-boards",
+          message: "This board is new here, unless it is in a file that cannot be read: \(first)"
+            + (files.count == 1 ? "" : " and \(files.count - 1) more")
+            + ". To see the reason, run: whiteboard-peer boards"
+        )
+      )
+    )
+  }
+
+  private func restore(
+    _ content: DocumentContent,
+    to replica: Replica,
+    from document: BoardDocument
+  ) async throws(DocumentError) {
+    for note in content.notes + (try replica.restore(content, of: document, now: now)) {
+      emit(.warning(.init(code: "document-damaged", message: note)))
+    }
+    await photos.restore(from: document, to: replica)
+  }
+}

@@ -1,0 +1,81 @@
+import PeerSession
+import WhiteboardSync
+
+/// The creation of the node's parts.
+extension SharedBoard {
+  /// Creates the part that owns the board's file.
+  func makePersistence() -> Persistence {
+    let runtime = runtime
+    return Persistence(
+      runtime,
+      configuration,
+      Persistence.Environment(
+        authorNames: { runtime.call { $0.board?.authors.listed ?? [] } },
+        hostedCode: { runtime.call { $0.hostedCode } },
+        photoStored: { id in runtime.call { $0.photos.remove(id) } }
+      )
+    )
+  }
+
+  /// The join code of the board, if the board is hosted here.
+  private var hostedCode: Persistence.HostedCode? {
+    guard let board = phase.board, configuration.isHosting(board.session) else { return nil }
+    return Persistence.HostedCode(code: board.code)
+  }
+
+  /// Creates the part that sends messages.
+  func makeOutbox() -> Outbox {
+    let runtime = runtime
+    return Outbox(runtime, logger: configuration.logger) { number, receipt in
+      runtime.call { $0.board?.messages.accepted(number, receipt) }
+    } handleSent: {
+      runtime.call { $0.persistence.recordTraffic() }
+    }
+  }
+
+  /// Creates the part that reads and runs commands.
+  func makeCommandRunner() -> CommandRunner {
+    CommandRunner(
+      runtime,
+      configuration,
+      hasInput: input != nil,
+      members: members,
+      answers: answers,
+      invitations: invitations,
+      localRemoval: localRemoval,
+      persistence: persistence,
+      outbox: outbox,
+      transfers: transfers
+    )
+  }
+
+  /// Creates the open board with the parts that work on it.
+  func makeActiveBoard(_ board: BoardSession, _ replica: Replica) -> ActiveBoard {
+    ActiveBoard(
+      runtime,
+      configuration,
+      board,
+      replica,
+      members: members,
+      persistence: persistence,
+      photos: photos,
+      outbox: outbox,
+      transfers: transfers,
+      answers: answers,
+      hiddenAuthors: hiddenAuthors
+    )
+  }
+
+  /// Creates the part that owns resources and streams.
+  func makeTransfers() -> Transfers {
+    let runtime = runtime
+    return Transfers(
+      runtime,
+      configuration,
+      members: members,
+      persistence: persistence,
+      photos: photos,
+      performActions: { runtime.call { $0.performActions() } }
+    )
+  }
+}

@@ -1,0 +1,160 @@
+import PeerSession
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
+
+/// What programs and the transport ask of a node.
+extension SharedBoard {
+  /// Returns whether this node requested the resource that a peer offers: an answer (SYN-13) or an asset
+  /// (SYN-37).
+  package func isRequested(_ info: ResourceInfo) -> Bool { transfers.isRequested(info) }
+
+  /// Decides about a resource that this node did not request (SYN-13, SYN-37, RES-8).
+  ///
+  /// If the configuration says so, the call asks the user and waits for the answer, until its task is canceled.
+  ///
+  /// - Returns: Whether to accept it.
+  package func wants(_ info: ResourceInfo) async -> Bool { await transfers.wants(info) }
+
+  /// Ends the offer of a file that the session ended.
+  func offerEnded(_ id: TransferID, _ number: Int) { transfers.offerEnded(id, number) }
+
+  /// Returns the name and the request of a catch-up answer; nil if the resource is not one.
+  package static func answer(named name: String) -> (name: ResourceDTO, request: UInt64)? {
+    Transfers.answer(named: name)
+  }
+
+  /// Whether the work on the board is on disk.
+  package var saveState: SaveState { persistence.state }
+
+  /// The document's size on disk, in bytes; nil if there is no document.
+  package var documentSize: Int? {
+    guard let path = persistence.document?.path else { return nil }
+    return (FileReading.size(path) ?? 0) + (FileReading.size(path + "-wal") ?? 0)
+  }
+
+  /// Deletes old history and returns its space to the disk; the board stays usable meanwhile.
+  ///
+  /// - Parameter days: How many days of history to keep; nil uses the document's setting.
+  /// - Throws: ``WhiteboardError`` if there is not enough space for this; then nothing is lost.
+  package func compactDocument(keeping days: Int? = nil) async throws(WhiteboardError) {
+    guard let document = persistence.document else {
+      throw WhiteboardError(.timedOut, "the board is not open")
+    }
+    do throws(DocumentError) {
+      try await document.compact(now: BoardFile.now, keeping: days)
+    } catch {
+      throw WhiteboardError(error)
+    }
+  }
+
+  /// Returns the amount that this node forwarded as a relay of the session.
+  package func relayTally() async -> RelayTally { await session?.relayTally() ?? RelayTally() }
+
+  // MARK: - Photos
+
+  /// Returns the path of a photo's file, which stays until ``closePhoto(_:)``; nil if there is no photo.
+  ///
+  /// Each call needs a call of ``closePhoto(_:)``, whatever it returns.
+  package func openPhoto(_ id: AssetID) async -> String? { await photos.open(id) }
+
+  /// Handles that a photo's file is no longer read.
+  package func closePhoto(_ id: AssetID) { photos.close(id) }
+
+  // MARK: - Recordings
+
+  /// Whether recording is paused.
+  package var isRecordingPaused: Bool { persistence.queue.isPaused }
+
+  /// Stops recording until ``resumeRecording()``; the keyframe after the pause contains what changed meanwhile.
+  ///
+  /// - Throws: The error of writing the earlier changes; recording then continues.
+  package func pauseRecording() async throws(DocumentError) {
+    try await persistence.pauseRecording()
+  }
+
+  /// Records again, after a keyframe of the present board.
+  ///
+  /// - Throws: The error of writing the keyframe, which is retried later.
+  package func resumeRecording() async throws(DocumentError) {
+    try await persistence.resumeRecording()
+  }
+
+  /// Adds a named marker at the present position of the recording.
+  ///
+  /// - Parameter name: The name, 1 to 128 bytes.
+  /// - Throws: `badName` if the name is too long or already in use; the error of writing the marker.
+  package func markRecording(_ name: String) async throws(DocumentError) {
+    try await persistence.addMarker(name)
+  }
+
+  /// The display names of the connected members; untrusted text.
+  package var presentNames: [String] {
+    members.ids.compactMap { members[$0]?.name }
+  }
+
+  /// The number of recorded changes of the board.
+  package var recordedChanges: Int { persistence.queue.changes }
+
+  // MARK: - Members and the end
+
+  /// Creates an additional join code.
+  ///
+  /// - Parameter terms: The role that the code gives, and its lifetime.
+  /// - Returns: The event that reports the code.
+  /// - Throws: ``CommandError`` if there is no code.
+  package func invite(_ terms: InvitationTerms) async throws(CommandError) -> BoardEvent.Invited {
+    guard let board else { throw CommandError(.notConnected, "the board is not open") }
+    return try await board.admission.invite(terms, request: nil)
+  }
+
+  /// Changes the role of a member.
+  ///
+  /// - Throws: ``CommandError`` if there is no such peer, or the local member may not change its role.
+  package func changeRole(of target: String, to role: BoardRole) throws(CommandError) {
+    guard let board else { throw CommandError(.notConnected, "no other member is connected") }
+    try board.roles.change(target, to: role)
+  }
+
+  /// Removes a peer from the board, with the rights that it was granted.
+  ///
+  /// - Parameters:
+  ///   - target: The name, id or id prefix of the peer.
+  ///   - reason: The reason, for the peer and the others; may be empty.
+  ///   - withAdmitted: Whether to also remove the members that the peer admitted, those that they admitted, and
+  ///     so on.
+  ///   - keepsCode: Whether the join code of the board stays.
+  /// - Returns: The event that reports the new join code; nil if the board has no code, or keeps it.
+  /// - Throws: ``CommandError`` if there is no such peer, or another peer is the host.
+  package func kick(
+    _ target: String,
+    reason: String,
+    withAdmitted: Bool = false,
+    keepsCode: Bool = false
+  ) async throws(CommandError) -> BoardEvent.Invited? {
+    guard let board else { throw CommandError(.notConnected, "no other member is connected") }
+    return try await board.admission.kick(
+      target,
+      reason: reason,
+      withAdmitted: withAdmitted,
+      keepsCode: keepsCode,
+      request: nil
+    )
+  }
+
+  /// Ends the node at the user's request; if that would lose work, the first request only warns.
+  ///
+  /// - Returns: Whether the node ends.
+  package func requestEndUnlessUnsaved() async -> Bool {
+    if ending == nil, !persistence.wasAskedBeforeEnding, await persistence.wouldLoseWork() {
+      persistence.wasAskedBeforeEnding = true
+      emit(.warning(.init(code: "quit-unsaved", message: persistence.unsavedAdvice)))
+      return false
+    }
+    requestEnd()
+    return true
+  }
+
+  /// The number of refused changes since the board was opened, by reason.
+  package var refusals: Refusals { replica?.refusals ?? Refusals() }
+}

@@ -1,0 +1,313 @@
+import PeerDiscovery
+import PeerSession
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
+
+/// The life of a node: it hosts or joins a board, serves it until the end, and leaves it.
+extension SharedBoard {
+  /// Hosts or joins a board, and serves it until the node ends.
+  ///
+  /// - Throws: ``WhiteboardError``: the reason why it could not begin or continue.
+  func serve() async throws(WhiteboardError) {
+    try configuration.createDirectories()
+    try await readPersonalSettings()
+    do {
+      if let shared = configuration.transport {
+        try await serve(shared)
+      } else {
+        try await serveAlone()
+      }
+    } catch let error as WhiteboardError {
+      throw error
+    } catch let error as SessionError {
+      throw WhiteboardError(error)
+    } catch {
+      throw WhiteboardError(.internal, "the node cannot continue: \(error)")
+    }
+  }
+
+  /// Serves with a transport of its own.
+  private func serveAlone() async throws {
+    var transportConfiguration = configuration.transportConfiguration
+    // Handshakes may cut the name.
+    members.ownName = transportConfiguration.displayName
+    transportConfiguration.isRequestedResource = { [weak self] _, info in
+      await self?.isRequested(info) ?? false
+    }
+    transportConfiguration.wantsResource = { [weak self] _, info in
+      await self?.wants(info) ?? false
+    }
+    transportConfiguration.isTemporaryResource = { SharedBoard.answer(named: $0.raw) != nil }
+    let body: @Sendable (PeerTransport) async throws -> Void = { transport in
+      try await self.serve(transport)
+    }
+    try await PeerTransport.withTransport(transportConfiguration, body)
+  }
+
+  private func readPersonalSettings() async throws(WhiteboardError) {
+    guard let settings = configuration.personalSettings else { return }
+    do throws(DocumentError) {
+      members.ownIcon = try await settings.icon
+      try await hiddenAuthors.load()
+    } catch {
+      throw WhiteboardError(error)
+    }
+  }
+
+  private func serve(_ transport: PeerTransport) async throws {
+    defer { closeQueues() }
+    try await begin(transport)
+    guard let board = phase.board else { return }
+    startRelayMove()
+    let serving = try await open(board, transport)
+    report(serving)
+    discovery.reportPeers(to: board.session)
+    start(board.session)
+    await runtime.untilEnding()
+    await leave(serving)
+  }
+
+  private func closeQueues() {
+    outbox.close()
+    discovery.stopAnnouncing()
+  }
+
+  // MARK: - Beginning
+
+  /// Hosts or joins the board, and announces it; does nothing if the node ends before it has joined one.
+  ///
+  /// - Throws: ``WhiteboardError`` or ``SessionError``.
+  private func begin(_ transport: PeerTransport) async throws {
+    let copies = StoredCopies(configuration)
+    if configuration.isGuest {
+      phase = .joining(
+        Joiner(
+          runtime,
+          configuration,
+          discovery,
+          copies,
+          localRemoval,
+          invitations,
+          transport
+        )
+      )
+    }
+    if let input {
+      spawn { node in await node.commandRunner.read(input) }
+    }
+    let known = await copies.acquaintances(includesBoards: configuration.isSearching)
+    joiner?.known = known
+    discovery.browse(own: transport.peerID, preferring: known)
+    do {
+      switch configuration.part {
+      case .host(let name): try await host(.named(name), transport)
+      case .keep(let board, let name): try await host(.board(board, name: name), transport)
+      case .join(let target, let timeout): try await join(target, timeout: timeout, transport)
+      }
+    } catch {
+      await persistence.close()
+      throw error
+    }
+  }
+
+  private func host(_ choice: BoardHost.Choice, _ transport: PeerTransport) async throws {
+    let host = BoardHost(configuration: configuration, persistence: persistence)
+    let board = try await host.host(choice, orMaking: newBoard(), transport)
+    if let document = persistence.document { await localRemoval.load(from: document) }
+    phase = .opening(board)
+    // A peer that was removed from a board must not invite others to it.
+    if localRemoval.removal == nil { discovery.announce(board, transport) }
+  }
+
+  private func join(
+    _ target: JoinTarget,
+    timeout: Duration,
+    _ transport: PeerTransport
+  ) async throws {
+    // Awaited below; a task of its own, so that it can be canceled.
+    let joining = Task {
+      guard let joiner else { return }
+      let (board, isAnnounced) = try await joiner.join(target, timeout: timeout)
+      phase = .opening(board)
+      runtime.changed()
+      // A board that was found by its announcement is announced here too, so that others can find it after its
+      // host has left (DSC-23).
+      if isAnnounced, board.admission != .known { discovery.announce(board, transport) }
+    }
+    // If the node is asked to end, it withdraws its request.
+    spawn { node in
+      _ = await node.wait { node.joiner == nil }
+      if node.ending != nil { joining.cancel() }
+    }
+    do {
+      try await joining.value
+    } catch {
+      if ending == nil { throw error }
+    }
+  }
+
+  /// Moves a hosted board to a relay, if the configuration says so.
+  private func startRelayMove() {
+    guard !configuration.isGuest, let carrier = configuration.carrier else { return }
+    spawn { node in
+      guard let board = node.phase.board else { return }
+      let move = RelayMove(
+        runtime: node.runtime,
+        discovery: node.discovery,
+        board: board,
+        localPeer: node.configuration.identity.peerID,
+        carrier: carrier
+      )
+      await move.run()
+    }
+  }
+
+  // MARK: - Serving
+
+  /// Opens the replica and the file of a board.
+  private func open(_ board: BoardSession, _ transport: PeerTransport) async throws -> Serving {
+    let session = board.session
+    guard let id = BoardID(session.id.bytes) else {
+      throw WhiteboardError(.internal, "the id of the session is not the id of a board")
+    }
+    transfers.removeOldAnswers()
+    let replica = Replica(
+      author: Author(
+        board: id,
+        key: IdentityKey(identity: configuration.identity),
+        role: id.isOwned && configuration.isRelay ? .relay : .editor
+      ),
+      now: now
+    )
+    photos.begin(replica, of: session.id)
+    do throws(WhiteboardError) {
+      try await openDocument(of: board, replica)
+    } catch {
+      await session.leave()
+      await persistence.close()
+      throw error
+    }
+    let active = makeActiveBoard(board, replica)
+    active.reports.showStoredBoard()
+    await active.storeTitle()
+    await persistence.loadNames()
+    persistence.reportState()
+    // A name from a handshake is never too long for a profile.
+    try? active.profiles.publish()
+    let ready = await board.ready(configuration, transport, isAnnounced: discovery.isAnnouncing)
+    let events = SessionEvents(
+      runtime,
+      active,
+      invitations: invitations,
+      localRemoval: localRemoval,
+      discovery: discovery
+    )
+    let timedWork = TimedWork(runtime, configuration, active)
+    let serving = Serving(active, events, timedWork, ready)
+    phase = .serving(serving)
+    // Not before the file was read: a board that could not be read must not be written.
+    persistence.replica = replica
+    transfers.begin(replica, session)
+    active.roles.begin(owner: owner)
+    persistence.recordName(members.ownName, of: transport.peerID.text)
+    persistence.recordTraffic(of: session, as: members.ownName)
+    return serving
+  }
+
+  /// Reports that the board can be used, to the user and to the other programs of this user.
+  private func report(_ serving: Serving) {
+    emit(.ready(serving.ready))
+    if configuration.isOffline { emit(.note(.offline(serving.board.name))) }
+    if let event = localRemoval.event { emit(.removed(event)) }
+    guard configuration.remembersBoards, configuration.isListening else { return }
+    if !serving.showOpenBoard(configuration) {
+      configuration.logger.debug("Other programs cannot see that the board is open.")
+    } else if serving.board.admission == .code, !configuration.isRelay {
+      let (board, directory) = (serving.ready.board, configuration.dataDirectory)
+      spawn { node in
+        await InvitationRequest.serve(about: board, inDataDirectory: directory) {
+          terms throws(CommandError) in try await node.invite(terms)
+        }
+      }
+    }
+  }
+
+  /// Starts the jobs that run until the session or the node ends.
+  private func start(_ session: Session) {
+    spawn { node in await node.handleEvents(of: session) }
+    spawn { node in await node.storeMembership(of: session) }
+    spawn { node in
+      await node.outbox.sendDatagrams(by: session) { node.members.isReached($0) }
+    }
+    spawn { node in await node.serving?.timedWork.run() }
+    spawn { node in
+      if let board = node.board { await node.commandRunner.runCommands(on: board) }
+    }
+  }
+
+  /// Handles the events of a session until it ends.
+  private func handleEvents(of session: Session) async {
+    await configuration.beforeSessionEvents?(self)
+    spawn { node in await node.serving?.events.read() }
+    await serving?.events.handle()
+    // A user may still look at the board, but the other commands of a script would reach no member.
+    if case .run = configuration.script, let reason = session.endReason, reason.code == .kicked {
+      let message = localRemoval.event?.message ?? reason.message
+      end(.failed(WhiteboardError(.notAllowed, message, isRemoval: true)))
+    }
+  }
+
+  /// Stores the membership of a session whenever it changes (MEM-7), until the session ends.
+  private func storeMembership(of session: Session) async {
+    guard !configuration.isOffline else { return }
+    for await record in session.membership where configuration.recordingFile == nil {
+      await persistence.storeMembership(record, code: phase.board?.code)
+    }
+  }
+
+  // MARK: - Leaving
+
+  /// Releases all held objects, waits a moment until members have received pending messages, and leaves.
+  private func leave(_ serving: Serving) async {
+    phase = .leaving(serving)
+    serving.hideOpenBoard()
+    let active = serving.active
+    _ = try? active.editor.endStroke()
+    _ = try? active.editor.edit { (board) throws(BoardError) in try board.deselectAll() }
+    active.replica.prepareToLeave(now: now)
+    performActions()
+    let limit = runtime.limitOfGoodbye()
+    let reached = members.filter(\.value.isReached).map(\.key)
+    while runtime.clock.now < limit, !reached.allSatisfy({ outbox.isEmpty(to: $0) }) {
+      try? await runtime.clock.sleep(for: .milliseconds(5))
+    }
+    _ = await active.convergence.isConfirmed(by: reached, within: limit - runtime.clock.now)
+    await active.messages.finish(before: limit)
+    if case .run = configuration.script, ending == .asked, let firstFailure = answers.firstFailure {
+      runtime.replaceEnding(.failed(firstFailure))
+    }
+    await serving.board.session.leave(untilNextStart: comesBack)
+    await persistence.close()
+  }
+}
+
+extension WhiteboardError {
+  /// Creates the error with which the program ends if it gets no session.
+  package init(_ error: SessionError) {
+    let code: Code =
+      switch error.code {
+      case .wrongCode, .lockedOut, .declined, .notKnown, .notVerified, .wrongPeer, .kicked,
+        .withdrawn, .full:
+        .notAllowed
+      case .timedOut, .busy: .timedOut
+      case .unreachable, .noSuchSession, .peerLost, .notConnected, .left, .shuttingDown,
+        .disconnected, .selfDialled:
+        .unreachable
+      case .versionMismatch, .protocolError: .protocol
+      case .system: .system
+      default: .internal
+      }
+    self.init(code, error.message)
+  }
+}

@@ -1,0 +1,201 @@
+import Logging
+import PeerDiscovery
+import PeerSession
+import SessionReplay
+import Whiteboard
+import WhiteboardDocument
+import WhiteboardSync
+
+/// Discovery, a session, a replica and its file: the part that all programs of this product have in common.
+///
+/// Commands go in from a ``CommandSource``; events come out at an ``EventSink``, in one order. Each command is
+/// answered by exactly one `done` or `error`. A slow sink slows the node down: the node reads its session and its
+/// input no faster than the sink accepts events.
+package actor SharedBoard {
+  let configuration: BoardConfiguration
+  let input: (any CommandSource)?
+  /// The members of the session, and their names.
+  let members: Members
+  private let sink: any EventSink
+  /// Events, conditions, tasks, time, and the end.
+  private(set) lazy var runtime = BoardRuntime(self, sink: sink)
+  /// Messages and datagrams on their way to the members.
+  private(set) lazy var outbox = makeOutbox()
+  /// The authors that the user does not want to see.
+  let hiddenAuthors: HiddenAuthors
+  /// The board's file.
+  private(set) lazy var persistence = makePersistence()
+  /// The files of photos.
+  private(set) lazy var photos = PhotoFiles(
+    runtime,
+    configuration,
+    members: members,
+    persistence: persistence
+  )
+  /// Resources and streams.
+  private(set) lazy var transfers = makeTransfers()
+  /// The removal of the local peer by the host.
+  private(set) lazy var localRemoval = LocalRemoval(
+    runtime,
+    configuration,
+    members: members,
+    persistence: persistence
+  )
+  /// The requests to join and other questions to the user.
+  private(set) lazy var invitations = Invitations(runtime)
+  /// The answers to commands.
+  private(set) lazy var answers = CommandAnswers(
+    runtime,
+    configuration.script,
+    persistence: persistence
+  )
+  /// Reads and runs commands.
+  private(set) lazy var commandRunner = makeCommandRunner()
+  /// The boards nearby, and the announcement of the local one.
+  private(set) lazy var discovery = BoardDiscovery(runtime, configuration, members: members)
+
+  /// The phase of the node's life.
+  var phase = NodePhase.starting
+  /// Whether the program will serve the board again when it is next started.
+  private(set) var comesBack = false
+  /// The ownership of a new board that the local user owns; nil for other boards.
+  var owner: BoardOwner?
+
+  /// Creates a node; nothing runs until ``run()``.
+  ///
+  /// - Parameters:
+  ///   - configuration: The configuration.
+  ///   - input: The source of commands; nil for none.
+  ///   - sink: The receiver of events.
+  package init(
+    _ configuration: BoardConfiguration,
+    input: (any CommandSource)?,
+    sink: any EventSink
+  ) {
+    self.configuration = configuration
+    members = Members(
+      localPeer: configuration.identity.peerID,
+      ownName: configuration.displayName
+    )
+    hiddenAuthors = HiddenAuthors(configuration.personalSettings)
+    self.input = input
+    self.sink = sink
+  }
+
+  /// Runs until it is asked to end, its script is over, or it fails; a node runs only once.
+  ///
+  /// Leaves the session properly and emits every event before it returns. Canceling the task asks it to end.
+  ///
+  /// - Throws: ``WhiteboardError``: the reason why it could not begin or continue, or the failure of its script.
+  package func run() async throws(WhiteboardError) {
+    // Awaited below, but not canceled with the caller: a node that ends still leaves the session and writes the
+    // file.
+    let running = Task { await self.live() }
+    await withTaskCancellationHandler {
+      await running.value
+    } onCancel: {
+      // Returns at once; no code waits for it.
+      Task { await self.end(.asked) }
+    }
+    await runtime.flush()
+    if case .failed(let error)? = ending {
+      throw error
+    }
+  }
+
+  private func live() async {
+    await withDiscardingTaskGroup { group in
+      group.addTask { await self.main() }
+      for await job in runtime.jobs {
+        group.addTask { await job(self) }
+      }
+      // The node has ended, so its remaining jobs are not needed.
+      group.cancelAll()
+    }
+  }
+
+  /// Asks the node to leave the board and end; ``run()`` returns after that.
+  ///
+  /// - Parameter untilNextStart: Whether the program will serve the board again when it is next started, so that
+  ///   the members try to reconnect.
+  package func requestEnd(untilNextStart: Bool = false) {
+    if ending == nil { comesBack = untilNextStart }
+    end(.asked)
+  }
+
+  /// Runs a job concurrently until it returns or the node ends.
+  func spawn(_ job: @escaping BoardRuntime.Job) { runtime.spawn(job) }
+
+  private func main() async {
+    do throws(WhiteboardError) {
+      try await serve()
+    } catch {
+      end(.failed(error))
+    }
+    runtime.finish()
+    runtime.finishJobs()
+  }
+
+  // MARK: - The board
+
+  /// Finds the board and joins it; nil if the node does not join a board, or has joined it.
+  var joiner: Joiner? {
+    if case .joining(let joiner) = phase { joiner } else { nil }
+  }
+
+  /// The state of the board in use; nil before it is open.
+  var serving: Serving? { phase.serving }
+
+  /// The session; nil before the board is hosted or joined.
+  var session: Session? { phase.board?.session }
+
+  /// The replica; nil before the board is open.
+  var replica: Replica? { board?.replica }
+
+  /// The open board with the parts that work on it; nil before it is open.
+  var board: ActiveBoard? { phase.serving?.active }
+
+  /// Performs the actions of the replica; to be called after every call that may add one.
+  func performActions() { board?.performActions() }
+
+  /// Returns the id for a new board: one of the local user, if the configuration says so.
+  func newBoard() -> SessionID {
+    guard configuration.isOwned else { return .ofOpenBoard() }
+    let owner = BoardOwner(identity: configuration.identity, salt: configuration.salt)
+    self.owner = owner
+    return owner.session
+  }
+
+  // MARK: - Ending
+
+  /// The reason why the node ends; nil while it runs.
+  var ending: BoardRuntime.Ending? { runtime.ending }
+
+  /// Makes the node end; the first reason counts.
+  func end(_ reason: BoardRuntime.Ending) { runtime.end(reason) }
+
+  /// Resumes all waits whose answer can no longer come.
+  func finishWaiters() {
+    invitations.close()
+    transfers.endFileOffers()
+    commandRunner.buffer.close()
+  }
+
+  // MARK: - Services of the runtime
+
+  /// Handles that the sink has accepted events, or failed.
+  func delivered(_ failure: OutputError?) { runtime.delivered(failure) }
+
+  /// Emits an event after all events before it.
+  func emit(_ event: BoardEvent) { runtime.emit(event) }
+
+  /// Waits until a condition holds.
+  ///
+  /// - Returns: Whether the condition held; false if the time ran out or the node ends.
+  func wait(timeout: Duration? = nil, until holds: @escaping () -> Bool) async -> Bool {
+    await runtime.wait(timeout: timeout, until: holds)
+  }
+
+  /// The current time on both clocks.
+  var now: Moment { runtime.now }
+}

@@ -1,0 +1,142 @@
+import Logging
+import PeerSession
+import Whiteboard
+import WhiteboardRendering
+import WhiteboardSync
+
+/// Holds the commands of a joined peer until it has the board of at least one member.
+///
+/// Confined to the isolation of its node.
+final class CatchUp {
+  private let runtime: BoardRuntime
+  private let configuration: BoardConfiguration
+  private let session: Session
+  private let replica: Replica
+  private let members: Members
+  /// Whether a member's answer to a catch-up request was applied.
+  private var isCaughtUp = false
+  /// The deadline for commands that wait for the board; nil until the first one waits.
+  private var deadline: ContinuousClock.Instant?
+  /// Whether a command waits for the board.
+  private(set) var isHolding = false
+
+  init(
+    _ runtime: BoardRuntime,
+    _ configuration: BoardConfiguration,
+    _ session: Session,
+    _ replica: Replica,
+    members: Members
+  ) {
+    self.runtime = runtime
+    self.configuration = configuration
+    self.session = session
+    self.replica = replica
+    self.members = members
+  }
+
+  /// Whether commands are held; a user who types sees the state of the board instead.
+  private var holdsCommands: Bool { configuration.isGuest && !configuration.isTyped }
+
+  /// If commands are held, waits until the requirement of a command is met.
+  ///
+  /// - Parameter requirement: The requirement.
+  /// - Returns: The error that keeps the command from running; nil if it may run.
+  nonisolated(nonsending) func hold(for requirement: CommandRules.Requirement) async
+    -> CommandError?
+  {
+    guard holdsCommands else { return nil }
+    if !isMet(requirement) {
+      let clock = runtime.clock
+      let deadline = deadline ?? clock.now + configuration.catchUpTimeout
+      self.deadline = deadline
+      isHolding = true
+      runtime.changed()
+      let isReady = await runtime.wait(timeout: deadline - clock.now) { self.isMet(requirement) }
+      isHolding = false
+      guard isReady else {
+        guard runtime.ending == nil else { return CommandError(.ending, "the program ends") }
+        return CommandError(.notSynced, absence)
+      }
+    }
+    // Once a command has seen the board, later commands need not wait, even if all members leave.
+    if requirement == .board,
+      let member = replica.members.first(where: {
+        replica.hasSameContext(as: $0) && hasArrived(from: $0)
+      })
+    {
+      caughtUp(with: member)
+    }
+    return nil
+  }
+
+  /// Handles that a member's answer was applied, and reports the first one.
+  func caughtUp(with member: MemberID) {
+    guard !isCaughtUp, hasArrived(from: member) else { return }
+    isCaughtUp = true
+    guard configuration.isGuest, let peer = PeerID(bytes: member.bytes) else { return }
+    runtime.emit(
+      .caughtUp(
+        .init(
+          peer: peer.text,
+          name: members.name(of: peer),
+          objects: replica.board.objectIDs.count
+        )
+      )
+    )
+  }
+
+  private func isMet(_ requirement: CommandRules.Requirement) -> Bool {
+    switch requirement {
+    case .nothing: true
+    case .member: members.hasMet
+    case .board: members.hasMet && hasBoard
+    }
+  }
+
+  /// Whether this replica has everything that at least one member had when it answered.
+  private var hasBoard: Bool {
+    // A viewer answers no request, but an equal context proves that no change is missing.
+    isCaughtUp
+      || replica.members.contains { replica.hasSameContext(as: $0) && hasArrived(from: $0) }
+  }
+
+  /// Whether the board of a member counts as the whole board.
+  ///
+  /// A member that has just joined has an empty board, too. Only the host and relays know whether the board
+  /// itself is empty.
+  private func hasArrived(from member: MemberID) -> Bool {
+    guard holdsCommands, replica.board.state.context == replica.board.written else { return true }
+    return session.hostPeer.bytes == member.bytes
+      || session.peers().contains { $0.peer.isRelay && $0.peer.id.bytes == member.bytes }
+  }
+
+  /// The message that the board did not arrive in time, with the remedy.
+  private var absence: String {
+    let seconds = Int(configuration.catchUpTimeout / .seconds(1))
+    let names = members.map { EventText.shortName($0.value.name, $0.key.text) }
+    let cause =
+      names.isEmpty
+      ? "no member is connected after \(seconds) s"
+      : "\(names.joined(separator: ", ")) did not send it, or had nothing yet, within \(seconds) s"
+    return "the board is not here yet: \(cause). Try again, wait longer (--sync-timeout SECONDS), "
+      + "or use the copy on this computer (--offline)"
+  }
+}
+
+extension BoardEvent.Remark {
+  /// The note that the board is the copy on this computer.
+  static func offline(_ boardName: String) -> Self {
+    Self(
+      code: "offline",
+      message: "Offline: this is the copy of \(TerminalText.quoted(boardName)) on this "
+        + "computer. Others get your changes when you next open the board without --offline."
+    )
+  }
+}
+
+extension BoardConfiguration {
+  /// Whether the node opens another peer's board.
+  var isGuest: Bool {
+    if case .join = part { true } else { false }
+  }
+}

@@ -1,0 +1,158 @@
+import PeerSession
+import Whiteboard
+import WhiteboardSync
+
+/// Waits until the boards of the members are equal, or have the local changes (SYN-44).
+///
+/// Confined to the isolation of its node.
+final class Convergence {
+  private let runtime: BoardRuntime
+  private let configuration: BoardConfiguration
+  private let session: Session
+  private let replica: Replica
+  private let members: Members
+  private let outbox: Outbox
+  private let messages: ApplicationMessages
+  /// The number of waits in progress.
+  private var waits = 0
+  /// The local changes that at least one member had at the end of the last successful wait.
+  private var sharedDots = DotSet()
+
+  init(
+    _ runtime: BoardRuntime,
+    _ configuration: BoardConfiguration,
+    _ session: Session,
+    _ replica: Replica,
+    members: Members,
+    outbox: Outbox,
+    messages: ApplicationMessages
+  ) {
+    self.runtime = runtime
+    self.configuration = configuration
+    self.session = session
+    self.replica = replica
+    self.members = members
+    self.outbox = outbox
+    self.messages = messages
+  }
+
+  /// Whether the local peer made changes after those that another member is known to have.
+  var hasUnsharedChanges: Bool { replica.board.written != sharedDots }
+
+  /// Waits until boards are equal, or until all local changes have arrived.
+  ///
+  /// - Parameters:
+  ///   - scope: The members to wait for.
+  ///   - timeout: The maximum wait; nil for no limit.
+  /// - Returns: The members that are synced and those that are not, and whether the condition held in time.
+  nonisolated(nonsending) func wait(_ scope: SyncScope, timeout: Duration?) async -> SyncReport {
+    let clock = runtime.clock
+    let deadline = clock.now + (timeout ?? .seconds(Int64(CommandLimits.maximumSeconds)))
+    beginProving()
+    defer { endProving() }
+    repeat {
+      // Check again after a moment: only its silence shows that a member has no board.
+      let moment = min(deadline - clock.now, .milliseconds(500))
+      // The condition may have ended again before this task continued, for example because a link broke.
+      guard await runtime.wait(timeout: moment, until: { self.isSettled(scope) }), isSettled(scope)
+      else { continue }
+      let asked = compared(scope)
+      let written = replica.board.written
+      if asked.isEmpty { return report(scope, isComplete: true) }
+      if await isConfirmed(by: asked, within: deadline - clock.now) {
+        guard isSettled(scope) else { continue }
+        let report = report(scope, isComplete: true)
+        if !report.synced.isEmpty { sharedDots = written }
+        return report
+      }
+      // A member is leaving, or the session ended. Wait until that is reported.
+      let rest = deadline - clock.now
+      _ = await runtime.wait(timeout: rest) {
+        !self.isSettled(scope) || self.compared(scope) != asked
+      }
+    } while runtime.ending == nil && clock.now < deadline
+    return report(scope, isComplete: false)
+  }
+
+  /// Waits until peers have acknowledged all earlier messages.
+  ///
+  /// Acknowledgements come in order, so the acknowledgement of an empty message covers all earlier ones.
+  nonisolated(nonsending) func isConfirmed(
+    by peers: [PeerID],
+    within limit: Duration
+  ) async -> Bool {
+    await firstOf(within: limit) { [session] in
+      (try? await session.sendConfirmed(Self.emptyMessage, to: peers)) != nil
+    } ?? false
+  }
+
+  /// A message of a kind that replicas ignore (SYN-10).
+  private static let emptyMessage: [UInt8] = [0x80]
+
+  private func beginProving() {
+    waits += 1
+    replica.proveEquality(true, now: runtime.now)
+    runtime.performActions()
+  }
+
+  private func endProving() {
+    waits -= 1
+    if waits == 0 { replica.proveEquality(false, now: runtime.now) }
+  }
+
+  // MARK: - The condition
+
+  /// Returns the members that a wait compares, ordered by id.
+  private func compared(_ scope: SyncScope) -> [PeerID] {
+    members.filter { (scope == .everybody || $0.value.isReached) && !isWithoutBoard($0.key) }
+      .map(\.key)
+  }
+
+  /// Whether no local work is pending, and each compared member is synced.
+  private func isSettled(_ scope: SyncScope) -> Bool {
+    // Do not wait for application messages, since their recipients may be away for a long time.
+    guard !runtime.call({ $0.commandRunner.hasConcurrentCommands }),
+      scope == .connected || messages.isEmpty
+    else { return false }
+    let peers = compared(scope)
+    guard scope == .everybody || !peers.isEmpty else { return false }
+    let ids = peers.compactMap { MemberID($0.bytes) }
+    return peers.allSatisfy { isSynced(with: $0, scope) && outbox.isEmpty(to: $0) }
+      && !replica.isExchangingAssets(with: ids)
+  }
+
+  private func isSynced(with peer: PeerID, _ scope: SyncScope) -> Bool {
+    guard let id = MemberID(peer.bytes), members.isReached(peer) else { return false }
+    return switch scope {
+    case .connected: replica.isEqual(to: id)
+    // While members keep drawing, boards are rarely equal, but the local changes do arrive.
+    case .everybody: replica.isSynced(with: id, now: runtime.now)
+    }
+  }
+
+  /// Whether a member has been connected for a while and never introduced itself as an author.
+  private func isWithoutBoard(_ peer: PeerID) -> Bool {
+    guard let member = members[peer], let id = MemberID(peer.bytes) else { return false }
+    return !replica.hasIntroducedItself(id)
+      && runtime.clock.now >= member.since + configuration.introductionTime
+  }
+
+  private func report(_ scope: SyncScope, isComplete: Bool) -> SyncReport {
+    var report = SyncReport(isComplete: isComplete)
+    for (peer, member) in members {
+      let hasBoard = !isWithoutBoard(peer)
+      let isSynced = hasBoard && isSynced(with: peer, scope)
+      let entry = BoardEvent.SyncedMember(
+        peer: peer.text,
+        name: member.name,
+        state: isSynced ? nil : member.state,
+        hasBoard: hasBoard ? nil : false
+      )
+      if isSynced { report.synced.append(entry) } else { report.notSynced.append(entry) }
+    }
+    for (peer, name) in members.lost.sorted(by: { $0.key < $1.key }) where members[peer] == nil {
+      report.notSynced.append(.init(peer: peer.text, name: name, state: .lost))
+    }
+    return report
+  }
+}

@@ -1,0 +1,23 @@
+/// The members that a wait for equal boards includes.
+enum SyncScope {
+  /// All connected members, at least one. Each must have the same board as the local peer.
+  case connected
+  /// All members, including those that reconnect. Each must have received the local changes.
+  case everybody
+}
+
+/// The result of a wait for equal boards.
+struct SyncReport: Equatable, Sendable {
+  /// The members whose boards equal the local one, or that have the local changes.
+  var synced: [BoardEvent.SyncedMember] = []
+  /// The other members, including lost ones.
+  var notSynced: [BoardEvent.SyncedMember] = []
+  /// Whether the condition held in time.
+  var isComplete = false
+
+  /// The reason for not being synced.
+  var problem: String {
+    let line = EventText.syncLine(synced, notSynced)
+    return line.isEmpty ? "no other member is connected" : line
+  }
+}

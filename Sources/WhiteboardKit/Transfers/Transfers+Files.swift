@@ -1,0 +1,169 @@
+import PeerSession
+import Whiteboard
+
+/// Files that users send as resources or through streams.
+extension Transfers {
+  // MARK: - Sending files
+
+  /// Sends a file to some peers, and waits until each has received it.
+  nonisolated(nonsending) func sendResource(
+    _ file: String,
+    named name: String,
+    to peers: [PeerID]
+  ) async throws(CommandError) -> [String] {
+    guard let session else { throw CommandError(.notConnected, "no other member is connected") }
+    try FileReading.check(file)
+    var started: [ResourceTransfer] = []
+    for peer in peers {
+      do throws(SessionError) {
+        let transfer = try session.sendResource(atPath: file, named: name, to: peer)
+        sentPaths[transfer.id.text] = file
+        // Until the other user decides, `cancel` withdraws the file.
+        pending[transfer.id.text] = PendingTransfer(
+          kind: .resource(transfer.id),
+          name: name,
+          direction: .outgoing,
+          peer: peer
+        )
+        started.append(transfer)
+      } catch {
+        throw CommandError(error)
+      }
+    }
+    var failure: CommandError?
+    for transfer in started {
+      do throws(SessionError) {
+        _ = try await transfer.result()
+      } catch {
+        failure = failure ?? CommandError(error)
+      }
+    }
+    if let failure {
+      throw failure
+    }
+    return started.map(\.id.text)
+  }
+
+  /// Sends a file through a stream to each of some peers, and waits until each has read it.
+  nonisolated(nonsending) func sendStream(
+    _ file: String,
+    named name: String,
+    to peers: [PeerID]
+  ) async throws(CommandError) -> [String] {
+    guard let session else { throw CommandError(.notConnected, "no other member is connected") }
+    try FileReading.check(file)
+    var ids: [String] = []
+    for peer in peers {
+      ids.append(try await sendStream(file, named: name, to: peer, session))
+    }
+    return ids
+  }
+
+  private nonisolated(nonsending) func sendStream(
+    _ file: String,
+    named name: String,
+    to peer: PeerID,
+    _ session: Session
+  ) async throws(CommandError) -> String {
+    let stream: PeerStream
+    do throws(SessionError) {
+      stream = try await session.openStream(named: name, to: peer)
+    } catch {
+      throw CommandError(error)
+    }
+    let id = stream.id.text
+    pending[id] = PendingTransfer(
+      kind: .stream(stream),
+      name: name,
+      direction: .outgoing,
+      peer: peer
+    )
+    runtime.emit(
+      .streamOpened(.init(stream: id, direction: .outgoing, peer: peer.text, name: name))
+    )
+    var size: UInt64 = 0
+    var failure: CommandError?
+    do {
+      let reading = try FileReading(file)
+      while let chunk = try await reading.next(upTo: 64 * 1024) {
+        try await stream.write(chunk)
+        size += UInt64(chunk.count)
+      }
+      try await stream.finish()
+      // The peer ends its direction after it has read this one to the end.
+      for try await _ in stream.inbound {}
+    } catch let error as SessionError {
+      failure = CommandError(error)
+    } catch let error as CommandError {
+      stream.reset(code: 0)
+      failure = error
+    } catch {
+      failure = CommandError(.internal, "the stream failed")
+    }
+    pending[id] = nil
+    runtime.emit(
+      .streamClosed(
+        .init(
+          stream: id,
+          direction: .outgoing,
+          peer: peer.text,
+          name: name,
+          outcome: failure.map { $0.code == .cancelled ? .cancelled : .failed } ?? .delivered,
+          size: size,
+          message: failure?.message
+        )
+      )
+    )
+    if let failure {
+      throw failure
+    }
+    return id
+  }
+
+  /// Reports the bytes of a stream that a peer opened, and reads no faster than they are reported.
+  nonisolated(nonsending) func readStream(_ stream: PeerStream) async {
+    let id = stream.id.text
+    let peer = stream.peer.text
+    let name = stream.name.raw
+    pending[id] = PendingTransfer(
+      kind: .stream(stream),
+      name: name,
+      direction: .incoming,
+      peer: stream.peer
+    )
+    runtime.emit(.streamOpened(.init(stream: id, direction: .incoming, peer: peer, name: name)))
+    var offset: UInt64 = 0
+    var end = BoardEvent.StreamClosed(
+      stream: id,
+      direction: .incoming,
+      peer: peer,
+      name: name,
+      outcome: .delivered,
+      size: 0
+    )
+    do throws(SessionError) {
+      for try await bytes in stream.inbound {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+          let piece = Array(rest.prefix(BoardEvent.StreamData.maximumLength))
+          rest = rest.dropFirst(piece.count)
+          runtime.emit(
+            .streamData(
+              .init(stream: id, peer: peer, offset: offset, base64: Base64Text(piece))
+            )
+          )
+          offset += UInt64(piece.count)
+        }
+        await runtime.room()
+      }
+      try await stream.finish()
+    } catch {
+      end.outcome =
+        error.code == .reset || error.code == .cancelled ? .cancelled : .failed
+      end.message = error.message
+    }
+    end.size = offset
+    pending[id] = nil
+    runtime.emit(.streamClosed(end))
+  }
+}

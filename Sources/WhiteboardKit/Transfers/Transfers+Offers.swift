@@ -1,0 +1,163 @@
+import PeerSession
+import WhiteboardRendering
+
+/// Files that members offer, and the answers to the offers.
+extension Transfers {
+  /// How a file offer ends without being accepted.
+  private enum OfferEnd {
+    case declined
+    case over
+  }
+
+  /// The number of accepted files that have not arrived and are remembered, so that the user is not asked again
+  /// when their transfer resumes.
+  private static let acceptedLimit = 256
+
+  /// Decides about a resource that this node did not request (SYN-13, SYN-37, RES-8).
+  ///
+  /// Such an answer or photo is refused. Any other resource is a file for the user. If the configuration says
+  /// so, the call asks the user and waits for the answer, until its task is canceled.
+  ///
+  /// - Parameter info: The resource.
+  /// - Returns: Whether to accept it.
+  nonisolated(nonsending) func wants(_ info: ResourceInfo) async -> Bool {
+    guard Transfers.answer(named: info.name.raw) == nil, asset(named: info.name.raw) == nil else {
+      return false
+    }
+    if acceptedFiles[info.id] == info.peer { return true }
+    switch configuration.files {
+    case .accept:
+      return true
+    case .refuse:
+      runtime.emit(.note(.init(code: BoardEvent.Remark.fileRefused, message: refusal(of: info))))
+      return false
+    case .ask:
+      guard await ask(about: info) else { return false }
+      if acceptedFiles.count >= Self.acceptedLimit { acceptedFiles = [:] }
+      acceptedFiles[info.id] = info.peer
+      return true
+    }
+  }
+
+  private func refusal(of info: ResourceInfo) -> String {
+    let sender = members.label(of: info.peer)
+    let file = TerminalText.quoted(info.name.raw, limit: 80)
+    return
+      "\(sender) wanted to send \(file) (\(ByteCount.text(info.size))). It was refused. To accept "
+      + "files of members, start this program with --accept-files."
+  }
+
+  private nonisolated(nonsending) func ask(about info: ResourceInfo) async -> Bool {
+    lastOffer += 1
+    let number = lastOffer
+    let node = runtime.node
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { decision in
+        guard runtime.ending == nil, !Task.isCancelled else {
+          return decision.resume(returning: false)
+        }
+        endOffer(info.id, .over)
+        offers[info.id] = FileOffer(
+          info: info,
+          number: number,
+          offeredAt: runtime.clock.now,
+          decision: decision
+        )
+        runtime.emit(
+          .resourceOffered(
+            .init(
+              transfer: info.id.text,
+              peer: info.peer.text,
+              sender: members.name(of: info.peer),
+              name: info.name.raw,
+              size: UInt64(clamping: info.size),
+              deadline: SystemTime.deadlineText(Session.offerTimeout)
+            )
+          )
+        )
+        runtime.spawn { node in await node.commandRunner.runDueCommands() }
+      }
+    } onCancel: {
+      // Resumes the canceled call.
+      Task { await node.offerEnded(info.id, number) }
+    }
+  }
+
+  /// Ends an offer that timed out or that the sender withdrew.
+  func offerEnded(_ id: TransferID, _ number: Int) {
+    guard offers[id]?.number == number else { return }
+    endOffer(id, .over)
+  }
+
+  private func endOffer(_ id: TransferID, _ end: OfferEnd) {
+    guard let offer = offers.removeValue(forKey: id) else { return }
+    let isLate = runtime.clock.now - offer.offeredAt >= Session.offerTimeout
+    let message =
+      switch end {
+      case .declined: "You declined the file."
+      case .over where isLate: "The file was not accepted in time."
+      case .over: "The sender no longer offers the file."
+      }
+    runtime.emit(
+      .resourceFinished(
+        .init(
+          transfer: id.text,
+          direction: .incoming,
+          peer: offer.info.peer.text,
+          name: offer.info.name.raw,
+          outcome: .cancelled,
+          message: message
+        )
+      )
+    )
+    offer.decision.resume(returning: false)
+  }
+
+  /// Ends all offers, because the node ends.
+  func endFileOffers() {
+    for id in offers.keys.sorted(by: { $0.text < $1.text }) { endOffer(id, .over) }
+  }
+
+  /// Finds the offered file that a word of `accept` or `decline` means.
+  ///
+  /// - Parameter word: The id of its transfer or the start of it, its name, or that of its sender.
+  /// - Returns: The transfer; nil if there is none or more than one.
+  func offer(_ word: String) -> TransferID? {
+    if word == "last", offers.count == 1 { return offers.keys.first }
+    var book = ReferenceResolver<TransferID>()
+    for (id, offer) in offers {
+      let peer = offer.info.peer
+      let names = [offer.info.name.raw, members.name(of: peer), peer.text]
+      book.add(id: id.text, names: names, value: id)
+    }
+    return try? book.find(word, what: "file", missing: .noSuchTransfer)
+  }
+
+  /// Answers the offer of a file.
+  ///
+  /// - Parameters:
+  ///   - id: The transfer.
+  ///   - isAccepted: Whether the file is accepted.
+  ///   - isAlways: Whether the user asked to admit a peer from now on, which a file does not allow.
+  /// - Throws: ``CommandError`` for `isAlways`.
+  func answerOffer(_ id: TransferID, isAccepted: Bool, isAlways: Bool = false) throws(CommandError)
+  {
+    guard !isAlways else {
+      throw CommandError(.badArgument, "`always` is for a peer that asks to join here")
+    }
+    guard isAccepted else { return endOffer(id, .declined) }
+    offers.removeValue(forKey: id)?.decision.resume(returning: true)
+  }
+
+  /// Explains that the file is no longer offered, if a word of `accept` or `decline` can only mean a file.
+  ///
+  /// - Parameter word: The word.
+  /// - Throws: ``CommandError`` `noSuchTransfer`.
+  func checkNotEnded(_ word: String) throws(CommandError) {
+    guard TransferID(text: word) != nil else { return }
+    throw CommandError(
+      .noSuchTransfer,
+      "the file is no longer offered, so there is nothing left to answer"
+    )
+  }
+}

@@ -1,0 +1,226 @@
+import Crypto
+import FoundationEssentials
+import Logging
+import PeerDiscovery
+import PeerSession
+import Whiteboard
+import WhiteboardExport
+import WhiteboardRendering
+import WhiteboardSync
+
+extension Transfers {
+  // MARK: - The events of resources
+
+  /// Returns whether this node requested what a peer offers: an answer (SYN-13) or an asset (SYN-37).
+  func isRequested(_ info: ResourceInfo) -> Bool {
+    if let answer = Transfers.answer(named: info.name.raw) { return wantsAnswer(answer.name, info) }
+    guard let asset = asset(named: info.name.raw), let member = MemberID(info.peer.bytes) else {
+      return false
+    }
+    guard let replica, replica.isAsking(forAsset: asset, from: member) else { return false }
+    guard replica.hasRoom(forPhoto: asset, bytes: info.size) else {
+      replica.leaveOutPhoto(asset, now: runtime.now)
+      performActions()
+      return false
+    }
+    return true
+  }
+
+  func resourceStarted(_ info: ResourceInfo) {
+    // A catch-up answer is not reported to the user.
+    if let answer = Transfers.answer(named: info.name.raw) {
+      if info.direction == .incoming { answers[info.id] = (info.peer, answer.request) }
+      return
+    }
+    pending[info.id.text] = PendingTransfer(
+      kind: .resource(info.id),
+      name: info.name.raw,
+      direction: Direction(info.direction),
+      peer: info.peer
+    )
+    runtime.emit(
+      .resourceStarted(
+        .init(
+          transfer: info.id.text,
+          direction: Direction(info.direction),
+          peer: info.peer.text,
+          name: info.name.raw,
+          size: UInt64(clamping: info.size)
+        )
+      )
+    )
+  }
+
+  func resourceProgressed(_ id: TransferID, _ bytes: Int, _ size: Int) {
+    if let answer = answers[id], let member = MemberID(answer.peer.bytes) {
+      replica?.answerProgressed(request: answer.request, from: member, now: runtime.now)
+    }
+    guard let transfer = pending[id.text] else { return }
+    if transfer.direction == .incoming, let asset = asset(named: transfer.name) {
+      replica?.assetProgressed(asset, now: runtime.now)
+    }
+    runtime.emit(
+      .resourceProgress(
+        .init(
+          transfer: id.text,
+          direction: transfer.direction,
+          peer: transfer.peer.text,
+          bytes: UInt64(clamping: bytes),
+          size: UInt64(clamping: size)
+        )
+      )
+    )
+  }
+
+  func resourceFinished(
+    _ info: ResourceInfo,
+    _ result: Result<ReceivedResource, SessionError>
+  ) {
+    if let answer = Transfers.answer(named: info.name.raw) {
+      answers[info.id] = nil
+      if info.direction == .incoming {
+        answerFinished(request: answer.request, from: info.peer, result)
+      }
+      return
+    }
+    acceptedFiles[info.id] = nil
+    let known = pending.removeValue(forKey: info.id.text)
+    var event = BoardEvent.ResourceFinished(
+      transfer: info.id.text,
+      direction: Direction(info.direction),
+      peer: info.peer.text,
+      name: info.name.raw,
+      outcome: .delivered
+    )
+    switch result {
+    case .success(let resource):
+      event.path = resource.path ?? known.flatMap { _ in sentPaths[info.id.text] }
+      event.size = UInt64(clamping: resource.size)
+      event.sha256 = resource.sha256
+    case .failure(let error):
+      event.outcome =
+        error.code == .transferCancelled || error.code == .cancelled ? .cancelled : .failed
+      event.message = error.message
+    }
+    sentPaths[info.id.text] = nil
+    if info.direction == .incoming, let asset = asset(named: info.name.raw) {
+      takeAsset(asset, from: info.peer, result, event)
+    } else {
+      runtime.emit(.resourceFinished(event))
+    }
+  }
+
+  // MARK: - Photos
+
+  /// Returns the asset that a resource is according to its name; nil if it is another resource.
+  func asset(named name: String) -> AssetID? {
+    guard let name = try? ResourceDTO(name: name), name.type == .imageData, !name.isDeleted else {
+      return nil
+    }
+    return name.sha256
+  }
+
+  /// Stores a requested photo, and removes one that was not requested or has other contents.
+  private func takeAsset(
+    _ id: AssetID,
+    from peer: PeerID,
+    _ result: Result<ReceivedResource, SessionError>,
+    _ event: BoardEvent.ResourceFinished
+  ) {
+    var event = event
+    guard let replica, let member = MemberID(peer.bytes),
+      case let references = replica.expectedAsset(id, from: member), !references.isEmpty
+    else {
+      // The photo had arrived before it could be refused.
+      if case .success(let resource) = result, let path = resource.path {
+        try? FileManager.default.removeItem(atPath: path)
+        event.outcome = .failed
+        event.path = nil
+        event.message = "This photo was not requested."
+      }
+      runtime.emit(.resourceFinished(event))
+      return
+    }
+    guard case .success(let resource) = result, let path = resource.path else {
+      replica.assetFailed(id, from: member, now: runtime.now)
+      runtime.emit(.resourceFinished(event))
+      performActions()
+      return
+    }
+    if resource.sha256 == id.description,
+      let kept = keepAsset(references.filter { $0.byteCount == resource.size }, from: path)
+    {
+      event.path = kept
+      photos.add(id, at: kept)
+      persistence.recordPhoto(id, at: kept)
+      runtime.emit(.resourceFinished(event))
+      replica.assetStored(id, bytes: resource.size, now: runtime.now)
+    } else {
+      event.outcome = .failed
+      event.path = nil
+      event.message = "The photo is not what its name says."
+      try? FileManager.default.removeItem(atPath: path)
+      runtime.emit(.resourceFinished(event))
+      replica.assetFailed(id, from: member, now: runtime.now)
+    }
+    performActions()
+  }
+
+  /// Moves a received photo to the directory of photos, if its header agrees with an object of the board.
+  private func keepAsset(_ references: Set<AssetReference>, from path: String) -> String? {
+    guard !references.isEmpty,
+      let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes),
+      let header = try? PhotoHeader(reading: bytes),
+      let reference = references.first(where: { $0.hasHeader(header) })
+    else { return nil }
+    let kept = photos.path(reference.id, header.format)
+    // Replaces an existing file, which may be damaged.
+    return FileReading.move(path, over: kept) ? kept : nil
+  }
+
+  /// Sends a photo to a member that requested it.
+  func sendAsset(_ id: AssetID, _ name: ResourceDTO, to member: MemberID) {
+    runtime.spawn { node in
+      if let path = await node.photos.open(id) {
+        await node.transfers.sendAsset(id, name, at: path, to: member)
+      } else {
+        node.transfers.replica?.assetUnavailable(id, to: member, now: node.now)
+      }
+      node.photos.close(id)
+      node.transfers.replica?.assetSent(id, to: member, now: node.now)
+      node.transfers.performActions()
+    }
+  }
+
+  private nonisolated(nonsending) func sendAsset(
+    _ id: AssetID,
+    _ name: ResourceDTO,
+    at path: String,
+    to member: MemberID
+  ) async {
+    guard let session, let peer = PeerID(bytes: member.bytes) else { return }
+    do throws(SessionError) {
+      let transfer = try session.sendResource(
+        atPath: path,
+        named: name.name,
+        to: peer,
+        isRequested: true
+      )
+      sentPaths[transfer.id.text] = path
+      _ = try await transfer.result()
+    } catch {
+      // The session reports the end of the transfer. The member requests the photo again, or elsewhere.
+      configuration.logger.debug(
+        "a photo was not sent",
+        metadata: ["peer": "\(peer.short)", "code": "\(error.code)"]
+      )
+    }
+  }
+}
+
+extension Direction {
+  /// Creates the direction of a session's transfer.
+  init(_ direction: ResourceInfo.Direction) {
+    self = direction == .incoming ? .incoming : .outgoing
+  }
+}

@@ -1,0 +1,100 @@
+import PeerSession
+import Whiteboard
+import WhiteboardSync
+
+/// The resources and streams of the session: catch-up answers, photos, and the files of users.
+///
+/// Confined to the isolation of its node.
+final class Transfers {
+  /// A transfer that `cancel` can stop.
+  struct PendingTransfer {
+    enum Kind {
+      case resource(TransferID)
+      case stream(PeerStream)
+    }
+
+    let kind: Kind
+    let name: String
+    let direction: Direction
+    let peer: PeerID
+  }
+
+  /// A file that a member offers, until it is answered.
+  struct FileOffer {
+    let info: ResourceInfo
+    /// Distinguishes this offer from a later one of the same transfer.
+    let number: Int
+    let offeredAt: ContinuousClock.Instant
+    let decision: CheckedContinuation<Bool, Never>
+  }
+
+  let runtime: BoardRuntime
+  let configuration: BoardConfiguration
+  let members: Members
+  let persistence: Persistence
+  let photos: PhotoFiles
+  /// Performs the actions of the replica.
+  let performActions: () -> Void
+  /// The replica; nil before the board is open.
+  private(set) var replica: Replica?
+  /// The session; nil before the board is open.
+  private(set) var session: Session?
+
+  /// The transfers that are not finished, by id.
+  var pending: [String: PendingTransfer] = [:]
+  /// The incoming catch-up answers, with their senders and requests.
+  var answers: [TransferID: (peer: PeerID, request: UInt64)] = [:]
+  /// The files that outgoing transfers read.
+  var sentPaths: [String: String] = [:]
+  /// The files that members offer and that are not answered yet.
+  var offers: [TransferID: FileOffer] = [:]
+  var lastOffer = 0
+  /// The senders of files that were accepted here and have not arrived.
+  var acceptedFiles: [TransferID: PeerID] = [:]
+
+  init(
+    _ runtime: BoardRuntime,
+    _ configuration: BoardConfiguration,
+    members: Members,
+    persistence: Persistence,
+    photos: PhotoFiles,
+    performActions: @escaping () -> Void
+  ) {
+    self.runtime = runtime
+    self.configuration = configuration
+    self.members = members
+    self.persistence = persistence
+    self.photos = photos
+    self.performActions = performActions
+  }
+
+  /// Sets the board whose transfers these are.
+  func begin(_ replica: Replica, _ session: Session) {
+    self.replica = replica
+    self.session = session
+  }
+
+  /// Returns the unfinished transfer that a word of `cancel` means.
+  ///
+  /// - Throws: ``CommandError`` if there is none or more than one.
+  func transfer(_ word: String) throws(CommandError) -> PendingTransfer {
+    var resolver = ReferenceResolver<PendingTransfer>()
+    for (id, transfer) in pending { resolver.add(id: id, names: [transfer.name], value: transfer) }
+    return try resolver.find(word, what: "transfer", missing: .noSuchTransfer)
+  }
+
+  /// Cancels the transfer that a word means, in either direction.
+  ///
+  /// - Throws: ``CommandError`` if there is none or more than one, or it has ended.
+  func cancel(_ word: String, reason: String) throws(CommandError) {
+    switch try transfer(word).kind {
+    case .resource(let id):
+      do throws(SessionError) {
+        try session?.cancelResource(id, reason: reason)
+      } catch {
+        throw CommandError(.noSuchTransfer, "the transfer has already ended")
+      }
+    case .stream(let stream): stream.reset(code: 0)
+    }
+  }
+}

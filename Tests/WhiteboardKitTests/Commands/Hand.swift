@@ -1,0 +1,113 @@
+import Synchronization
+
+@testable import Whiteboard
+@testable import WhiteboardKit
+@testable import WhiteboardTerminal
+
+/// A user at an own board, who uses the terminal or writes lines.
+actor Hand: EventSink {
+  private let feed = CommandFeed()
+  private var node: SharedBoard?
+  private var client = BoardClient(columns: 100, rows: 24, dotStyle: .braille)
+  private let changes = Mutex<[BoardChange]>([])
+  private var now = Duration.zero
+  private var asked = 0
+  private var answered = 0
+  private var isReady = false
+  private var waiters: [CheckedContinuation<Void, Never>] = []
+  private(set) var errors: [String] = []
+  private(set) var listed: [BoardEvent.ObjectDescription] = []
+  private(set) var chat: [String] = []
+
+  func run(_ configuration: BoardConfiguration) async throws {
+    let node = SharedBoard(configuration, input: feed, sink: self)
+    self.node = node
+    defer { wake() }
+    try await node.run()
+  }
+
+  func end() async { await node?.requestEnd() }
+
+  // MARK: - Actions of the user
+
+  /// Sends keys and mouse events as a terminal does, ^ for Escape; waits for the effect of each.
+  func type(_ text: String) async {
+    await untilReady()
+    var parser = InputParser()
+    let events = parser.feed(text.replacing("^", with: "\u{1B}").utf8) + parser.finish()
+    for event in events {
+      // Slowly, so that no two clicks count as a double click.
+      now += .seconds(1)
+      await perform(client.handle(event, now: now) + client.tick(now: now))
+    }
+  }
+
+  private func perform(_ actions: [BoardClient.Action]) async {
+    var isAnswered = false
+    for case .command(let request) in actions {
+      feed.push(request)
+      isAnswered = isAnswered || request.request != nil
+    }
+    if isAnswered { await settle() }
+  }
+
+  /// Sends a line of a script or of a program.
+  func write(_ line: String) async {
+    await untilReady()
+    feed.push(line)
+    await settle()
+  }
+
+  /// Returns all objects on the board, as the `objects` command reports them.
+  func look() async -> [BoardEvent.ObjectDescription] {
+    await write("objects")
+    return listed
+  }
+
+  // MARK: - Events of the node
+
+  /// Waits until all commands are done.
+  private func settle() async {
+    asked += 1
+    feed.push("peers request=settled-\(asked)")
+    while answered < asked { await withCheckedContinuation { waiters.append($0) } }
+  }
+
+  private func untilReady() async {
+    while !isReady { await withCheckedContinuation { waiters.append($0) } }
+  }
+
+  private func wake() {
+    (isReady, answered) = (true, .max)
+    for waiter in waiters { waiter.resume() }
+    waiters = []
+  }
+
+  func write(_ events: [BoardEvent]) async throws(OutputError) {
+    for change in changes.withLock({ changes in
+      defer { changes = [] }
+      return changes
+    }) {
+      client.receive(change)
+    }
+    for event in events {
+      // The client's user did not request this list, which would cover the board.
+      if case .peers = event { continue }
+      // The first requests of the client change nothing.
+      _ = client.receive(event)
+      switch event {
+      case .ready: isReady = true
+      case .done(let done):
+        if case .word(let word)? = done.request, word.hasPrefix("settled-") { answered += 1 }
+      case .error(let failure): errors.append("\(failure.verb ?? ""): \(failure.message)")
+      case .objects(let objects): listed = objects.objects
+      case .chat(let line): chat.append(line.text)
+      default: break
+      }
+    }
+    for waiter in waiters { waiter.resume() }
+    waiters = []
+  }
+
+  nonisolated func show(_ change: BoardChange) { changes.withLock { $0.append(change) } }
+}

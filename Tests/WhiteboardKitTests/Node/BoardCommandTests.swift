@@ -1,0 +1,678 @@
+import CommandLines
+import Foundation
+import Testing
+import Whiteboard
+import WhiteboardDemo
+import WhiteboardDocument
+
+@testable import WhiteboardKit
+
+/// The commands of the board, run by real nodes.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct BoardCommandTests: NodeSuite {
+  private func object(
+    _ scriptedNode: ScriptedNode,
+    _ name: String
+  ) async throws -> BoardEvent.ObjectDescription {
+    try await scriptedNode.perform("show \(name)")
+    var last: BoardEvent.ObjectDescription?
+    for case .object(let shown) in await scriptedNode.events { last = shown.object }
+    return try #require(last)
+  }
+
+  private func found(_ scriptedNode: ScriptedNode, _ line: String) async throws -> [String] {
+    try await scriptedNode.perform(line)
+    var last: BoardEvent.Found?
+    for case .found(let found) in await scriptedNode.events { last = found }
+    return try #require(last).objects.map(\.id)
+  }
+
+  private func settings(_ scriptedNode: ScriptedNode) async throws -> BoardEvent.SettingsDescription
+  {
+    try await scriptedNode.perform("settings")
+    var last: BoardEvent.SettingsDescription?
+    for case .settings(let answer) in await scriptedNode.events { last = answer.settings }
+    return try #require(last)
+  }
+
+  private func id(_ scriptedNode: ScriptedNode, _ line: String) async throws -> String {
+    try #require(try await scriptedNode.perform(line).id)
+  }
+
+  @Test(
+    "`select` selects exactly the named objects, and `selected` means the user's whole selection"
+  )
+  func hands() async throws {
+    try await withHost { host in
+      let a = try await id(host, "text 0,0 a as=a")
+      let b = try await id(host, "text 100,0 b as=b")
+      try await host.perform("text 200,0 c as=c")
+      #expect(await error(host, "move selected +1,1") == .noSuchObject)
+      #expect(try await host.perform("select a c").ids?.count == 2)
+      #expect(try await host.perform("select a b").ids == [a, b])
+      #expect(try await host.perform("select b a").changed == false)
+      let moved = try await host.perform("move selected +10,5")
+      #expect(moved.ids.map(Set.init) == [a, b])
+      #expect(moved.changed == true)
+      #expect(try await object(host, "a").centerPosition == [10, 5])
+      #expect(try await object(host, "b").centerPosition == [110, 5])
+      #expect(try await object(host, "c").centerPosition == [200, 0])
+      #expect(await error(host, "edit selected x") == .ambiguous)
+      try await host.perform("select c")
+      try await host.perform("edit selected x")
+      #expect(try await object(host, "c").text == "x")
+      try await host.perform("deselect")
+      #expect(await error(host, "delete selected") == .noSuchObject)
+    }
+  }
+
+  @Test("one object gets a position, scale or angle; several are transformed about their center")
+  func transforms() async throws {
+    try await withHost { host in
+      try await host.perform("text 0,0 a as=a")
+      try await host.perform("text 100,0 b as=b")
+      try await host.perform("scale a 2")
+      try await host.perform("scale a 2")
+      #expect(try await object(host, "a").scale == 2)
+      try await host.perform("scale a 1")
+      try await host.perform("scale a b 2")
+      #expect(try await object(host, "a").scale == 2)
+      #expect(try await object(host, "a").centerPosition == [-50, 0])
+      #expect(try await object(host, "b").centerPosition == [150, 0])
+      try await host.perform("rotate a b 90")
+      #expect(try await object(host, "a").centerPosition == [50, -100])
+      #expect(try await object(host, "b").centerPosition == [50, 100])
+      try await host.perform("move a b 0,0")
+      #expect(try await object(host, "a").centerPosition == [0, -100])
+      #expect(try await object(host, "b").centerPosition == [0, 100])
+    }
+  }
+
+  @Test("a group moves as one object, and can be ungrouped")
+  func groups() async throws {
+    try await withHost { host in
+      let a = try await id(host, "text 0,0 a as=a")
+      try await host.perform("text 100,0 b as=b")
+      let group = try await id(host, "group a b as=g")
+      #expect(try await object(host, "a").groups == [group])
+      #expect(try await host.perform("move g +0,10").id == group)
+      #expect(try await object(host, "b").centerPosition == [100, 10])
+      try await host.perform("select g")
+      #expect(try await host.perform("delete selected").ids?.count == 2)
+      try await host.perform("undo")
+      try await host.perform("scale g 2")
+      #expect(try await object(host, "a").centerPosition == [-50, 10])
+      #expect(await error(host, "ungroup a") == .wrongKind)
+      let shown = try await object(host, "g")
+      #expect(shown.id == group && shown.type == "group")
+      #expect(shown.members?.first == a && shown.members?.count == 2)
+      #expect(shown.centerPosition == [50, 10])
+      try await host.perform("ungroup \(group)")
+      #expect(try await object(host, "a").groups == nil)
+      #expect(await error(host, "move g +1,1") == .noSuchObject)
+      let told = await host.sees { event in
+        guard case .objectChanged(let change) = event else { return false }
+        return change.id == a && change.changed == ["groups"]
+      }
+      #expect(told)
+    }
+  }
+
+  @Test("colors, widths, locks and the stacking order are set and reported")
+  func looks() async throws {
+    try await withHost { host in
+      let line = try await id(host, "stroke 0,0 100,0 as=line")
+      let text = try await id(host, "text 50,0 hi as=t")
+      try await host.perform("color line t #3060c080")
+      #expect(try await object(host, "line").color == "#3060c080")
+      try await host.perform("color t default")
+      #expect(try await object(host, "t").color == nil)
+      #expect(try await host.perform("color t default").changed == false)
+      try await host.perform("width line 12.5")
+      #expect(try await object(host, "line").lineWidth == 12.5)
+      #expect(await error(host, "width t 3") == .wrongKind)
+
+      #expect(try await found(host, "find 50,0") == [text, line])
+      try await host.perform("order line front")
+      #expect(try await found(host, "find 50,0") == [line, text])
+      try await host.perform("order line below=t")
+      #expect(try await found(host, "find 50,0") == [text, line])
+      try await host.perform("order t backward")
+      #expect(try await found(host, "find -1000,-1000 1000,1000 inside") == [line, text])
+      #expect(try await found(host, "find 0,-2 10,2") == [line, text])
+      #expect(try await found(host, "find 0,-2 10,2 inside") == [])
+
+      try await host.perform("lock line t")
+      #expect(try await object(host, "t").isLocked == true)
+      #expect(await error(host, "move t 0,0") == .locked)
+      #expect(await error(host, "delete line") == .locked)
+      try await host.perform("unlock line")
+      try await host.perform("delete line")
+      #expect(await error(host, "delete line") == .noSuchObject)
+    }
+  }
+
+  @Test("objects are duplicated; deleted objects are restored unless they were purged")
+  func copies() async throws {
+    try await withHost { host in
+      let a = try await id(host, "text 0,0 a as=a")
+      let copy = try await id(host, "duplicate a as=b")
+      #expect(try await object(host, "b").centerPosition == [20, 20])
+      let copies = try await host.perform("duplicate a b by=1,1")
+      #expect(copies.ids?.count == 2)
+      #expect(await error(host, "duplicate a b as=c") == .badArgument)
+      #expect(await error(host, "duplicate a as=b") == .aliasTaken)
+
+      #expect(await error(host, "undelete a") == .refused)
+      #expect(await error(host, "undelete \(a)") == .refused)
+      #expect(await error(host, "purge a") == .refused)
+      #expect(await error(host, "order a above=a") == .badArgument)
+      try await host.perform("delete \(a)")
+      #expect(try await host.perform("undelete \(a)").id == a)
+      #expect(try await object(host, "a").text == "a")
+      try await host.perform("delete a b")
+      try await host.perform("purge \(copy)")
+      #expect(await error(host, "undelete \(copy)") == .noSuchObject)
+      try await host.perform("undelete a")
+      let undone = try await host.perform("undo")
+      #expect(undone.step == "undelete" && undone.left == nil)
+      let left = try await host.perform("undo").left
+      #expect(left == ["purged": 1])
+    }
+  }
+
+  @Test("all that an author made is removed for good, locked objects too")
+  func purgeAuthor() async throws {
+    try await withHost { host in
+      _ = try await id(host, "text 0,0 a as=a")
+      _ = try await id(host, "text 0,9 b as=b")
+      try await host.perform("lock b")
+      #expect(await error(host, "purge --author nobody") == .noSuchPeer)
+      #expect(try await host.perform("purge --author ada").objects == 2)
+      #expect(await error(host, "show a") == .noSuchObject)
+      #expect(await error(host, "show b") == .noSuchObject)
+      #expect(try await host.perform("purge --author ada").objects == 0)
+    }
+  }
+
+  @Test("text is inserted at an offset, and parts of a stroke are erased")
+  func parts() async throws {
+    try await withHost { host in
+      try await host.perform(#"text 0,0 "Zoë ok" as=t"#)
+      try await host.perform(#"insert t 3 " is""#)
+      #expect(try await object(host, "t").text == "Zoë is ok")
+      try await host.perform(#"insert t 0 "Ada" replacing=3"#)
+      #expect(try await object(host, "t").text == "Ada is ok")
+      try await host.perform(#"insert t 0 "I, " was="Ada""#)
+      try await host.perform(#"insert t 3 "!" was="Ada""#)
+      try await host.perform(#"insert t 0 "" replacing=3 was="Ada!""#)
+      try await host.perform(#"insert t 3 "Ada" was="I, !""#)
+      try await host.perform(#"insert t 6 "" replacing=1 was="I, Ada!""#)
+      try await host.perform(#"insert t 0 "" replacing=3 was="I, Ada""#)
+      #expect(await error(host, "insert t 9 x replacing=1") == .badArgument)
+      #expect(await error(host, #"insert t 4 x was="Ada""#) == .badArgument)
+      try await host.perform("stroke 0,100 100,100 as=line")
+      #expect(await error(host, "insert line 0 x") == .wrongKind)
+
+      let line = try await object(host, "line").id
+      #expect(try await host.perform("erase 50,0 50,50").ids == [])
+      #expect(try await host.perform("erase 50,0 50,50").changed == false)
+      #expect(try await host.perform("erase 50,90 50,110 radius=10").ids == [line])
+      let spans = try #require(try await object(host, "line").erased)
+      #expect(spans.count == 1)
+      #expect(spans[0][0] > 0.3 && spans[0][1] < 0.7)
+      #expect(try await found(host, "find 50,100") == [])
+      #expect(try await found(host, "find 20,100") == [line])
+    }
+  }
+
+  @Test("each command is one undo step, and so is a stroke that is drawn live")
+  func steps() async throws {
+    try await withHost { host in
+      #expect(await error(host, "undo") == .nothingToUndo)
+      try await host.perform("text 0,0 a as=a")
+      try await host.perform("text 9,0 b as=b")
+      try await host.perform("move a b +5,5")
+      let undone = try await host.perform("undo")
+      #expect(undone.changed == true)
+      #expect(undone.skipped == 0)
+      #expect(undone.step == "move")
+      #expect(try await object(host, "a").centerPosition == [0, 0])
+      #expect(try await object(host, "b").centerPosition == [9, 0])
+      try await host.perform("redo")
+      #expect(try await object(host, "b").centerPosition == [14, 5])
+      #expect(await error(host, "redo") == .nothingToRedo)
+
+      try await host.perform("stroke 0,0 5,0 10,0 15,0 20,0 over=0.6 as=line")
+      #expect(try await host.perform("undo").step == "drawing")
+      #expect(await error(host, "show line") == .noSuchObject)
+      try await host.perform("wait objects=2")
+      try await host.perform("redo")
+      #expect(try await object(host, "line").points?.count == 5)
+    }
+  }
+
+  @Test("a line that is drawn point by point is one line and one undo step")
+  func pen() async throws {
+    try await withHost { host in
+      try await host.perform("pen 0,0 color=#102030 width=8 as=line")
+      try await host.perform("pen 5,0 10,0")
+      try await host.perform("say hello")
+      try await host.perform("pen 15,0")
+      let lifted = try await host.perform("lift")
+      let line = try await object(host, "line")
+      #expect(lifted.id == line.id)
+      #expect(line.points?.count == 4 && line.isFinished == true)
+      #expect(line.lineWidth == 8 && line.color == "#102030ff")
+      #expect(try await host.perform("lift").changed == false)
+
+      // Any other change finishes the stroke.
+      try await host.perform("pen 0,50 9,50 as=other")
+      try await host.perform("text 0,0 a")
+      #expect(try await object(host, "other").isFinished == true)
+      try await host.perform("undo")
+      #expect(try await host.perform("undo").step == "drawing")
+      #expect(await error(host, "show other") == .noSuchObject)
+      try await host.perform("wait objects=1")
+    }
+  }
+
+  @Test("[SYN-30] [SYN-31] [SYN-34] peers see a growing line, and a member's pointer and viewport")
+  func growing() async throws {
+    try await withRoom { room in
+      let host = ScriptedNode()
+      let watcher = Watcher()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let hosting = await room.configuration(.host(boardName: "board"), "ada")
+        group.addTask { try await host.run(hosting) }
+        let ready = try #require(await host.ready())
+        let joining = try await room.joining(ready)
+        let guest = SharedBoard(joining, input: nil, sink: watcher)
+        group.addTask { try await guest.run() }
+        try await host.perform("wait peers=1 timeout=30")
+        try await host.perform("pen 0,0")
+        // Draws until the other node has seen the expected events.
+        let drawing = Task {
+          var step = 0
+          while !Task.isCancelled {
+            step += 1
+            try await host.perform("pen \(step % 1000),\(step / 1000)")
+            try await host.perform("point \(step % 1000),7 laser")
+            try await host.perform("view 5,\(step % 1000) 80 24")
+          }
+        }
+        var hasPreview = false
+        var hasPresence = false
+        for await change in watcher.changes {
+          switch change {
+          case .preview(let preview): hasPreview = hasPreview || !preview.points.isEmpty
+          case .presence(_, let presence):
+            let isWhole = presence.cursor?.y == 7 && presence.isLaser && presence.view?.width == 80
+            hasPresence = hasPresence || isWhole
+          case .shown, .removed, .photo, .saving: break
+          }
+          if hasPreview, hasPresence { break }
+        }
+        drawing.cancel()
+        _ = await drawing.result
+        await guest.requestEnd()
+        await host.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test("events name a photo's file when it is placed, when it arrives and when it is stored")
+  func photoFiles() async throws {
+    try await withRoom { room in
+      let sun = room.path("sun.png")
+      try Data(Demo.photo).write(to: URL(fileURLWithPath: sun))
+      let watchers = (host: Watcher(), guest: Watcher(), again: Watcher())
+      let feed = CommandFeed()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let hosting = await room.configuration(.host(boardName: "board"), "ada")
+        let host = SharedBoard(hosting, input: feed, sink: watchers.host)
+        group.addTask { try await host.run() }
+        let ready = try #require(await watchers.host.ready())
+        let guest = SharedBoard(try await room.joining(ready), input: nil, sink: watchers.guest)
+        group.addTask { try await guest.run() }
+        feed.push("photo 5,5 \(sun)")
+        let put = try #require(await watchers.host.photo(host))
+        let arrived = try #require(await watchers.guest.photo(guest))
+        #expect(put.id == arrived.id)
+        #expect(put.path.hasPrefix(room.path("ada/assets/")))
+        #expect(arrived.path.hasPrefix(room.path("ben/assets/")))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: arrived.path)) == Data(Demo.photo))
+        await guest.requestEnd()
+        await host.requestEnd()
+        try await group.waitForAll()
+        // Now only the document has the photo.
+        try FileManager.default.removeItem(atPath: put.path)
+        let again = SharedBoard(hosting, input: nil, sink: watchers.again)
+        group.addTask { try await again.run() }
+        let kept = try #require(await watchers.again.photo(again))
+        #expect(kept.id == put.id && kept.path == put.path)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: kept.path)) == Data(Demo.photo))
+        await again.requestEnd()
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  /// Collects the events of a board.
+  private final class Watcher: EventSink {
+    let changes: AsyncStream<BoardChange>
+    private let continuation: AsyncStream<BoardChange>.Continuation
+    private let told: AsyncStream<BoardEvent>
+    private let telling: AsyncStream<BoardEvent>.Continuation
+
+    init() {
+      (changes, continuation) = AsyncStream.makeStream()
+      (told, telling) = AsyncStream.makeStream()
+    }
+
+    func write(_ events: [BoardEvent]) async throws(OutputError) {
+      for event in events { telling.yield(event) }
+    }
+
+    func show(_ change: BoardChange) { continuation.yield(change) }
+
+    func ready() async -> BoardEvent.Ready? {
+      for await case .ready(let ready) in told { return ready }
+      return nil
+    }
+
+    func photo(_ node: SharedBoard) async -> (id: AssetID, path: String)? {
+      for await case .photo(let id) in changes {
+        return await node.openPhoto(id).map { (id, $0) }
+      }
+      return nil
+    }
+  }
+
+  @Test("an undo leaves later changes by other users")
+  func othersStay() async throws {
+    try await withPair { _, host, guest in
+      let id = try await id(guest, "text 0,0 a")
+      try await guest.perform("wait synced timeout=30")
+      try await host.perform("scale \(id) 2")
+      try await host.perform("move \(id) 5,5")
+      try await host.perform("wait synced timeout=30")
+      try await guest.perform("move \(id) 7,7")
+      try await guest.perform("wait synced timeout=30")
+      let undone = try await host.perform("undo")
+      #expect(undone.step == "scale" && undone.changed == true)
+      #expect(undone.skippedSteps == [.init(step: "move", reason: "overwritten")])
+      #expect(try await object(host, id).scale == 1)
+      #expect(try await object(host, id).centerPosition == [7, 7])
+      #expect(await error(host, "undo") == .nothingToUndo)
+    }
+  }
+
+  @Test("settings are shared by all members, and each change is reported once")
+  func sharedSettings() async throws {
+    try await withPair { _, host, guest in
+      #expect(try await settings(host) == .init())
+      try await host.perform(#"set title "Our plan""#)
+      try await host.perform("set background #102030")
+      try await host.perform("set grid 25")
+      try await host.perform("set language en-GB")
+      #expect(try await host.perform("set grid 25").changed == false)
+      let all = BoardEvent.SettingsDescription(
+        title: "Our plan",
+        background: "#102030ff",
+        grid: 25,
+        language: "en-GB"
+      )
+      #expect(try await settings(host) == all)
+      let told = await guest.sees { event in
+        guard case .settingChanged(let change) = event else { return false }
+        return change.settings == all
+      }
+      #expect(told)
+      try await guest.perform("set background default")
+      try await guest.perform("set grid 0")
+      #expect(try await settings(guest).background == nil)
+      #expect(try await settings(guest).grid == nil)
+      var changed: [[String]] = []
+      for case .settingChanged(let change) in await host.events { changed.append(change.changed) }
+      #expect(Array(changed.prefix(4)) == [["title"], ["background"], ["grid"], ["language"]])
+    }
+  }
+
+  @Test("games are started and played, and an illegal move is refused")
+  func games() async throws {
+    try await withHost { host in
+      let word = try await id(host, "game wordle 0,0 as=word")
+      #expect(try await object(host, "word").type == "game")
+      #expect(await error(host, "play word qqqqq") == .gameRefused)
+      #expect(await error(host, "play word 4") == .gameRefused)
+      try await host.perform("play word crane")
+      let told = await host.sees { event in
+        guard case .objectChanged(let change) = event, change.id == word else { return false }
+        return change.changed == ["game"] && change.object.game?.view["moves"] == .whole(1)
+      }
+      #expect(told)
+      #expect(try await object(host, "word").game?.lines.first?.hasPrefix("crane ") == true)
+      #expect(await error(host, "game wordle 0,0 opponent=ben") == .badArgument)
+      #expect(await error(host, "game connect-four 0,0 opponent=ben") == .noSuchPeer)
+      #expect(await error(host, "play word crane") == .gameRefused)
+      #expect(await error(host, "undo") == .nothingToUndo)
+      #expect(try await object(host, "word").type == "game")
+
+      try await host.perform("game connect-four 300,0 as=four")
+      try await host.perform("play four 4")
+      #expect(await error(host, "play four 4") == .gameRefused)
+      #expect(await error(host, "play four 8") == .gameRefused)
+      #expect(try await object(host, "four").game?.view["game"] == .string("connect-four"))
+      try await host.perform("text 0,0 x as=x")
+      #expect(await error(host, "play x 1") == .wrongKind)
+      try await host.perform("set language ko")
+      #expect(await error(host, "game wordle 0,0") == .gameRefused)
+    }
+  }
+
+  @Test("two users play by turns, and both see the same game")
+  func playing() async throws {
+    try await withPair { _, host, guest in
+      let four = try await id(host, "game connect-four 0,0 opponent=ben")
+      try await guest.perform("wait objects=1 timeout=30")
+      for (column, isHost) in [(1, true), (2, false), (1, true), (2, false), (1, true), (2, false)]
+      {
+        let (player, other) = isHost ? (host, guest) : (guest, host)
+        try await player.perform("play \(four) \(column)")
+        #expect(await error(player, "play \(four) 7") == .gameRefused)
+        try await player.perform("wait synced timeout=30")
+        try await other.perform("wait synced timeout=30")
+      }
+      try await host.perform("play \(four) 1")
+      try await host.perform("wait synced timeout=30")
+      try await guest.perform("wait synced timeout=30")
+      #expect(await error(guest, "play \(four) 3") == .gameRefused)
+      let (here, there) = (try await object(host, four).game, try await object(guest, four).game)
+      for game in [here, there] {
+        #expect(game?.view["state"] == .string("won"))
+        #expect(game?.view["moves"] == .whole(7))
+        #expect(game?.lines.contains { $0.hasPrefix("R is ada (") } == true)
+        #expect(game?.lines.contains { $0.hasPrefix("Y is ben (") } == true)
+      }
+      #expect(here?.view["winners"] == there?.view["winners"])
+    }
+  }
+
+  @Test("chat messages are stored with the names and icons that their authors had then")
+  func chat() async throws {
+    try await withPair { _, host, guest in
+      try await host.perform("say one")
+      try await host.perform("profile name=Countess icon=ghost")
+      try await host.perform("say two")
+      try await guest.perform("wait synced timeout=30")
+      let heard = await guest.sees { event in
+        guard case .chat(let line) = event else { return false }
+        return line.text == "two" && line.name == "Countess" && line.icon == "👻"
+      }
+      #expect(heard)
+      try await guest.perform("chat")
+      for case .chatHistory(let history) in await guest.events {
+        #expect(history.count == 2)
+        #expect(history.lines.map(\.text) == ["one", "two"])
+        #expect(history.lines.map(\.name) == ["ada", "Countess"])
+        #expect(history.lines.map(\.icon) == [nil, "👻"])
+      }
+      let told = await guest.sees { event in
+        guard case .profile(let profile) = event else { return false }
+        return profile.name == "Countess" && profile.icon == "👻" && profile.request == nil
+      }
+      #expect(told)
+      try await host.perform("profile")
+      var profiles: [BoardEvent.Profile] = []
+      for case .profile(let profile) in await host.events { profiles.append(profile) }
+      #expect(profiles.last?.name == "Countess")
+      try await host.perform("profile icon=none")
+      let removed = await guest.sees { event in
+        guard case .profile(let profile) = event else { return false }
+        return profile.name == "Countess" && profile.icon == nil
+      }
+      #expect(removed)
+    }
+  }
+
+  @Test("the copy of a duplicated board opens with its objects")
+  func duplicatedBoard() async throws {
+    try await withRoom { room in
+      let host = ScriptedNode()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let hosting = await room.configuration(.host(boardName: "board"), "ada")
+        group.addTask { try await host.run(hosting) }
+        try #require(await host.ready() != nil)
+        try await host.perform("text 0,0 one")
+        try await host.perform("say hello")
+        await host.end()
+        try await group.waitForAll()
+        let library = BoardLibrary(directory: hosting.boardsDirectory)
+        let file = try #require(try await library.list().first)
+        let copy = try await BoardFile.duplicate(file.path, as: "copy", in: library)
+        let content = try await BoardFile.read(copy)
+        #expect(content.objects.map(\.text) == ["one"])
+        #expect(content.chat.map(\.text) == ["hello"])
+      }
+    }
+  }
+
+  @Test("a checkpoint during other users' edits loses nothing from the file")
+  func checkpointWhileOthersDraw() async throws {
+    try await withPair { room, host, guest in
+      for number in 0..<20 {
+        async let drawn: Void = {
+          for text in 0..<10 { try await guest.perform("text 0,0 \(number).\(text)") }
+        }()
+        try await host.perform("checkpoint c\(number)")
+        try await drawn
+      }
+      try await host.perform("wait objects=200 timeout=60")
+      // This command is answered after everything before it is saved.
+      try await host.perform("text 0,0 last")
+      let library = BoardLibrary(directory: room.path("ada/boards"))
+      let file = try #require(try await library.list().first)
+      let content = try await BoardFile.read(file.path)
+      #expect(content.objects.count == 201)
+    }
+  }
+
+  @Test("a name and an icon stay from run to run")
+  func profileFromRunToRun() async throws {
+    try await withRoom { room in
+      let settings = PersonalSettings(path: room.path("settings.json"))
+      for line in ["profile name=Countess icon=ghost", "profile"] {
+        let host = ScriptedNode()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          var hosting = await room.configuration(.host(boardName: "board"), "ada")
+          hosting.personalSettings = settings
+          let configuration = hosting
+          group.addTask { try await host.run(configuration) }
+          try #require(await host.ready() != nil)
+          try await host.perform(line)
+          var icons: [String?] = []
+          for case .profile(let profile) in await host.events { icons.append(profile.icon) }
+          #expect(icons == ["👻"])
+          await host.end()
+          try await group.waitForAll()
+        }
+      }
+      #expect(try await settings.name == "Countess")
+    }
+  }
+
+  @Test("stored settings are not reported as changes")
+  func storedSettings() async throws {
+    try await withRoom { room in
+      for line in ["set title Plan", "set grid 20"] {
+        let host = ScriptedNode()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          let hosting = await room.configuration(.host(boardName: "board"), "ada")
+          group.addTask { try await host.run(hosting) }
+          try #require(await host.ready() != nil)
+          try await host.perform(line)
+          var changed: [[String]] = []
+          for case .settingChanged(let change) in await host.events {
+            changed.append(change.changed)
+          }
+          #expect(changed == [[String(line.split(separator: " ")[1])]])
+          await host.end()
+          try await group.waitForAll()
+        }
+      }
+    }
+  }
+
+  @Test("a profile that equals the one of the handshake is not reported")
+  func profileOfAHandshake() async throws {
+    try await withPair { _, host, guest in
+      try await guest.perform("wait synced timeout=30")
+      try await host.perform("wait synced timeout=30")
+      for event in await host.events + guest.events {
+        if case .profile(let profile) = event { Issue.record("\(profile)") }
+      }
+    }
+  }
+
+  @Test("versions are refused for a board without a file, and work for one with a file")
+  func versions() async throws {
+    try await withHost(isKept: false) { host in
+      for line in ["checkpoint a", "checkpoints", "diff a", "restore a", "save-as f"] {
+        #expect(await error(host, line) == .refused)
+      }
+    }
+    try await withHost { host in
+      try await host.perform("checkpoint empty")
+      let a = try await id(host, "text 0,0 a as=a")
+      #expect(await error(host, "restore full") == .noSuchCheckpoint)
+      #expect(await error(host, "diff empty full") == .noSuchCheckpoint)
+      try await host.perform("checkpoints")
+      try await host.perform("diff empty")
+      for event in await host.events {
+        switch event {
+        case .checkpoints(let list):
+          #expect(list.checkpoints.map(\.name) == ["empty"])
+        case .diff(let diff):
+          #expect(diff.count == 1)
+          #expect(diff.changes[0]["id"] == .string(a))
+          #expect(diff.changes[0]["change"] == .string("added"))
+        default: break
+        }
+      }
+      let restored = try await host.perform("restore empty")
+      #expect(restored.ids == [a])
+      #expect(restored.changed == true)
+      #expect(await error(host, "show a") == .noSuchObject)
+      #expect(try await host.perform("undo").step == "restore")
+      #expect(try await object(host, "a").text == "a")
+      let file = "/tmp/whiteboard-save-as-\(UInt64.random(in: 0...UInt64.max)).whiteboard"
+      defer { try? FileManager.default.removeItem(atPath: file) }
+      try await host.perform("save-as \(file)")
+      let copy = try await BoardFile.read(file)
+      #expect(copy.objects.map(\.text) == ["a"])
+      #expect(await error(host, "save-as \(file)") == .refused)
+    }
+  }
+}

@@ -1,0 +1,443 @@
+import CommandLines
+import FoundationEssentials
+import PeerSession
+import Synchronization
+import Testing
+
+@testable import WhiteboardKit
+
+/// Held commands of joined peers, `wait synced`, and the ends of scripts.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct CatchUpTests: NodeSuite {
+  /// Runs a script until it ends.
+  ///
+  /// - Returns: The error that ended it, and all its events.
+  private func script(
+    _ lines: [String],
+    _ configuration: BoardConfiguration,
+    keepsGoing: Bool = false
+  ) async -> (error: WhiteboardError?, events: [BoardEvent]) {
+    var configuration = configuration
+    configuration.script = .run(keepsGoing: keepsGoing)
+    let feed = CommandFeed()
+    for line in lines { feed.push(line) }
+    feed.finish()
+    let scriptedNode = ScriptedNode()
+    do throws(WhiteboardError) {
+      try await SharedBoard(configuration, input: feed, sink: scriptedNode).run()
+      return (nil, await scriptedNode.events)
+    } catch {
+      return (error, await scriptedNode.events)
+    }
+  }
+
+  /// Runs a host with some texts on its board, and ends it.
+  private func withHost(
+    in room: NodeRoom,
+    texts: Int,
+    identity: PeerIdentity = .ephemeral(),
+    _ body: (ScriptedNode, BoardEvent.Ready) async throws -> Void
+  ) async throws {
+    let host = ScriptedNode()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      var configuration = await room.configuration(.host(boardName: "board"), "ada")
+      configuration.identity = identity
+      let hosting = configuration
+      group.addTask { try await host.run(hosting) }
+      let ready = try #require(await host.ready())
+      for number in 0..<texts { try await host.perform("text \(number),0 t\(number)") }
+      try await body(host, ready)
+      await host.end()
+      try await group.waitForAll()
+    }
+  }
+
+  /// Runs a member of a host's session that has no board, while `body` runs.
+  private func withMemberWithoutBoard(
+    _ name: String,
+    _ ready: BoardEvent.Ready,
+    in room: NodeRoom,
+    _ body: @Sendable () async throws -> Void
+  ) async throws {
+    let link = try BoardLink(ready.link)
+    var request = JoinRequest(
+      session: SessionID(text: link.board),
+      addresses: [PeerAddress(host: link.address.host, port: link.address.port)],
+      peer: link.peer.flatMap { PeerID(text: $0) },
+      trust: .pinnedByLink
+    )
+    request.code = try ready.code.map { try JoinCode(words: $0) }
+    let wanted = request
+    var configuration = TransportConfiguration(
+      identity: .ephemeral(),
+      displayName: name,
+      inboxDirectory: room.path(name)
+    )
+    configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
+    try FileManager.default.createDirectory(
+      atPath: room.path(name),
+      withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700]
+    )
+    try await PeerTransport.withTransport(configuration) { transport in
+      let session = try await transport.join(wanted) { _ in true }
+      // The task ends with the session.
+      let reading = Task { for await _ in session.events {} }
+      try await body()
+      await session.leave()
+      await reading.value
+    }
+  }
+
+  private func counts(_ events: [BoardEvent]) -> [Int] {
+    events.compactMap { if case .objects(let objects) = $0 { objects.count } else { nil } }
+  }
+
+  // MARK: - Held commands
+
+  @Test("a script that is read before its session reports the host draws on the host's board")
+  func earlyScript() async throws {
+    try await withRoom { room in
+      try await withHost(in: room, texts: 0) { host, ready in
+        var joining = try await room.joining(ready)
+        // The session reports nothing until the first command is held. This order of events once
+        // lost drawings.
+        joining.beforeSessionEvents = { await $0.untilHolding() }
+        let outcome = await script(["text 0,0 early"], joining)
+        #expect(outcome.error == nil)
+        try await host.perform("wait objects=1 timeout=30")
+      }
+    }
+  }
+
+  @Test("a script without a copy of the board reads the whole board, in any order of events")
+  func newCopy() async throws {
+    try await withRoom { room in
+      try await withHost(in: room, texts: 11) { _, ready in
+        var joining = try await room.joining(ready)
+        joining.beforeSessionEvents = { await $0.untilHolding() }
+        let file = room.path("board.json")
+        let outcome = await script(["objects", "digest", "export \(file)"], joining)
+        #expect(outcome.error == nil)
+        #expect(counts(outcome.events) == [11])
+        let exported = outcome.events.contains {
+          if case .done(let done) = $0 {
+            done.verb == "export" && done.objects == 11
+          } else {
+            false
+          }
+        }
+        #expect(exported)
+        let caughtUp = outcome.events.contains {
+          if case .caughtUp(let member) = $0 { member.name == "ada" } else { false }
+        }
+        #expect(caughtUp)
+      }
+    }
+  }
+
+  @Test("a script with an older copy of the board reads what the members have, not its copy")
+  func oldCopy() async throws {
+    try await withRoom { room in
+      let ben = PeerIdentity.ephemeral()
+      try await withHost(in: room, texts: 2) { host, ready in
+        var joining = try await room.joining(ready)
+        joining.identity = ben
+        #expect(await counts(script(["objects"], joining).events) == [2])
+        for number in 0..<3 { try await host.perform("text \(number),9 later") }
+        joining.beforeSessionEvents = { await $0.untilHolding() }
+        #expect(await counts(script(["objects"], joining).events) == [5])
+      }
+    }
+  }
+
+  @Test("piped lines wait for the board as scripts do, and typed lines do not")
+  func pipedLines() async throws {
+    try await withRoom { room in
+      try await withHost(in: room, texts: 4) { _, ready in
+        for isTyped in [false, true] {
+          var joining = try await room.joining(ready)
+          joining.dataDirectory += "\(isTyped)"
+          joining.isTyped = isTyped
+          let guest = ScriptedNode()
+          let (answered, answering) = AsyncStream<Void>.makeStream()
+          joining.beforeSessionEvents = { node in
+            if isTyped {
+              // The session is held until the command is answered, so the command does not wait for
+              // it.
+              for await _ in answered { return }
+            } else {
+              await node.untilHolding()
+            }
+          }
+          let configuration = joining
+          try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await guest.run(configuration) }
+            try await guest.perform("objects")
+            answering.finish()
+            #expect(await counts(guest.events) == [isTyped ? 0 : 4])
+            await guest.end()
+            try await group.waitForAll()
+          }
+        }
+      }
+    }
+  }
+
+  @Test("a command whose board does not arrive fails with a cause and a remedy; others run before")
+  func nothingComes() async throws {
+    try await withRoom { room in
+      var configuration = TransportConfiguration(
+        identity: .ephemeral(),
+        displayName: "mute",
+        inboxDirectory: room.directory
+      )
+      configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
+      try await PeerTransport.withTransport(configuration) { transport in
+        let session = try await transport.host(.ofOpenBoard(), admission: .anyone)
+        // The task ends with the session.
+        let reading = Task { for await _ in session.events {} }
+        let target = JoinTarget.link(
+          try BoardLink(
+            "whiteboard://127.0.0.1:\(transport.port)/\(session.id.text)?peer=\(transport.peerID.text)"
+          )
+        )
+        var joining = await room.configuration(.join(target, patience: .seconds(1)), "ben")
+        joining.catchUpTimeout = .seconds(1)
+        let outcome = await script(
+          ["help wait", "peers", "wait peers=1", "send x", "objects", "text 0,0 x"],
+          joining,
+          keepsGoing: true
+        )
+        #expect(outcome.error?.code == .timedOut)
+        let answers = outcome.events.compactMap { event -> String? in
+          switch event {
+          case .done(let done): done.verb
+          case .error(let failure): "\(failure.verb ?? "") \(failure.code)"
+          default: nil
+          }
+        }
+        #expect(
+          answers == [
+            "help", "peers", "wait", "send", "objects not-synced", "text not-synced",
+          ]
+        )
+        let message = try #require(outcome.error?.message)
+        #expect(message.contains("mute did not send it"), "\(message)")
+        #expect(message.contains("--sync-timeout") && message.contains("--offline"))
+        await session.leave()
+        await reading.value
+      }
+    }
+  }
+
+  @Test("an empty board counts as the board only from the host, because a newcomer has one, too")
+  func emptyBoardOfAGuest() async throws {
+    try await withRoom { room in
+      let host = ScriptedNode()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let hosting = await room.configuration(.host(boardName: "board"), "ada")
+        group.addTask { try await host.run(hosting) }
+        let ready = try #require(await host.ready())
+        let guest = ScriptedNode()
+        let joining = try await room.joining(ready)
+        group.addTask { try await guest.run(joining) }
+        let guestReady = try #require(await guest.ready())
+        var reading = await room.configuration(
+          .join(.link(try BoardLink(guestReady.link)), patience: .seconds(10)),
+          "carol"
+        )
+        let fromBoth = await script(["objects"], reading)
+        #expect(fromBoth.error == nil)
+        #expect(counts(fromBoth.events) == [0])
+        await host.end()
+        #expect(await guest.sees { if case .left = $0 { true } else { false } })
+        reading = await room.configuration(reading.part, "dora")
+        reading.catchUpTimeout = .milliseconds(200)
+        let fromGuest = await script(["objects"], reading)
+        #expect(fromGuest.error?.code == .timedOut)
+        #expect(counts(fromGuest.events) == [])
+        await guest.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test(
+    "offline, the local copy is used and reported; the host's name is not taken"
+  )
+  func offline() async throws {
+    try await withRoom { room in
+      var joining: BoardConfiguration?
+      try await withHost(in: room, texts: 3) { _, ready in
+        let configuration = try await room.joining(ready)
+        joining = configuration
+        #expect(await counts(script(["objects"], configuration).events) == [3])
+      }
+      var offline = try #require(joining)
+      let files = try FileManager.default.contentsOfDirectory(atPath: room.path("ben/boards"))
+      let file = try #require(files.first { $0.hasSuffix(".whiteboard") })
+      offline.part = .host(boardName: "")
+      offline.boardFile = room.path("ben/boards/\(file)")
+      offline.isOffline = true
+      offline.discovery = nil
+      offline.isListening = false
+      let outcome = await script(["objects", "text 0,0 later"], offline)
+      #expect(outcome.error == nil)
+      #expect(counts(outcome.events) == [3])
+      let isTold = outcome.events.contains {
+        if case .note(let note) = $0 { note.code == "offline" } else { false }
+      }
+      #expect(isTold)
+      let ready = outcome.events.compactMap { event in
+        if case .ready(let ready) = event { ready } else { nil }
+      }
+      #expect(ready.map(\.link) == [""], "no peer can connect")
+      #expect(ready.map(\.port) == [0])
+    }
+  }
+
+  @Test("each command has a requirement: those that read or write the board wait for it")
+  func requirements() {
+    for name in CommandName.allCases where name.changesBoard {
+      #expect(name.requirement == .board, "\(name)")
+    }
+    for name: CommandName in [
+      .objects, .export, .copy, .import, .digest, .checkpoint, .diff, .chat,
+    ] {
+      #expect(name.requirement == .board, "\(name)")
+    }
+    for name: CommandName in [.help, .quit, .accept, .decline, .peers, .cancel, .leave, .wait] {
+      #expect(name.requirement == .nothing, "\(name)")
+    }
+  }
+
+  // MARK: - Synced
+
+  @Test("[SYN-44] a peer alone is not synced, and the answer says that no other peer is connected")
+  func alone() async throws {
+    try await withHost { host in
+      do throws(CommandError) {
+        try await host.perform("wait synced timeout=0.2")
+        Issue.record("it was synced without any other member")
+      } catch {
+        #expect(error.code == .timedOut)
+        #expect(error.message == "not synced: no other member is connected")
+      }
+    }
+  }
+
+  @Test("[SYN-44] the answer names the members that have the same board, on both sides")
+  func names() async throws {
+    try await withPair { _, host, guest in
+      try await host.perform("text 0,0 x")
+      let (here, there) = (
+        try await host.perform("wait synced timeout=30"),
+        try await guest.perform("wait synced timeout=30")
+      )
+      #expect(here.synced?.map(\.name) == ["ben"] && here.notSynced == nil)
+      #expect(there.synced?.map(\.name) == ["ada"] && there.notSynced == nil)
+      #expect(EventText.line(.done(here)) == "ok: synced with ben")
+      #expect(try await digest(host) == digest(guest))
+    }
+  }
+
+  @Test(
+    "[SYN-44] a member without a board is named, and is neither waited for nor counted as synced"
+  )
+  func withoutBoard() async throws {
+    try await withRoom { room in
+      let (host, guest) = (ScriptedNode(), ScriptedNode())
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        var configuration = await room.configuration(.host(boardName: "board"), "ada")
+        configuration.introductionTime = .milliseconds(200)
+        let hosting = configuration
+        group.addTask { try await host.run(hosting) }
+        let ready = try #require(await host.ready())
+        let joining = try await room.joining(ready)
+        try await withMemberWithoutBoard("cy", ready, in: room) {
+          try await host.perform("wait peers=1 timeout=30")
+          do throws(CommandError) {
+            try await host.perform("wait synced timeout=1")
+            Issue.record("it was synced with a member that has no board")
+          } catch {
+            #expect(error.message == "not synced with cy (no board)")
+          }
+          try await withThrowingTaskGroup(of: Void.self) { inner in
+            inner.addTask { try await guest.run(joining) }
+            try await host.perform("wait peers=2 timeout=30")
+            let done = try await host.perform("wait synced timeout=30")
+            #expect(done.synced?.map(\.name) == ["ben"])
+            #expect(done.notSynced?.map(\.name) == ["cy"])
+            #expect(
+              EventText.line(.done(done)) == "ok: synced with ben; not synced with cy (no board)"
+            )
+            await guest.end()
+            try await inner.waitForAll()
+          }
+        }
+        await host.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  // MARK: - Ends of scripts
+
+  @Test("a script whose work reached no member reports that at its end, unless it only read")
+  func endAlone() async throws {
+    try await withRoom { room in
+      var hosting = await room.configuration(.host(boardName: "board"), "ada")
+      hosting.isAnnounced = false
+      for (line, isTold) in [("text 0,0 x", true), ("objects", false)] {
+        let outcome = await script([line], hosting)
+        #expect(outcome.error == nil)
+        let notes = outcome.events.compactMap { event -> String? in
+          if case .note(let note) = event, note.code == "not-synced" { note.message } else { nil }
+        }
+        let expected =
+          "the changes have not reached any other member: no other member is connected"
+        #expect(notes == (isTold ? [expected] : []))
+      }
+    }
+  }
+
+  @Test("a script that joined and drew after the others had left ends with an error")
+  func endAbandoned() async throws {
+    try await withRoom { room in
+      let host = ScriptedNode()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let hosting = await room.configuration(.host(boardName: "board"), "ada")
+        group.addTask { try await host.run(hosting) }
+        let ready = try #require(await host.ready())
+        var configuration = try await room.joining(ready)
+        configuration.script = .run(keepsGoing: false)
+        let joining = configuration
+        let (feed, guest) = (CommandFeed(), ScriptedNode())
+        feed.push("objects")
+        let ending = Task { () -> WhiteboardError? in
+          do throws(WhiteboardError) {
+            try await SharedBoard(joining, input: feed, sink: guest).run()
+            return nil
+          } catch {
+            return error
+          }
+        }
+        #expect(await guest.sees { if case .objects = $0 { true } else { false } })
+        await host.end()
+        try await group.waitForAll()
+        #expect(await guest.sees { if case .left = $0 { true } else { false } })
+        feed.push("text 0,0 late")
+        feed.finish()
+        let error = try #require(await ending.value, "it ended as if others had it")
+        #expect(error.code == .timedOut)
+        #expect(error.message.contains("have not reached any other member"), "\(error.message)")
+      }
+    }
+  }
+}
+
+extension SharedBoard {
+  /// Waits until a command is held.
+  fileprivate func untilHolding() async { _ = await wait { self.board?.catchUp.isHolding == true } }
+}

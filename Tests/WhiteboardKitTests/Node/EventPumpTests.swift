@@ -1,0 +1,147 @@
+import Testing
+import Whiteboard
+
+@testable import WhiteboardKit
+
+/// The pending events of a reader that is behind.
+@Suite struct EventPumpTests {
+  private var pump = EventPump()
+
+  private func object(
+    _ id: String,
+    scale: Double,
+    points: Int? = nil
+  ) -> BoardEvent.ObjectDescription {
+    BoardEvent.ObjectDescription(
+      id: id,
+      type: "drawing",
+      centerPosition: [0, 0],
+      size: [1, 1],
+      scale: scale,
+      angle: 0,
+      zIndex: "80",
+      updatedAt: "2026-11-23T12:00:00Z",
+      points: points.map { RelativePoints(Array(repeating: InkPoint(x: 1, y: 2), count: $0)) }
+    )
+  }
+
+  private func added(_ id: String, scale: Double = 1, by: String? = "anna") -> BoardEvent {
+    .objectAdded(.init(id: id, object: object(id, scale: scale), by: by))
+  }
+
+  private func changed(
+    _ id: String,
+    _ keys: [String] = ["scale"],
+    scale: Double = 1,
+    points: Int? = nil,
+    by: String? = "anna"
+  ) -> BoardEvent {
+    .objectChanged(
+      .init(id: id, changed: keys, object: object(id, scale: scale, points: points), by: by)
+    )
+  }
+
+  private func removed(_ id: String, by: String? = "anna") -> BoardEvent {
+    .objectRemoved(.init(id: id, by: by))
+  }
+
+  /// Returns the part of an event that the tests compare.
+  private func line(_ event: BoardEvent) -> String {
+    switch event {
+    case .objectAdded(let event): "+\(event.id) \(event.object.scale) \(event.by ?? "")"
+    case .objectChanged(let event):
+      "~\(event.id) \(event.changed.joined(separator: ",")) \(event.object.scale) "
+        + (event.by ?? "")
+    case .objectRemoved(let event): "-\(event.id)"
+    case .selected(let event): "selected \(event.id)"
+    default: event.name
+    }
+  }
+
+  /// Appends many events about other objects, so that the reader is behind, and then some events.
+  ///
+  /// - Returns: Those events as the reader gets them.
+  private mutating func behind(_ events: BoardEvent...) -> [String] {
+    for number in 0..<EventPump.backlog { pump.append(added("other\(number)")) }
+    for event in events { pump.append(event) }
+    let pending = pump.begin() ?? []
+    _ = pump.end(nil)
+    return pending.dropFirst(EventPump.backlog).map(line)
+  }
+
+  @Test mutating func `a reader that is not behind gets every change`() {
+    for number in 1...3 { pump.append(changed("a", scale: Double(number))) }
+    #expect(
+      pump.begin()?.map(line) == ["~a scale 1.0 anna", "~a scale 2.0 anna", "~a scale 3.0 anna"]
+    )
+  }
+
+  @Test mutating func `the last state of an object wins, and the order of objects stays`() {
+    let lines = behind(
+      added("a"),
+      changed("b", ["angle"]),
+      changed("a", scale: 2),
+      changed("b", ["scale", "angle"], scale: 3),
+      added("c")
+    )
+    #expect(lines == ["+a 2.0 anna", "~b angle,scale 3.0 anna", "+c 1.0 anna"])
+  }
+
+  @Test mutating func `a removal takes the place of a change, and follows an addition`() {
+    #expect(
+      behind(changed("a"), added("b"), removed("a"), removed("b"))
+        == ["-a", "+b 1.0 anna", "-b"]
+    )
+    #expect(
+      behind(changed("a"), removed("a"), added("a"), changed("a", scale: 4))
+        == ["-a", "+a 4.0 anna"]
+    )
+  }
+
+  @Test mutating func `changes of different authors stay apart`() {
+    let lines = behind(changed("a"), changed("a", scale: 2, by: "ben"), removed("a", by: "anna"))
+    #expect(lines == ["~a scale 1.0 anna", "~a scale 2.0 ben", "-a"])
+  }
+
+  @Test mutating func `no change passes an answer or the selection of its object`() {
+    let done = BoardEvent.done(.init(verb: "move"))
+    let selected = BoardEvent.selected(.init(id: "a"))
+    #expect(
+      behind(changed("a"), done, changed("a", scale: 2))
+        == ["~a scale 1.0 anna", "done", "~a scale 2.0 anna"]
+    )
+    #expect(
+      behind(changed("a"), changed("b"), selected, removed("a"), changed("b", scale: 5))
+        == ["~a scale 1.0 anna", "~b scale 5.0 anna", "selected a", "-a"]
+    )
+  }
+
+  @Test mutating func `thousands of changes of one large stroke hold one copy of it`() {
+    for number in 0..<2500 {
+      pump.append(changed("a", ["erased"], scale: Double(number), points: 16_384))
+    }
+    #expect(pump.pendingBytes < EventPump.byteCapacity)
+    #expect(pump.hasRoom)
+    let pending = pump.begin() ?? []
+    #expect(pending.count == 1)
+    #expect(pending.map(line) == ["~a erased 2499.0 anna"])
+    #expect(pump.pendingBytes == 0)
+  }
+
+  @Test mutating func `large objects count by their bytes`() {
+    pump.append(changed("a", points: 16_384))
+    #expect(pump.hasRoom)
+    pump.append(changed("b", points: 16_384))
+    #expect(!pump.hasRoom)
+    _ = pump.begin()
+    #expect(pump.hasRoom)
+  }
+
+  @Test mutating func `there is no room while a very large event is told`() {
+    pump.append(changed("a", points: 65_536))
+    _ = pump.begin()
+    #expect(!pump.hasRoom)
+    _ = pump.end(nil)
+    #expect(pump.hasRoom)
+  }
+}

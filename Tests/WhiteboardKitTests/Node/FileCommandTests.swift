@@ -1,0 +1,234 @@
+import CommandLines
+import Foundation
+import Testing
+import Whiteboard
+import WhiteboardExport
+import WhiteboardRendering
+
+@testable import WhiteboardKit
+
+/// `export` and `import`, run by real nodes.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct FileCommandTests: NodeSuite {
+  /// Runs a host with its own directory.
+  private func withHostRoom(
+    pages: (any PageWriter)? = nil,
+    photos: (any PhotoConverter)? = nil,
+    _ body: (NodeRoom, ScriptedNode) async throws -> Void
+  ) async throws {
+    try await withRoom { room in
+      let host = ScriptedNode()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        var hosting = await room.configuration(.host(boardName: "board"), "ada")
+        hosting.pages = pages
+        hosting.photos = photos
+        let configuration = hosting
+        group.addTask { try await host.run(configuration) }
+        if await host.ready() == nil { try await group.next() }
+        try await body(room, host)
+        await host.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  private func objects(_ scriptedNode: ScriptedNode) async throws -> [BoardEvent.ObjectDescription] {
+    try await scriptedNode.perform("objects")
+    var last: BoardEvent.Objects?
+    for case .objects(let list) in await scriptedNode.events { last = list }
+    return try #require(last).objects
+  }
+
+  private static let png = Base64.decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
+  )
+
+  @Test("a board is exported as JSON and imported in one undo step, photos included")
+  func roundTrip() async throws {
+    try await withHostRoom { room, host in
+      let photo = room.path("p.png")
+      try Data(#require(Self.png)).write(to: URL(fileURLWithPath: photo))
+      try await host.perform("text 0,0 \"hello\" color=#ff0000 as=t")
+      try await host.perform("stroke 0,0 10,10 20,0 as=s")
+      try await host.perform("photo 50,50 \(photo)")
+      try await host.perform("group t s")
+      let file = room.path("board.json")
+      let done = try await host.perform("export \(file)")
+      #expect(done.file == file && done.objects == 3)
+      let before = try await objects(host)
+      try await host.perform("delete \(before.map(\.id).joined(separator: " "))")
+      let taken = try await host.perform("import \(file)")
+      #expect(taken.objects == 3 && taken.ids?.count == 3 && taken.changed == true)
+      let after = try await objects(host)
+      #expect(after.map(\.type) == before.map(\.type))
+      #expect(after.map(\.centerPosition) == before.map(\.centerPosition))
+      #expect(after.map(\.points) == before.map(\.points))
+      #expect(after.map(\.sha256) == before.map(\.sha256))
+      #expect(after[2].isAssetAvailable == true)
+      #expect(after[0].groups?.count == 1 && after[0].groups == after[1].groups)
+      #expect(try await host.perform("undo").step == "import")
+      #expect(try await objects(host).isEmpty)
+      try await host.perform("import \(file) at=1000,1000")
+      #expect(try await objects(host).allSatisfy { $0.centerPosition[0] > 900 })
+    }
+  }
+
+  @Test("copied objects can be pasted any number of times, each time as one undo step")
+  func copies() async throws {
+    try await withHostRoom { _, host in
+      #expect(await error(host, "paste") == .refused)
+      try await host.perform("set title Plans")
+      try await host.perform("text 0,0 one as=one")
+      try await host.perform("stroke 0,0 10,10 as=two")
+      try await host.perform("text 50,0 three")
+      try await host.perform("group one two as=both")
+      #expect(try await host.perform("copy one two").ids?.count == 2)
+      try await host.perform("delete one two")
+      try await host.perform("set title Others")
+      let pasted = try await host.perform("paste 500,500")
+      #expect(pasted.ids?.count == 2)
+      try await host.perform("paste")
+      let after = try await objects(host)
+      #expect(after.count == 5 && after.count { $0.centerPosition[0] > 400 } == 2)
+      #expect(after.compactMap(\.groups).count == 4, "copies of a group make groups")
+      #expect(try await host.perform("undo").changed == true)
+      #expect(try await objects(host).count == 3)
+      try await host.perform("settings")
+      let titles = await host.events.compactMap { event -> String? in
+        if case .settings(let answer) = event { answer.settings.title } else { nil }
+      }
+      #expect(titles.last == "Others")
+    }
+  }
+
+  @Test("an existing file needs `force`; an unknown or unsupported format is refused")
+  func files() async throws {
+    try await withHostRoom { room, host in
+      try await host.perform("text 0,0 hi")
+      try await host.perform("text 900,900 far")
+      let file = room.path("a.svg")
+      #expect(try await host.perform("export \(file) region=-50,-50,100,100").objects == 1)
+      let svg = try String(contentsOfFile: file, encoding: .utf8)
+      #expect(svg.contains(">hi<") && !svg.contains(">far<"))
+      #expect(await error(host, "export \(file)") == .fileUnwritable)
+      #expect(try await host.perform("export \(file) force").objects == 2)
+      #expect(await error(host, "export \(room.path("a.doc"))") == .badArgument)
+      #expect(await error(host, "export \(room.path("a.png"))") == .refused)
+      #expect(await error(host, "export \(room.path("none/a.svg"))") == .fileUnwritable)
+      #expect(await error(host, "export \(room.directory).svg/.svg") == .fileUnwritable)
+      let left = try FileManager.default.contentsOfDirectory(atPath: room.directory)
+      #expect(!left.contains { $0.hasSuffix(".part") })
+    }
+  }
+
+  @Test("pages with pixels come from the program's page writer")
+  func pages() async throws {
+    struct Pages: PageWriter {
+      func png(_ picture: BoardPicture, scale: Double) throws(ExportError) -> [UInt8] {
+        Array("png \(picture.items.count) \(scale)".utf8)
+      }
+
+      func pdf(_ picture: BoardPicture) throws(ExportError) -> [UInt8] {
+        throw .page("too big")
+      }
+    }
+    try await withHostRoom(pages: Pages()) { room, host in
+      try await host.perform("text 0,0 hi")
+      let file = room.path("a.png")
+      try await host.perform("export \(file) scale=2.5")
+      #expect(try String(contentsOfFile: file, encoding: .utf8) == "png 1 2.5")
+      #expect(await error(host, "export \(room.path("a.pdf"))") == .refused)
+    }
+  }
+
+  @Test("images and Excalidraw drawings are imported; omissions are reported, garbage is refused")
+  func imports() async throws {
+    try await withHostRoom { room, host in
+      let photo = room.path("p.png")
+      try Data(#require(Self.png)).write(to: URL(fileURLWithPath: photo))
+      #expect(try await host.perform("import \(photo) at=7,8").objects == 1)
+      #expect(try await objects(host).map(\.centerPosition) == [[7, 8]])
+      let drawing = room.path("d.excalidraw")
+      let text =
+        #"{"type":"excalidraw","elements":[{"type":"embeddable","x":0,"y":0},"#
+        + #"{"type":"rectangle","x":0,"y":0,"width":10,"height":20}]}"#
+      try text.write(toFile: drawing, atomically: true, encoding: .utf8)
+      #expect(try await host.perform("import \(drawing)").objects == 1)
+      let told = await host.sees { event in
+        guard case .warning(let remark) = event else { return false }
+        return remark.code == "import" && remark.message.contains("embeddable")
+      }
+      #expect(told)
+      let nonsense = room.path("n.json")
+      try "{]".write(toFile: nonsense, atomically: true, encoding: .utf8)
+      #expect(await error(host, "import \(nonsense)") == .fileUnreadable)
+      #expect(await error(host, "import \(room.path("none"))") == .fileUnreadable)
+      #expect(await error(host, "import \(room.directory)") == .fileUnreadable)
+      #expect(try await objects(host).count == 2)
+    }
+  }
+
+  /// The header of a JPEG of 40 by 20 pixels without any pixels, with an orientation of a quarter
+  /// turn.
+  private static let sideways: [UInt8] =
+    [0xFF, 0xD8, 0xFF, 0xE1, 0, 30] + Array("Exif\0\0".utf8)
+    + [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0]
+    + [0xFF, 0xC0, 0, 11, 8, 0, 20, 0, 40, 1, 1, 0x11, 0]
+    + [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 0x3F, 0, 0, 0xFF, 0xD9]
+
+  @Test("a photo with a sideways orientation has the size in which it is shown")
+  func sideways() async throws {
+    try await withHostRoom { room, host in
+      let photo = room.path("p.jpg")
+      try Data(Self.sideways).write(to: URL(fileURLWithPath: photo))
+      try await host.perform("photo 0,0 \(photo)")
+      try await host.perform("import \(photo)")
+      #expect(try await objects(host).map(\.size) == [[100, 200], [100, 200]])
+    }
+  }
+
+  @Test("a WebP image becomes a photo if the program can convert it")
+  func webP() async throws {
+    struct Photos: PhotoConverter {
+      func photo(ofWebP bytes: [UInt8]) throws(PhotoConversionError) -> [UInt8] {
+        guard bytes.count > 12, let png = FileCommandTests.png else {
+          throw PhotoConversionError("it is \u{1B}damaged")
+        }
+        return png
+      }
+    }
+    let webP = Array("RIFF\0\0\0\0WEBPVP8 ".utf8)
+    for photos in [nil, Photos()] as [(any PhotoConverter)?] {
+      try await withHostRoom(photos: photos) { room, host in
+        let (whole, damaged) = (room.path("whole.webp"), room.path("damaged.webp"))
+        try Data(webP).write(to: URL(fileURLWithPath: whole))
+        try Data(webP.prefix(12)).write(to: URL(fileURLWithPath: damaged))
+        for verb in ["photo 0,0", "import"] {
+          #expect(await error(host, "\(verb) \(damaged)") == .notAPhoto)
+          if photos == nil {
+            #expect(await error(host, "\(verb) \(whole)") == .notAPhoto)
+          } else {
+            try await host.perform("\(verb) \(whole)")
+          }
+        }
+        #expect(try await objects(host).count == (photos == nil ? 0 : 2))
+      }
+    }
+  }
+
+  @Test("an open board is also exported from its file")
+  func keptBoard() async throws {
+    try await withHostRoom { room, host in
+      try await host.perform("text 0,0 kept")
+      let boards = room.path("ada/boards")
+      let file = try #require(
+        try FileManager.default.contentsOfDirectory(atPath: boards).first {
+          $0.hasSuffix(".whiteboard")
+        }
+      )
+      let export = try await BoardFile.export("\(boards)/\(file)")
+      #expect(export.snapshots.map(\.text) == ["kept"])
+      #expect(export.name == "board")
+    }
+  }
+}

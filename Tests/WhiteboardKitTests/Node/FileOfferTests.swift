@@ -1,0 +1,146 @@
+import CommandLines
+import FoundationEssentials
+import PeerSession
+import Testing
+import WhiteboardDemo
+import WhiteboardRendering
+
+@testable import WhiteboardKit
+
+/// Files that a member offers and that the user accepts or declines.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct FileOfferTests: NodeSuite {
+  private func file(_ room: NodeRoom) throws -> String {
+    let path = room.path("photo.bin")
+    try Data(repeating: 7, count: 2_100_000).write(to: URL(fileURLWithPath: path))
+    return path
+  }
+
+  /// Waits for the offer of a file.
+  private func offer(_ scriptedNode: ScriptedNode, of name: String) async -> BoardEvent
+    .ResourceOffered?
+  {
+    _ = await scriptedNode.sees {
+      if case .resourceOffered(let o) = $0 { o.name == name } else { false }
+    }
+    for case .resourceOffered(let offer) in await scriptedNode.events where offer.name == name {
+      return offer
+    }
+    return nil
+  }
+
+  private func end(_ scriptedNode: ScriptedNode, of transfer: String) async -> BoardEvent
+    .ResourceFinished?
+  {
+    _ = await scriptedNode.sees {
+      if case .resourceFinished(let end) = $0 { end.transfer == transfer } else { false }
+    }
+    for case .resourceFinished(let end) in await scriptedNode.events where end.transfer == transfer
+    {
+      return end
+    }
+    return nil
+  }
+
+  private func inbox(_ room: NodeRoom) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: room.path("ben/inbox"))
+      .filter { $0 != ".partial" }
+  }
+
+  @Test("[RES-8] a file waits for the user, and arrives once it is accepted")
+  func accepted() async throws {
+    try await withPair(guestFiles: .ask) { room, host, guest in
+      let file = try file(room)
+      async let sent = error(host, "resource \(file) --name photo.bin")
+      let offer = try #require(await offer(guest, of: "photo.bin"))
+      #expect(offer.size == 2_100_000)
+      #expect(offer.sender == "ada")
+      let line = try #require(EventText.line(.resourceOffered(offer)))
+      #expect(line.contains(#"wants to send you "photo.bin" (2.1 MB)."#))
+      #expect(line.contains("accept \(offer.transfer)"))
+      #expect(try inbox(room).isEmpty)
+      #expect(await error(guest, "accept \(offer.transfer) always") == .badArgument)
+      try await guest.perform("accept \(offer.transfer)")
+      #expect(await sent == nil)
+      #expect(await end(guest, of: offer.transfer)?.outcome == .delivered)
+      #expect(try inbox(room) == [offer.transfer])
+      #expect(await error(guest, "accept \(offer.transfer)") == .noSuchTransfer)
+    }
+  }
+
+  @Test("[RES-8] a file is declined by the name of its sender, and nothing is stored")
+  func declined() async throws {
+    try await withPair(guestFiles: .ask) { room, host, guest in
+      let file = try file(room)
+      async let sent = error(host, "resource \(file) --name photo.bin")
+      let offer = try #require(await offer(guest, of: "photo.bin"))
+      try await guest.perform("decline ada")
+      #expect(await sent == .declined)
+      let end = try #require(await end(guest, of: offer.transfer))
+      #expect(end.outcome == .cancelled && end.message == "You declined the file.")
+      #expect(try inbox(room).isEmpty)
+    }
+  }
+
+  @Test("a file that its sender no longer offers cannot be accepted any more")
+  func withdrawn() async throws {
+    try await withPair(guestFiles: .ask) { room, host, guest in
+      let file = try file(room)
+      async let sent = error(host, "resource \(file) --name photo.bin")
+      let offer = try #require(await offer(guest, of: "photo.bin"))
+      try await host.perform("cancel photo.bin")
+      #expect(await sent == .cancelled)
+      let end = try #require(await end(guest, of: offer.transfer))
+      #expect(end.outcome == .cancelled && end.message == "The sender no longer offers the file.")
+      #expect(await error(guest, "accept \(offer.transfer)") == .noSuchTransfer)
+    }
+  }
+
+  @Test("a node whose user cannot be asked refuses files and says how to allow them")
+  func refused() async throws {
+    try await withPair(guestFiles: .refuse) { room, host, guest in
+      let file = try file(room)
+      #expect(await error(host, "resource \(file) --name photo.bin") == .declined)
+      let isTold = await guest.sees {
+        if case .note(let note) = $0 {
+          note.code == "file-refused" && note.message.contains("--accept-files")
+            && note.message.contains("photo.bin")
+        } else {
+          false
+        }
+      }
+      #expect(isTold)
+      #expect(try inbox(room).isEmpty)
+    }
+  }
+
+  @Test("[SYN-13] catching up asks nothing while a file waits")
+  func catchingUp() async throws {
+    try await withPair(guestFiles: .ask) { room, host, guest in
+      let file = try file(room)
+      var sends: [Task<CommandError.Code?, Never>] = []
+      for number in 1...8 {
+        sends.append(Task { await error(host, "resource \(file) --name file\(number)") })
+        _ = try #require(await offer(guest, of: "file\(number)"))
+      }
+      let photo = room.path("dot.png")
+      try Data(Demo.photo).write(to: URL(fileURLWithPath: photo))
+      try await host.perform("photo 0,0 \(photo)")
+      let hasPhoto = await guest.sees {
+        if case .resourceFinished(let end) = $0 { end.outcome == .delivered } else { false }
+      }
+      #expect(hasPhoto)
+      for number in 1...8 { try await guest.perform("decline file\(number)") }
+      for send in sends { #expect(await send.value == .declined) }
+    }
+  }
+
+  @Test(
+    "sizes are shown with a unit",
+    arguments: [
+      (1, "1 byte"), (999, "999 bytes"), (1_000, "1.0 kB"), (999_999, "999.9 kB"),
+      (2_100_000, "2.1 MB"), (8 << 30, "8.5 GB"), (Int.max, "9223.3 PB"),
+    ]
+  )
+  func sizes(_ size: Int, _ words: String) { #expect(ByteCount.text(size) == words) }
+}

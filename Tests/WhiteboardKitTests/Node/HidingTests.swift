@@ -1,0 +1,141 @@
+import CommandLines
+import Synchronization
+import Testing
+import WhiteboardDocument
+
+@testable import Whiteboard
+@testable import WhiteboardKit
+
+/// Hidden authors, whose objects and messages do not show, now and after a restart.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct HidingTests: NodeSuite {
+  @Test("a hidden author's objects and messages do not show until the author is unhidden")
+  func hiding() async throws {
+    try await withRoom { room in
+      let settings = room.path("settings.json")
+      var hosting = await room.configuration(.host(boardName: "board"), "ada")
+      hosting.personalSettings = PersonalSettings(path: settings)
+      let configuration = hosting
+      let screen = Display()
+      let guest = ScriptedNode()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let node = SharedBoard(configuration, input: screen.feed, sink: screen)
+        group.addTask { try await node.run() }
+        let ready = try #require(await screen.ready())
+        let joining = try await room.joining(ready)
+        group.addTask { try await guest.run(joining) }
+        try await guest.perform("wait peers=1 timeout=30")
+        let own = try #require(await screen.perform("text 0,0 mine").id)
+        let first = try #require(try await guest.perform("text 0,0 first").id)
+        try await guest.perform("wait synced timeout=30")
+        #expect(screen.objects == [own, first])
+        #expect(await screen.perform("hide ben").objects == 1)
+        #expect(screen.objects == [own])
+        let second = try #require(try await guest.perform("text 0,9 second").id)
+        try await guest.perform("move \(first) 5,5")
+        try await guest.perform("say spam")
+        try await guest.perform("wait synced timeout=30")
+        #expect(screen.objects == [own])
+        #expect(screen.chat == [])
+        // Other members hide nothing, and lists show everything.
+        let listed = await screen.perform("objects")
+        #expect(listed.verb == "objects" && screen.listed == 3)
+        #expect(await screen.perform("hide ben").objects == 2)
+        #expect(try await PersonalSettings(path: settings).hiddenAuthors.count == 1)
+        // The author need not be connected.
+        await guest.end()
+        #expect(await screen.perform("unhide ben").objects == 2)
+        #expect(screen.objects == [own, first, second])
+        #expect(screen.history == ["spam"])
+        #expect(try await PersonalSettings(path: settings).hiddenAuthors.isEmpty)
+        #expect(await screen.perform("hide ada").verb == "error: bad-argument")
+        #expect(await screen.perform("hide nobody").verb == "error: no-such-peer")
+        await screen.perform("hide ben")
+        await node.requestEnd()
+        try await group.waitForAll()
+        // The next run still hides the author.
+        let again = Display()
+        let next = SharedBoard(configuration, input: again.feed, sink: again)
+        group.addTask { try await next.run() }
+        _ = await again.ready()
+        #expect(again.objects == [own])
+        await next.requestEnd()
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  /// A user who sees the visible objects of the board and writes lines.
+  private final class Display: EventSink {
+    struct Answer: Sendable {
+      var verb: String
+      var id: String?
+      var objects: Int?
+    }
+
+    private struct State {
+      var objects: Set<String> = []
+      var chat: [String] = []
+      var history: [String] = []
+      var listed = 0
+      var asked = 0
+    }
+
+    let feed = CommandFeed()
+    private let state = Mutex(State())
+    private let told: AsyncStream<BoardEvent>
+    private let telling: AsyncStream<BoardEvent>.Continuation
+
+    init() { (told, telling) = AsyncStream.makeStream() }
+
+    var objects: Set<String> { state.withLock { $0.objects } }
+    var chat: [String] { state.withLock { $0.chat } }
+    var history: [String] { state.withLock { $0.history } }
+    var listed: Int { state.withLock { $0.listed } }
+
+    func show(_ change: BoardChange) {
+      state.withLock { state in
+        switch change {
+        case .shown(let snapshot, _): state.objects.insert(snapshot.id.description)
+        case .removed(let id): state.objects.remove(id.description)
+        default: break
+        }
+      }
+    }
+
+    func write(_ events: [BoardEvent]) async throws(OutputError) {
+      for event in events {
+        state.withLock { state in
+          if case .chat(let line) = event { state.chat.append(line.text) }
+          if case .chatHistory(let chat) = event { state.history = chat.lines.map(\.text) }
+          if case .objects(let list) = event { state.listed = list.count }
+        }
+        telling.yield(event)
+      }
+    }
+
+    func ready() async -> BoardEvent.Ready? {
+      for await case .ready(let ready) in told { return ready }
+      return nil
+    }
+
+    @discardableResult
+    func perform(_ line: String) async -> Answer {
+      let mark = state.withLock { state in
+        state.asked += 1
+        return "mark-\(state.asked)"
+      }
+      feed.push("\(line) request=\(mark)")
+      for await event in told {
+        switch event {
+        case .done(let done) where done.request == .word(mark):
+          return Answer(verb: done.verb, id: done.id, objects: done.objects)
+        case .error(let error) where error.request == .word(mark):
+          return Answer(verb: "error: \(error.code)")
+        default: break
+        }
+      }
+      return Answer(verb: "ended")
+    }
+  }
+}

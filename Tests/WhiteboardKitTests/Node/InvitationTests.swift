@@ -1,0 +1,167 @@
+import CommandLines
+import PeerSession
+import Testing
+
+@testable import WhiteboardKit
+
+/// Requests to join that the host's user decides.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct InvitationTests: NodeSuite {
+  private func invitation(_ scriptedNode: ScriptedNode, from name: String) async -> BoardEvent
+    .Invitation?
+  {
+    _ = await scriptedNode.sees {
+      if case .invitation(let i) = $0 { i.name == name } else { false }
+    }
+    for case .invitation(let invitation) in await scriptedNode.events where invitation.name == name
+    {
+      return invitation
+    }
+    return nil
+  }
+
+  /// Runs a host that asks its user and stores known peers in a file.
+  private func withAsking(
+    _ board: String,
+    in room: NodeRoom,
+    as identity: PeerIdentity = .ephemeral(),
+    _ body: (ScriptedNode, HostPort) async throws -> Void
+  ) async throws {
+    let host = ScriptedNode()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      var hosting = await room.configuration(.host(boardName: board), "ada")
+      hosting.admission = .ask
+      hosting.identity = identity
+      hosting.peerStore = try PeerStore(file: room.path("ada-peers/peers.json"))
+      let asking = hosting
+      group.addTask { try await host.run(asking) }
+      let text = try #require(await host.ready()?.addresses.first)
+      try await body(host, try #require(HostPort(text)))
+      await host.end()
+      try await group.waitForAll()
+    }
+  }
+
+  private func message(_ scriptedNode: ScriptedNode, _ line: String) async -> String? {
+    do throws(CommandError) {
+      try await scriptedNode.perform(line)
+      return nil
+    } catch {
+      return error.code == .noSuchInvitation ? error.message : nil
+    }
+  }
+
+  @Test("a question ends when the peer stops asking, and a late answer gets an error message")
+  func gone() async throws {
+    try await withRoom { room in
+      try await withAsking("board", in: room) { host, address in
+        let guest = ScriptedNode()
+        let joining = await room.configuration(
+          .join(.address(address), patience: .seconds(1)),
+          "ben"
+        )
+        let attempt = Task { try await guest.run(joining) }
+        let asked = try #require(await invitation(host, from: "ben"))
+        #expect(asked.known == nil)
+        await guest.end()
+        try await attempt.value
+        let isTold = await host.sees {
+          if case .note(let note) = $0 {
+            note.code == "invitation-ended" && note.invitation == asked.id
+              && note.message.contains("no longer asks to join")
+          } else {
+            false
+          }
+        }
+        #expect(isTold)
+        for line in ["accept \(asked.id)", "accept ben", "decline last", "accept ben always"] {
+          let told = try #require(await message(host, line))
+          #expect(told.contains("ben") && told.contains("nothing left to answer"), "\(line)")
+        }
+        // If the user leaves the board, the question ends, too.
+        let second = ScriptedNode()
+        let again = await room.configuration(
+          .join(.address(address), patience: .seconds(1)),
+          "cy"
+        )
+        let refused = Task { try await second.run(again) }
+        let open = try #require(await invitation(host, from: "cy"))
+        try await host.perform("leave")
+        await #expect(throws: WhiteboardError.self) { try await refused.value }
+        let isOver = await host.sees {
+          if case .note(let note) = $0 { note.invitation == open.id } else { false }
+        }
+        #expect(isOver)
+        #expect(await message(host, "accept nobody")?.contains("no invitation is called") == true)
+      }
+    }
+  }
+
+  @Test("[ADM-10] a peer that is always admitted is not asked about again, on any board")
+  func always() async throws {
+    try await withRoom { room in
+      let (ada, ben) = (PeerIdentity.ephemeral(), PeerIdentity.ephemeral())
+      var joining = await room.configuration(.join(.nearby, patience: .seconds(1)), "ben")
+      joining.identity = ben
+      joining.peerStore = try PeerStore(file: room.path("ben-peers/peers.json"))
+      for (board, isAsked) in [("first", true), ("second", false)] {
+        try await withAsking(board, in: room, as: ada) { host, address in
+          let guest = ScriptedNode()
+          var part = joining
+          part.part = .join(.address(address), patience: .seconds(1))
+          let entering = part
+          try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await guest.run(entering) }
+            if isAsked {
+              let outgoing = try #require(await invitation(guest, from: "ada"))
+              _ = try #require(await invitation(host, from: "ben"))
+              try await guest.perform("accept \(outgoing.id)")
+              try await host.perform("accept ben always")
+            }
+            try #require(await guest.ready() != nil)
+            try await host.perform("wait peers=1 timeout=30")
+            let questions = await host.events.count {
+              if case .invitation = $0 { true } else { false }
+            }
+            #expect(questions == (isAsked ? 1 : 0))
+            await guest.end()
+            try await group.waitForAll()
+          }
+        }
+      }
+      let stored = await (try PeerStore(file: room.path("ada-peers/peers.json"))).all
+      #expect(stored.map(\.isAlwaysAdmitted) == [true])
+    }
+  }
+
+  @Test("users who know each other's keys need not compare words on another board")
+  func known() async throws {
+    try await withRoom { room in
+      let (ada, ben) = (PeerIdentity.ephemeral(), PeerIdentity.ephemeral())
+      var joining = await room.configuration(.join(.nearby, patience: .seconds(1)), "ben")
+      joining.identity = ben
+      joining.peerStore = try PeerStore(file: room.path("ben-peers/peers.json"))
+      for (board, isKnown) in [("first", false), ("second", true)] {
+        try await withAsking(board, in: room, as: ada) { host, address in
+          let guest = ScriptedNode()
+          var part = joining
+          part.part = .join(.address(address), patience: .seconds(1))
+          let entering = part
+          try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await guest.run(entering) }
+            let incoming = try #require(await invitation(host, from: "ben"))
+            let outgoing = try #require(await invitation(guest, from: "ada"))
+            #expect(incoming.known == (isKnown ? true : nil))
+            #expect(outgoing.mustAnswer == !isKnown)
+            if !isKnown { try await guest.perform("accept \(outgoing.id)") }
+            try await host.perform("accept ben")
+            try #require(await guest.ready() != nil)
+            try await host.perform("wait peers=1 timeout=30")
+            await guest.end()
+            try await group.waitForAll()
+          }
+        }
+      }
+    }
+  }
+}

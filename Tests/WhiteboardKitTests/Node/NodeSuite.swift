@@ -1,0 +1,140 @@
+import CommandLines
+import FoundationEssentials
+import Logging
+import PeerSession
+import Testing
+
+@testable import PeerDiscovery
+@testable import WhiteboardKit
+
+/// A test's own directory, and the nodes that run in it.
+struct NodeRoom {
+  let directory: String
+  let network = InMemoryNetwork(seed: 26_273)
+
+  func configuration(
+    _ part: BoardConfiguration.Part,
+    _ name: String
+  ) async -> BoardConfiguration {
+    var configuration = BoardConfiguration(
+      part: part,
+      displayName: name,
+      identity: .ephemeral(),
+      dataDirectory: "\(directory)/\(name)",
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    )
+    configuration.listen = PeerAddress(host: "127.0.0.1", port: 0)
+    configuration.discovery = await host()
+    configuration.files = .accept
+    return configuration
+  }
+
+  /// Creates a host of the network in memory whose nodes listen on loopback.
+  func host() async -> InMemoryHost {
+    let host = await network.host(named: "\(UInt64.random(in: 0...UInt64.max))")
+    return InMemoryHost(
+      name: host.name,
+      interface: host.interface,
+      addresses: [NetworkAddress(127, 0, 0, 1)],
+      network: network
+    )
+  }
+
+  /// Returns the configuration of a guest "ben" that joins a board by its link.
+  func joining(_ ready: BoardEvent.Ready) async throws -> BoardConfiguration {
+    await configuration(.join(.link(try BoardLink(ready.link)), patience: .seconds(10)), "ben")
+  }
+
+  func path(_ name: String) -> String { "\(directory)/\(name)" }
+}
+
+/// Tests that run real nodes over real sessions on loopback, found through a network in memory.
+protocol NodeSuite {}
+
+extension NodeSuite {
+  func withRoom(_ body: (NodeRoom) async throws -> Void) async throws {
+    let directory =
+      FileManager.default.temporaryDirectory.path
+      + "/whiteboard-node-\(UInt64.random(in: 0...UInt64.max))"
+    try FileManager.default.createDirectory(
+      atPath: directory,
+      withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700]
+    )
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    try await body(NodeRoom(directory: directory))
+  }
+
+  /// Runs a host and a guest that joins by link, and ends both.
+  func withPair(
+    guestFiles: BoardConfiguration.FilePolicy = .accept,
+    _ body: (NodeRoom, ScriptedNode, ScriptedNode) async throws -> Void
+  ) async throws {
+    try await withRoom { room in
+      let host = ScriptedNode()
+      let guest = ScriptedNode()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let hosting = await room.configuration(.host(boardName: "board"), "ada")
+        group.addTask { try await host.run(hosting) }
+        let ready = try #require(await host.ready())
+        var part = try await room.joining(ready)
+        part.files = guestFiles
+        let joining = part
+        group.addTask { try await guest.run(joining) }
+        if await guest.ready() == nil {
+          // The error of the first task says more than the end of the others.
+          try await group.next()
+        }
+        try await host.perform("wait peers=1 timeout=30")
+        try await guest.perform("wait peers=1 timeout=30")
+        try await body(room, host, guest)
+        await guest.end()
+        await host.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  func error(
+    _ scriptedNode: ScriptedNode,
+    _ line: String
+  ) async -> CommandError.Code? {
+    do throws(CommandError) {
+      try await scriptedNode.perform(line)
+      return nil
+    } catch {
+      return error.code
+    }
+  }
+
+  func digest(_ scriptedNode: ScriptedNode) async throws -> String {
+    try await scriptedNode.perform("digest")
+    var last: String?
+    for case .digest(let digest) in await scriptedNode.events {
+      last = digest.digest
+    }
+    return try #require(last)
+  }
+
+  /// Runs a host without guests, with or without a document on disk, and ends it.
+  func withHost(
+    isKept: Bool = true,
+    _ body: (ScriptedNode) async throws -> Void
+  ) async throws {
+    try await withRoom { room in
+      let host = ScriptedNode()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        var hosting = await room.configuration(.host(boardName: "board"), "ada")
+        hosting.remembersBoards = isKept
+        let configuration = hosting
+        group.addTask { try await host.run(configuration) }
+        if await host.ready() == nil {
+          try await group.next()
+        }
+        try await body(host)
+        await host.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+}

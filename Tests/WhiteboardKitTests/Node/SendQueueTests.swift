@@ -1,0 +1,90 @@
+import PeerSession
+import Testing
+
+@testable import WhiteboardKit
+
+/// The pending messages for recipients on one route.
+@Suite struct SendQueueTests {
+  private let anna = Self.peer(1)
+  private let ben = Self.peer(2)
+  private var queue = SendQueue(number: 1)
+
+  private static func peer(_ number: UInt8) -> PeerID {
+    guard let peer = PeerID(bytes: [UInt8](repeating: number, count: 32)) else {
+      preconditionFailure("32 bytes are an id")
+    }
+    return peer
+  }
+
+  /// Returns the next pending message, or nil if there will be none.
+  private mutating func next() async -> SendQueue.Message? {
+    await withCheckedContinuation { queue.next($0) }
+  }
+
+  @Test mutating func `a message to many waits once, and goes to all of them`() async {
+    queue.enter(anna, joining: 7)
+    queue.enter(ben, joining: 8)
+    queue.append([1, 2, 3], to: [anna, ben])
+    #expect(queue.byteCount == 3 && !queue.isEmpty)
+    #expect(await next()?.joinings == [anna: 7, ben: 8])
+    queue.sent(3)
+    #expect(queue.isEmpty)
+  }
+
+  @Test mutating func `who comes later, or anew, hears only what is said from then on`() async {
+    queue.enter(anna, joining: 7)
+    queue.append([1], to: [anna, ben])
+    queue.enter(ben, joining: 8)
+    queue.append([2], to: [anna, ben])
+    queue.leave(anna)
+    queue.enter(anna, joining: 9)
+    queue.append([3], to: [anna, ben])
+    // The first message was only for Anna's earlier process.
+    let second = await next()
+    #expect(second?.bytes == [2] && second?.joinings == [ben: 8])
+    #expect(await next()?.joinings == [anna: 9, ben: 8])
+    queue.sent(1)
+    queue.sent(1)
+    #expect(queue.isEmpty)
+  }
+
+  @Test mutating func `nothing waits for those who have left, nor after the end`() async {
+    queue.enter(anna, joining: 7)
+    queue.append([1], to: [anna])
+    #expect(queue.isLast(anna))
+    queue.enter(ben, joining: 8)
+    #expect(!queue.isLast(anna))
+    queue.leave(anna)
+    queue.append([2], to: [anna])
+    #expect(queue.byteCount == 1)
+    queue.close()
+    #expect(queue.isEmpty)
+    #expect(await next() == nil)
+  }
+
+  @Test mutating func `how much waits is told where others go by it`() async {
+    queue.enter(anna, joining: 7)
+    #expect(queue.load == .light && queue.nextDeadline(after: .now) == nil)
+    queue.append([UInt8](repeating: 0, count: SendQueue.patience), to: [anna])
+    #expect(queue.load == .heavy && queue.nextDeadline(after: .now) != nil)
+    let far = ContinuousClock.now + .seconds(3600)
+    #expect(queue.nextDeadline(after: far) == nil, "who stands still is told of once")
+    queue.sent(SendQueue.patience)
+    #expect(queue.load == .light)
+  }
+}
+
+/// The timer of pending work.
+@Suite struct NapTests {
+  @Test func `a wakeTimer ends when something is due earlier, and not for what is due later`() async
+  {
+    var wakeTimer = WakeTimer()
+    let sleeper = wakeTimer.begin(until: .now + .seconds(3600))
+    wakeTimer.wake(by: .now + .seconds(7200))
+    #expect(!sleeper.isCancelled)
+    wakeTimer.wake(by: .now)
+    await sleeper.value
+    wakeTimer.end()
+    wakeTimer.wake(by: .now)
+  }
+}

@@ -1,0 +1,195 @@
+import CommandLines
+import Logging
+import Testing
+
+@testable import PeerSession
+@testable import WhiteboardKit
+
+/// The answers to `send`, with a peer that stops receiving.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct SendingTests: NodeSuite {
+  /// Runs a host and a bare peer in its session, and ends both.
+  private func withBarePeer(
+    lostAfter: Duration = .seconds(60),
+    _ body:
+      @escaping @Sendable (NodeRoom, ScriptedNode, PeerTransport, Session) async throws -> Void
+  ) async throws {
+    try await withRoom { room in
+      let host = ScriptedNode()
+      var hosting = await room.configuration(.host(boardName: "board"), "ada")
+      hosting.admission = .anyone
+      hosting.lostAfter = lostAfter
+      let begun = hosting
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await host.run(begun) }
+        let ready = try #require(await host.ready())
+        let link = try BoardLink(ready.link)
+        var configuration = TransportConfiguration(
+          identity: .ephemeral(),
+          displayName: "bare",
+          inboxDirectory: room.path("bare"),
+          logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        configuration.isDiallable = false
+        try await PeerTransport.withTransport(configuration) { transport in
+          let request = JoinRequest(
+            session: SessionID(text: link.board),
+            addresses: [PeerAddress(host: "127.0.0.1", port: ready.port)],
+            peer: begun.identity.peerID,
+            trust: .pinnedByLink
+          )
+          let session = try await transport.join(request) { _ in true }
+          try await host.perform("wait peers=1 timeout=30")
+          try await body(room, host, transport, session)
+          await session.leave()
+        }
+        await host.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  /// Begins a command, which is in the node's input when this returns.
+  private func begin(_ scriptedNode: ScriptedNode, _ line: String) async -> Task<
+    CommandError.Code?, Never
+  > {
+    let count = await scriptedNode.requestCount
+    let task = Task { await error(scriptedNode, line) }
+    while await scriptedNode.requestCount == count { await Task.yield() }
+    return task
+  }
+
+  @Test("[MSG-4] a message is answered when its recipient has it; later commands run before that")
+  func confirmed() async throws {
+    try await withBarePeer { _, host, _, session in
+      try await session.pause(true)
+      let requests = [await begin(host, "send first"), await begin(host, "send second")]
+      try await host.perform("digest")
+      #expect(await host.answered("send") == 0)
+      try await session.pause(false)
+      for request in requests { #expect(await request.value == nil) }
+      #expect(await host.answered("send") == 2)
+      try await session.pause(true)
+      try await host.perform("send --unreliable third")
+      try await session.pause(false)
+    }
+  }
+
+  @Test("[LIV-4] a message to a peer that is lost is answered with an error that names the peer")
+  func lost() async throws {
+    try await withBarePeer(lostAfter: .milliseconds(200)) { _, host, transport, session in
+      try await session.pause(true)
+      var requests: [Task<CommandError.Code?, Never>] = []
+      for number in 0..<3 {
+        requests.append(await begin(host, "send \(number)"))
+      }
+      try await host.perform("digest")
+      try await session.vanish()
+      for request in requests { #expect(await request.value == .undelivered) }
+      let left = await host.events.compactMap { event in
+        if case .left(let left) = event { "\(left.reason) \(left.undelivered)" } else { nil }
+      }
+      #expect(left == ["lost 3"])
+      let failures = await host.failures
+      #expect(failures.count == 3)
+      for failure in failures {
+        #expect(failure.delivered == [])
+        let named = failure.undelivered?.map { "\($0.peer) \($0.name) \($0.reason)" }
+        #expect(named == ["\(transport.peerID.text) bare lost"])
+      }
+    }
+  }
+
+  @Test("if one of several recipients leaves, the answer names those that have the message")
+  func partly() async throws {
+    try await withBarePeer { room, host, _, session in
+      let guest = ScriptedNode()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        let joining = try await room.joining(try #require(await host.ready()))
+        group.addTask { try await guest.run(joining) }
+        try await host.perform("wait peers=2 timeout=30")
+        try await session.pause(true)
+        let request = await begin(host, "send hello")
+        #expect(await guest.sees { if case .data = $0 { true } else { false } })
+        await session.leave()
+        #expect(await request.value == .undelivered)
+        let failure = try #require(await host.failures.first)
+        #expect(failure.delivered == [joining.identity.peerID.text])
+        #expect(failure.undelivered?.map(\.reason) == ["left"])
+        await guest.end()
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test("`quit` is answered after the unconfirmed messages are done")
+  func quitting() async throws {
+    try await withBarePeer { _, host, _, session in
+      try await session.pause(true)
+      let request = await begin(host, "send hello")
+      try await host.perform("digest")
+      try await host.perform("quit")
+      #expect(await request.value == .undelivered)
+      let answers = await host.events.compactMap { event -> String? in
+        switch event {
+        case .done(let done): done.verb
+        case .error(let error): error.verb
+        default: nil
+        }
+      }
+      #expect(answers.suffix(2) == ["send", "quit"])
+    }
+  }
+
+  @Test(
+    "a program that ends answers its undelivered messages first",
+    arguments: [true, false]
+  )
+  func ending(leaves: Bool) async throws {
+    try await withBarePeer { _, host, _, session in
+      try await session.pause(true)
+      let request = await begin(host, "send hello")
+      try await host.perform("digest")
+      if leaves {
+        try await host.perform("leave")
+      } else {
+        await host.end()
+      }
+      #expect(await request.value == .undelivered)
+      #expect(await host.failures.first?.undelivered?.map(\.reason) == ["ending"])
+    }
+  }
+}
+
+extension Session {
+  /// Stops receiving, or resumes.
+  fileprivate func pause(_ isPaused: Bool) async throws {
+    try await onLoop { core in
+      for entry in core.entries.values {
+        if isPaused { entry.link?.pauseReading() } else { entry.link?.resumeReading() }
+      }
+    }
+  }
+
+  /// Breaks every link and stops dialing, like a killed process.
+  fileprivate func vanish() async throws {
+    try await onLoop { core in
+      for entry in core.entries.values {
+        core.dialler.policy.bar(entry.id, .always)
+        entry.link.take()?.abort()
+      }
+    }
+  }
+}
+
+extension ScriptedNode {
+  /// The number of executed commands that were answered.
+  fileprivate func answered(_ verb: String) -> Int {
+    events.count { if case .done(let done) = $0 { done.verb == verb } else { false } }
+  }
+
+  /// The errors of commands.
+  fileprivate var failures: [BoardEvent.Failure] {
+    events.compactMap { if case .error(let failure) = $0 { failure } else { nil } }
+  }
+}
