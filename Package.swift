@@ -1,10 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let settings: [SwiftSetting] = [
-  .enableUpcomingFeature("ExistentialAny"),
-  .treatAllWarnings(as: .error),
-]
+let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 
 /// The products of packages that more than one target names.
 let argumentParser = Target.Dependency.product(
@@ -24,18 +21,17 @@ let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 
 extension Product {
-  /// One target for the use of others.
+  /// A library of one target.
   static func of(_ target: String) -> Product { library(name: target, targets: [target]) }
 }
 
 let package = Package(
   name: "whiteboard",
+  // Programs are no products, so that packages that use a library need none of their dependencies.
   products: [
     Product.of("AvahiDiscovery"), .of("PeerDiscovery"), .of("PeerSession"), .of("PeerWire"),
-    .of("SessionReplay"), .of("Whiteboard"), .of("WhiteboardDocument"), .of("WhiteboardSync"),
-    .executable(name: "whiteboard-peer", targets: ["whiteboard-peer"]),
-    .executable(name: "whiteboard-relay", targets: ["whiteboard-relay"]),
-    .executable(name: "whiteboard-replay", targets: ["whiteboard-replay"]),
+    .of("SessionReplay"), .of("Whiteboard"), .of("WhiteboardDocument"), .of("WhiteboardKit"),
+    .of("WhiteboardSync"),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -77,7 +73,11 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
-    .target(name: "Whiteboard", swiftSettings: settings),
+    .target(
+      name: "Whiteboard",
+      swiftSettings: settings,
+      linkerSettings: [.linkedLibrary("m")]
+    ),
     .target(
       name: "WhiteboardSync",
       dependencies: ["Whiteboard", crypto],
@@ -106,7 +106,8 @@ let package = Package(
     .target(
       name: "WhiteboardKit",
       dependencies: [
-        "PeerDiscovery", "PeerSession", "SessionReplay", "Whiteboard", "WhiteboardDocument",
+        "AvahiDiscovery", "PeerDiscovery", "PeerSession", "SessionReplay", "Whiteboard",
+        "WhiteboardDocument",
         "WhiteboardExport", "WhiteboardRendering", "WhiteboardSync", crypto, logging,
         nioConcurrencyHelpers, nioCore,
       ],

@@ -16,6 +16,15 @@ public final class Board: BoardReplica {
     }
   }
 
+  /// Returns the object with this id, as an instance of the class for its kind.
+  /// - Throws: `unknownObject` if it is not shown on the board.
+  public subscript(id: ObjectID) -> WhiteboardObject {
+    get throws(BoardError) {
+      guard let object = object(id) else { throw .unknownObject(id) }
+      return object
+    }
+  }
+
   /// Returns the text object with this id.
   /// - Throws: `unknownObject`, `wrongKind`.
   public func text(_ id: ObjectID) throws(BoardError) -> TextObject {

@@ -1,12 +1,12 @@
 /// A point in board units, finite and within the board.
-package struct BoardPoint: Equatable, Sendable {
+public struct BoardPoint: Equatable, Sendable {
   /// The distance to the right of the origin.
-  package let x: Double
+  public let x: Double
   /// The distance below the origin.
-  package let y: Double
+  public let y: Double
 
   /// Creates a point; nil if a number is not finite or is outside the board.
-  package init?(x: Double, y: Double) {
+  public init?(x: Double, y: Double) {
     guard BoardPoint.admits(x), BoardPoint.admits(y) else { return nil }
     self.x = x
     self.y = y
@@ -15,10 +15,10 @@ package struct BoardPoint: Equatable, Sendable {
   /// Half the width and height of the board, in board units.
   ///
   /// A coordinate is at least `-bound` and less than `bound`.
-  package static let bound = 33_554_432.0
+  public static let bound = 33_554_432.0
 
   /// The default distance of a copy from its original.
-  package static let duplicate = BoardPoint(unchecked: 20, 20)
+  public static let duplicate = BoardPoint(unchecked: 20, 20)
 
   private init(unchecked x: Double, _ y: Double) {
     self.x = x
@@ -26,13 +26,13 @@ package struct BoardPoint: Equatable, Sendable {
   }
 
   /// Whether a number is a valid coordinate.
-  package static func admits(_ coordinate: Double) -> Bool {
+  public static func admits(_ coordinate: Double) -> Bool {
     coordinate >= -bound && coordinate < bound
   }
 }
 
 /// The target of a move.
-package enum Movement: Equatable, Sendable {
+public enum Movement: Equatable, Sendable {
   /// To a point.
   case to(BoardPoint)
   /// By a distance.
@@ -40,16 +40,16 @@ package enum Movement: Equatable, Sendable {
 }
 
 /// The part of the board that a user sees.
-package struct BoardView: Equatable, Sendable {
+public struct BoardView: Equatable, Sendable {
   /// The center.
-  package let center: BoardPoint
+  public let center: BoardPoint
   /// The width in board units.
-  package let width: Int
+  public let width: Int
   /// The height in board units.
-  package let height: Int
+  public let height: Int
 
   /// Creates a view.
-  package init(center: BoardPoint, width: Int, height: Int) {
+  public init(center: BoardPoint, width: Int, height: Int) {
     self.center = center
     self.width = width
     self.height = height
@@ -57,7 +57,7 @@ package struct BoardView: Equatable, Sendable {
 }
 
 /// The area that `find` searches.
-package enum BoardArea: Equatable, Sendable {
+public enum BoardArea: Equatable, Sendable {
   /// A point.
   case point(BoardPoint)
   /// A rectangle with two opposite corners: the objects wholly inside, or all objects that touch it.
@@ -65,7 +65,7 @@ package enum BoardArea: Equatable, Sendable {
 }
 
 /// The target position of `order` in the stack.
-package enum StackPlace: Equatable, Sendable {
+public enum StackPlace: Equatable, Sendable {
   /// In front of all.
   case front
   /// Behind all.

@@ -1,11 +1,11 @@
 import Whiteboard
 
-/// A command to a node from a user, a script or a program.
+/// A command for a board from a user, a script or a program.
 ///
 /// The parsers create only valid commands: numbers are finite and within the board, names have a
 /// limited length, and a list of objects is not empty. Whether an object, peer or file exists is
 /// checked when the command runs.
-package enum Command: Equatable, Sendable {
+public enum Command: Equatable, Sendable {
   // MARK: Adding objects
 
   /// Adds a text with its center at a point.
@@ -181,21 +181,21 @@ package enum Command: Equatable, Sendable {
 }
 
 /// The color and width of new lines.
-package struct Pen: Equatable, Sendable {
+public struct Pen: Equatable, Sendable {
   /// The color, `0xRRGGBBAA`; nil for the default color of lines.
-  package var color: UInt32?
+  public var color: UInt32?
   /// The width in board units.
-  package var width: Double
+  public var width: Double
 
   /// Creates a pen.
-  package init(color: UInt32? = nil, width: Double = 5) {
+  public init(color: UInt32? = nil, width: Double = 5) {
     self.color = color
     self.width = width
   }
 }
 
 /// A change of the icon in a profile.
-package enum IconChange: Equatable, Sendable {
+public enum IconChange: Equatable, Sendable {
   /// Sets an icon.
   case to(ProfileIcon)
   /// Removes the icon.
@@ -212,5 +212,5 @@ package enum IconChange: Equatable, Sendable {
 
 extension Command {
   /// The default radius of the eraser, in board units.
-  package static let eraserRadius = 8.0
+  public static let eraserRadius = 8.0
 }

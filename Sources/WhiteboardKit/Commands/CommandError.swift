@@ -1,17 +1,17 @@
 /// The reason why a command failed, with a message that tells the user what to do.
-package struct CommandError: Error, Equatable, Sendable {
+public struct CommandError: Error, Equatable, Sendable {
   /// The kind of failure, for programs.
-  package let code: Code
+  public let code: Code
   /// The failure and the remedy in one line, for users.
-  package let message: String
+  public let message: String
   /// The command as it was written; nil if the line names none.
-  package let verb: String?
+  public let verb: String?
   /// The request id of the line that failed.
-  package let request: RequestMark?
+  public let request: RequestMark?
   /// The number of the line in a script, from 1; nil outside of scripts.
-  package let line: Int?
+  public let line: Int?
   /// The delivery report, if the error is about a message.
-  package let delivery: DeliveryReport?
+  public let delivery: DeliveryReport?
 
   /// Creates an error.
   package init(
@@ -47,7 +47,7 @@ package struct CommandError: Error, Equatable, Sendable {
   }
 
   /// The kinds of failure; the raw values are the `code` of an `error` line and never change.
-  package enum Code: String, CaseIterable, Sendable {
+  public enum Code: String, CaseIterable, Sendable {
     /// The line is malformed: its quotes, its JSON or its UTF-8.
     case syntax
     /// The line is longer than any command.

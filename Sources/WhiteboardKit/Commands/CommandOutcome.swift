@@ -1,27 +1,27 @@
 import Whiteboard
 
 /// The result of a command, as its answer reports it.
-struct CommandOutcome: Equatable, Sendable {
+public struct CommandOutcome: Equatable, Sendable {
   /// The new or named object, for commands that have one.
-  var id: ObjectID?
+  public var id: ObjectID?
   /// The new or named objects, for commands that can have several.
-  var ids: [ObjectID]?
+  public var ids: [ObjectID]?
   /// The ids of the transfers that were started.
-  var transfers: [String]?
+  public var transfers: [String]?
   /// Whether the board changed, for commands that change it.
-  var hasChanged: Bool?
+  public var hasChanged: Bool?
   /// The file that was written or read.
-  var file: String?
+  public var file: String?
   /// The number of objects that were written or read.
-  var count: Int?
+  public var count: Int?
   /// The name of the step that was undone or redone.
-  var step: String?
+  public var step: String?
   /// The number of changes that `undo` or `redo` did not revert.
-  var skipped: Int?
+  public var skipped: Int?
   /// The number of those changes by reason; nil if there are none.
-  var left: [String: Int]?
+  public var left: [String: Int]?
   /// The steps that `undo` and `redo` passed over; nil if there are none.
-  var skippedSteps: [SkippedStep]?
+  public var skippedSteps: [SkippedStep]?
 
   /// The sync report of `wait synced`.
   var sync: SyncReport?

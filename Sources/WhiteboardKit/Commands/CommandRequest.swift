@@ -6,17 +6,27 @@ package struct CommandRequest: Equatable, Sendable {
   package let request: RequestMark?
   /// The number of the line in a script, from 1; nil outside of scripts.
   package var line: Int?
+  /// The caller of ``SharedBoard/perform(_:)`` that gets the result; nil for a command of the input.
+  let caller: Int?
 
   /// Creates a request for a command.
   package init(_ command: Command, request: RequestMark? = nil, line: Int? = nil) {
     self.command = command
     self.request = request
     self.line = line
+    caller = nil
+  }
+
+  /// Creates the request of a caller.
+  init(_ command: Command, caller: Int) {
+    self.command = command
+    self.caller = caller
+    request = nil
   }
 }
 
 /// A request id: a value of the caller that the answer repeats with the same type.
-package enum RequestMark: Equatable, Hashable, Sendable {
+public enum RequestMark: Equatable, Hashable, Sendable {
   /// A string of at most 256 bytes.
   case word(String)
   /// A whole number.

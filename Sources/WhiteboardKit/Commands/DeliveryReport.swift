@@ -1,17 +1,17 @@
 /// The recipients of a message that confirmed it, and those that did not.
-package struct DeliveryReport: Equatable, Sendable {
+public struct DeliveryReport: Equatable, Sendable {
   /// A recipient that did not confirm the message.
-  package struct Undelivered: Encodable, Equatable, Sendable {
+  public struct Undelivered: Encodable, Equatable, Sendable {
     /// Its id.
-    package let peer: String
+    public let peer: String
     /// Its name.
-    package let name: String
+    public let name: String
     /// The reason in one word: the `reason` of `left`, or `ending` if this program ended first.
-    package let reason: String
+    public let reason: String
   }
 
   /// The ids of the recipients that confirmed it.
-  package var delivered: [String] = []
+  public var delivered: [String] = []
   /// The recipients that did not confirm it.
-  package var undelivered: [Undelivered] = []
+  public var undelivered: [Undelivered] = []
 }

@@ -1,5 +1,5 @@
 /// The games, by their names in commands.
-package enum GameName: String, CaseIterable, Sendable {
+public enum GameName: String, CaseIterable, Sendable {
   /// A game for everyone: guess a word of five letters.
   case wordle
   /// A game for two: four in a row.

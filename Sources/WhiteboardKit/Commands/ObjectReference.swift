@@ -1,16 +1,16 @@
 /// A name that a script gives to an object.
-package struct ObjectAlias: Equatable, Hashable, Sendable, CustomStringConvertible {
+public struct ObjectAlias: Equatable, Hashable, Sendable, CustomStringConvertible {
   /// The name.
-  package let description: String
+  public let description: String
 
   /// The longest alias, in characters, all ASCII.
-  package static let maximumLength = 64
+  public static let maximumLength = 64
 
   /// Creates an alias; nil if the text is not a valid one.
   ///
   /// It starts with a letter, continues with letters, digits, `-`, `_` and `.`, and is neither `last`
   /// nor `selected`.
-  package init?(_ text: String) {
+  public init?(_ text: String) {
     guard (1...ObjectAlias.maximumLength).contains(text.utf8.count), text != "last",
       text != "selected", let first = text.utf8.first, ObjectAlias.isLetter(first),
       text.utf8.allSatisfy({
@@ -27,7 +27,7 @@ package struct ObjectAlias: Equatable, Hashable, Sendable, CustomStringConvertib
 }
 
 /// A reference to an object, or to several objects, in a command.
-package enum ObjectReference: Equatable, Sendable, CustomStringConvertible {
+public enum ObjectReference: Equatable, Sendable, CustomStringConvertible {
   /// The object that the local peer created last.
   case last
   /// All selected objects.
@@ -40,7 +40,7 @@ package enum ObjectReference: Equatable, Sendable, CustomStringConvertible {
   case id(sequence: UInt64, incarnation: String)
 
   /// Parses a reference; nil if the text is not one.
-  package init?(_ text: String) {
+  public init?(_ text: String) {
     if text == "last" {
       self = .last
       return
@@ -70,7 +70,7 @@ package enum ObjectReference: Equatable, Sendable, CustomStringConvertible {
   }
 
   /// The text form of the reference.
-  package var description: String {
+  public var description: String {
     switch self {
     case .last: "last"
     case .selected: "selected"

@@ -1,5 +1,5 @@
 /// A setting of the board with its new value.
-package enum Setting: Equatable, Sendable {
+public enum Setting: Equatable, Sendable {
   /// The title of the board.
   case title(String)
   /// The background color, `0xRRGGBBAA`; nil for the viewer's own color.

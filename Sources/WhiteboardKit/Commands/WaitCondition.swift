@@ -1,5 +1,5 @@
 /// The condition of `wait`.
-package enum WaitCondition: Equatable, Sendable {
+public enum WaitCondition: Equatable, Sendable {
   /// At least this number of other peers is connected; zero means none.
   case peers(Int)
   /// At least this number of objects is on the board; zero means none.

@@ -177,7 +177,7 @@ extension BoardEvent {
 
 extension RequestMark: Encodable {
   /// Encodes the mark as the word or number it came as.
-  package func encode(to encoder: any Encoder) throws {
+  public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {
     case .word(let word): try container.encode(word)

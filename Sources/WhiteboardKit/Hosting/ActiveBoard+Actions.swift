@@ -16,6 +16,7 @@ extension ActiveBoard {
   }
 
   private func perform(_ action: ReplicaAction) {
+    runtime.call { $0.publisher.publish(action) }
     switch action {
     // The board
     case .objectAdded(let snapshot, let member): reports.objectAdded(snapshot, by: member)

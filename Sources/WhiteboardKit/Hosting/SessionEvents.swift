@@ -108,6 +108,7 @@ final class SessionEvents {
     board.outbox.join(peer, session)
     runtime.emit(.peerState(.init(peer: id.text, name: peer.name.raw, state: .connected)))
     runtime.emit(.joined(.init(peer: id.text, name: peer.name.raw)))
+    runtime.call { $0.publisher.publish(.joined($0.publisher.member(id))) }
     board.persistence.recordName(peer.name.raw, of: id.text)
     if let member = MemberID(id.bytes) {
       replica.peerJoined(member, now: runtime.now)
@@ -154,6 +155,7 @@ final class SessionEvents {
       case .kicked(let words) where !words.isEmpty: words.displayed
       default: nil
       }
+    runtime.call { $0.publisher.publish(.left($0.publisher.member(peer))) }
     board.messages.endDeliveries(to: peer, reason: reason.word) { undelivered in
       runtime.emit(
         .left(

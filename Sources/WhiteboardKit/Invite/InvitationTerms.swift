@@ -1,21 +1,21 @@
 /// The role and the lifetime of an additional code.
-package struct InvitationTerms: Hashable, Codable, Sendable {
+public struct InvitationTerms: Hashable, Codable, Sendable {
   /// The maximum lifetime of a code: 30 days.
-  package static let maximumSeconds = 30 * 86_400
+  public static let maximumSeconds = 30 * 86_400
 
   /// Whether the code admits viewers only.
-  package var isView = false
+  public var isView = false
   /// The lifetime in seconds; nil for as long as the board is open.
-  package var seconds: Int?
+  public var seconds: Int?
 
   /// Creates terms.
-  package init(isView: Bool = false, seconds: Int? = nil) {
+  public init(isView: Bool = false, seconds: Int? = nil) {
     self.isView = isView
     self.seconds = seconds
   }
 
   /// Parses a lifetime: a number and `s`, `m`, `h` or `d`; returns nil if it is malformed, or more than 30 days.
-  package static func seconds(_ text: String) -> Int? {
+  public static func seconds(_ text: String) -> Int? {
     guard let unit = text.last, let number = Int(text.dropLast()), number > 0 else { return nil }
     let size: Int
     switch unit {

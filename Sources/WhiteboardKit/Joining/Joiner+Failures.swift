@@ -26,11 +26,17 @@ extension Joiner {
     case .wrongCode where request.code == nil:
       // A stored code that was refused is not used again (ADM-3).
       if let board = request.session { await copies.removeCode(of: board) }
-      return WhiteboardError(.notAllowed, "The code of this board has changed\(WhiteboardError.codeAdvice)")
+      return WhiteboardError(
+        .notAllowed,
+        "The code of this board has changed\(WhiteboardError.codeAdvice)"
+      )
     case .timedOut:
       return timeout
     case .withdrawn where request.code == nil && runtime.ending == nil:
-      return WhiteboardError(.notAllowed, "This board admits by a code\(WhiteboardError.codeAdvice)")
+      return WhiteboardError(
+        .notAllowed,
+        "This board admits by a code\(WhiteboardError.codeAdvice)"
+      )
     case .notVerified where request.trust == .unverified:
       let advice = "Join by its link, or choose it by name from `whiteboard-peer nearby`"
       return WhiteboardError(

@@ -2,27 +2,27 @@
 ///
 /// Printing a link shows everything but the pass and the code; ``text`` is the whole of it, for the one place
 /// where a person reads it.
-package struct BoardLink: Equatable, Sendable, CustomStringConvertible {
+public struct BoardLink: Equatable, Sendable, CustomStringConvertible {
   /// The address to connect to.
-  package var address: HostPort
+  public var address: HostPort
   /// The id of the board, 26 base32 characters.
-  package var board: String
+  public var board: String
   /// The id of the peer that listens there, 52 base32 characters.
   ///
   /// Without it nobody knows whom they reach, and only a code or words that people compare can tell.
-  package var peer: String?
+  public var peer: String?
   /// The pass, 26 base32 characters, by which a host that asks a person reserves a place (HEL-9).
-  package var pass: String?
+  public var pass: String?
   /// The words of the code.
-  package var code: [String]
+  public var code: [String]
 
   /// The scheme of links.
-  package static let scheme = "whiteboard"
+  public static let scheme = "whiteboard"
   /// The longest link, in bytes.
-  package static let maximumLength = 1_024
+  public static let maximumLength = 1_024
 
   /// Makes a link of parts that are known to be good.
-  package init(
+  public init(
     address: HostPort,
     board: String,
     peer: String?,
@@ -39,7 +39,7 @@ package struct BoardLink: Equatable, Sendable, CustomStringConvertible {
   /// Reads a link.
   ///
   /// - Throws: ``LinkError`` by what is wrong with it; the message never holds the code.
-  package init(_ text: some StringProtocol) throws(LinkError) {
+  public init(_ text: some StringProtocol) throws(LinkError) {
     guard text.utf8.count <= BoardLink.maximumLength else { throw .tooLong }
     guard let scheme = BoardLink.afterScheme(text) else { throw .notALink }
     let (beforeFragment, fragment) = BoardLink.cut(String(scheme), at: "#")
@@ -73,20 +73,20 @@ package struct BoardLink: Equatable, Sendable, CustomStringConvertible {
   }
 
   /// The whole link with its pass and its code; never logged.
-  package var text: String {
+  public var text: String {
     let query = pass.map { "\(peer == nil ? "?" : "&")pass=\($0)" } ?? ""
     let fragment = code.isEmpty ? "" : "#\(code.joined(separator: "-"))"
     return description + query + fragment
   }
 
   /// The link without its pass and its code.
-  package var description: String {
+  public var description: String {
     let query = peer.map { "?peer=\($0)" } ?? ""
     return "\(BoardLink.scheme)://\(address.textInLink)/\(board)\(query)"
   }
 
   /// Whether a text means to be a link, good or bad.
-  package static func looksLikeLink(_ text: some StringProtocol) -> Bool {
+  public static func looksLikeLink(_ text: some StringProtocol) -> Bool {
     afterScheme(text) != nil
   }
 
@@ -114,7 +114,7 @@ package struct BoardLink: Equatable, Sendable, CustomStringConvertible {
 }
 
 /// The problem with a link.
-package enum LinkError: Error, Equatable, Sendable, CustomStringConvertible {
+public enum LinkError: Error, Equatable, Sendable, CustomStringConvertible {
   /// It does not begin with the scheme.
   case notALink
   /// It has more than ``BoardLink/maximumLength`` bytes.
@@ -133,7 +133,7 @@ package enum LinkError: Error, Equatable, Sendable, CustomStringConvertible {
   case badPort
 
   /// The problem, in words that do not repeat the link.
-  package var description: String {
+  public var description: String {
     switch self {
     case .notALink: "a link starts with whiteboard://"
     case .tooLong: "the link is longer than \(BoardLink.maximumLength) bytes"
@@ -148,17 +148,17 @@ package enum LinkError: Error, Equatable, Sendable, CustomStringConvertible {
 }
 
 /// A host and a port to connect to.
-package struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible {
+public struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible {
   /// A name, or an address without brackets, its scope after `%`.
-  package let host: String
+  public let host: String
   /// The port.
-  package let port: Int
+  public let port: Int
 
   /// The port that boards listen on where it is free ("BOARD" on a keypad).
-  package static let defaultPort = 26_273
+  public static let defaultPort = 26_273
 
   /// Makes a pair, or nil if the host cannot be one or the port is out of range.
-  package init?(host: String, port: Int) {
+  public init?(host: String, port: Int) {
     guard (1...65_535).contains(port), HostPort.isHost(host) else { return nil }
     self.host = host
     self.port = port
@@ -169,7 +169,7 @@ package struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible 
   ///
   /// In a link the scope of an IPv6 address follows `%25`, elsewhere `%`. Without a port the
   /// default port is used. Returns nil for anything else.
-  package init?(_ text: some StringProtocol, isInLink: Bool = false) {
+  public init?(_ text: some StringProtocol, isInLink: Bool = false) {
     guard text.utf8.count <= 320 else { return nil }
     let host: String
     let rest: Substring
@@ -206,12 +206,12 @@ package struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible 
   }
 
   /// The pair as one writes it, IPv6 in brackets.
-  package var description: String {
+  public var description: String {
     host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
 
   /// The pair as it stands in a link, the scope after `%25`.
-  package var textInLink: String {
+  public var textInLink: String {
     guard let percent = host.firstIndex(of: "%") else { return description }
     return "[\(host[..<percent])%25\(host[percent...].dropFirst())]:\(port)"
   }
@@ -241,7 +241,7 @@ package struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible 
 }
 
 /// The ways to name a board to join.
-package enum JoinTarget: Equatable, Sendable {
+public enum JoinTarget: Equatable, Sendable {
   /// Any board nearby, where there is just one.
   case nearby
   /// A board nearby by its name, its host's name, or the start of the board's or a peer's id.
@@ -258,7 +258,7 @@ package enum JoinTarget: Equatable, Sendable {
   ///
   /// - Throws: ``LinkError`` if it is a link and a bad one or one of another scheme, or an address
   ///   with a bad port.
-  package init(_ text: String?) throws(LinkError) {
+  public init(_ text: String?) throws(LinkError) {
     guard let text, !text.isEmpty else {
       self = .nearby
       return

@@ -117,6 +117,9 @@ final class Members: Sequence {
     return peer == localPeer ? ownName : list[peer]?.name
   }
 
+  /// Returns the display name that a member chose, or else the name from its handshake.
+  func chosenName(of peer: PeerID) -> String { looks[peer]?.name ?? name(of: peer) }
+
   /// Returns a member's name with the start of its id, safe to display.
   func label(of peer: PeerID) -> String { EventText.person(name(of: peer), peer.text) }
 

@@ -164,7 +164,11 @@ final class BoardReports {
     let new = BoardEvent.SettingsDescription(board.settings)
     let keys = BoardEvent.SettingsDescription.changedKeys(settings, new)
     settings = new
-    if !keys.isEmpty { runtime.emit(.settingChanged(.init(changed: keys, settings: new))) }
+    if !keys.isEmpty {
+      runtime.emit(.settingChanged(.init(changed: keys, settings: new)))
+      let settings = board.settings
+      runtime.call { $0.publisher.publish(.settings(settings)) }
+    }
     return keys.contains("title")
   }
 

@@ -4,13 +4,14 @@ import WhiteboardSync
 
 /// The answers to commands, each after all earlier answers and after the disk has what it confirms.
 ///
-/// Owns the first failure of a script. Confined to the isolation of its node.
+/// Owns the first failure of a script, and the callers that wait for results. Confined to the isolation of its node.
 final class CommandAnswers {
   private let runtime: BoardRuntime
   private let script: BoardConfiguration.Script
   private let persistence: Persistence
   /// The first command that failed, in a script that continues after failures.
   private(set) var firstFailure: WhiteboardError?
+  private var callers = Callers()
 
   init(
     _ runtime: BoardRuntime,
@@ -22,25 +23,37 @@ final class CommandAnswers {
     self.persistence = persistence
   }
 
+  // MARK: - Callers
+
+  /// Adds a caller that waits for the result of a command.
+  ///
+  /// - Returns: Its number, for the request.
+  func add(_ caller: CheckedContinuation<Callers.Outcome, Never>) -> Int { callers.add(caller) }
+
+  /// Resumes all callers with an error, because the board is closed.
+  func close() { callers.close() }
+
+  // MARK: - Answers
+
   /// Answers that a command succeeded, once its changes are stored.
   func succeed(_ request: CommandRequest, _ outcome: CommandOutcome) {
-    let done = BoardEvent.Done(request, outcome)
     let isAboutChanges = outcome.hasChanged ?? !request.command.name.changesNothing
     persistence.whenStored(isAboutChanges: isAboutChanges) { failure in
-      guard let failure else { return self.runtime.emit(.done(done)) }
-      let problem = SaveProblem(failure)
-      self.fail(
-        CommandError(
-          .notSaved,
-          "\(problem.headline). The change is on the board, but not on disk: \(problem.message)"
-        ),
-        answering: request
-      )
+      if let failure { return self.fail(CommandError(unsaved: failure), answering: request) }
+      if let caller = request.caller {
+        self.callers.answer(caller, with: .success(outcome))
+      } else {
+        self.runtime.emit(.done(BoardEvent.Done(request, outcome)))
+      }
     }
   }
 
   /// Answers that a command failed.
   func fail(_ error: CommandError, answering request: CommandRequest) {
+    if let caller = request.caller {
+      persistence.whenStored { _ in self.callers.answer(caller, with: .failure(error)) }
+      return
+    }
     fail(
       error.answering(
         verb: request.command.name.rawValue,
@@ -63,7 +76,9 @@ final class CommandAnswers {
 
   /// Answers `send`, which need not wait for the disk because messages are not stored.
   func answer(_ request: CommandRequest, with report: DeliveryReport) {
-    if report.undelivered.isEmpty {
+    if report.undelivered.isEmpty, let caller = request.caller {
+      callers.answer(caller, with: .success(CommandOutcome()))
+    } else if report.undelivered.isEmpty {
       runtime.emit(
         .done(.init(verb: request.command.name.rawValue, request: request.request))
       )

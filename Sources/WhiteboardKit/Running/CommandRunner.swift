@@ -154,7 +154,7 @@ final class CommandRunner {
   }
 
   /// Runs one command and answers it.
-  nonisolated(nonsending) private func run(_ request: CommandRequest) async {
+  nonisolated(nonsending) func run(_ request: CommandRequest) async {
     do throws(CommandError) {
       if let outcome = try await outcome(of: request) { answers.succeed(request, outcome) }
     } catch {

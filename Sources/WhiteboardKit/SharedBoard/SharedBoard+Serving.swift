@@ -218,6 +218,7 @@ extension SharedBoard {
   /// Reports that the board can be used, to the user and to the other programs of this user.
   private func report(_ serving: Serving) {
     emit(.ready(serving.ready))
+    runtime.changed()
     if configuration.isOffline { emit(.note(.offline(serving.board.name))) }
     if let event = localRemoval.event { emit(.removed(event)) }
     guard configuration.remembersBoards, configuration.isListening else { return }

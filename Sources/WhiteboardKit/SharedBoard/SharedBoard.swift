@@ -6,12 +6,13 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Discovery, a session, a replica and its file: the part that all programs of this product have in common.
+/// A board that is open in this program: a peer session, a replica of the board, and its file.
 ///
-/// Commands go in from a ``CommandSource``; events come out at an ``EventSink``, in one order. Each command is
-/// answered by exactly one `done` or `error`. A slow sink slows the node down: the node reads its session and its
-/// input no faster than the sink accepts events.
-package actor SharedBoard {
+/// ``Boards`` opens boards for other programs. The programs of this package create it with a `CommandSource`, whose
+/// commands it runs in order, and an `EventSink`, which receives all events in one order; each command is answered
+/// by exactly one `done` or `error`. A slow sink slows the board down: it reads its session and its input no faster
+/// than the sink accepts events.
+public actor SharedBoard {
   let configuration: BoardConfiguration
   let input: (any CommandSource)?
   /// The members of the session, and their names.
@@ -53,15 +54,19 @@ package actor SharedBoard {
   private(set) lazy var commandRunner = makeCommandRunner()
   /// The boards nearby, and the announcement of the local one.
   private(set) lazy var discovery = BoardDiscovery(runtime, configuration, members: members)
+  /// Publishes changes to the readers of ``changes``.
+  let publisher: ChangePublisher
+  /// The buffers of the readers of ``changes``.
+  nonisolated let readers: ChangeReaders
 
-  /// The phase of the node's life.
-  var phase = NodePhase.starting
+  /// The phase of the board.
+  var phase = BoardPhase.starting
   /// Whether the program will serve the board again when it is next started.
   private(set) var comesBack = false
   /// The ownership of a new board that the local user owns; nil for other boards.
   var owner: BoardOwner?
 
-  /// Creates a node; nothing runs until ``run()``.
+  /// Creates a board; nothing runs until ``run()``.
   ///
   /// - Parameters:
   ///   - configuration: The configuration.
@@ -78,11 +83,13 @@ package actor SharedBoard {
       ownName: configuration.displayName
     )
     hiddenAuthors = HiddenAuthors(configuration.personalSettings)
+    publisher = ChangePublisher(members, localPeer: configuration.identity.peerID)
+    readers = publisher.readers
     self.input = input
     self.sink = sink
   }
 
-  /// Runs until it is asked to end, its script is over, or it fails; a node runs only once.
+  /// Runs until it is asked to end, its script is over, or it fails; a board runs only once.
   ///
   /// Leaves the session properly and emits every event before it returns. Canceling the task asks it to end.
   ///
@@ -114,7 +121,7 @@ package actor SharedBoard {
     }
   }
 
-  /// Asks the node to leave the board and end; ``run()`` returns after that.
+  /// Asks the board to leave its session and end; ``run()`` returns after that.
   ///
   /// - Parameter untilNextStart: Whether the program will serve the board again when it is next started, so that
   ///   the members try to reconnect.
@@ -134,6 +141,7 @@ package actor SharedBoard {
     }
     runtime.finish()
     runtime.finishJobs()
+    readers.finish()
   }
 
   // MARK: - The board
@@ -146,8 +154,11 @@ package actor SharedBoard {
   /// The state of the board in use; nil before it is open.
   var serving: Serving? { phase.serving }
 
-  /// The session; nil before the board is hosted or joined.
-  var session: Session? { phase.board?.session }
+  /// The peer session of the board, for resources, streams and the states of peers; nil before the board is hosted
+  /// or joined.
+  ///
+  /// The board itself reads the events of the session.
+  public var session: Session? { phase.board?.session }
 
   /// The replica; nil before the board is open.
   var replica: Replica? { board?.replica }
@@ -179,6 +190,7 @@ package actor SharedBoard {
     invitations.close()
     transfers.endFileOffers()
     commandRunner.buffer.close()
+    answers.close()
   }
 
   // MARK: - Services of the runtime

@@ -1,13 +1,13 @@
 /// Why a node ended otherwise than by being asked to.
-package struct WhiteboardError: Error, Equatable, Sendable {
+public struct WhiteboardError: Error, Equatable, Sendable {
   /// The kind, which is also the exit status.
-  package let code: Code
+  public let code: Code
   /// What went wrong and what to do, in one line that may be shown.
-  package let message: String
+  public let message: String
   /// The reason why some of the work was not saved, if the error is about saving.
   package let problem: SaveProblem?
   /// Whether the host removed this peer from the board, so that its own copy is all that it can open.
-  package let isRemoval: Bool
+  public let isRemoval: Bool
 
   /// The end of the message of a refusal that a code ends; a program that asks for the code leaves it out.
   package static let codeAdvice = ": add --code WORDS"
@@ -34,7 +34,7 @@ package struct WhiteboardError: Error, Equatable, Sendable {
   }
 
   /// The kinds of end; the raw values are exit statuses after sysexits.
-  package enum Code: Int32, Sendable {
+  public enum Code: Int32, Sendable {
     /// The answer is no: nothing nearby, a verb failed, a check found a fault.
     case no = 1
     /// The command line is wrong.

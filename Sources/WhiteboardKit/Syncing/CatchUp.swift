@@ -73,6 +73,7 @@ final class CatchUp {
   func caughtUp(with member: MemberID) {
     guard !isCaughtUp, hasArrived(from: member) else { return }
     isCaughtUp = true
+    runtime.call { $0.publisher.publish(.caughtUp) }
     guard configuration.isGuest, let peer = PeerID(bytes: member.bytes) else { return }
     runtime.emit(
       .caughtUp(
@@ -94,7 +95,7 @@ final class CatchUp {
   }
 
   /// Whether this replica has everything that at least one member had when it answered.
-  private var hasBoard: Bool {
+  var hasBoard: Bool {
     // A viewer answers no request, but an equal context proves that no change is missing.
     isCaughtUp
       || replica.members.contains { replica.hasSameContext(as: $0) && hasArrived(from: $0) }
@@ -111,7 +112,7 @@ final class CatchUp {
   }
 
   /// The message that the board did not arrive in time, with the remedy.
-  private var absence: String {
+  var absence: String {
     let seconds = Int(configuration.catchUpTimeout / .seconds(1))
     let names = members.map { EventText.shortName($0.value.name, $0.key.text) }
     let cause =

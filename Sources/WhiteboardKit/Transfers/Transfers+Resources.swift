@@ -107,6 +107,11 @@ extension Transfers {
       takeAsset(asset, from: info.peer, result, event)
     } else {
       runtime.emit(.resourceFinished(event))
+      if info.direction == .incoming, case .success(let resource) = result {
+        runtime.call {
+          $0.publisher.publish(.resource(resource, from: $0.publisher.member(info.peer)))
+        }
+      }
     }
   }
 

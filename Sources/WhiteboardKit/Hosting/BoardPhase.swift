@@ -1,5 +1,5 @@
 /// The phase of a node's life, with the state that only this phase has.
-enum NodePhase {
+enum BoardPhase {
   /// The node hosts a board, or prepares to host or join one; there is no session yet.
   case starting
   /// The node finds a board and asks to be admitted.

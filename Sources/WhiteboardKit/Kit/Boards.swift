@@ -1,0 +1,252 @@
+import AvahiDiscovery
+import Logging
+import PeerDiscovery
+import PeerSession
+
+/// The boards that a program has open: one identity, one port, one directory.
+///
+/// ```swift
+/// let me = try PeerIdentity.loadOrCreate(inDirectory: directory)
+/// try await Boards.with(identity: me, name: "Bot", directory: directory) { boards in
+///   let board = try await boards.join(BoardLink(text))
+///   try await board.caughtUp()
+///   try await board.add(.text("hello", at: Point(x: 10, y: 20)))
+/// }
+/// ```
+public struct Boards: Sendable {
+  private let identity: PeerIdentity
+  private let name: String
+  private let directory: String
+  private let options: Options
+  private let transport: PeerTransport
+  private let open: OpenBoards
+
+  /// The options of all boards of a program.
+  public struct Options: Sendable {
+    /// Whether boards are saved in the directory; if not, they are only in memory.
+    public var savesBoards = true
+    /// Whether other peers can connect to this one.
+    public var isListening = true
+    /// The address to listen on; nil for every address, on port 26273 or the next free one.
+    public var listen: PeerAddress?
+    /// Whether hosted boards are announced on the local network.
+    public var isAnnounced = true
+    /// The service that announces and finds boards; nil for none.
+    public var discovery: (any Discovery)? = AvahiDiscovery()
+    /// The store of known peers, for ``Admission/known``; nil to remember none.
+    public var knownPeers: PeerStore?
+    /// Whether files from members are accepted; if not, they are declined.
+    public var acceptsFiles = false
+    /// The time after which a member whose link is broken counts as lost.
+    public var lostAfter = Duration.seconds(60)
+    /// The logger; by default, nothing is logged.
+    public var logger = Logger(label: "whiteboard") { _ in SwiftLogNoOpLogHandler() }
+
+    /// Creates the default options.
+    public init() {}
+  }
+
+  /// The peers that a hosted board admits.
+  public enum Admission: Sendable {
+    /// Peers that know the code; links contain it.
+    case code(JoinCode)
+    /// Peers that were admitted before, according to ``Options/knownPeers``.
+    case known
+    /// Every peer on the network.
+    case anyone
+  }
+
+  /// Opens boards while `body` runs.
+  ///
+  /// When `body` returns or throws, each open board says goodbye to its members, and its file is
+  /// saved and closed. That takes 2 s at most for members that do not answer.
+  ///
+  /// - Parameters:
+  ///   - identity: The key of the local member, in all boards.
+  ///   - name: The display name of the local member, at most 64 bytes; longer ones are cut.
+  ///   - directory: The directory for boards, photos and received files. It is created if it does
+  ///     not exist. Only one process may use a board in it at a time.
+  ///   - options: The options of all boards.
+  ///   - body: The use of the boards, which must not be used after it.
+  /// - Returns: The result of `body`.
+  /// - Throws: ``WhiteboardError`` if the port or the directory cannot be used, and the error of
+  ///   `body`.
+  public static func with<Result: Sendable>(
+    identity: PeerIdentity,
+    name: String,
+    directory: String,
+    options: Options = Options(),
+    _ body: (Boards) async throws -> Result
+  ) async throws -> Result {
+    let open = OpenBoards()
+    var transport = TransportConfiguration(
+      identity: identity,
+      displayName: name,
+      inboxDirectory: directory + "/inbox",
+      logger: options.logger
+    )
+    transport.isListening = options.isListening
+    transport.listen = options.listen
+    transport.lostAfter = options.lostAfter
+    transport.peerStore = options.knownPeers
+    transport.isRequestedResource = { session, info in
+      await open.board(of: session)?.isRequested(info) ?? false
+    }
+    transport.wantsResource = { session, info in
+      await open.board(of: session)?.wants(info) ?? false
+    }
+    transport.isTemporaryResource = { SharedBoard.answer(named: $0.raw) != nil }
+    let displayName = transport.displayName
+    return try await PeerTransport.withTransport(transport) { transport in
+      let boards = Boards(
+        identity: identity,
+        name: displayName,
+        directory: directory,
+        options: options,
+        transport: transport,
+        open: open
+      )
+      let result: Result
+      do {
+        result = try await body(boards)
+      } catch {
+        // The error of `body` is the first one, and explains more.
+        try? await open.close()
+        throw error
+      }
+      try await open.close()
+      return result
+    }
+  }
+
+  /// Joins a board by its link.
+  ///
+  /// - Parameters:
+  ///   - link: The link, with the code or pass if the board asks for one.
+  ///   - limit: The maximum time for finding the board.
+  /// - Returns: The board, when its session is open; ``SharedBoard/caughtUp(within:)`` waits for
+  ///   its contents.
+  /// - Throws: ``WhiteboardError`` with the reason why the peer was not admitted or not reached.
+  public func join(
+    _ link: BoardLink,
+    within limit: Duration = .seconds(30)
+  ) async throws -> SharedBoard {
+    try await start(.join(.link(link), patience: limit)) { _ in }
+  }
+
+  /// Joins a board nearby by its name.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the board or of its host, or the start of an id.
+  ///   - code: The code, if the board admits by code.
+  ///   - limit: The maximum time for finding the board.
+  /// - Returns: The board, as for ``join(_:within:)``.
+  /// - Throws: ``WhiteboardError`` with the reason.
+  public func join(
+    named name: String,
+    code: JoinCode? = nil,
+    within limit: Duration = .seconds(30)
+  ) async throws -> SharedBoard {
+    try await start(.join(.name(name), patience: limit)) { $0.code = code }
+  }
+
+  /// Opens a board for others to join, or creates it.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the board. If the directory has a board of this name, it is opened again
+  ///     with its id and contents.
+  ///   - admission: The peers that are admitted.
+  /// - Returns: The board; ``SharedBoard/link`` invites others to it.
+  /// - Throws: ``WhiteboardError`` if the board's file cannot be opened.
+  public func host(_ name: String, admitting admission: Admission) async throws -> SharedBoard {
+    try await start(.host(boardName: name)) { configuration in
+      switch admission {
+      case .code(let code):
+        configuration.admission = .code
+        configuration.code = code
+      case .known: configuration.admission = .known
+      case .anyone: configuration.admission = .anyone
+      }
+    }
+  }
+
+  private func start(
+    _ part: BoardConfiguration.Part,
+    _ change: (inout BoardConfiguration) -> Void
+  ) async throws -> SharedBoard {
+    var configuration = BoardConfiguration(
+      part: part,
+      displayName: name,
+      identity: identity,
+      dataDirectory: directory,
+      logger: options.logger
+    )
+    configuration.transport = transport
+    configuration.remembersBoards = options.savesBoards
+    configuration.isListening = options.isListening
+    configuration.listen = options.listen
+    configuration.isAnnounced = options.isAnnounced
+    configuration.discovery = options.discovery
+    configuration.peerStore = options.knownPeers
+    configuration.files = options.acceptsFiles ? .accept : .refuse
+    configuration.lostAfter = options.lostAfter
+    change(&configuration)
+    return try await open.start(configuration)
+  }
+}
+
+/// The running boards of a program.
+private actor OpenBoards {
+  private struct Running {
+    let board: SharedBoard
+    let task: Task<Void, any Error>
+  }
+
+  private var boards: [Running] = []
+
+  /// Runs a board, and waits until its session is open.
+  ///
+  /// - Throws: The error that ended the board before, or `CancellationError`.
+  func start(_ configuration: BoardConfiguration) async throws -> SharedBoard {
+    let board = SharedBoard(configuration, input: nil, sink: NoEvents())
+    // Awaited by `close`, so that the board says goodbye even if the caller is canceled.
+    let task = Task { try await board.run() }
+    boards.append(Running(board: board, task: task))
+    let isOpen = await withTaskCancellationHandler {
+      await board.opened()
+    } onCancel: {
+      Task { await board.requestEnd() }
+    }
+    guard isOpen else {
+      try await task.value
+      throw CancellationError()
+    }
+    return board
+  }
+
+  /// Returns the board of a session; nil if it is not open.
+  func board(of session: SessionID) async -> SharedBoard? {
+    for running in boards where await running.board.session?.id == session {
+      return running.board
+    }
+    return nil
+  }
+
+  /// Leaves all boards, and waits until their files are closed.
+  ///
+  /// - Throws: The first error of a board that could not be saved.
+  func close() async throws {
+    for running in boards { await running.board.requestEnd() }
+    var failure: (any Error)?
+    for running in boards {
+      do { try await running.task.value } catch { failure = failure ?? error }
+    }
+    boards = []
+    if let failure { throw failure }
+  }
+}
+
+/// A sink for boards that report their changes only by ``SharedBoard/changes``.
+private struct NoEvents: EventSink {
+  func write(_ events: [BoardEvent]) async throws(OutputError) {}
+}

@@ -1,0 +1,61 @@
+import PeerDiscovery
+import PeerSession
+import Whiteboard
+import WhiteboardSync
+
+/// Publishes what happens on a board to the readers of ``SharedBoard/changes``.
+///
+/// Confined to the isolation of its board.
+final class ChangePublisher {
+  let readers = ChangeReaders()
+  private let members: Members
+  private let localPeer: PeerID
+
+  init(_ members: Members, localPeer: PeerID) {
+    self.members = members
+    self.localPeer = localPeer
+  }
+
+  /// Publishes a change.
+  func publish(_ change: SharedBoard.Change) { readers.publish(change) }
+
+  /// Publishes the change that an action of the replica reports, if it reports one.
+  func publish(_ action: ReplicaAction) {
+    guard !readers.isEmpty, let change = change(of: action) else { return }
+    readers.publish(change)
+  }
+
+  private func change(of action: ReplicaAction) -> SharedBoard.Change? {
+    switch action {
+    case .objectAdded(let snapshot, let member): .added(snapshot, by: author(of: member))
+    case .objectChanged(let snapshot, let member): .changed(snapshot, by: author(of: member))
+    case .objectRemoved(let id, let member): .removed(id, by: author(of: member))
+    case .selected(let id, let member): .selected(id, by: member.map { author(of: $0) })
+    case .chat(let line, let member): .chat(line, by: author(of: member))
+    case .presence(let member, let presence):
+      self.member(member).map { .presence(presence, of: $0) }
+    case .data(let bytes, let member, let isReliable):
+      self.member(member).map {
+        .message(Array(bytes), from: $0, mode: isReliable ? .reliable : .unreliable)
+      }
+    default: nil
+    }
+  }
+
+  /// Returns the public description of a member.
+  func member(_ peer: PeerID) -> SharedBoard.Member {
+    SharedBoard.Member(id: peer, name: UntrustedText(members.chosenName(of: peer)))
+  }
+
+  private func member(_ member: MemberID) -> SharedBoard.Member? {
+    PeerID(bytes: member.bytes).map { self.member($0) }
+  }
+
+  /// Returns the public description of the author of a change; nil stands for the local member.
+  private func author(of member: MemberID?) -> SharedBoard.Change.Author {
+    guard let member = member.flatMap({ self.member($0) }), member.id != localPeer else {
+      return .me
+    }
+    return .other(member)
+  }
+}

@@ -1,0 +1,161 @@
+import PeerSession
+import Synchronization
+
+/// The buffers of all readers of a board's changes.
+final class ChangeReaders: Sendable {
+  private struct State {
+    var buffers: [Weak] = []
+    var isFinished = false
+  }
+
+  /// A buffer that lives as long as its reader.
+  private struct Weak: Sendable {
+    weak var buffer: ChangeBuffer?
+  }
+
+  private let state = Mutex(State())
+
+  /// Whether anybody reads; if not, changes need not be described.
+  var isEmpty: Bool { state.withLock { $0.buffers.isEmpty } }
+
+  /// Creates a buffer for a new reader.
+  func add() -> ChangeBuffer {
+    let buffer = ChangeBuffer()
+    let isFinished = state.withLock { state in
+      state.buffers.removeAll { $0.buffer == nil }
+      state.buffers.append(Weak(buffer: buffer))
+      return state.isFinished
+    }
+    if isFinished { buffer.finish() }
+    return buffer
+  }
+
+  /// Appends a change to every buffer.
+  func publish(_ change: SharedBoard.Change) {
+    for buffer in current { buffer.append(change) }
+  }
+
+  /// Ends the sequence of every reader after its buffered changes.
+  func finish() {
+    state.withLock { $0.isFinished = true }
+    for buffer in current { buffer.finish() }
+  }
+
+  private var current: [ChangeBuffer] {
+    state.withLock { state in
+      if state.buffers.contains(where: { $0.buffer == nil }) {
+        state.buffers.removeAll { $0.buffer == nil }
+      }
+      return state.buffers.compactMap(\.buffer)
+    }
+  }
+}
+
+/// The changes that one reader has not read yet.
+final class ChangeBuffer: Sendable {
+  /// The maximum number of buffered changes.
+  static let capacity = 4_096
+
+  private struct State {
+    /// The changes in order; nil in place of a presence that a later one replaced.
+    var changes: [SharedBoard.Change?] = []
+    /// The number of changes that wait.
+    var count = 0
+    /// The index of the next change to read.
+    var start = 0
+    /// The index of the buffered presence of each member.
+    var presences: [PeerID: Int] = [:]
+    /// The number of dropped changes that the reader was not told about.
+    var missed = 0
+    var isFinished = false
+    var waiter: CheckedContinuation<SharedBoard.Change?, Never>?
+
+    mutating func append(_ change: SharedBoard.Change) {
+      if case .presence(_, let member) = change {
+        // Only the latest presence of a member matters.
+        if let index = presences[member.id] {
+          changes[index] = nil
+          count -= 1
+        }
+        presences[member.id] = changes.count
+      }
+      changes.append(change)
+      count += 1
+      if changes.count - start > 2 * ChangeBuffer.capacity { removeGaps() }
+      guard count > ChangeBuffer.capacity else { return }
+      missed += count
+      removeAll()
+    }
+
+    mutating func next() -> SharedBoard.Change? {
+      if missed > 0 {
+        defer { missed = 0 }
+        return .missed(missed)
+      }
+      while start < changes.count {
+        let change = changes[start]
+        start += 1
+        if case .presence(_, let member)? = change { presences[member.id] = nil }
+        if change != nil { count -= 1 }
+        if start == changes.count { removeAll() }
+        if let change { return change }
+      }
+      return nil
+    }
+
+    /// Removes the places of replaced presences.
+    private mutating func removeGaps() {
+      changes = changes[start...].filter { $0 != nil }
+      start = 0
+      for (index, change) in changes.enumerated() {
+        if case .presence(_, let member)? = change { presences[member.id] = index }
+      }
+    }
+
+    private mutating func removeAll() {
+      changes = []
+      count = 0
+      presences = [:]
+      start = 0
+    }
+  }
+
+  private let state = Mutex(State())
+
+  /// Appends a change, or passes it to the waiting reader.
+  func append(_ change: SharedBoard.Change) {
+    let waiter: CheckedContinuation<SharedBoard.Change?, Never>? = state.withLock { state in
+      if state.waiter == nil { state.append(change) }
+      return state.waiter.take()
+    }
+    waiter?.resume(returning: change)
+  }
+
+  /// Ends the sequence after the buffered changes.
+  func finish() {
+    let waiter = state.withLock { state in
+      state.isFinished = true
+      return state.waiter.take()
+    }
+    waiter?.resume(returning: nil)
+  }
+
+  /// Returns the next change; nil at the end, or if the task is canceled.
+  func next() async -> SharedBoard.Change? {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let next: SharedBoard.Change?? = state.withLock { state in
+          if let change = state.next() { return change }
+          guard !state.isFinished, !Task.isCancelled else { return .some(nil) }
+          precondition(state.waiter == nil, "two tasks iterate over one sequence of changes")
+          state.waiter = continuation
+          return nil
+        }
+        if let next { continuation.resume(returning: next) }
+      }
+    } onCancel: {
+      let waiter = state.withLock { $0.waiter.take() }
+      waiter?.resume(returning: nil)
+    }
+  }
+}

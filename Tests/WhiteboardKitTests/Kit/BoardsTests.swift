@@ -1,0 +1,221 @@
+import PeerDiscovery
+import PeerSession
+import Testing
+import Whiteboard
+
+@testable import WhiteboardKit
+
+/// Boards of the public interface, over real sessions on loopback.
+@Suite("Boards of a program", .serialized, .timeLimit(.minutes(2)))
+struct BoardsTests: NodeSuite {
+  private func options() -> Boards.Options {
+    var options = Boards.Options()
+    options.discovery = nil
+    options.listen = PeerAddress(host: "127.0.0.1", port: 0)
+    return options
+  }
+
+  /// Hosts a board as Ada, joins it as Ben, and calls `body` with both.
+  private func withPair(
+    options: Boards.Options? = nil,
+    _ body: (_ ada: SharedBoard, _ ben: SharedBoard) async throws -> Void
+  ) async throws {
+    let options = options ?? self.options()
+    try await withRoom { room in
+      try await Boards.with(
+        identity: .ephemeral(),
+        name: "Ada",
+        directory: room.path("ada"),
+        options: options
+      ) { hosting in
+        let ada = try await hosting.host("standup", admitting: .code(.random()))
+        let link = try #require(await ada.link)
+        try await Boards.with(
+          identity: .ephemeral(),
+          name: "Ben",
+          directory: room.path("ben"),
+          options: options
+        ) { joining in
+          let ben = try await joining.join(link)
+          try await ben.caughtUp()
+          try await body(ada, ben)
+        }
+      }
+    }
+  }
+
+  @Test("edits of both members reach the other, in one order for each reader")
+  func sharing() async throws {
+    try await withPair { ada, ben in
+      let changes = ben.changes
+      let note = try await ada.add(.text("hello", at: Point(x: 10, y: 20)))
+      try await ada.edit { board in
+        let object = try #require(board.object(note))
+        try object.select()
+        try object.move(to: Point(x: 40, y: -30))
+        try object.deselect()
+        #expect(object.centerPosition == Point(x: 40, y: -30), "an edit reads its own writes")
+      }
+      var seen: [String] = []
+      for await change in changes {
+        switch change {
+        case .added(let object, by: .other(let author)):
+          seen.append("\(author.name) added \(object.kind)")
+        case .changed(let object, by: .other):
+          seen.append("changed")
+          if object.centerPosition == Point(x: 40, y: -30) { break }
+          continue
+        default: continue
+        }
+        if seen.contains("changed") { break }
+      }
+      #expect(seen.first == "Ada added text" && seen.last == "changed")
+      try await ben.say("fine")
+      try await ben.synced(within: .seconds(20))
+      #expect(await ada.chat.map(\.text) == ["fine"])
+      #expect(await ada.digest == ben.digest)
+      #expect(await ada.connectedMembers.map(\.name.displayed) == ["Ben"])
+      // One undo step has all edits of one call.
+      try await ada.undo()
+      #expect(await ada.object(note)?.centerPosition == Point(x: 10, y: 20))
+    }
+  }
+
+  @Test("an edit that throws changes nothing")
+  func failingEdit() async throws {
+    struct Stop: Error {}
+    try await withPair { ada, _ in
+      let note = try await ada.add(.text("hello", at: Point(x: 0, y: 0)))
+      let digest = await ada.digest
+      await #expect(throws: Stop.self) {
+        try await ada.edit { board in
+          try board.object(note)?.move(to: Point(x: 5, y: 5))
+          throw Stop()
+        }
+      }
+      #expect(await ada.digest == digest)
+      await #expect(throws: CommandError.self) {
+        try await ada.add(.text("far", at: Point(x: 1e9, y: 0)))
+      }
+      do {
+        try await ada.undo()
+        try await ada.undo()
+        Issue.record("there were more steps than one")
+      } catch let error as CommandError {
+        #expect(error.code == .nothingToUndo)
+      }
+    }
+  }
+
+  @Test("messages arrive with their sender and mode")
+  func messages() async throws {
+    try await withPair { ada, ben in
+      let changes = ben.changes
+      try await ada.send([1, 2, 3])
+      for await change in changes {
+        guard case .message(let bytes, from: let sender, mode: .reliable) = change else { continue }
+        #expect(bytes == [1, 2, 3] && sender.name.displayed == "Ada")
+        break
+      }
+      let member = try #require(await ada.connectedMembers.first)
+      try await ada.send(Array("to Ben".utf8), to: [member])
+      for await change in changes {
+        guard case .message(let bytes, _, _) = change else { continue }
+        #expect(bytes == Array("to Ben".utf8))
+        break
+      }
+    }
+  }
+
+  @Test("what was added is on disk when the call returns, and a hosted board is opened again")
+  func durability() async throws {
+    try await withRoom { room in
+      let identity = PeerIdentity.ephemeral()
+      func run(_ body: (SharedBoard) async throws -> Void) async throws {
+        try await Boards.with(
+          identity: identity,
+          name: "Ada",
+          directory: room.path("ada"),
+          options: options()
+        ) { boards in
+          try await body(try await boards.host("standup", admitting: .anyone))
+        }
+      }
+      try await run { board in
+        try await board.add(.stroke([Point(x: 0, y: 0), Point(x: 9, y: 9)]))
+      }
+      try await run { board in
+        #expect(await board.objects.map(\.kind) == [.drawing])
+      }
+    }
+  }
+
+  @Test("one program can have several boards open on one port")
+  func severalBoards() async throws {
+    try await withRoom { room in
+      try await Boards.with(
+        identity: .ephemeral(),
+        name: "Ada",
+        directory: room.path("ada"),
+        options: options()
+      ) { hosting in
+        let one = try await hosting.host("one", admitting: .code(.random()))
+        let two = try await hosting.host("two", admitting: .code(.random()))
+        let links = [try #require(await one.link), try #require(await two.link)]
+        #expect(links[0].address == links[1].address)
+        try await Boards.with(
+          identity: .ephemeral(),
+          name: "Ben",
+          directory: room.path("ben"),
+          options: options()
+        ) { joining in
+          for (board, link) in zip([one, two], links) {
+            let joined = try await joining.join(link)
+            try await joined.caughtUp()
+            try await joined.add(.text("here", at: Point(x: 0, y: 0)))
+            try await joined.synced(within: .seconds(20))
+            #expect(await joined.digest == board.digest)
+          }
+        }
+      }
+    }
+  }
+
+  @Test("a wrong code, and a board that nobody hosts, fail with the reason")
+  func refusals() async throws {
+    try await withPair { ada, ben in
+      _ = ben
+      var link = try #require(await ada.link)
+      link.code = ["river", "river", "river", "river"]
+      let wrong = link
+      try await withRoom { room in
+        try await Boards.with(
+          identity: .ephemeral(),
+          name: "Eve",
+          directory: room.path("eve"),
+          options: options()
+        ) { boards in
+          do {
+            _ = try await boards.join(wrong, within: .seconds(5))
+            Issue.record("a wrong code was accepted")
+          } catch let error as WhiteboardError {
+            #expect(error.code == .notAllowed, "\(error)")
+          }
+        }
+      }
+    }
+  }
+
+  @Test("the changes end when the board is left, and commands then fail")
+  func leaving() async throws {
+    try await withPair { ada, ben in
+      let changes = ben.changes
+      await ben.leave()
+      for await _ in changes {}
+      await #expect(throws: CommandError.self) {
+        try await ben.add(.text("late", at: Point(x: 0, y: 0)))
+      }
+      _ = ada
+    }
+  }
+}
