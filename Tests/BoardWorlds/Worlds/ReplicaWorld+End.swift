@@ -61,6 +61,9 @@ extension ReplicaWorld {
     if isOwned, seed % 2 == 1 { world.admitAll() }
     if !world.settle() { world.complaints.append("I1: it does not settle: \(world.unrest)") }
     if !world.settleAssets() { world.complaints.append("assets are lacking") }
+    if hasSlowSignatures, !world.settleSignatures() {
+      world.complaints.append("signatures do not settle: \(world.unrest)")
+    }
     world.check()
     // Two members of whom one is a viewer exchange only a few messages.
     if world.delivered < (isOwned ? 4 : 10) { world.complaints.append("it does little") }

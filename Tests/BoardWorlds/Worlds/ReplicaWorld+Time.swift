@@ -114,6 +114,23 @@ extension ReplicaWorld {
     return false
   }
 
+  /// Advances the time until no signature and no message is pending, and all assets have arrived; at most
+  /// five minutes.
+  ///
+  /// Before that, a node can know a revocation that another node is still verifying.
+  func settleSignatures() -> Bool {
+    for _ in 0..<12_000 {
+      if hasNoPendingSignature, hasAllAssets, isSettled { return true }
+      step(25)
+    }
+    return false
+  }
+
+  private var hasNoPendingSignature: Bool {
+    nodes.allSatisfy(\.signatures.isEmpty)
+      && packets.values.joined().allSatisfy { if case .message = $0.kind { false } else { true } }
+  }
+
   private var isSettled: Bool {
     let isAcquainted = nodes.indices.allSatisfy { number in
       nodes.indices.allSatisfy { other in
