@@ -13,12 +13,12 @@ import Testing
   }
 
   private func batch(_ author: UInt64, first: UInt64, count: Int) throws -> Batch {
-    let id = ObjectID(Dot(Incarnation(author), first))
+    let ids = (first..<first + UInt64(count)).map { ObjectID(Dot(Incarnation(author), $0)) }
     return try Batch(
       author: Incarnation(author),
       firstSequence: first,
       time: HybridTime(1),
-      operations: (0..<count).map { Operation(id, .color, .unsigned(UInt64($0))) }
+      operations: ids.map { Operation($0, .kind, .unsigned(ObjectKind.text.rawValue)) }
     )
   }
 
