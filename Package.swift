@@ -269,7 +269,7 @@ let package = Package(
       dependencies: [
         "CommandLines", "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard",
         "WhiteboardDemo", "WhiteboardDocument", "WhiteboardExport", "WhiteboardKit",
-        "WhiteboardRendering", "WhiteboardTerminal", logging,
+        "WhiteboardRendering", "WhiteboardSync", "WhiteboardTerminal", logging,
       ]
     ),
     .testTarget(

@@ -99,7 +99,9 @@ package actor BoardTerminal: EventSink {
   ///
   /// - Returns: Whether a board was opened; otherwise the user quits.
   /// - Throws: The error that ended the node.
-  private func open(_ choice: LobbyClient.Choice, _ lobby: Lobby) async throws(WhiteboardError) -> Bool {
+  private func open(_ choice: LobbyClient.Choice, _ lobby: Lobby) async throws(WhiteboardError)
+    -> Bool
+  {
     guard let configuration = try await lobby.configuration(choice) else { return false }
     guard case .rejoin(_, let path) = choice else {
       try await show(configuration)

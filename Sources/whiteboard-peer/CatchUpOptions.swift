@@ -30,7 +30,8 @@ struct CatchUpOptions: ParsableArguments {
   ///   - configuration: The configuration.
   ///   - isKept: Whether boards are saved in the data directory.
   /// - Throws: ``WhiteboardError`` if there is no saved copy to use.
-  func apply(to configuration: inout BoardConfiguration, isKept: Bool) async throws(WhiteboardError) {
+  func apply(to configuration: inout BoardConfiguration, isKept: Bool) async throws(WhiteboardError)
+  {
     configuration.catchUpTimeout = .seconds(timeout)
     guard offline, case .join(let target, _) = configuration.part else { return }
     guard isKept else {
@@ -41,7 +42,10 @@ struct CatchUpOptions: ParsableArguments {
     case .name(let name): wanted = name
     case .link(let link): wanted = link.board
     case .nearby, .address:
-      throw WhiteboardError(.usage, "--offline needs the board's name, the start of its id, or its link")
+      throw WhiteboardError(
+        .usage,
+        "--offline needs the board's name, the start of its id, or its link"
+      )
     }
     let library = BoardLibrary(directory: configuration.dataDirectory + "/boards")
     configuration.boardFile = try await library.file(of: wanted)

@@ -66,7 +66,10 @@ struct ExportCommand: AsyncParsableCommand {
     let region = try chosenRegion()
     let isPiped = output == "-"
     guard !isPiped || (format != .png && format != .pdf) || isatty(STDOUT_FILENO) == 0 else {
-      throw WhiteboardError(.usage, "a terminal cannot show .\(format.rawValue); give a file with -o")
+      throw WhiteboardError(
+        .usage,
+        "a terminal cannot show .\(format.rawValue); give a file with -o"
+      )
     }
     let target = BoardFile.absolute(output)
     if !isPiped { try writing { () throws(OutputFile.WriteError) in try check(target) } }

@@ -145,7 +145,10 @@ struct InviteCommand: AsyncParsableCommand {
     let names = open.isEmpty ? kept.map(\.name) : open.map(\.boardName)
     switch names.count {
     case 0:
-      throw WhiteboardError(.noInput, "no boards are saved yet; `whiteboard-peer host NAME` creates one")
+      throw WhiteboardError(
+        .noInput,
+        "no boards are saved yet; `whiteboard-peer host NAME` creates one"
+      )
     case 1: return try await invitation(toFile: kept[0].path, open, settings)
     default:
       let list = names.prefix(16).map { TerminalText.quoted($0) }.joined(separator: ", ")

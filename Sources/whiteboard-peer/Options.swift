@@ -68,7 +68,9 @@ struct CommonOptions: ParsableArguments {
   }
 
   /// Returns the data directory.
-  func chosenDataDirectory() throws(WhiteboardError) -> String { try settings().chosenDataDirectory() }
+  func chosenDataDirectory() throws(WhiteboardError) -> String {
+    try settings().chosenDataDirectory()
+  }
 }
 
 /// The options that control the terminal.

@@ -183,7 +183,10 @@ struct ImportCommand: AsyncParsableCommand {
     do throws(RecordingLines.ReadError) {
       (recording, photos) = try RecordingLines.read(lines)
     } catch {
-      throw WhiteboardError(.badData, "\(file):\(error.line): \(TerminalText.cleaned(error.message))")
+      throw WhiteboardError(
+        .badData,
+        "\(file):\(error.line): \(TerminalText.cleaned(error.message))"
+      )
     }
     let found = await Verification(of: recording, replicas: 0, seed: 0)
     for mismatch in found.mismatches {

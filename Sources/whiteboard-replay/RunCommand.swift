@@ -108,7 +108,9 @@ struct RunCommand: AsyncParsableCommand {
     for file in files {
       if try await !act(file, conditions, seed) { isGood = false }
     }
-    guard isGood else { throw WhiteboardError(.badData, "not all peers reached the recorded board") }
+    guard isGood else {
+      throw WhiteboardError(.badData, "not all peers reached the recorded board")
+    }
   }
 
   /// Replays one recording.

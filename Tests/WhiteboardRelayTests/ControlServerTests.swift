@@ -63,7 +63,9 @@ struct ControlServerTests {
   @Test("a second relay is refused while the first answers, and replaces the socket of a dead one")
   func takeOver() async throws {
     try await withServer { path in
-      #expect { try ControlServer(at: path) } throws: { ($0 as? WhiteboardError)?.code == .timedOut }
+      #expect { try ControlServer(at: path) } throws: {
+        ($0 as? WhiteboardError)?.code == .timedOut
+      }
     }
     try await RelayRoom.make { room in
       let path = room.directory + "/control.sock"

@@ -54,7 +54,10 @@ extension SettingsFile {
     var status = stat()
     if stat(place.path, &status) != 0, errno == ENOENT || errno == ENOTDIR {
       guard place.isNamed else { return nil }
-      throw WhiteboardError(.noInput, "there is no file \(TerminalText.quoted(place.path, limit: 4096))")
+      throw WhiteboardError(
+        .noInput,
+        "there is no file \(TerminalText.quoted(place.path, limit: 4096))"
+      )
     }
     let bytes: [UInt8]
     do throws(CommandError) {

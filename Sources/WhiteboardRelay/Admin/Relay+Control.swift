@@ -95,7 +95,8 @@ extension Relay {
     }
   }
 
-  private func changeRole(_ request: ControlRequest) async throws(WhiteboardError) -> [ControlLine] {
+  private func changeRole(_ request: ControlRequest) async throws(WhiteboardError) -> [ControlLine]
+  {
     let entry = try board(request)
     guard let role = request.role.flatMap(BoardRole.init) else {
       throw WhiteboardError(.usage, "the role must be editor or viewer")

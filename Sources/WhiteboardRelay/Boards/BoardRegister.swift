@@ -108,7 +108,10 @@ package struct BoardRegister: Sendable {
     let begun = meant.utf8.count < 4 ? [] : entries.filter { $0.board.hasPrefix(meant) }
     let found = named.isEmpty ? begun : named
     guard let first = found.first else {
-      throw WhiteboardError(.noInput, "there is no such board; `whiteboard-relay boards` lists them")
+      throw WhiteboardError(
+        .noInput,
+        "there is no such board; `whiteboard-relay boards` lists them"
+      )
     }
     guard found.count == 1 else {
       let ids = found.map { String($0.board.prefix(8)) }.joined(separator: ", ")

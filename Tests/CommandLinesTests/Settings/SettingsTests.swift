@@ -78,7 +78,9 @@ import WhiteboardKit
 
   @Test("a code is validated and never printed")
   func secret() {
-    let error = #expect(throws: WhiteboardError.self) { _ = try settings(file: "code = river-maple") }
+    let error = #expect(throws: WhiteboardError.self) {
+      _ = try settings(file: "code = river-maple")
+    }
     #expect(error?.message.contains("maple") == false)
   }
 }

@@ -32,7 +32,8 @@ struct FileCommandTests: NodeSuite {
     }
   }
 
-  private func objects(_ scriptedNode: ScriptedNode) async throws -> [BoardEvent.ObjectDescription] {
+  private func objects(_ scriptedNode: ScriptedNode) async throws -> [BoardEvent.ObjectDescription]
+  {
     try await scriptedNode.perform("objects")
     var last: BoardEvent.Objects?
     for case .objects(let list) in await scriptedNode.events { last = list }

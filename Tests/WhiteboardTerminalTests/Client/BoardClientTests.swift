@@ -370,7 +370,8 @@ struct BoardClientTests {
         )
       )
     }
-    func finished(_ transfer: String, _ outcome: BoardEvent.ResourceFinished.Outcome) -> BoardEvent {
+    func finished(_ transfer: String, _ outcome: BoardEvent.ResourceFinished.Outcome) -> BoardEvent
+    {
       .resourceFinished(
         .init(
           transfer: transfer,
