@@ -39,6 +39,13 @@ extension Command {
       .lock(let references), .unlock(let references), .delete(let references),
       .copy(let references):
       _ = try CommandLimits.checkedReferences(references)
+    case .send(let bytes, _, _):
+      _ = try CommandLimits.checkedMessage(bytes)
+    case .wait(let condition, let timeout):
+      if case .seconds(let seconds) = condition {
+        _ = try CommandLimits.checkedSeconds(seconds, key: "the time to wait")
+      }
+      if let timeout { _ = try CommandLimits.checkedSeconds(timeout, key: "the timeout") }
     default: break
     }
     return self

@@ -34,7 +34,7 @@ struct RelayMove {
             relay: candidate.peer,
             terms: terms
           )
-          moved(to: relay, at: candidate.addresses)
+          await moved(to: relay, at: candidate.addresses)
           return
         } catch {
           if error.code == .sessionEnded || error.code == .cancelled { return }
@@ -75,7 +75,9 @@ struct RelayMove {
     }
   }
 
-  private func moved(to relay: PeerID, at addresses: [PeerAddress]) {
+  private nonisolated(nonsending) func moved(to relay: PeerID, at addresses: [PeerAddress]) async {
+    // The relay gets its rights from the open board.
+    _ = await runtime.wait { runtime.call { $0.board != nil } }
     let link = addresses.first.flatMap { HostPort(host: $0.host, port: $0.port) }.map {
       BoardLink(
         address: $0,

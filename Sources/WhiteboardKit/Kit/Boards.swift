@@ -35,6 +35,8 @@ public struct Boards: Sendable {
     public var discovery: (any Discovery)? = AvahiDiscovery()
     /// The store of known peers, for ``Admission/known``; nil to remember none.
     public var knownPeers: PeerStore?
+    /// The maximum number of members of a hosted board, including the local one.
+    public var maximumMembers = 16
     /// Whether files from members are accepted; if not, they are declined.
     public var acceptsFiles = false
     /// The time after which a member whose link is broken counts as lost.
@@ -88,6 +90,7 @@ public struct Boards: Sendable {
     transport.isListening = options.isListening
     transport.listen = options.listen
     transport.lostAfter = options.lostAfter
+    transport.maximumPeers = options.maximumMembers
     transport.peerStore = options.knownPeers
     transport.isRequestedResource = { session, info in
       await open.board(of: session)?.isRequested(info) ?? false
@@ -190,6 +193,7 @@ public struct Boards: Sendable {
     configuration.peerStore = options.knownPeers
     configuration.files = options.acceptsFiles ? .accept : .refuse
     configuration.lostAfter = options.lostAfter
+    configuration.maximumPeers = options.maximumMembers
     change(&configuration)
     return try await open.start(configuration)
   }
@@ -203,11 +207,13 @@ private actor OpenBoards {
   }
 
   private var boards: [Running] = []
+  private var isClosed = false
 
   /// Runs a board, and waits until its session is open.
   ///
   /// - Throws: The error that ended the board before, or `CancellationError`.
   func start(_ configuration: BoardConfiguration) async throws -> SharedBoard {
+    guard !isClosed, !Task.isCancelled else { throw CancellationError() }
     let board = SharedBoard(configuration, input: nil, sink: NoEvents())
     // Awaited by `close`, so that the board says goodbye even if the caller is canceled.
     let task = Task { try await board.run() }
@@ -215,9 +221,12 @@ private actor OpenBoards {
     let isOpen = await withTaskCancellationHandler {
       await board.opened()
     } onCancel: {
+      // Returns at once; no code waits for it.
       Task { await board.requestEnd() }
     }
     guard isOpen else {
+      // The caller gets the error now, so that `close` does not report it again.
+      defer { boards.removeAll { $0.board === board } }
       try await task.value
       throw CancellationError()
     }
@@ -226,7 +235,8 @@ private actor OpenBoards {
 
   /// Returns the board of a session; nil if it is not open.
   func board(of session: SessionID) async -> SharedBoard? {
-    for running in boards where await running.board.session?.id == session {
+    // A board that was left and joined again is open twice for a moment; the later one counts.
+    for running in boards.reversed() where await running.board.session?.id == session {
       return running.board
     }
     return nil
@@ -236,12 +246,12 @@ private actor OpenBoards {
   ///
   /// - Throws: The first error of a board that could not be saved.
   func close() async throws {
+    isClosed = true
     for running in boards { await running.board.requestEnd() }
     var failure: (any Error)?
     for running in boards {
       do { try await running.task.value } catch { failure = failure ?? error }
     }
-    boards = []
     if let failure { throw failure }
   }
 }

@@ -42,7 +42,9 @@ extension SharedBoard {
     case chat(ChatLine, by: Author)
     /// A member was connected.
     case joined(Member)
-    /// A member left, or was given up after its link had been broken for too long.
+    /// A member left, or was lost because its link was broken for too long.
+    ///
+    /// When the local member leaves, the sequence ends without this change for the other members.
     case left(Member)
     /// A member moved its pointer or view. The values follow one another up to 30 times a second;
     /// a slow reader gets the latest value of each member.
@@ -65,8 +67,8 @@ extension SharedBoard {
   /// read at the same time. Changes made after the call are in the sequence, even before the
   /// iteration begins. The sequence ends with the board, or when the reading task is canceled.
   ///
-  /// The board never waits for a reader. A buffer holds 4,096 changes; if a reader is slower, the
-  /// changes in its buffer are dropped, and it gets ``Change/missed(_:)`` in their place.
+  /// The board never waits for a reader. A buffer holds 4,096 changes or 64 MiB; if a reader is
+  /// slower, the changes in its buffer are dropped, and it gets ``Change/missed(_:)`` in their place.
   public nonisolated var changes: Changes { Changes(readers: readers) }
 
   /// An asynchronous sequence of the changes of a board; see ``SharedBoard/changes``.

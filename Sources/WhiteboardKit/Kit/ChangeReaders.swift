@@ -1,5 +1,6 @@
 import PeerSession
 import Synchronization
+import Whiteboard
 
 /// The buffers of all readers of a board's changes.
 final class ChangeReaders: Sendable {
@@ -55,12 +56,16 @@ final class ChangeReaders: Sendable {
 final class ChangeBuffer: Sendable {
   /// The maximum number of buffered changes.
   static let capacity = 4_096
+  /// The maximum size of the buffered changes, in bytes; one larger change is dropped at once.
+  static let byteCapacity = 64 << 20
 
   private struct State {
     /// The changes in order; nil in place of a presence that a later one replaced.
     var changes: [SharedBoard.Change?] = []
     /// The number of changes that wait.
     var count = 0
+    /// The approximate size of these changes, in bytes.
+    var bytes = 0
     /// The index of the next change to read.
     var start = 0
     /// The index of the buffered presence of each member.
@@ -81,8 +86,9 @@ final class ChangeBuffer: Sendable {
       }
       changes.append(change)
       count += 1
-      if changes.count - start > 2 * ChangeBuffer.capacity { removeGaps() }
-      guard count > ChangeBuffer.capacity else { return }
+      bytes += change.byteCount
+      if changes.count > 2 * ChangeBuffer.capacity { removeGaps() }
+      guard count > ChangeBuffer.capacity || bytes > ChangeBuffer.byteCapacity else { return }
       missed += count
       removeAll()
     }
@@ -94,9 +100,13 @@ final class ChangeBuffer: Sendable {
       }
       while start < changes.count {
         let change = changes[start]
+        changes[start] = nil
         start += 1
         if case .presence(_, let member)? = change { presences[member.id] = nil }
-        if change != nil { count -= 1 }
+        if let change {
+          count -= 1
+          bytes -= change.byteCount
+        }
         if start == changes.count { removeAll() }
         if let change { return change }
       }
@@ -115,6 +125,7 @@ final class ChangeBuffer: Sendable {
     private mutating func removeAll() {
       changes = []
       count = 0
+      bytes = 0
       presences = [:]
       start = 0
     }
@@ -122,9 +133,13 @@ final class ChangeBuffer: Sendable {
 
   private let state = Mutex(State())
 
+  /// The number of places in memory, for tests.
+  var storedCount: Int { state.withLock { $0.changes.count } }
+
   /// Appends a change, or passes it to the waiting reader.
   func append(_ change: SharedBoard.Change) {
     let waiter: CheckedContinuation<SharedBoard.Change?, Never>? = state.withLock { state in
+      guard !state.isFinished else { return nil }
       if state.waiter == nil { state.append(change) }
       return state.waiter.take()
     }
@@ -156,6 +171,19 @@ final class ChangeBuffer: Sendable {
     } onCancel: {
       let waiter = state.withLock { $0.waiter.take() }
       waiter?.resume(returning: nil)
+    }
+  }
+}
+
+extension SharedBoard.Change {
+  /// The approximate size of the parts without a small limit, in bytes.
+  fileprivate var byteCount: Int {
+    switch self {
+    case .added(let object, _), .changed(let object, _):
+      (object.text?.utf8.count ?? 0) + (object.ink?.count ?? 0) * MemoryLayout<InkPoint>.stride
+    case .message(let bytes, _, _): bytes.count
+    case .chat(let line, _): line.text.utf8.count
+    default: 0
     }
   }
 }

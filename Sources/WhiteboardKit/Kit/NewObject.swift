@@ -4,7 +4,7 @@ import Whiteboard
 ///
 /// Positions are in board units, and name the center of the object.
 public enum NewObject: Hashable, Sendable {
-  /// A text of at most 65,536 bytes, with a color `0xRRGGBBAA`.
+  /// A text of at most 8 KiB, with a color `0xRRGGBBAA`.
   case text(String, at: Point, color: UInt32? = nil)
   /// A line through at least one point, with a color `0xRRGGBBAA` and a width in board units.
   case stroke([Point], color: UInt32? = nil, width: Double = 5)

@@ -38,16 +38,15 @@ final class HiddenAuthors {
         "you hide \(Self.limit) authors, the most that is possible; `unhide` some of them"
       )
     }
-    var changed = members
-    if isHidden { changed.insert(member) } else { changed.remove(member) }
-    if let settings {
-      do throws(DocumentError) {
-        try await settings.store(hiddenAuthors: changed)
-      } catch {
-        throw CommandError(error)
-      }
+    let before = members
+    if isHidden { members.insert(member) } else { members.remove(member) }
+    guard let settings else { return }
+    do throws(DocumentError) {
+      try await settings.store(hiddenAuthors: members)
+    } catch {
+      if before.contains(member) { members.insert(member) } else { members.remove(member) }
+      throw CommandError(error)
     }
-    members = changed
   }
 }
 

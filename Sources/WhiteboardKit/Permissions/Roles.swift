@@ -29,11 +29,8 @@ final class Roles {
   ///
   /// - Parameter owner: The owner of the board that this node created; nil if it created none.
   func begin(owner: BoardOwner?) {
-    if let owner {
-      // The replica ignores the owner of another board.
-      _ = replica.own(Grant(owner: owner), now: runtime.now)
-      runtime.performActions()
-    }
+    // The replica ignores the owner of another board.
+    if let owner, replica.own(Grant(owner: owner), now: runtime.now) { runtime.performActions() }
     if replica.isOwned { localRoleChanged(to: replica.role) }
     isKnown = replica.role.mayWrite
   }

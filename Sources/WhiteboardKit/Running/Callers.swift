@@ -5,24 +5,29 @@ struct Callers {
   typealias Outcome = Result<CommandOutcome, CommandError>
 
   private var waiting: [Int: CheckedContinuation<Outcome, Never>] = [:]
-  private var next = 0
+  private var last = 0
+  private var isClosed = false
 
-  /// Adds a caller.
-  ///
-  /// - Returns: The number of the caller, for ``answer(_:with:)``.
-  mutating func add(_ continuation: CheckedContinuation<Outcome, Never>) -> Int {
-    defer { next += 1 }
-    waiting[next] = continuation
-    return next
+  /// Returns the number for a new caller.
+  mutating func reserve() -> Int {
+    last += 1
+    return last
   }
 
-  /// Resumes a caller.
+  /// Adds a caller under its number; resumes it at once if the board is closed.
+  mutating func add(_ caller: Int, _ continuation: CheckedContinuation<Outcome, Never>) {
+    guard !isClosed else { return continuation.resume(returning: .failure(.closed)) }
+    waiting[caller] = continuation
+  }
+
+  /// Resumes a caller, if it still waits.
   mutating func answer(_ caller: Int, with outcome: Outcome) {
     waiting.removeValue(forKey: caller)?.resume(returning: outcome)
   }
 
-  /// Resumes all callers, since the board is closed.
+  /// Resumes all callers, because the board is closed, and lets no other one wait.
   mutating func close() {
+    isClosed = true
     for continuation in waiting.values { continuation.resume(returning: .failure(.closed)) }
     waiting = [:]
   }
@@ -31,6 +36,8 @@ struct Callers {
 extension CommandError {
   /// The error of a command after the board was closed.
   static let closed = CommandError(.ending, "the board is closed")
+  /// The error of a command whose caller was canceled; the command itself may still be carried out.
+  static let callerCanceled = CommandError(.cancelled, "the task that waited was canceled")
 
   /// Creates the error of a command whose changes are not on disk.
   init(unsaved failure: DocumentError) {

@@ -25,10 +25,18 @@ final class CommandAnswers {
 
   // MARK: - Callers
 
+  /// Returns the number for a new caller.
+  func reserveCaller() -> Int { callers.reserve() }
+
   /// Adds a caller that waits for the result of a command.
-  ///
-  /// - Returns: Its number, for the request.
-  func add(_ caller: CheckedContinuation<Callers.Outcome, Never>) -> Int { callers.add(caller) }
+  func add(_ caller: Int, _ continuation: CheckedContinuation<Callers.Outcome, Never>) {
+    callers.add(caller, continuation)
+  }
+
+  /// Resumes a caller with an outcome, if it still waits.
+  func answer(_ caller: Int, with outcome: Callers.Outcome) {
+    callers.answer(caller, with: outcome)
+  }
 
   /// Resumes all callers with an error, because the board is closed.
   func close() { callers.close() }

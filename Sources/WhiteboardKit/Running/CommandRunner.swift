@@ -130,9 +130,11 @@ final class CommandRunner {
 
   // MARK: - Running
 
+  /// Sets the board on which commands run.
+  func begin(on board: ActiveBoard) { openBoard = board }
+
   /// Runs commands in their order on a board, until the input or the node ends.
   nonisolated(nonsending) func runCommands(on board: ActiveBoard) async {
-    openBoard = board
     while let input = await buffer.next(), runtime.ending == nil {
       // The next commands may answer something that is pending, and this command may take long.
       runtime.spawn { node in await node.commandRunner.runDueCommands() }

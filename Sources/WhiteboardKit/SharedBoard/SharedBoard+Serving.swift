@@ -206,6 +206,7 @@ extension SharedBoard {
     let timedWork = TimedWork(runtime, configuration, active)
     let serving = Serving(active, events, timedWork, ready)
     phase = .serving(serving)
+    commandRunner.begin(on: active)
     // Not before the file was read: a board that could not be read must not be written.
     persistence.replica = replica
     transfers.begin(replica, session)

@@ -64,14 +64,17 @@ extension SharedBoard {
   /// - Parameter body: Edits the board; it must return soon.
   /// - Returns: The result of `body`. By then the edits are saved on disk, unless boards are not
   ///   saved, and are on their way to all members.
-  /// - Throws: The error of `body`, and ``CommandError``: `viewer`, `removed`, `notSaved` if the
-  ///   edits are on the board but not on disk, `ending` if the board is closed.
+  /// - Throws: The error of `body`, which is a `BoardError` if the board refuses an edit, and
+  ///   ``CommandError``: `removed`, `notSaved` if the edits are on the board but not on disk,
+  ///   `ending` if the board is closed.
   @discardableResult
   public func edit<Result: Sendable>(
     _ body: @Sendable (Board) throws -> Result
   ) async throws -> Result {
-    guard let board else { throw CommandError.closed }
+    await room()
+    guard ending == nil, let board else { throw CommandError.closed }
     await board.roles.waitForRole()
+    guard ending == nil else { throw CommandError.closed }
     try localRemoval.checkMayChange()
     _ = try board.editor.endStroke()
     let result = try board.replica.change(now: now, body)
@@ -84,16 +87,28 @@ extension SharedBoard {
   ///
   /// - Parameter command: The command.
   /// - Returns: The result, when the command is complete and what it changed is saved on disk.
-  /// - Throws: ``CommandError`` with the reason why the command failed, or `ending` if the board
-  ///   was closed meanwhile.
+  /// - Throws: ``CommandError`` with the reason why the command failed, `ending` if the board was
+  ///   closed meanwhile, or `cancelled` if the task was canceled; the command may then still be
+  ///   carried out.
   @discardableResult
   public func perform(_ command: Command) async throws(CommandError) -> CommandOutcome {
     let command = try command.checked()
+    await room()
     guard ending == nil, let board else { throw .closed }
     if command.name.changesBoard { await board.roles.waitForRole() }
-    let result = await withCheckedContinuation { continuation in
-      let caller = answers.add(continuation)
-      spawn { board in await board.commandRunner.run(CommandRequest(command, caller: caller)) }
+    let caller = answers.reserveCaller()
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        answers.add(caller, continuation)
+        if Task.isCancelled {
+          answers.answer(caller, with: .failure(.callerCanceled))
+        } else {
+          spawn { board in await board.commandRunner.run(CommandRequest(command, caller: caller)) }
+        }
+      }
+    } onCancel: {
+      // Returns at once; no code waits for it.
+      Task { await self.cancel(caller) }
     }
     return try result.get()
   }
@@ -125,7 +140,7 @@ extension SharedBoard {
   /// Use the ``session`` for resources and streams.
   ///
   /// - Parameters:
-  ///   - bytes: The message; at most 16 MiB if it is reliable, and 60 KiB otherwise.
+  ///   - bytes: The message; at most 16 MiB - 1 if it is reliable, and 64 KiB - 1 otherwise.
   ///   - recipients: The recipients; empty for all connected members.
   ///   - mode: A reliable message arrives once and in order, also over broken links; an unreliable
   ///     one arrives at once or not at all.
@@ -148,22 +163,30 @@ extension SharedBoard {
   /// Waits until the local board has everything that another member has; returns at once on a
   /// board that is hosted here.
   ///
-  /// - Parameter limit: The maximum wait; nil for 30 s, or the limit in ``Boards/Options``.
-  /// - Throws: ``CommandError`` with `notSynced` if the board did not arrive in time, or `ending`.
-  public func caughtUp(within limit: Duration? = nil) async throws(CommandError) {
-    guard configuration.isGuest, let catchUp = board?.catchUp else { return }
-    guard await wait(timeout: limit ?? configuration.catchUpTimeout, until: { catchUp.hasBoard })
-    else {
-      throw ending == nil ? CommandError(.notSynced, catchUp.absence) : .closed
+  /// - Parameter limit: The maximum wait.
+  /// - Throws: ``CommandError`` with `notSynced` if the board did not arrive in time, `ending`, or
+  ///   `cancelled` if the task was canceled.
+  public func caughtUp(within limit: Duration = .seconds(30)) async throws(CommandError) {
+    guard configuration.isGuest else { return }
+    guard let catchUp = board?.catchUp else { throw .closed }
+    let deadline = runtime.clock.now + limit
+    // Looks again now and then, because a canceled task must not wait any longer.
+    while !catchUp.hasBoard {
+      guard ending == nil else { throw .closed }
+      guard !Task.isCancelled else { throw .callerCanceled }
+      let left = deadline - runtime.clock.now
+      guard left > .zero else { throw CommandError(.notSynced, catchUp.absence(after: limit)) }
+      _ = await wait(timeout: min(left, .milliseconds(500)), until: { catchUp.hasBoard })
     }
   }
 
   /// Waits until every connected member has the same board, at least one.
   ///
-  /// - Parameter limit: The maximum wait; nil for no limit.
+  /// - Parameter limit: The maximum wait, at most a day; nil for a day.
   /// - Throws: ``CommandError`` with `timedOut` and the members that are not equal, or `ending`.
   public func synced(within limit: Duration? = nil) async throws(CommandError) {
-    try await perform(.wait(.synced, timeout: limit.map { $0 / .seconds(1) }))
+    let seconds = limit.map { min($0 / .seconds(1), CommandLimits.maximumSeconds) }
+    try await perform(.wait(.synced, timeout: seconds))
   }
 
   /// Waits until the session is open.
@@ -171,12 +194,27 @@ extension SharedBoard {
   /// - Returns: False if the board ended before.
   func opened() async -> Bool { await wait { self.serving != nil } }
 
-  /// Leaves the board: says goodbye to the members, and closes the file.
+  /// Leaves the board: says goodbye to the members, and closes the file; returns when that is done.
   ///
-  /// ``Boards/with(identity:name:directory:options:_:)`` leaves all boards when it returns.
-  public func leave() { requestEnd() }
+  /// That takes 2 s at most for members that do not answer. ``changes`` then ends, and commands
+  /// fail with `ending`. ``Boards/with(identity:name:directory:options:_:)`` leaves all boards.
+  public func leave() async {
+    requestEnd()
+    guard !isOver else { return }
+    await withCheckedContinuation { endWaiters.append($0) }
+  }
 
   // MARK: - Inside
+
+  /// Waits until the board accepts more changes, so that a fast caller does not fill the memory.
+  private func room() async {
+    await runtime.room()
+    await outbox.room()
+    await persistence.room()
+  }
+
+  /// Lets a caller of ``perform(_:)`` wait no longer.
+  private func cancel(_ caller: Int) { answers.answer(caller, with: .failure(.callerCanceled)) }
 
   /// Waits until everything recorded so far is on disk.
   private func stored() async throws(CommandError) {

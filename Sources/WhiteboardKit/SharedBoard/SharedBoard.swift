@@ -66,6 +66,11 @@ public actor SharedBoard {
   /// The ownership of a new board that the local user owns; nil for other boards.
   var owner: BoardOwner?
 
+  /// Whether the board has left its session and closed its file.
+  private(set) var isOver = false
+  /// The callers of ``leave()`` that wait until then.
+  var endWaiters: [CheckedContinuation<Void, Never>] = []
+
   /// Creates a board; nothing runs until ``run()``.
   ///
   /// - Parameters:
@@ -142,6 +147,9 @@ public actor SharedBoard {
     runtime.finish()
     runtime.finishJobs()
     readers.finish()
+    isOver = true
+    for waiter in endWaiters { waiter.resume() }
+    endWaiters = []
   }
 
   // MARK: - The board

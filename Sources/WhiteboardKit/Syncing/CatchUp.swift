@@ -55,7 +55,7 @@ final class CatchUp {
       isHolding = false
       guard isReady else {
         guard runtime.ending == nil else { return CommandError(.ending, "the program ends") }
-        return CommandError(.notSynced, absence)
+        return CommandError(.notSynced, absence(after: configuration.catchUpTimeout))
       }
     }
     // Once a command has seen the board, later commands need not wait, even if all members leave.
@@ -112,8 +112,8 @@ final class CatchUp {
   }
 
   /// The message that the board did not arrive in time, with the remedy.
-  var absence: String {
-    let seconds = Int(configuration.catchUpTimeout / .seconds(1))
+  func absence(after limit: Duration) -> String {
+    let seconds = Int(limit / .seconds(1))
     let names = members.map { EventText.shortName($0.value.name, $0.key.text) }
     let cause =
       names.isEmpty

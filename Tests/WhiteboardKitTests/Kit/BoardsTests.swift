@@ -60,7 +60,7 @@ struct BoardsTests: NodeSuite {
       for await change in changes {
         switch change {
         case .added(let object, by: .other(let author)):
-          seen.append("\(author.name) added \(object.kind)")
+          seen.append("\(author.name) added \(object.kind.name)")
         case .changed(let object, by: .other):
           seen.append("changed")
           if object.centerPosition == Point(x: 40, y: -30) { break }
@@ -216,6 +216,83 @@ struct BoardsTests: NodeSuite {
         try await ben.add(.text("late", at: Point(x: 0, y: 0)))
       }
       _ = ada
+    }
+  }
+
+  @Test("a board that could not be joined does not end the program")
+  func handledRefusal() async throws {
+    try await withPair { ada, _ in
+      var link = try #require(await ada.link)
+      link.code = ["river", "river", "river", "river"]
+      let wrong = link
+      try await withRoom { room in
+        let digest = try await Boards.with(
+          identity: .ephemeral(),
+          name: "Eve",
+          directory: room.path("eve"),
+          options: options()
+        ) { boards in
+          await #expect(throws: WhiteboardError.self) { try await boards.join(wrong) }
+          return await (try boards.host("own", admitting: .anyone)).digest
+        }
+        #expect(!digest.isEmpty)
+      }
+    }
+  }
+
+  @Test("a board that was left can be joined and hosted again at once")
+  func again() async throws {
+    try await withRoom { room in
+      try await Boards.with(
+        identity: .ephemeral(),
+        name: "Ada",
+        directory: room.path("ada"),
+        options: options()
+      ) { boards in
+        for round in 0..<3 {
+          let board = try await boards.host("standup", admitting: .anyone)
+          #expect(await board.objects.count == round)
+          try await board.add(.text("round", at: Point(x: 0, y: 0)))
+          await board.leave()
+        }
+      }
+    }
+  }
+
+  @Test("a canceled task does not wait for the result of a command")
+  func cancellation() async throws {
+    try await withRoom { room in
+      try await Boards.with(
+        identity: .ephemeral(),
+        name: "Ada",
+        directory: room.path("ada"),
+        options: options()
+      ) { boards in
+        let board = try await boards.host("alone", admitting: .anyone)
+        let waiting = Task { try await board.synced() }
+        waiting.cancel()
+        await #expect(throws: CommandError.self) { try await waiting.value }
+        try await board.add(.text("still open", at: Point(x: 0, y: 0)))
+      }
+    }
+  }
+
+  @Test("a message that is too long fails, and later ones arrive")
+  func tooLongMessage() async throws {
+    try await withPair { ada, ben in
+      let changes = ben.changes
+      do {
+        try await ada.send([UInt8](repeating: 0, count: 16 << 20))
+        Issue.record("a message of 16 MiB was accepted")
+      } catch {
+        #expect(error.code == .tooBig)
+      }
+      try await ada.send([7])
+      for await change in changes {
+        guard case .message(let bytes, _, _) = change else { continue }
+        #expect(bytes == [7])
+        break
+      }
     }
   }
 }

@@ -110,4 +110,40 @@ struct ChangeReadersTests {
     readers.finish()
     #expect(await readers.add().next() == nil)
   }
+
+  @Test("a reader that stays a little behind does not make the buffer grow")
+  func steadyReader() async throws {
+    let readers = ChangeReaders()
+    let buffer = readers.add()
+    readers.publish(message(0))
+    for number in 1...3 * ChangeBuffer.capacity {
+      readers.publish(message(number))
+      _ = await buffer.next()
+    }
+    #expect(buffer.storedCount <= 2 * ChangeBuffer.capacity + 1)
+    #expect(await drain(buffer).count == 1)
+  }
+
+  @Test("large messages fill the buffer before 4,096 changes do")
+  func largeMessages() async {
+    let readers = ChangeReaders()
+    let buffer = readers.add()
+    for _ in 0..<5 {
+      readers.publish(
+        .message([UInt8](repeating: 0, count: 16 << 20), from: ada, mode: .reliable)
+      )
+    }
+    readers.publish(message(1))
+    #expect(await drain(buffer) == ["missed 5", "message 1"])
+  }
+
+  @Test("what is published after the end is not read")
+  func publishedAfterTheEnd() async {
+    let readers = ChangeReaders()
+    let buffer = readers.add()
+    readers.finish()
+    #expect(await buffer.next() == nil)
+    readers.publish(message(1))
+    #expect(await buffer.next() == nil)
+  }
 }
