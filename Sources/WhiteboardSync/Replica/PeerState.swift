@@ -63,7 +63,7 @@ final class PeerState {
   var pendingRequest: CatchUpRequest?
   /// The request whose answer is being sent.
   var answerInFlight: UInt64?
-  /// Whether so many bytes are queued for it that an answer must wait (SYN-12).
+  /// Whether an answer must wait because too many bytes are queued for the member (SYN-12).
   var isBacklogged = false
   private var answered: UInt64 = 0
   private var lastAnswerAt: UInt64?
