@@ -259,7 +259,7 @@ final class SessionCore {
     if let relayed = entry.relayed.take() {
       confirmations.failed(entry.id, SessionError(.peerLost, "The peer is out of the session."))
       bulk?.peerLeft(entry.id)
-      // Senders count under this lock, so no sender counts a message after this.
+      // Senders count messages under the same lock, so the count cannot change after this.
       let undelivered = published.withLockedValue { published in
         published.routes[entry.id] = nil
         return relayed.ledger.unconfirmed
