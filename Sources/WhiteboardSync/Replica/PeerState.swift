@@ -161,7 +161,7 @@ final class PeerState {
   /// The answer to a request was applied.
   func didApplyAnswer(to request: UInt64) { applied = request }
 
-  /// The answer had no room here; does not ask the member for a while.
+  /// Stops asking the member for a while, because there was no room for its answer.
   func postponeRequests(_ now: UInt64) { askAgain = now + Self.fullTimeout }
 
   /// When its answer has taken so long that others are asked as well.
