@@ -6,7 +6,7 @@ public enum AdmissionPolicy: Sendable {
   case known
   /// Admits peers that prove that they know the code; the host proves it too.
   case code(JoinCode)
-  /// Admits the peers that a user accepts after comparing words.
+  /// Admits the peers that a user accepts after comparing verification words.
   case ask
 
   /// The peers whose tickets admit under this policy (TCK-1, TCK-5).
@@ -18,12 +18,12 @@ public enum AdmissionPolicy: Sendable {
   }
 }
 
-/// A joiner's knowledge about the key of the peer that it dials.
+/// How far a joiner trusts the key of the peer that it dials.
 public enum JoinTrust: Sendable, Equatable {
   /// The key is verified: a link, a member of the session or an earlier admission named it.
   case pinnedByLink
-  /// Discovery named the key: it is compared, but proves nothing.
+  /// Discovery announced the key: another key is refused, but this key is not verified.
   case discovered
-  /// Nothing named the key: a code or compared words must prove it (HEL-4).
+  /// The key is unknown: a join code or verification words must verify it (HEL-4).
   case unverified
 }

@@ -17,7 +17,7 @@ public final class PeerTransport: Sendable {
   /// ``TransportConfiguration/carries`` agreed to each of them, and none was relayed before. The
   /// sequence ends with the transport.
   public let carriedSessions: AsyncStream<CarriedSession>
-  /// Who we are.
+  /// The local peer's id.
   public let peerID: PeerID
   /// The local TCP and UDP port; 0 if the transport does not listen.
   public let port: Int

@@ -5,7 +5,7 @@ import PeerWire
 extension Session {
   /// Answers an invitation of ``events``, once.
   ///
-  /// - Throws: `unknown` if the invitation does not wait for an answer, or not any more.
+  /// - Throws: `unknown` if the invitation does not wait for an answer, or no longer waits.
   public func respond(
     to invitation: InvitationID,
     _ answer: InvitationAnswer
@@ -55,7 +55,7 @@ extension Session {
   /// Stops or resumes reading the link of one peer, so that TCP slows down only that peer (MSG-5).
   ///
   /// This lasts until the session is left or the peer joins again. Calls take effect in their
-  /// order, soon after they return. What was read before still arrives as events. The call does
+  /// order, soon after they return. Data that was read before still arrives as events. The call does
   /// nothing for a relayed peer, which has no link of its own, and for a peer that is not in the
   /// session.
   ///
@@ -143,7 +143,7 @@ extension Session {
     try? await onLoop { $0.directory.restore(record) }
   }
 
-  /// Reports that discovery does not show a peer any more.
+  /// Reports that discovery no longer shows a peer.
   ///
   /// This ends nothing (LIV-5).
   public func vanished(_ peer: PeerID) {

@@ -105,7 +105,7 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The caller's task was canceled.
-  public static let cancelled = SessionError(.cancelled, "The operation was cancelled.")
+  public static let cancelled = SessionError(.cancelled, "The operation was canceled.")
 
   /// Whether the codes are the same.
   public static func == (left: SessionError, right: SessionError) -> Bool {

@@ -50,7 +50,7 @@ public struct InvitationID: Hashable, Sendable, CustomStringConvertible {
 public struct Invitation: Sendable {
   /// The identifier for ``Session/respond(to:_:)``.
   public var id: InvitationID
-  /// Who asks.
+  /// The peer that asks to join.
   public var peer: PeerID
   /// The joiner's display name, which is not verified.
   public var name: UntrustedText

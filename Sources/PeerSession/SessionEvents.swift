@@ -45,7 +45,7 @@ public struct SessionEvents: AsyncSequence, Sendable {
     }
   }
 
-  /// Starts taking.
+  /// Creates an iterator over the events.
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(queue: queue, observation: observation)
   }
@@ -67,11 +67,11 @@ final class EventQueue: Sendable {
   private let maximumBytes: Int
   private let onProgress: @Sendable (Progress) -> Void
 
-  /// What the consumer did.
+  /// The progress of the consumer.
   enum Progress {
-    /// It took all waiting events, so that the links may be read again.
+    /// The consumer took all waiting events. The session may read its links again.
     case tookAll
-    /// It handled a large message of a peer.
+    /// The consumer handled a large message of a peer.
     case handledMessage(of: PeerID)
   }
 

@@ -113,7 +113,7 @@ def prose(text):
 
 
 def own_options(command):
-    """The options of a command that are no settings and that are not shared by nearly all commands."""
+    """The options of a command that are neither settings nor shared by nearly all commands."""
     for argument in command.get("arguments", []):
         if argument["kind"] == "positional" or "[WHITEBOARD_" in argument.get("abstract", ""):
             continue

@@ -370,7 +370,7 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
         _ = try await probe.found()
         group.cancelAll()
         for try await wasCancelled in group {
-          try expect(wasCancelled, "the events ended before the task was cancelled")
+          try expect(wasCancelled, "the events ended before the task was canceled")
         }
       }
       _ = try await probe.lost()

@@ -5,7 +5,7 @@ import SessionReplay
 import Testing
 import WhiteboardDocument
 
-/// Sessions of a program that is no whiteboard, which are recorded and replayed against it.
+/// Recording the sessions of a program other than a whiteboard, and replaying them to it.
 @Suite(.timeLimit(.minutes(2))) struct TrafficReplayTests {
   /// A program that repeats every message in capitals, and sends back streams and the names of
   /// resources.

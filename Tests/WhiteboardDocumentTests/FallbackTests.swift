@@ -140,7 +140,7 @@ import WhiteboardDocument
     try await document.close()
   }
 
-  @Test("a file of which only the name is left is not recovered")
+  @Test("a file without any data except the name is not recovered")
   func nothingLeft() async throws {
     let document = try await create()
     let body = numberedBytes(5, size: 200)

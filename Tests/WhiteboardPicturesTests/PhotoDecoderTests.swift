@@ -118,7 +118,7 @@ struct PhotoDecoderTests {
     #expect(throws: PictureError.self) { try PhotoDecoder.pixels(of: webP, within: 10, 10) }
   }
 
-  @Test("files that are no images and images that are too large have different errors")
+  @Test("files that are not images, and images that are too large, have different errors")
   func noPicture() {
     #expect(throws: PictureError.photo(.unknownFormat)) {
       try PhotoDecoder.pixels(of: Array("GIF89a".utf8), within: 1, 1)

@@ -73,7 +73,7 @@ import WhiteboardKit
     #expect(none.refusal(of: stranger, at: "::", among: entries) == .full(19))
   }
 
-  @Test("a host that the operator allowed is no stranger, and does not count as one")
+  @Test("a host that the operator allowed does not count as a stranger")
   func allowed() {
     let (ada, ben) = (host(), host())
     let limits = limits {

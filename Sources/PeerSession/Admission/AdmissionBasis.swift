@@ -15,7 +15,9 @@ enum AdmissionBasis: Equatable, Sendable {
   /// Users compared verification words.
   case ask
 
-  /// Whether the peer was admitted on this link, so that it needs a ticket for the other members.
+  /// Whether this link admitted the peer for the first time.
+  ///
+  /// If so, the peer needs a ticket to show to the other members.
   var isNew: Bool {
     switch self {
     case .resumed, .ticket: false

@@ -3,7 +3,7 @@ import PeerWire
 
 /// A request to join that a user must answer.
 struct InvitationToAnswer: Equatable, Sendable {
-  /// Who asks.
+  /// The peer that asks to join.
   var peer: PeerID
   /// The joiner's display name, which is not verified.
   var name: UntrustedText
@@ -29,7 +29,7 @@ enum ListenerAction: Equatable, Sendable {
   case send(FrameType, [UInt8])
   /// Ask the user, then call ``ListenerAdmission/personAnswered(_:now:)``.
   case askPerson(InvitationToAnswer)
-  /// The user need not answer any more.
+  /// Stop asking the user, whose answer would have no effect.
   case invitationEnded(CloseCode, UntrustedText)
   /// Send ACCEPT with this proof: the dialler is admitted.
   case accept(proof: Bytes32?, basis: AdmissionBasis)
@@ -47,13 +47,13 @@ enum ListenerAction: Equatable, Sendable {
 struct ListenerAdmission: Sendable {
   /// How the session admits, with the data that this needs.
   enum Mode: Sendable {
-    /// Whoever asks.
+    /// Admission of every peer that asks.
     case anyone
     /// Admission of stored peers only; the value says whether this peer is stored.
     case known(isKnown: Bool)
-    /// By the session's code, or one of the additional codes.
+    /// Admission by the session's code, or by one of the additional codes.
     case code(CodeKey, besides: [CodeChoice] = [])
-    /// By a user's decision.
+    /// Admission by a user's decision.
     case ask
     /// Admission by a code whose key is still being computed.
     case notReady
@@ -109,7 +109,7 @@ struct ListenerAdmission: Sendable {
 
   private let facts: Facts
   private var state = State.awaitingHello
-  /// The proof for the dialler that the local peer belongs to the session (MEM-8).
+  /// Proves to the dialler that the local peer belongs to the session (MEM-8).
   private var ticket: Ticket?
 
   /// Creates the state machine for one link.

@@ -4,7 +4,7 @@ import PeerWire
 
 /// A peer that was admitted before and is saved in the peer store.
 public struct KnownPeer: Equatable, Sendable {
-  /// The best proof of its key so far.
+  /// The ways in which a peer's key was verified.
   public enum Verification: String, Codable, Sendable {
     /// Both sides knew the code.
     case code
@@ -12,7 +12,7 @@ public struct KnownPeer: Equatable, Sendable {
     case ask
     /// A link, or a member of its session, named the key.
     case link
-    /// The key was not proved.
+    /// Nothing verified the key.
     case anyone
   }
 
@@ -20,7 +20,7 @@ public struct KnownPeer: Equatable, Sendable {
   public var peer: PeerID
   /// Its latest display name, which is not verified.
   public var name: UntrustedText
-  /// The best proof of its key.
+  /// The strongest verification of the peer's key so far.
   public var verified: Verification
   /// The time of its first admission.
   public var firstSeen: Date
@@ -93,7 +93,7 @@ public actor PeerStore {
   /// - Parameters:
   ///   - peer: The peer.
   ///   - name: Its display name; cut to 64 characters.
-  ///   - how: How its key was proved.
+  ///   - how: How its key was verified.
   /// - Throws: ``PeerStoreError``; the peer is then remembered until the program ends.
   public func remember(
     _ peer: PeerID,

@@ -101,7 +101,7 @@ final class SessionAdmission {
     invitations[id] = handshake
   }
 
-  /// Forgets an invitation that needs no answer any more.
+  /// Forgets an invitation that no longer needs an answer.
   func invitationEnded(_ id: InvitationID) { invitations[id] = nil }
 
   /// Answers an invitation with a user's decision.

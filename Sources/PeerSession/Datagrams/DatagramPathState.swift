@@ -50,9 +50,7 @@ struct DatagramPathState: Sendable {
     wakeAt = now
   }
 
-  /// Handles that `wakeAt` came.
-  ///
-  /// Earlier, it does nothing.
+  /// Does the work that is due at ``wakeAt``; does nothing before that time.
   mutating func timePassed(now: UInt64) -> Action {
     guard now >= wakeAt else { return Action() }
     var action = Action()
@@ -71,7 +69,7 @@ struct DatagramPathState: Sendable {
     return action
   }
 
-  /// Handles that an answer was opened.
+  /// Handles the answer to a probe.
   ///
   /// An answer to any probe since the last answered one counts: on a slow path, it comes after
   /// further probes were sent. Other answers change nothing.

@@ -32,7 +32,7 @@ struct AcknowledgementBatch: Equatable, Sendable {
     bytes += byteCount
   }
 
-  /// Handles that the bytes that were available on the link are read.
+  /// Records that all bytes available on the link were read.
   mutating func readCompleted() -> Decision {
     if parts >= Self.maximumParts || bytes >= Self.maximumBytes { return .send }
     guard isOwed, !isScheduled else { return .nothing }
@@ -48,7 +48,7 @@ struct AcknowledgementBatch: Equatable, Sendable {
     return isOwed
   }
 
-  /// Handles that ACK was sent, or that a new link replaces the one on which it was due.
+  /// Records that ACK was sent, or that a new link replaced the one on which it was due.
   mutating func cleared() {
     parts = 0
     bytes = 0

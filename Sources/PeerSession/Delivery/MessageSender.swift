@@ -170,7 +170,7 @@ final class MessageSender: Sendable {
   /// Asks the peers of a group to confirm the messages that were sent to them before.
   ///
   /// - Returns: A token for ``Confirmations/wait(for:)``.
-  /// - Throws: What ``Session/send(_:to:mode:)`` throws.
+  /// - Throws: The errors of ``Session/send(_:to:mode:)``.
   private nonisolated(nonsending) func confirm(
     _ group: Routes.Relayed
   ) async throws(SessionError) -> UInt64 {

@@ -39,10 +39,10 @@ struct ReadingControl {
   /// Reads a peer again, as the application asks.
   mutating func start(_ peer: PeerID) { stopped.remove(peer) }
 
-  /// Handles that the application handled a large message of a peer that it is ready to read.
+  /// Records that the application handled a large message of a peer.
   ///
-  /// If the application stopped the peer, the message waits in the application's own queue and
-  /// still needs its room.
+  /// The message frees its room, unless the application stopped the peer: then the message still
+  /// waits in the application's own queue.
   ///
   /// - Returns: The peers whose links may be read again.
   mutating func messageHandled(of peer: PeerID, now: NIODeadline) -> [PeerID] {
@@ -59,22 +59,22 @@ struct ReadingControl {
   /// Handles the last part of a message.
   mutating func messageCompleted(by peer: PeerID) { room.completed(by: peer) }
 
-  /// Handles that a relay handled one of its own large messages, even if the application stopped
-  /// the peer.
+  /// Records that the local relay handled a large message addressed to it, and frees its room even
+  /// if the application stopped the peer.
   ///
   /// - Returns: The peers whose links may be read again.
   mutating func relayMessageHandled(of peer: PeerID, now: NIODeadline) -> [PeerID] {
     room.handled(peer, now: now)
   }
 
-  /// Handles that a peer left the session.
+  /// Records that a peer left the session.
   ///
   /// - Returns: The peers whose links may be read again.
   mutating func departed(_ peer: PeerID, now: NIODeadline) -> [PeerID] {
     room.removed(peer, now: now)
   }
 
-  /// Handles that a link was not read until now, so that its message could not arrive.
+  /// Records that a link is read again; the time before does not count against its large message.
   mutating func resumed(_ peer: PeerID, now: NIODeadline) { room.resumed(peer, now: now) }
 
   /// When the first large message is overdue; nil if none can become overdue.

@@ -142,7 +142,7 @@ extension Control {
     var incarnation: SessionIncarnation
     /// The number of the last message part received from it.
     var received: UInt64
-    /// The number of the link with which the delivery state began (RSM-5).
+    /// The number of the link that began the delivery state (RSM-5).
     var since: Int?
 
     init(incarnation: SessionIncarnation, received: UInt64, since: Int? = nil) {
@@ -257,7 +257,7 @@ extension Control {
     ///
     /// - Parameters:
     ///   - dialler: The dialler's incarnation of that state.
-    ///   - since: The number of the link with which it began.
+    ///   - since: The number of the link that began it.
     ///   - listener: The listener's incarnation.
     /// - Returns: Whether the listener resumes it.
     func resumes(
@@ -299,7 +299,7 @@ extension Control {
     }
   }
 
-  /// What the dialler must do to be admitted (3.1).
+  /// The step that admits the dialler (3.1).
   enum AdmissionStep: String, Codable, Sendable {
     case none
     case code

@@ -26,17 +26,17 @@ struct DialPlan: Sendable, Equatable {
   private(set) var failures = 0
   /// The reason for not dialling the peer; nil if it may be dialled.
   private(set) var bar: Bar?
-  /// When the peer was given up after a broken link.
+  /// When the peer was declared lost after its link broke; `nil` if it is not lost.
   private(set) var lostAt: NIODeadline?
-  /// The process of the peer that discovery shows now.
+  /// The process of the peer that discovery currently shows.
   private(set) var announced: SessionIncarnation?
 
   /// Whether the peer must not be dialled.
   var isBarred: Bool { bar != nil }
-  /// Whether the peer was given up after a broken link, and has not returned.
+  /// Whether the peer was declared lost after its link broke, and has not returned.
   var isLost: Bool { lostAt != nil }
 
-  /// Whether the peer may return: it is neither barred nor given up.
+  /// Whether the peer may return: it is neither barred nor lost.
   var mayReturn: Bool { !isBarred && !isLost }
 
   /// The waits after failed dials, in milliseconds; the last one repeats (LIV-3).
@@ -44,14 +44,14 @@ struct DialPlan: Sendable, Equatable {
 
   // MARK: News of the peer
 
-  /// Handles that a member named the peer, as this process.
+  /// Records that a member named the peer, with this incarnation.
   mutating func named(of incarnation: SessionIncarnation, dialAt due: NIODeadline) {
     lift(incarnation)
     guard !isBarred, next == nil || isLost else { return }
     next = due
   }
 
-  /// Handles that discovery shows the peer, as this process.
+  /// Records that discovery shows the peer, with this incarnation.
   ///
   /// - Parameters:
   ///   - incarnation: The process.
@@ -73,10 +73,10 @@ struct DialPlan: Sendable, Equatable {
     next = now
   }
 
-  /// Handles that discovery does not show the peer any more, which proves nothing (LIV-5).
+  /// Records that discovery no longer shows the peer, which may still be online (LIV-5).
   mutating func vanished() { announced = nil }
 
-  /// Handles that either side may now prove what it could not prove before.
+  /// Records that a proof of membership that failed before may now succeed, and dials the peer again.
   mutating func proofChanged(now: NIODeadline) {
     guard case .untilProof = bar else { return }
     bar = nil
@@ -104,7 +104,7 @@ struct DialPlan: Sendable, Equatable {
   /// Records the end of a dial, whether it succeeded or failed.
   mutating func ended() { isDialling = false }
 
-  /// Handles that a link with the peer opened, whichever side dialled.
+  /// Records that a link with the peer opened, whichever side dialled.
   mutating func linkOpened() {
     next = nil
     failures = 0
@@ -112,14 +112,14 @@ struct DialPlan: Sendable, Equatable {
     lostAt = nil
   }
 
-  /// Handles that a relay reaches the peer, which is dialled rarely from now on (RLY-6).
+  /// Records that a relay reaches the peer, and plans dials at long intervals (RLY-6).
   mutating func relayed(now: NIODeadline, jitter: Double) {
     lostAt = nil
     failures = 0
     planRarely(now: now, jitter: jitter)
   }
 
-  /// Handles that the link broke.
+  /// Records that the link broke.
   ///
   /// The side that had dialled it dials first (LIV-3).
   mutating func linkBroke(dialledLast: Bool, now: NIODeadline) {
@@ -127,7 +127,7 @@ struct DialPlan: Sendable, Equatable {
     next = now + (dialledLast ? .zero : .seconds(1))
   }
 
-  /// Handles that the peer was given up (LIV-4).
+  /// Records that the peer was declared lost (LIV-4).
   mutating func lost(now: NIODeadline, jitter: Double) {
     lostAt = now
     failures = 0
@@ -135,7 +135,7 @@ struct DialPlan: Sendable, Equatable {
     set(1_000, now, jitter)
   }
 
-  /// Handles that another peer returned, so that the network may have recovered (LIV-4).
+  /// Records that another peer returned, so that the network may have recovered (LIV-4).
   mutating func otherPeerReturned(now: NIODeadline) {
     guard isLost, !isBarred, !isDialling else { return }
     next = min(next ?? .distantFuture, now)
@@ -177,8 +177,8 @@ struct DialPlan: Sendable, Equatable {
     var isAwaited = false
     /// Whether the peer is a proven member, or a relay may reach it.
     var isKept = false
-    /// Whether the next dial is not urgent, because a relay reaches the peer or the peer has no
-    /// room.
+    /// Whether dials take place at long intervals, because a relay reaches the peer or the peer has
+    /// no room.
     var isRare = false
   }
 

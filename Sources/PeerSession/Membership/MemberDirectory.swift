@@ -163,14 +163,14 @@ final class MemberDirectory {
       entry.id != membership.host && !membership.relays.contains(entry.id)
         && !entry.isJoined && entry.link == nil && session.dialler.policy.isIdle(entry.id)
     }
-    // A peer that this peer never met makes room first.
+    // Forget a peer that the local peer never met, before one that it met.
     let unproven = candidates.first { !membership.contains($0.id) }
     guard let forgotten = unproven ?? candidates.first else { return false }
     forget(forgotten.id)
     return true
   }
 
-  /// Handles that discovery shows a peer of this session (MEM-9).
+  /// Adds or updates a peer of this session that discovery shows (MEM-9).
   func found(_ peer: PeerID, at addresses: [PeerAddress], as incarnation: SessionIncarnation) {
     guard peer != session.localPeer, !session.hasEnded, !membership.isRemoved(peer) else { return }
     let entry: PeerEntry
@@ -201,7 +201,7 @@ final class MemberDirectory {
     session.planTick()
   }
 
-  /// Handles that discovery does not show a peer any more.
+  /// Records that discovery no longer shows a peer.
   func vanished(_ peer: PeerID) { session.dialler.policy.vanished(peer) }
 
   // MARK: The membership record
@@ -262,7 +262,7 @@ final class MemberDirectory {
 
   // MARK: Proofs of membership
 
-  /// Handles that a peer proved its membership on a link, or that a relay vouches for it.
+  /// Records that a peer proved its membership on a link, or that a relay vouches for it.
   func met(_ entry: PeerEntry) {
     guard hasJoined, membership.session != .unnamed else { return }
     var member = entry.stored
@@ -303,7 +303,7 @@ final class MemberDirectory {
     if update({ $0.received(ticket) }) { proofChanged() }
   }
 
-  /// Allows dialling peers again that did not accept the local proof of membership, or gave none.
+  /// Allows dialling peers again that rejected the local proof of membership, or gave no proof.
   private func proofChanged() {
     session.dialler.policy.proofChanged(now: .now())
     session.planTick()

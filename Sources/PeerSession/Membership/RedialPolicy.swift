@@ -82,7 +82,7 @@ struct RedialPolicy: Sendable {
 
   // MARK: Reports of peers
 
-  /// Handles that a member or the stored record named a peer, as this process.
+  /// Records that a member or the stored record named a peer, with this incarnation.
   mutating func named(
     _ peer: PeerID,
     as incarnation: SessionIncarnation,
@@ -91,7 +91,7 @@ struct RedialPolicy: Sendable {
     contacts[peer, default: Contact()].plan.named(of: incarnation, dialAt: due)
   }
 
-  /// Handles that discovery shows a peer, as this process.
+  /// Records that discovery shows a peer, with this incarnation.
   ///
   /// - Parameters:
   ///   - peer: The peer.
@@ -110,15 +110,15 @@ struct RedialPolicy: Sendable {
       .discovered(incarnation, isMoved: isMoved, hasLink: hasLink, now: now)
   }
 
-  /// Handles that discovery does not show a peer any more.
+  /// Records that discovery no longer shows a peer.
   mutating func vanished(_ peer: PeerID) { contacts[peer]?.plan.vanished() }
 
-  /// Handles that one peer returned: the network may have recovered for all (LIV-4).
+  /// Records that a peer returned, so that the network may have recovered for all peers (LIV-4).
   mutating func peerReturned(now: NIODeadline) {
     for peer in contacts.keys { contacts[peer]?.plan.otherPeerReturned(now: now) }
   }
 
-  /// Handles that either side may now prove what it could not prove before.
+  /// Records that proofs of membership that failed before may now succeed.
   mutating func proofChanged(now: NIODeadline) {
     for peer in contacts.keys { contacts[peer]?.plan.proofChanged(now: now) }
   }
@@ -128,32 +128,32 @@ struct RedialPolicy: Sendable {
 
   // MARK: Links
 
-  /// Handles that a link with a peer opened.
+  /// Records that a link with a peer opened.
   mutating func linkOpened(_ peer: PeerID, dialledHere: Bool) {
     contacts[peer, default: Contact()].plan.linkOpened()
     contacts[peer]?.dialledLast = dialledHere
     contacts[peer]?.brokenAt = nil
   }
 
-  /// Handles that a relay reaches a peer (RLY-6).
+  /// Records that a relay reaches a peer (RLY-6).
   mutating func routeOpened(_ peer: PeerID, now: NIODeadline, jitter: Double) {
     contacts[peer, default: Contact()].plan.relayed(now: now, jitter: jitter)
     contacts[peer]?.brokenAt = nil
   }
 
-  /// Handles that a link broke, which ends nothing yet (LIV-3).
+  /// Records that a link broke; the peer stays in the session for now (LIV-3).
   mutating func linkBroke(_ peer: PeerID, now: NIODeadline) {
     let contact = contacts[peer] ?? Contact()
     contacts[peer, default: Contact()].brokenAt = contact.brokenAt ?? now
     contacts[peer]?.plan.linkBroke(dialledLast: contact.dialledLast, now: now)
   }
 
-  /// Handles that the local peer replaces a link by a new one, which it dials itself.
+  /// Records that the local peer dials a new link to replace an open one.
   mutating func linkRenewed(_ peer: PeerID) {
     contacts[peer, default: Contact()].dialledLast = true
   }
 
-  /// Handles that the other side closed a link (3.6).
+  /// Handles a CLOSE that the other side sent (3.6).
   ///
   /// - Parameters:
   ///   - peer: The peer.
@@ -192,7 +192,7 @@ struct RedialPolicy: Sendable {
     }
   }
 
-  /// Handles that a peer left the session.
+  /// Records that a peer left the session.
   mutating func departed(_ peer: PeerID) { contacts[peer]?.brokenAt = nil }
 
   /// Bars a peer from being dialled.
@@ -261,17 +261,17 @@ struct RedialPolicy: Sendable {
     }
   }
 
-  /// Returns whether a peer with a broken link must be given up (LIV-4).
+  /// Returns whether a peer with a broken link must be declared lost (LIV-4).
   func isOverdue(_ peer: PeerID, now: NIODeadline) -> Bool {
     contacts[peer]?.brokenAt.map { now - $0 >= lostAfter } ?? false
   }
 
-  /// Handles that a peer was given up (LIV-4).
+  /// Records that a peer was declared lost (LIV-4).
   mutating func lost(_ peer: PeerID, now: NIODeadline, jitter: Double) {
     contacts[peer, default: Contact()].plan.lost(now: now, jitter: jitter)
   }
 
-  /// Returns when work for an unlinked peer is due next: a dial, or giving the peer up.
+  /// Returns when a peer without a link must be dialled, or declared lost.
   func nextDue(for peer: PeerID) -> NIODeadline? {
     guard let contact = contacts[peer] else { return nil }
     let isWaiting = !contact.plan.isDialling && !contact.plan.isBarred
@@ -296,7 +296,7 @@ struct RedialPolicy: Sendable {
   /// - Parameters:
   ///   - peer: The peer.
   ///   - now: The time.
-  ///   - standing: Gives the standing of any peer of the session.
+  ///   - standing: Returns the standing of a peer of the session.
   /// - Returns: Whether the caller may start the dial.
   func allowsDial(
     of peer: PeerID,

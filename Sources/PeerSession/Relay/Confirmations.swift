@@ -63,7 +63,7 @@ final class Confirmations: Sendable {
     if isDone { finish(token, .success(())) }
   }
 
-  /// Records that a peer left, so that it cannot confirm any more.
+  /// Records that a peer left, so that it can no longer confirm.
   func failed(_ peer: PeerID, _ error: SessionError) {
     let tokens = state.withLockedValue { state in
       state.waits.filter { $0.value.missing.contains(peer) }.keys.sorted()

@@ -1,7 +1,7 @@
-/// How much one member may have a relay forward: a bucket of bytes and a bucket of copies (RLY-14).
+/// The limit of what a relay forwards for one member: a bucket of bytes and one of copies (RLY-14).
 ///
-/// A value without I/O. What was read is forwarded even if it exceeds the buckets. The member is
-/// then not read until the debt is paid, so that TCP slows it down.
+/// A value without I/O. A message that was read is forwarded even if it exceeds the buckets. The
+/// member is then not read until the debt is paid, so that TCP slows it down.
 struct RateLimiter: Sendable {
   /// The cost of a message in addition to its bytes.
   static let overhead = 64
@@ -26,7 +26,7 @@ struct RateLimiter: Sendable {
     filledAt = now
   }
 
-  /// What to do with a member.
+  /// How the relay must treat a member after a message.
   enum Verdict: Equatable {
     /// Continue reading it.
     case pass
@@ -77,7 +77,7 @@ struct RateLimiter: Sendable {
     filledAt = now
     bytes = min(Double(rate.bytes) * Self.burst, bytes + elapsed * Double(rate.bytes))
     copies = min(Double(rate.copies) * Self.burst, copies + elapsed * Double(rate.copies))
-    // After a pause, earlier excess does not count any more.
+    // After a pause, earlier excess no longer counts.
     if level >= Self.low { emptySince = nil }
   }
 }

@@ -13,8 +13,7 @@ public struct CarryRequest: Sendable {
   public var name: UntrustedText
   /// How the relay admits newcomers.
   public var admission: AdmissionPolicy
-  /// The host's grant, with which the relay may serve the session even after a restart; it is
-  /// verified.
+  /// The host's verified grant, which lets the relay serve the session even after a restart.
   public var grant: RelayGrant
   /// The part of the host's IP address that limits count by: the IPv4 address, or the /64 of an IPv6
   /// address.

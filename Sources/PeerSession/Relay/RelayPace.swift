@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// Limits a member to what its relay forwards, so that the member never exceeds it (RLY-14).
+/// Limits how fast a member sends to its relay, so that it never exceeds the relay's rate (RLY-14).
 ///
 /// A lock around a ``RateLimiter`` that is a tenth stricter than the relay's.
 final class RelayPace: Sendable {

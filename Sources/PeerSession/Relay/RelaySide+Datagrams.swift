@@ -26,7 +26,7 @@ extension RelaySide {
       let targets = table.targets(of: routes, from: sender)
       guard mayPass(bytes.count, copies: max(1, targets.count), from: sender) else { return }
       for target in targets {
-        // A member that reads its messages too slowly gets no datagrams behind them.
+        // If too many messages wait for a member, the datagram is dropped.
         guard queues[target.peer]?.dataBytes ?? 0 <= Limits.framePayload else { continue }
         session.entries[target.peer]?.datagrams?
           .send(RelayMessage.from(target.route).encoded(bytes[offset...]), isRelays: true)

@@ -102,7 +102,7 @@ extension RelaySide {
     flushSoon(peer)
   }
 
-  /// Queues a message for a member, or ends the routes of a member for which too much waits
+  /// Queues a message for a member, or ends the member's routes if too many bytes wait for it
   /// (RLY-12).
   private func forward(_ message: [UInt8], to peer: PeerID) {
     queues[peer, default: RelayQueue()].append(data: message)

@@ -45,14 +45,14 @@ final class RelaySide {
 
   // MARK: Events of the session
 
-  /// Handles that a link opens: the peer needs no relay any more (RLY-8).
+  /// Ends the relayed route to a peer to which a link opens (RLY-8).
   func linkOpens(_ entry: PeerEntry) {
     unwant(entry.id, .rerouted)
     guard let former = entry.relayed?.incarnation else { return }
     session.drop(entry, former == entry.member.incarnation ? .rerouted : .restarted)
   }
 
-  /// Handles that delivery state with a peer begins.
+  /// Handles the beginning of the delivery state with a peer.
   func began(_ entry: PeerEntry, _ incarnation: SessionIncarnation) {
     queues[entry.id] = nil
     guard isRelaying else { return }
@@ -79,7 +79,7 @@ final class RelaySide {
     if entry.id == session.host, entry.member.role == .relay { gained(entry) }
   }
 
-  /// Handles a grant, with which a peer shows that the host made it a relay (RLY-1).
+  /// Handles a grant: the proof of a peer that the host made it a relay (RLY-1).
   func grantReceived(_ grant: RelayGrant, _ entry: PeerEntry, _ link: ControlLink) {
     guard !entry.isSessionRelay else { return }
     guard grant.isValid(session: session.id, host: session.host, relay: entry.id) else {
@@ -97,7 +97,7 @@ final class RelaySide {
     session.directory.update { $0.vouched(for: entry.id) }
   }
 
-  /// Handles that the delivery state of a peer ended.
+  /// Handles the end of the delivery state with a peer.
   func departed(_ entry: PeerEntry, _ reason: DepartureReason) {
     queues[entry.id] = nil
     limiters[entry.id] = nil
@@ -109,10 +109,10 @@ final class RelaySide {
     for peer in relayed.lost(entry.id) { settle(peer, reason == .lost ? .lost : .reset) }
   }
 
-  /// Handles that the local peer disconnects a relayed peer.
+  /// Ends the route to a relayed peer that the local peer disconnects.
   func disconnects(_ entry: PeerEntry, _ code: CloseCode) { unwant(entry.id, RouteEnd(code)) }
 
-  /// Gives the peers behind a relay the state of the relay's link.
+  /// Copies the state of a relay's link to the peers behind the relay.
   func stateChanged(of relay: PeerEntry) {
     guard relay.isSessionRelay else { return }
     for entry in session.entries.values where entry.relayed?.route.relay == relay.id {
@@ -167,7 +167,7 @@ final class RelaySide {
         link,
         entry,
         .protocolError,
-        "A relay message arrived, but this peer is no relay."
+        "A relay message arrived, but this peer is not a relay."
       )
     }
     do {

@@ -129,7 +129,7 @@ struct RelayedPeers {
     relays[relay] = state
   }
 
-  /// Handles that a relay withdraws a number, which it may assign again after the answer.
+  /// Handles a relay's withdrawal of a number, which the relay may assign again after the answer.
   ///
   /// - Returns: The peer of the number, if the number was in use.
   mutating func closed(_ number: UInt8, of relay: PeerID) throws(Violation) -> PeerID? {

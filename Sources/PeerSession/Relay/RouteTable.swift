@@ -72,7 +72,7 @@ struct RouteTable {
     }
     var actions: [Action] = []
     if seat.numbers[other] != nil {
-      // A member does not request a peer that it reaches, unless its own state began anew.
+      // A member does not request a peer that it reaches, unless its own delivery state began again.
       actions = close(peer, other, .rerouted, .rerouted)
       seat = seats[peer] ?? seat
     }

@@ -9,12 +9,12 @@ struct AddressWatch {
   private var announced: [String]?
   private var nextCheck: NIODeadline?
 
-  /// Compares the addresses, if it is time.
+  /// Compares the present addresses with the announced ones, if the interval has passed.
   ///
   /// - Parameters:
   ///   - now: The time.
   ///   - addresses: Returns the present addresses.
-  /// - Returns: The addresses to send; nil if the peers know them.
+  /// - Returns: The addresses to send; nil if they have not changed, or the interval has not passed.
   mutating func changed(now: NIODeadline, addresses: () -> [String]) -> [String]? {
     if let nextCheck, now < nextCheck { return nil }
     nextCheck = now + Self.interval

@@ -8,7 +8,7 @@ final class Delivery {
   let outbox: Outbox
   /// The messages that the peer sends.
   var inbox = MessageInbox()
-  /// The number of the link with which this state began, the same at both ends (RSM-5).
+  /// The number of the link that began this state, the same at both ends (RSM-5).
   var since: Int
   /// The number of the last open link that this side dialled; 0 if there is none (DUP-1).
   var lastDialled = 0

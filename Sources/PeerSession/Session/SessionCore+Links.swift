@@ -216,7 +216,7 @@ extension SessionCore: LinkDelegate {
     case .bulkRequest:
       let request = try Control.BulkRequest.decode(payload)
       guard link.side == .dialler else {
-        return fail(link, entry, .protocolError, "A BULK-REQUEST comes from the side that dials.")
+        return fail(link, entry, .protocolError, "Only the listener may send BULK-REQUEST.")
       }
       bulk?.linksRequested(request, entry, link)
     default: break

@@ -14,7 +14,7 @@ final class SessionCore {
   let transport: TransportCore
   let eventLoop: any EventLoop
   let events: EventQueue
-  /// What any thread may read of the session.
+  /// The part of the session that any thread may read.
   let published: NIOLockedValueBox<SessionSnapshot>
   let incarnation = SessionIncarnation.random()
   let logger: Logger
@@ -88,7 +88,8 @@ final class SessionCore {
     collectedBytes += bytes
   }
 
-  /// Gives the collected events to the consumer; stops reading when it is far behind (MSG-5).
+  /// Gives the collected events to the consumer, and stops reading the links if the consumer is too
+  /// slow (MSG-5).
   func deliverEvents() {
     guard !collected.isEmpty else { return }
     let mustPause = events.push(&collected, bytes: collectedBytes)
@@ -109,7 +110,7 @@ final class SessionCore {
     }
   }
 
-  /// Updates what other threads may read, and the time of the next tick.
+  /// Updates the snapshot that other threads may read, and the time of the next tick.
   func publish() {
     let joined = entries.values.filter(\.isJoined).sorted { $0.id < $1.id }
     let peers = joined.map { entry in
@@ -216,7 +217,7 @@ final class SessionCore {
     planTick()
   }
 
-  /// Handles that a message in several parts was passed on.
+  /// Records that all parts of a large message were passed on.
   ///
   /// A relay handles its own messages at once; the application reports later that it handled the
   /// others.
@@ -258,7 +259,7 @@ final class SessionCore {
     if let relayed = entry.relayed.take() {
       confirmations.failed(entry.id, SessionError(.peerLost, "The peer is out of the session."))
       bulk?.peerLeft(entry.id)
-      // Senders count under this lock, so no sender counts a message after this.
+      // Senders count messages under the same lock, so the count cannot change after this.
       let undelivered = published.withLockedValue { published in
         published.routes[entry.id] = nil
         return relayed.ledger.unconfirmed

@@ -9,7 +9,8 @@ struct Frontier {
   /// New lines follow it (BRD-31).
   private(set) var chatTime: HybridTime?
 
-  /// The time that the next chat line must follow; nil if no line can follow the latest one.
+  /// The time after which the next chat line must be; nil if there is no line yet, or if the latest
+  /// line has the greatest possible time.
   var floorOfChat: HybridTime? { chatTime.flatMap { $0.canBeFollowed ? $0 : nil } }
 
   /// Records the writes of a batch.

@@ -63,8 +63,14 @@ struct Stack {
     }
   }
 
-  /// Returns the objects that `id` names as the new neighbors, without the objects that are being
-  /// moved.
+  /// Returns the objects next to which the moved objects are placed.
+  ///
+  /// - Parameters:
+  ///   - id: The object or group that the caller named.
+  ///   - named: That object, or the objects in that group.
+  ///   - moving: The moved objects.
+  /// - Returns: The named objects without the moved ones.
+  /// - Throws: `nextToItself` if all named objects are being moved.
   private static func neighbors(
     _ id: ObjectID,
     _ named: Set<ObjectID>,
@@ -75,8 +81,8 @@ struct Stack {
     return staying
   }
 
-  /// Returns the order after each moving object has changed places with the object before it,
-  /// unless that object is moving too.
+  /// Returns the order after swapping each moved object with the object before it, unless that
+  /// object is moved too.
   private static func stepped(
     _ order: some Sequence<ObjectID>,
     _ moving: Set<ObjectID>

@@ -14,7 +14,7 @@ package enum ZIndex {
 
   /// Returns whether new objects go in front of a z index.
   ///
-  /// They do not if it leaves no short z index in front of it.
+  /// They do not if no short z index is greater than this one.
   package static func isFollowed(_ place: [UInt8]) -> Bool {
     place.count <= BoardLimits.zIndexBytes && leading(0xFF, of: place) <= mostEqual
   }

@@ -10,7 +10,7 @@ public enum ObjectChange: Hashable, Sendable {
   case selected(ObjectID)
 }
 
-/// A record of which objects of a board changed, and how, while batches are applied.
+/// A record of the changed objects of a board, and their changes, while batches are applied.
 public struct ChangeLog: Sendable {
   private struct Entry {
     let object: ObjectID

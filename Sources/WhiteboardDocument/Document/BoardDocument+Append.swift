@@ -25,7 +25,7 @@ extension BoardDocument {
   ///   - time: Milliseconds since 1970.
   ///   - lost: The time from which entries are missing in the log, because they could not be
   ///     appended, although this state contains them; nil if none are missing. A gap is stored for
-  ///     them, since no earlier keyframe leads to this state any more.
+  ///     them, since no earlier keyframe leads to this state.
   /// - Throws: The errors of ``append(_:)``.
   public func writeKeyframe(
     _ bytes: [UInt8],

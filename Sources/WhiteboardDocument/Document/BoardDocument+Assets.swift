@@ -40,7 +40,7 @@ extension BoardDocument {
     try await read { db in try StoredAssets.hashes(db) }
   }
 
-  /// Removes an asset that is damaged, or that no object shows any more.
+  /// Removes an asset that is damaged, or that no object shows.
   public func removeAsset(_ sha256: [UInt8]) async throws(DocumentError) {
     try await write { db in try StoredAssets.remove(sha256, db) }
   }

@@ -78,7 +78,9 @@ struct WriterInspection: Sendable {
     for end in ["-wal", "-shm"] { unlink(path + end) }
     try FileSync.synchronize((path as NSString).deletingLastPathComponent)
     return log.message(damage, isComplete: isComplete) + " The damaged file is saved as \(copy)."
-      + (isComplete ? "" : " Run 'whiteboard-peer boards recover \(path)' to save data of both.")
+      + (isComplete
+        ? ""
+        : " Run 'whiteboard-peer boards recover \(path)' to save the intact data of both files.")
   }
 
   /// Opens a copy of the file with its last transaction rolled back; nil if there is nothing to

@@ -102,8 +102,8 @@ struct WriteAheadLog: Sendable {
     isForeign = mainPageSize != pageSize || (main.bytes(at: 18, 1) == [1] && differs(log, main))
   }
 
-  /// The damaged frame of which several bits can be the damaged one, and the frames that result from
-  /// them; nil unless there is exactly one such frame, and it was committed.
+  /// The damaged frame that several different repairs would make valid, and the results of these
+  /// repairs; nil unless there is exactly one such frame, and it was committed.
   var ambiguousFrame: (slot: Int, candidates: [WALFrame])? {
     guard content.candidates.count == 1, let (slot, candidates) = content.candidates.first,
       slot < content.committed

@@ -3,18 +3,19 @@ import WhiteboardRendering
 
 /// The photos that a terminal shows as pixels, and the bytes that change them.
 ///
-/// Photos are under the cells, so cells must be blank where a photo is visible. The layer computes
-/// and remembers, and writes nothing itself. Keep the screen's last row free of sixels, since a
-/// terminal scrolls if they reach below it.
+/// Photos are drawn below text, so the cells over a visible photo must be blank. The layer returns
+/// the bytes, and the caller writes them. Keep the screen's last row free of sixels, since a
+/// terminal scrolls if they reach below that row.
 package struct GraphicsLayer: Sendable {
   /// The bytes to write, and the contents of the terminal's cells after that.
   package struct Update: Hashable, Sendable {
-    /// The bytes to write before the cells in the same frame; afterwards the cursor may be
-    /// anywhere.
-    package var bytes: [UInt8] = []
-    /// Cells that are blank on the terminal now, or show only a picture.
+    /// The bytes to write before the cells of the same frame.
     ///
-    /// Write the screen's cells that are not blank there again.
+    /// They leave the cursor at an unspecified position.
+    package var bytes: [UInt8] = []
+    /// The cells that the update clears or covers with a photo.
+    ///
+    /// After the update, write the text of these cells again.
     package var overwritten: [CellArea] = []
   }
 
@@ -193,7 +194,7 @@ package struct GraphicsLayer: Sendable {
     return number
   }
 
-  /// Returns the z-index of each object, which stays the same as long as the order is right.
+  /// Returns the z-index of each object; it is unchanged if the existing ones are in order.
   private func layers(of objects: [ObjectID]) -> [Int] {
     var last = Self.lowestLayer
     let layers = objects.map { id in

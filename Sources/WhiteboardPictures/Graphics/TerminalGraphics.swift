@@ -11,8 +11,8 @@ package enum TerminalGraphics: Hashable, Sendable, CaseIterable {
 
 /// A photo in the form in which it is sent to a terminal.
 ///
-/// Creating one decodes and encodes the photo, which takes long. Do it off the main loop, once for
-/// each photo and size.
+/// Creating a value decodes and encodes the photo, which takes long. Create it outside the main
+/// loop, once for each photo and size.
 package struct TerminalPhoto: Hashable, Sendable {
   /// The pixels of the photo.
   package let pixels: PhotoPixels
@@ -69,8 +69,12 @@ struct PixelArea: Hashable, Sendable {
   let width: Int
   let height: Int
 
-  /// Creates the part of a picture that `area` shows if the whole picture fills `box`; at least one
-  /// pixel.
+  /// Creates the part of a picture that appears in some cells; at least one pixel.
+  ///
+  /// - Parameters:
+  ///   - size: The size of the picture in pixels.
+  ///   - area: The cells that show the part.
+  ///   - box: The cells that the whole picture fills.
   init(of size: (width: Int, height: Int), showing area: CellArea, in box: CellArea) {
     (x, width) = Self.part(area.columns, of: box.columns, in: size.width)
     (y, height) = Self.part(area.rows, of: box.rows, in: size.height)

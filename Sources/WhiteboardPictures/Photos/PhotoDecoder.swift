@@ -65,8 +65,10 @@ package struct PhotoSize: Hashable, Sendable {
   /// The height of the picture, in pixels.
   package let height: Int
 
-  /// Reads the size from a complete file; a JPEG that lies sideways has the size of the turned
-  /// picture.
+  /// Reads the size from a complete file.
+  ///
+  /// If the metadata of a JPEG rotates it, this is the size after the rotation.
+  ///
   /// - Throws: `photo` if the file is not a valid picture; `isAnimated`.
   package static func read(_ bytes: [UInt8]) throws(PictureError) -> PhotoSize {
     switch try PictureFormat(of: bytes) {

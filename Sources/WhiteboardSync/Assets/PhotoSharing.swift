@@ -65,7 +65,7 @@ final class PhotoSharing {
     return author == board.member || budget.hasRoom(for: bytes, of: author)
   }
 
-  /// A requested photo has no room.
+  /// There is no room to store a requested photo.
   func leaveOut(_ id: AssetID, _ now: Moment) {
     leaveOut(id)
     perform(exchange.arrived(id, now: now.uptime))

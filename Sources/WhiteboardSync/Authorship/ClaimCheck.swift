@@ -64,7 +64,8 @@ final class ClaimCheck {
         claimed > last
       else { return false }
       if incarnation == local { return true }
-      // An author may hide from this replica what it sends to others, so the doubt ends.
+      // The claim may be true: an author can send changes to others and not to this replica. So the
+      // doubt ends after a while.
       let doubt = doubts[incarnation] ?? Doubt(since: now.uptime, sequence: claimed)
       doubts[incarnation] = doubt
       return now.uptime < doubt.since + Self.doubtTimeout

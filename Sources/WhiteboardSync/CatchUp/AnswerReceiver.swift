@@ -64,7 +64,7 @@ final class AnswerReceiver {
     let (records, claimed) = (answer.records, answer.difference)
     let difference = claims.removingContradictedClaims(from: claimed, by: member, now)
     let (revision, known) = (board.state.revision, registry.count)
-    // The records of incarnations of which anything was seen, or claimed.
+    // The records of incarnations that have a dot in the context, seen or claimed.
     let seen = records.filter { record in
       difference.context.contains(record.incarnation)
         || board.state.context.contains(record.incarnation)

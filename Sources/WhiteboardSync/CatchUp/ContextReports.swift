@@ -21,9 +21,9 @@ final class ContextReports {
   private var reportToAllDue: UInt64?
   private var divergenceCheck = DivergenceCheck()
   private var nextComparison: UInt64
-  /// Whose turn it is to receive the local sums.
+  /// The turns of the members to which the replica sends its sums.
   private var receivingSums: Turn
-  /// Whose turn it is to be asked for what the replica lacks.
+  /// The turns of the members that the replica asks for missing changes.
   private var asked: Turn
   private var activity = Activity()
   /// Whether members with an equal context receive the local sums at once.

@@ -27,7 +27,7 @@ final class RequestQueue {
     if !waiting.contains(member) { waiting.append(member) }
   }
 
-  /// Removes a member that cannot be asked any more.
+  /// Removes a member that can no longer be asked.
   func remove(_ member: MemberID) { waiting.removeAll { $0 == member } }
 
   /// Asks the next member, if no other answer is expected soon.

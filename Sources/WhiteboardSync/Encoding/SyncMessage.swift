@@ -189,7 +189,7 @@ package struct MemberProfile: Hashable, Sendable {
 package struct CatchUpRequest: Hashable, Sendable {
   /// The number of the request, which counts those of this sender to this receiver from 1.
   package let number: UInt64
-  /// The buckets of which all cells must be sent, one bit each; 0 unless this is a repair.
+  /// The buckets whose cells must all be sent, one bit for each bucket; 0 unless this is a repair.
   package let buckets: UInt16
   /// The context of the replica that sends the request.
   package let context: Context

@@ -14,7 +14,7 @@ public struct ClockReport: Hashable, Sendable {
 
   /// The member with this clock; the local member for the local clock.
   public let member: MemberID
-  /// What was found.
+  /// The result of the comparison.
   public let finding: Finding
   /// The milliseconds by which the clock is ahead, negative if it is behind.
   ///

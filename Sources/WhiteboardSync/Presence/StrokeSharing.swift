@@ -51,12 +51,12 @@ final class StrokeSharing {
   /// Removes all local strokes, because the local role changed.
   func discardAll() { strokes = [:] }
 
-  /// Previews and commits the points of all local strokes for which that is due.
+  /// Previews and commits the pending points of all local strokes whose deadline has passed.
   func advanceAll(_ now: Moment) {
     for id in strokes.keys.sorted() { advance(id, now) }
   }
 
-  /// Previews and commits the points of a local stroke, if that is due.
+  /// Previews and commits the pending points of a local stroke, if its deadline has passed.
   func advance(_ id: ObjectID, _ now: Moment) {
     guard var stroke = strokes[id] else { return }
     if let preview = stroke.preview(now.uptime) {
@@ -80,7 +80,7 @@ final class StrokeSharing {
     strokes[id] = stroke
   }
 
-  /// When ``advanceAll(_:)`` has something to do; nil if no stroke has pending points.
+  /// When ``advanceAll(_:)`` must be called next; nil if no stroke has pending points.
   var nextDeadline: UInt64? { strokes.values.compactMap(\.nextDeadline).min() }
 
   /// The visible points of a stroke: the committed ones, then the previewed ones.

@@ -17,7 +17,7 @@ struct DeferredChanges {
   private var order: [ObjectID] = []
   private var due: UInt64 = 0
 
-  /// Adds a change, if it is to be reported later or not at all.
+  /// Adds a change, if it must be reported later or not at all.
   /// - Returns: Whether the change was added; otherwise the caller reports it now.
   mutating func append(
     _ change: ObjectChange,

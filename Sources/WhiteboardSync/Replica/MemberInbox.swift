@@ -59,7 +59,7 @@ struct MemberInbox {
   /// Makes a batch wait for another author; it is the first.
   mutating func wait(_ batch: EncodedBatch, since: UInt64) { first = .early(batch, since: since) }
 
-  /// Adds a message behind the others; below the limit, one message of any size has room.
+  /// Adds a message after the others; below the limit, one message of any size is accepted.
   /// - Returns: Whether there was room for it.
   mutating func append(_ message: [UInt8]) -> Bool {
     guard byteCount < Self.byteLimit || !isVerifying else { return false }

@@ -80,7 +80,7 @@ final class Outbox {
   /// Adds a request that the owner gets before the waiting actions.
   func request(_ action: ReplicaAction) { ready.append(action) }
 
-  /// A signature was made; fills it in, and releases the actions that lack no signature any more.
+  /// Fills in a signature that was made, and releases the actions that are now complete.
   func didSign(_ id: SigningID, _ signature: [UInt8]) {
     for index in waiting.indices {
       for gap in waiting[index].gaps where gap.request == id {

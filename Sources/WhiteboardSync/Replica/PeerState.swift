@@ -63,7 +63,7 @@ final class PeerState {
   var pendingRequest: CatchUpRequest?
   /// The request whose answer is being sent.
   var answerInFlight: UInt64?
-  /// Whether so many bytes are queued for it that an answer must wait (SYN-12).
+  /// Whether an answer must wait because too many bytes are queued for the member (SYN-12).
   var isBacklogged = false
   private var answered: UInt64 = 0
   private var lastAnswerAt: UInt64?
@@ -161,7 +161,7 @@ final class PeerState {
   /// The answer to a request was applied.
   func didApplyAnswer(to request: UInt64) { applied = request }
 
-  /// The answer had no room here; does not ask the member for a while.
+  /// Stops asking the member for a while, because there was no room for its answer.
   func postponeRequests(_ now: UInt64) { askAgain = now + Self.fullTimeout }
 
   /// When its answer has taken so long that others are asked as well.

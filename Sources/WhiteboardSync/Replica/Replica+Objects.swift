@@ -113,7 +113,7 @@ extension Replica {
     core.photos.hasRoom(for: id, bytes: bytes)
   }
 
-  /// A member offered a requested photo that has no room.
+  /// A member offered a requested photo, but there is no room to store it.
   public func leaveOutPhoto(_ id: AssetID, now: Moment) {
     core.begin(now)
     core.photos.leaveOut(id, now)

@@ -69,7 +69,7 @@ public enum ReplicaError: Error, Hashable, Sendable {
   }
 }
 
-/// An action that the owner of a `Replica` carries out, or an event that it reports.
+/// An action that the owner of a `Replica` performs, or an event that it reports.
 ///
 /// `from` is the member whose message contained a change; nil for a local change.
 public enum ReplicaAction: Hashable, Sendable {
@@ -87,7 +87,7 @@ public enum ReplicaAction: Hashable, Sendable {
   case send([UInt8], to: [MemberID])
   /// Send a datagram to these members; it may be lost.
   case sendDatagram([UInt8], to: [MemberID])
-  /// Store this change before carrying out later actions.
+  /// Store this change before performing later actions.
   case record(StoredChange)
   /// Photos of this author are not requested, because they exceed its budget or that of the board.
   case photosLeftOut(MemberID)

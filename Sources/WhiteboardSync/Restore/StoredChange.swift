@@ -11,7 +11,7 @@ public enum StoredChange: Hashable, Sendable {
   case batch(EncodedBatch)
   /// A merged answer, a grant or a revocation, after a byte that states the kind.
   ///
-  /// 0 is an answer; 1 is an answer of which each cell was compared (SYN-42); 2 is the same, and two more bytes
+  /// 0 is an answer; 1 is an answer whose cells were all compared (SYN-42); 2 is the same, and two more bytes
   /// name the buckets whose cells were replaced; 3 is a grant; 4 is a revocation.
   case answer([UInt8])
   /// A signed head of an incarnation, through the operation of that sequence.

@@ -1,7 +1,7 @@
 import Whiteboard
 import WhiteboardKit
 
-/// What a part of the client asks ``BoardClient`` to do.
+/// An action that a part of the client requests from ``BoardClient``.
 enum BoardEffect: Equatable, Sendable {
   /// Send a command to the node.
   case command(CommandRequest)

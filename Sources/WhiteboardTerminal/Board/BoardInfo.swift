@@ -5,7 +5,7 @@ struct BoardInfo: Hashable, Sendable {
   private(set) var name = ""
   /// The board's own name, which is shown if it has no title.
   private var plainName = ""
-  /// The link with which others join; empty while the board is offline.
+  /// The join link of the board; empty while the board is offline.
   var link = ""
   var joinCode: String?
   /// Whether discovery shows the board to peers on this network.

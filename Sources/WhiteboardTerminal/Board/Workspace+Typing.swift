@@ -25,7 +25,8 @@ extension Workspace {
 
   /// Inserts a pasted text in the text that is being typed.
   ///
-  /// On the board, it becomes a new text; the path of a photo becomes a photo.
+  /// If no text is being typed, creates a new text on the board, or a photo if the pasted text is the
+  /// path of a photo file.
   mutating func paste(_ text: String) -> [BoardEffect] {
     let pasted = PastedText(text)
     guard typing == nil else {

@@ -206,7 +206,7 @@ struct Workspace: Sendable {
     return [.message("the text was deleted")]
   }
 
-  /// Handles that the node executed a command.
+  /// Handles the success of a command.
   ///
   /// - Parameters:
   ///   - request: The request id of the command.
@@ -219,7 +219,7 @@ struct Workspace: Sendable {
     toolbox.previewStroke(on: &scene)
   }
 
-  /// Handles that a command failed.
+  /// Handles the failure of a command.
   mutating func fail(_ request: Int64) {
     requests.finish(request)
     typing?.finish(request)

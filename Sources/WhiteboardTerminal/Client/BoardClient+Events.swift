@@ -53,7 +53,7 @@ extension BoardClient {
   /// - Parameters:
   ///   - event: The event.
   ///   - time: The time on the client's clock; the time of the last event if it is not known.
-  /// - Returns: What must be done.
+  /// - Returns: The actions for the owner of the client.
   package mutating func receive(_ event: BoardEvent, now time: Duration? = nil) -> [Action] {
     if let time { now = time }
     if let answer = Answer(event) { show(answer) }

@@ -8,7 +8,7 @@ import WhiteboardRendering
 /// ``Workspace`` or ``SessionState``; the client passes input and events to the owners and performs
 /// the effects that they return.
 package struct BoardClient: Sendable {
-  /// What the owner of the client must do.
+  /// An action for the owner of the client.
   package enum Action: Equatable, Sendable {
     /// Send a command to the node.
     case command(CommandRequest)

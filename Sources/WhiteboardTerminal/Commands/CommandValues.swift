@@ -1,7 +1,7 @@
 import Whiteboard
 import WhiteboardKit
 
-/// Values of commands that are made from places on the board.
+/// Conversion from positions on the board to the values of commands.
 extension BoardPoint {
   /// Creates a point from a place, rounded to hundredths of a board unit.
   ///

@@ -28,7 +28,7 @@ struct PhotoDisplay {
     let width: Int
     let height: Int
 
-    /// Whether a photo of this size looks good enough at another size.
+    /// Whether a photo decoded at this size is sharp enough when it is shown at another size.
     func suffices(for other: Size) -> Bool {
       width * 3 / 2 >= other.width && height * 3 / 2 >= other.height
     }
@@ -77,7 +77,7 @@ struct PhotoDisplay {
     (photos, requestedSizes) = ([:], [:])
   }
 
-  /// Handles that the node has a photo; returns the request to read it if cells show it.
+  /// Records that the node has a photo, and returns a request to read it if cells show it.
   mutating func found(_ asset: AssetID, byCells: Bool) -> Request? {
     available.insert(asset)
     guard byCells, requestedForCells.insert(asset).inserted else { return nil }
@@ -98,7 +98,7 @@ struct PhotoDisplay {
     }
   }
 
-  /// Handles that a photo could not be read; it is read when the node reports it again.
+  /// Records that a photo could not be read; it is read again when the node reports it again.
   mutating func fail(_ asset: AssetID) {
     available.remove(asset)
     requestedForCells.remove(asset)
@@ -108,7 +108,7 @@ struct PhotoDisplay {
   /// Stores a photo that was read.
   mutating func receive(_ photo: TerminalPhoto, of asset: AssetID) { photos[asset] = photo }
 
-  /// Returns the photos of which every visible copy is shown by pixels; their cells stay blank.
+  /// Returns the photos whose visible copies are all shown by pixels; their cells stay blank.
   func assetsShownAsPixels(_ inView: PhotosInView) -> Set<AssetID> {
     guard let layer else { return [] }
     let notShown = inView.upright.filter { !layer.canShow($0, photos[$0.asset]) }.map(\.asset)

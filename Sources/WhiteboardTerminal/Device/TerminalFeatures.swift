@@ -1,6 +1,6 @@
 import WhiteboardRendering
 
-/// What a terminal supports, according to the environment and its replies.
+/// The features of a terminal, according to the environment and the terminal's replies.
 ///
 /// The program draws at once with the features that the environment indicates. It uses the replies as
 /// soon as they arrive, and also works with a terminal that never replies.

@@ -1,14 +1,14 @@
 import CommandLines
 import WhiteboardKit
 
-/// The key bindings in one table, which the hints, the menu and the help use too.
+/// The table of key bindings; the hints, the menu and the help use it too.
 package struct KeyMap: Hashable, Sendable {
   /// The command of a key.
   package enum Command: Hashable, Sendable {
     case tool(Tool)
     case color(Int)
     case thinner, broader
-    /// Move by a dot, or by a cell if wide.
+    /// Moves by a dot, or by a whole cell if `isWide`.
     case arrow(dx: Int, dy: Int, isWide: Bool)
     case zoomIn, zoomOut, fit, actualSize, follow
     case undo, redo
@@ -89,7 +89,7 @@ package struct KeyMap: Hashable, Sendable {
         throw WhiteboardError(
           .badConfiguration,
           "\(change.place): \(key) is not a key; a key is a character or one of \(Self.keyNameList), "
-            + "with ctrl+ or alt+ before it if that is held"
+            + "optionally with ctrl+ or alt+ before it"
         )
       }
       for other in bindings.indices {

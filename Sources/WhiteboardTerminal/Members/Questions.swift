@@ -38,7 +38,7 @@ struct Questions: Sendable {
 
   /// Answers the first question with `y`, `A` (always) or `n`.
   ///
-  /// - Returns: The command with the answer; nil if the key is no answer or there is no question.
+  /// - Returns: The command with the answer; nil if the key is not an answer, or if there is no question.
   mutating func answer(_ key: InputEvent.Key) -> Command? {
     guard case .character(let letter) = key else { return nil }
     guard let invitation = invitations.first else {

@@ -17,13 +17,13 @@ struct RemovalState: Sendable {
   /// The time when the box appeared; nil while it is not shown.
   private(set) var shownSince: Duration?
 
-  /// How long keys are ignored after the box appeared, because the user typed them for the screen
-  /// before it.
+  /// How long keys are ignored after the box appeared, because the user typed them before seeing
+  /// the box.
   private static let pause = Duration.seconds(1)
 
   /// Shows a removal.
   ///
-  /// If the user has decided to continue with the own copy, no box is shown.
+  /// If the user continues with a copy of the board, no box is shown.
   mutating func show(_ removed: BoardEvent.Removed, now: Duration) {
     removal = removed
     shownSince = removed.readOnly ? now : nil

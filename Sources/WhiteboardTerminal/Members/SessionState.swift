@@ -85,7 +85,7 @@ struct SessionState: Sendable {
     return []
   }
 
-  /// Handles that the host removed the local member, or that the user continues alone.
+  /// Handles the removal of the local member by the host, or the user's choice to continue alone.
   private mutating func remove(_ removed: BoardEvent.Removed, now: Duration) -> [BoardEffect] {
     removal.show(removed, now: now)
     members.removeAll()

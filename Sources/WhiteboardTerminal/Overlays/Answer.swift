@@ -38,7 +38,7 @@ enum Answer {
     }
   }
 
-  /// Returns the title for an answer, and its request id; nil if an event is no answer.
+  /// Returns the title for an answer, and its request id; nil if the event is not an answer.
   private static func title(_ event: BoardEvent) -> (title: String, request: RequestMark?)? {
     switch event {
     case .objects(let list): ("Objects", list.request)

@@ -1,7 +1,7 @@
 import WhiteboardKit
 import WhiteboardRendering
 
-/// What covers the board until a key or a click closes it.
+/// A view that covers the board until a key or a click closes it.
 enum Overlay: Hashable, Sendable {
   case panel(Panel)
   /// How others join.

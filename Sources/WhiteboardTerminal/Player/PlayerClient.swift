@@ -3,7 +3,7 @@ import Whiteboard
 import WhiteboardRendering
 import WhiteboardSync
 
-/// Plays a recording: input and the passing of time go in, and a screen comes out.
+/// Plays a recording: it receives input and the time, and draws the screen.
 package struct PlayerClient: Sendable {
   /// The possible speeds.
   package static let speeds = [0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64]
@@ -21,7 +21,7 @@ package struct PlayerClient: Sendable {
   /// The number of applied steps.
   package var stepIndex: Int { playback.place }
 
-  /// Whether the screen changes with time alone.
+  /// Whether the screen changes as time passes, without input.
   package var isMoving: Bool {
     isPlaying
       || [chatLine?.since, notice?.since].contains { since in
@@ -43,9 +43,9 @@ package struct PlayerClient: Sendable {
   private let authors: [MemberID]
   /// The author whose objects are shown; nil for all authors.
   private(set) var shownAuthor: MemberID?
-  /// Whether the view followsChanges the changes.
+  /// Whether the view follows the changes.
   private(set) var followsChanges = false
-  /// Whether the user chose the view.
+  /// Whether the user zoomed or moved the view, so that it no longer shows the whole board.
   private var isViewChosen = false
   let activity: ActivityBar
   /// The photos that can be shown.

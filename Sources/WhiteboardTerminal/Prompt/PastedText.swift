@@ -3,7 +3,7 @@ import WhiteboardKit
 
 /// A text that the user pasted, cut at a limit.
 struct PastedText: Hashable, Sendable {
-  /// What the pasted text becomes on the board.
+  /// The object that the pasted text creates on the board.
   enum Content: Hashable, Sendable {
     case text(String)
     /// A photo, whose path a terminal pastes when the file is dropped on it.
@@ -21,21 +21,23 @@ struct PastedText: Hashable, Sendable {
   /// The pasted text.
   let text: String
 
-  /// The most characters of a paste.
+  /// The maximum number of characters in a paste.
   private static let limit = 10_000
   /// The endings of the names of photo files.
   private static let photoEndings = [".png", ".jpg", ".jpeg"]
 
   init(_ text: String) { self.text = String(text.prefix(Self.limit)) }
 
-  /// What the text becomes on the board; nil if it is blank.
+  /// The object that the text creates on the board; nil if the text is blank.
   var content: Content? {
     let words = PlainText.lines(text).trimmed
     guard !words.isEmpty else { return nil }
     return Self.photoPath(words).map { .photo(path: $0) } ?? .text(words)
   }
 
-  /// Returns the path of a photo that was dropped on the terminal, which quotes or escapes blanks.
+  /// Returns the path of a photo file that the user dropped on the terminal; nil for other text.
+  ///
+  /// The terminal puts such a path in quotes, or escapes its blanks.
   private static func photoPath(_ words: String) -> String? {
     var path = words
     if path.hasPrefix("'"), path.hasSuffix("'"), path.count > 2 {

@@ -36,7 +36,7 @@ struct Prompt: Sendable {
     case none
     /// The user entered a command.
     case command(PromptCommand)
-    /// The user entered a text that is no command.
+    /// The user entered a text that is not a command.
     case failure(PromptCommand.Failure)
     /// Find the files whose paths begin like this.
     case findFiles(String)

@@ -24,11 +24,11 @@ enum PromptCommand: Sendable {
     ("pen-style", "braille, half or ascii"),
   ]
 
-  /// Why a line is no command.
+  /// The reason why a line is not a command.
   enum Failure: Error, Equatable, Sendable {
     /// The terminal does not accept it.
     case terminal(String)
-    /// It is no valid command of the node.
+    /// The line is not a valid command of the node.
     case parser(CommandError)
   }
 

@@ -179,7 +179,7 @@ struct TextTyping: Sendable {
     return .delete([reference])
   }
 
-  /// Handles that the node answered a request, with the id of the object that it created.
+  /// Handles the node's answer to a request, with the id of the object that the request created.
   mutating func finish(_ request: Int64, created id: ObjectID? = nil) {
     guard pending.remove(request) != nil, self.id == nil, let id else { return }
     self.id = id

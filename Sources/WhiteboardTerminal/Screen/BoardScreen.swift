@@ -23,7 +23,7 @@ struct BoardScreen {
 
   /// Draws the screen, whose board the canvas must have painted.
   ///
-  /// - Parameter overlay: What covers the board; it is laid out for the screen.
+  /// - Parameter overlay: The view that covers the board; it is laid out for the screen.
   /// - Returns: The screen, and the cell of the terminal's cursor; nil hides it.
   func draw(_ overlay: inout Overlay?) -> (screen: Screen, cursor: Position?) {
     var screen = Screen(width: layout.columns, height: layout.rows)

@@ -44,7 +44,7 @@ struct TitleBar {
       keys: keys,
       tool: tool,
       ink: ink,
-      // The warning about unsaved work needs the room in the title.
+      // The warning about unsaved work takes the room of the tools.
       titleRoom: hasProblem
         ? nil : (leftEndWidth + 2, layout.columns - CharacterWidth.columns(rightEnd) - 3)
     )
@@ -72,7 +72,7 @@ struct TitleBar {
 
   private var leftEndWidth: Int { leftEnd.map { CharacterWidth.columns($0.text) }.reduce(0, +) }
 
-  /// The right end: as much of ``end`` as there is room for.
+  /// The right end: ``end``, or a shorter text if there is not enough room.
   private var rightEnd: String {
     let room = layout.columns - leftEndWidth - 3
     let candidates = [end, "\(tool.rawValue)  \(Pens.name(of: ink)) ", "\(tool.rawValue) "]

@@ -1,7 +1,7 @@
 import Whiteboard
 import WhiteboardSync
 
-/// A record of every operation in a world, from which the checks derive its expected fate.
+/// A record of every operation in a world, from which the checks derive the expected boards.
 struct Oracle {
   private struct Write {
     let operation: Operation
@@ -37,8 +37,10 @@ struct Oracle {
     lines[line] = Array(seen)
   }
 
-  /// Describes an operation that was seen and is neither present nor overwritten nor purged, or a
-  /// cell without an operation; nil if there is none.
+  /// Describes a lost operation, or a cell that no operation wrote; nil if there is none.
+  ///
+  /// An operation in the context is lost if its cell is absent or older, and its object was not
+  /// purged.
   func lost(in state: BoardState) -> String? {
     for (dot, write) in writes where state.context.contains(dot) {
       let operation = write.operation
@@ -52,7 +54,7 @@ struct Oracle {
         (cell.time.rawValue, cell.dot.incarnation.rawValue) >= (
           write.time, dot.incarnation.rawValue
         )
-      else { return "\(operation) of \(dot) is beaten by an older write" }
+      else { return "\(operation) of \(dot) lost to an older write" }
     }
     for (id, record) in state.sortedRecords {
       for entry in record.entries {
@@ -69,7 +71,7 @@ struct Oracle {
     for (dot, write) in writes
     where write.operation.property == .kind && state.context.contains(dot) {
       guard state.record(ObjectID(dot)) != nil || purged.contains(ObjectID(dot)) else {
-        return "the object \(dot) is gone and nobody purged it"
+        return "the object \(dot) is missing and was not purged"
       }
     }
     return nil
@@ -80,28 +82,28 @@ struct Oracle {
     for (dot, write) in writes
     where write.operation.property == .purge && state.context.contains(dot) {
       if state.record(write.operation.object) != nil {
-        return "\(write.operation.object) was purged by \(dot) and is there"
+        return "\(write.operation.object) was purged by \(dot) and exists again"
       }
     }
     return nil
   }
 
-  /// Describes a cell that became older, or is gone although its object exists; nil if there is
+  /// Describes a cell that became older, or is missing although its object exists; nil if there is
   /// none.
   static func wentBack(from before: BoardState, to after: BoardState) -> String? {
     guard after.context.isSuperset(of: before.context) else { return "the context shrank" }
     for (id, record) in before.sortedRecords {
       guard let now = after.record(id) else { continue }
       for entry in record.entries {
-        guard let cell = now[entry.property] else { return "a cell of \(id) is gone" }
-        guard cell.stamp >= entry.cell.stamp else { return "a cell of \(id) went back" }
+        guard let cell = now[entry.property] else { return "a cell of \(id) is missing" }
+        guard cell.stamp >= entry.cell.stamp else { return "a cell of \(id) became older" }
       }
     }
     return nil
   }
 
-  /// Describes a new local operation that does not win over everything seen (I6); nil if there is
-  /// none.
+  /// Describes a new local operation that did not replace the value of its cell (I6); nil if there
+  /// is none.
   static func beaten(_ batches: [Batch], in state: BoardState) -> String? {
     var latest: [ObjectID: [Property: Dot]] = [:]
     for batch in batches {

@@ -80,7 +80,7 @@ extension ReplicaWorld {
       finishAllSignatures(number)
     }
     tally[.lies] += 1
-    if caught.count == earlier { complaints.append("AUT: nobody notices the lie \(lie)") }
+    if caught.count == earlier { complaints.append("AUT: no node detected the lie \(lie)") }
     if nodes[number].replica.board.state.context != before {
       complaints.append("AUT: the lie \(lie) counts")
     }

@@ -87,7 +87,7 @@ extension ReplicaWorld {
     let before = nodes[number].replica.board.state.context
     say(other == number ? texts[1] : scriptedReplica.head(), scriptedReplica, number)
     if nodes[number].replica.board.state.context != before {
-      complaints.append("AUT-14: what was taken back counts")
+      complaints.append("AUT-14: an edit after the revocation was accepted")
     }
     for node in Set([number, other]) { leave(scriptedReplica, node) }
   }

@@ -10,7 +10,7 @@ struct SlowSignature {
   }
 
   let request: Request
-  /// When the result is there.
+  /// When the result is available.
   let at: UInt64
 }
 

@@ -154,17 +154,20 @@ public final class ReplicaWorld {
   var connected: Set<Link> = []
   var packets: [Link: [Packet]] = [:]
   let weather: Weather
-  /// Whether signatures are real ones, which is so in one of 64 worlds.
+  /// Whether signatures are real and not simulated; true in one of 64 worlds.
   let isReal: Bool
 
   /// The failed checks so far.
   package internal(set) var complaints: [String] = []
-  /// The violations of members that are not nodes.
+  /// The violations by malicious members, which are not nodes of the world.
   var caught: [ReplicaError] = []
-  /// Whether rights were revoked: then writes may be lost, and boards may differ for some time.
+  /// Whether rights were revoked.
+  ///
+  /// If so, writes may be lost, and boards may differ for some time.
   package internal(set) var isRevoked = false
-  /// Whether a malicious member used a dot twice or claimed dots of others: then writes may be
-  /// lost.
+  /// Whether a malicious member used a dot twice, or claimed dots of others.
+  ///
+  /// If so, writes may be lost.
   var isBetrayed = false
   var oracle = Oracle()
   var known: [Dot: [UInt8]] = [:]
@@ -177,11 +180,11 @@ public final class ReplicaWorld {
 
   /// The allowed links.
   package enum Topology: Int, Sendable {
-    /// Each node with each other.
+    /// Every pair of nodes.
     case mesh
-    /// Each node with the next.
+    /// Each node and the next one.
     case line
-    /// All nodes with the first.
+    /// The first node and every other node.
     case star
   }
 

@@ -51,7 +51,7 @@ extension BoardWorld {
       case clockReports
       /// A write got a time far ahead of the real time, because it follows one with such a time.
       case farAhead
-      /// A pair of chat lines, of which the author of the later one had seen the earlier one.
+      /// A pair of chat lines was compared: the author of the later one had seen the earlier one.
       case linesInOrder
       /// A difference caused by one author was found and repaired.
       case repairs

@@ -804,7 +804,9 @@ struct AdmissionTimesTests {
 
 /// A man in the middle that terminates TLS on both sides with its own key and relays frames.
 struct ManInTheMiddleTests {
-  /// The same frames pass, but each side has another exporter and sees the middle's key.
+  /// Returns a world in which a man in the middle relays all frames unchanged.
+  ///
+  /// Each side sees the man in the middle's key, and has a different TLS exporter.
   private func relay(
     trust: JoinTrust,
     code: JoinCode?,

@@ -57,7 +57,7 @@ struct RedialPolicyTests {
     #expect(isDialled(ada, after: .zero))
   }
 
-  // MARK: What follows from a CLOSE
+  // MARK: Consequences of a CLOSE
 
   private struct CloseCase: CustomTestStringConvertible {
     var code: CloseCode
@@ -108,7 +108,7 @@ struct RedialPolicyTests {
     #expect(policy.plan(for: ada).next == row.next.map { start + $0 })
   }
 
-  // MARK: What bars a dial
+  // MARK: Reasons for not dialling
 
   @Test(
     "a due dial waits while there is a link, and never starts to a removed or relayed peer",

@@ -227,7 +227,7 @@ struct RelayTests {
     }
   }
 
-  @Test("[RLY-2] a peer that is no relay, or that declines, refuses to relay and gives the reason")
+  @Test("[RLY-2] a peer that declines to relay, or is not a relay, refuses and gives the reason")
   func notCarried() async throws {
     try await withPeer("alice") { alice in
       let id = SessionID.random()

@@ -373,7 +373,7 @@ final class LoopbackLinks: BulkLinkProvider {
   /// The number of links opened so far.
   var opened: Int { state.withLockedValue { $0.opened } }
 
-  /// Makes the next links break after so many bytes.
+  /// Makes each of the next links break after the given number of bytes.
   func cut(after bytes: [Int], isSilent: Bool = false) {
     state.withLockedValue { state in
       state.cuts += bytes
@@ -384,10 +384,10 @@ final class LoopbackLinks: BulkLinkProvider {
   /// Makes the next links fail to open.
   func fail(with errors: [SessionError]) { state.withLockedValue { $0.failures += errors } }
 
-  /// Makes links wait until ``release()``, as while a peer is reconnecting.
+  /// Holds back all new links until ``release()``, as if the peer were reconnecting.
   func hold() { state.withLockedValue { $0.isHeld = true } }
 
-  /// Makes every link after the next `count` wait.
+  /// Holds back all links after the next `count` links, until ``release()``.
   func hold(after count: Int) { state.withLockedValue { $0.linksBeforeHold = count } }
 
   func release() {

@@ -89,7 +89,7 @@ import Testing
     #expect(try told(anna.core.reports.currentContextHash, now).isEmpty)
     let later = Moment(wall: now.wall, uptime: now.uptime + 5000)
     #expect(try told(anna.core.reports.currentContextHash, later) == [0b1001])
-    // A member that always answers so does not prevent a repair by another one.
+    // A member that repeatedly answers that nothing is missing cannot prevent a repair by another.
     anna.received(SyncMessage.nothingLacking(3).encode(), from: bo.member, now: later)
     bo = ScriptedReplica(10)
     anna.peerJoined(bo.member, now: later)

@@ -192,7 +192,7 @@ import Testing
       let line = try board.say("next")
       let time = try #require(board.state.record(line)?[.kind]).time.rawValue
       #expect(time > vector.after.flatMap(UInt64.init) ?? 0)
-      // The time of this edit moves no other time ahead.
+      // The far-ahead time of a chat line does not move the times of other edits ahead.
       let text = try board.createText("text", at: Point(x: 0, y: 0))
       let next = try #require(board.state.record(text)?[.kind]).time.milliseconds
       #expect(next <= wall + BoardLimits.drift)

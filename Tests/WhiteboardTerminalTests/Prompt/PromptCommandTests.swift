@@ -26,7 +26,7 @@ struct PromptCommandTests {
   }
 
   @Test(
-    "a line that is no command has a message",
+    "a line that is not a command has a message",
     arguments: ["zoom", "zoom x", "pen-style dots", "flit", "text 0,0 \"a", "move", "follow"]
   )
   func failures(_ line: String) {

@@ -46,7 +46,7 @@ struct PromptTests {
     }
   }
 
-  @Test("an empty text is no command, and a place outside the board is a failure")
+  @Test("an empty text is not a command, and a place outside the board is a failure")
   func failures() {
     var prompt = Prompt()
     for (text, purpose) in [("", Prompt.Purpose.chat), (" ", .command)] {

@@ -165,7 +165,7 @@ import Testing
     let (anna, bob) = (board(1), board(2))
     let id = try anna.createText("", at: origin)
     try share(anna, bob)
-    // Two members fill it at once with more than one value can hold.
+    // Both members write a long text at the same time. Together, the texts exceed one value.
     let long = String(repeating: "🙂", count: 10_000)
     for board in [anna, bob] {
       try board.gesture { () throws(BoardError) in

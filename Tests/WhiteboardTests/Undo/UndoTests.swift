@@ -121,7 +121,7 @@ import Testing
       try board.text(id).type(replacing: (1 + index)..<(1 + index), with: String(letter))
     }
     try board.text(id).type(replacing: 5..<6, with: "")
-    // Edits without an effect are no steps, and neither are selections and chat lines.
+    // Edits without an effect are not undo steps; selections and chat lines are not either.
     try board.text(id).type(replacing: 0..<0, with: "")
     try board.say("hi", as: "Anna")
     try board.select([id])
@@ -152,7 +152,7 @@ import Testing
       ("a pause", { board.wallClock += 1001 }),
       ("a clock that was set back", { board.wallClock -= 1 }),
       ("another text", { try type("o", 1) }),
-      ("an edit that nobody types", { try board.text(ids[0]).edit(replacing: 0..<0, with: "e") }),
+      ("an edit without typing", { try board.text(ids[0]).edit(replacing: 0..<0, with: "e") }),
       ("a move", { try board.object(ids[1])?.move(to: Point(x: 1, y: 1)) }),
       ("a step of its own", { try board.step { try type("s") } }),
     ]

@@ -95,7 +95,7 @@ final class BulkEndpoint: Sendable {
     }
   }
 
-  /// Handles that a new control link replaced a broken one.
+  /// Handles the replacement of a broken control link by a new one.
   ///
   /// Idle links may be dead now and are dropped. A transfer that does not progress for 3 s
   /// continues over a new link.
@@ -172,7 +172,7 @@ final class BulkEndpoint: Sendable {
         await inbox.discard(id)
         await context.events.resourceFinished(
           interrupted,
-          .failure(SessionError(.transferCancelled, "The transfer was cancelled here."))
+          .failure(SessionError(.transferCancelled, "The local peer canceled the transfer."))
         )
       }
     }

@@ -90,7 +90,7 @@ extension SessionError {
   init(_ cancel: Control.ResourceCancel) {
     let words = cancel.message.isEmpty ? "" : " The peer says: \(cancel.message)"
     switch cancel.code {
-    case .cancelled: self.init(.transferCancelled, "The peer cancelled the transfer.\(words)")
+    case .cancelled: self.init(.transferCancelled, "The peer canceled the transfer.\(words)")
     case .refused: self.init(.declined, "The peer refused the transfer.\(words)")
     case .busy: self.init(.busy, "The peer has too many transfers in progress.\(words)")
     case .sourceChanged: self.init(.sourceChanged, "The file changed while it was sent.\(words)")

@@ -49,7 +49,7 @@ struct BulkFrame: Sendable, Equatable {
 }
 
 extension FrameType {
-  /// Whether the payload is part of a byte sequence, in which frame borders have no meaning.
+  /// Whether the payload is part of a byte sequence whose frame borders have no meaning.
   var isByteSequence: Bool { self == .chunk || self == .streamData }
 }
 

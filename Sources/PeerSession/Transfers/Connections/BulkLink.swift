@@ -64,6 +64,6 @@ protocol BulkLinkProvider: Sendable {
   /// Dials and attaches a link, or asks the peer for one; waits while the peer is reconnecting.
   ///
   /// - Throws: ``SessionError``. With `busy`, `unreachable` or `timedOut`, the caller can try again
-  ///   later; with any other code, no link can be opened any more.
+  ///   later; with any other code, no further link can be opened.
   func openLink(to peer: PeerID) async throws(SessionError) -> BulkLink
 }

@@ -36,7 +36,7 @@ final class BulkPool: Sendable {
   /// The number of idle links.
   var idleCount: Int { state.withLockedValue { $0.idle.count } }
 
-  /// The error after which no link can be opened any more.
+  /// The error that ended the pool; no link can be opened after it.
   var endError: SessionError {
     state.withLockedValue { $0.endError } ?? SessionError(.sessionEnded, "The session is over.")
   }

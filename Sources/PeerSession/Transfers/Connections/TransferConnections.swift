@@ -51,10 +51,10 @@ final class TransferConnections {
     }
   }
 
-  /// Handles that a peer is in the session through a relay (11.6).
+  /// Starts the bulk endpoint of a peer that joined through a relay (11.6).
   func routeOpened(_ peer: PeerID) { start(peer) }
 
-  /// Repeats the requests of the link before, which the peer may never have read (BLK-5).
+  /// Repeats the requests sent on the previous link, which the peer may never have read (BLK-5).
   private func askAgain(
     _ peer: PeerID,
     _ route: PeerID?,
@@ -106,7 +106,7 @@ final class TransferConnections {
     secrets[peer] = nil
   }
 
-  /// Handles that the other side, which cannot dial the local peer, requests `count` links (8.1).
+  /// Dials the links that the other side requests because it cannot dial the local peer (8.1).
   func linksRequested(
     _ request: Control.BulkRequest,
     _ entry: PeerEntry,

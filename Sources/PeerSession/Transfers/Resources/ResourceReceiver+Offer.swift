@@ -42,7 +42,7 @@ extension ResourceReceiver {
       }
       if cancelReason.withLockedValue({ $0 != nil }) {
         if admission.file != nil { await inbox.discard(offer.id) }
-        throw SessionError(.transferCancelled, "The transfer was cancelled here.")
+        throw SessionError(.transferCancelled, "The local peer canceled the transfer.")
       }
       phase = .accepted
       pace.restart(now: endpoint.context.time.now(), bytes: admission.offset)
@@ -71,7 +71,7 @@ extension ResourceReceiver {
   /// The reason for refusing an offer that the application did not accept.
   private var refusal: SessionError {
     cancelReason.withLockedValue { $0 != nil }
-      ? SessionError(.transferCancelled, "The transfer was cancelled here.")
+      ? SessionError(.transferCancelled, "The local peer canceled the transfer.")
       : SessionError(.declined, "The resource was not accepted here.")
   }
 

@@ -38,7 +38,7 @@ actor ResourceReceiver {
   nonisolated let link: BulkLinkRunner
   /// Whether the application requested the resource (RES-6).
   nonisolated let isRequested: Bool
-  /// Set when the transfer does not use the inbox any more.
+  /// Set when the transfer no longer uses the inbox.
   nonisolated let ended = Outcome<Void>()
   nonisolated let peer: PeerID
   nonisolated let inbox: ResourceInbox
@@ -154,7 +154,7 @@ actor ResourceReceiver {
     if phase == .deciding { withdrawn.set(.success(())) }
     guard phase == .accepted || phase == .receiving else { return }
     await fail(
-      SessionError(.transferCancelled, "The transfer was cancelled here."),
+      SessionError(.transferCancelled, "The local peer canceled the transfer."),
       message: reason
     )
   }
@@ -370,7 +370,7 @@ actor ResourceReceiver {
       await endpoint.receiverEnded(self, info, .failure(error))
     case .interrupted:
       if let file = admission.file {
-        // After a failed write, the sender begins again, and then learns about the disk.
+        // After a failed write, the sender begins again, and is then told that the disk failed.
         if isIntact { await storePartial(file, admission) } else { await inbox.discard(offer.id) }
       }
       await endpoint.receiverEnded(self, info, nil)

@@ -131,7 +131,8 @@ final class ResourceSender: Sendable {
     if case .failure(let error) = result, error == .cancelled {
       result = .failure(
         isCancelled
-          ? SessionError(.transferCancelled, "The transfer was cancelled here.") : pool.endError
+          ? SessionError(.transferCancelled, "The local peer canceled the transfer.")
+          : pool.endError
       )
     }
     if case .success(let resource) = result { reportWhole(resource.size) }
@@ -343,7 +344,7 @@ final class ResourceSender: Sendable {
     if let info { await context.events.resourceStarted(info) }
   }
 
-  /// Ends a transfer that cannot run any more, because the peer left or the session is over.
+  /// Ends a transfer that cannot continue, because the peer left or the session is over.
   func refuse(_ error: SessionError) {
     outcome.set(.failure(error))
     reports.finish()

@@ -187,7 +187,7 @@ func hashFile(
   var buffer = [UInt8](repeating: 0, count: min(ResourceSource.blockSize, max(count, 1)))
   var offset = 0
   while offset < count {
-    if isCancelled() { throw SessionError(.transferCancelled, "The transfer was cancelled.") }
+    if isCancelled() { throw SessionError(.transferCancelled, "The transfer was canceled.") }
     let wanted = min(buffer.count, count - offset)
     let read = pread(descriptor, &buffer, wanted, off_t(offset))
     if read < 0 && errno == EINTR { continue }

@@ -8,7 +8,7 @@ import Musl
 
 /// The properties of an unfinished transfer that are saved beside its bytes (RES-1).
 struct StagingRecord: Codable, Equatable, Sendable {
-  /// Who sends.
+  /// The peer that sends the resource.
   var sender: PeerID
   /// Hex SHA-256 of the name; the name itself is not needed.
   var name: String

@@ -7,7 +7,7 @@ struct TransferRetry {
 
   private var failures = 0
 
-  /// Handles that no link could be opened, or that a link broke before any byte was sent.
+  /// Records that no link could be opened, or that a link broke before any byte was sent.
   ///
   /// - Returns: How long to wait before the next try; nil to give up.
   mutating func failed() -> Duration? {
@@ -16,6 +16,6 @@ struct TransferRetry {
     return .milliseconds(Self.waits[min(failures, Self.waits.count) - 1])
   }
 
-  /// Handles that a link broke after bytes were sent: the next try follows at once.
+  /// Records that a link broke after bytes were sent; the next try follows at once.
   mutating func progressed() { failures = 0 }
 }

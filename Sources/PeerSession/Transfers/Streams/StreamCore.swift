@@ -82,7 +82,7 @@ final class StreamCore: BulkFrameSink {
           try await link.writer.waitForRoom()
         } catch {
           // A part was sent. Without a reset, bytes would be missing in the middle (STR-1).
-          if error.code == .cancelled { reset(code: 0, message: "A write was cancelled.") }
+          if error.code == .cancelled { reset(code: 0, message: "A write was canceled.") }
           throw failure(error)
         }
         try checkWritable()
@@ -107,7 +107,7 @@ final class StreamCore: BulkFrameSink {
     do {
       try await writer.begin()
     } catch {
-      if error.code == .cancelled { reset(code: 0, message: "The end was cancelled.") }
+      if error.code == .cancelled { reset(code: 0, message: "Finishing the stream was canceled.") }
       throw failure(error)
     }
     writer.push(.bulkFrame(.streamFin))

@@ -68,7 +68,7 @@ func receiving(_ batches: [Batch], _ work: Work) throws -> Figures {
   guard zip(chains, expected).allSatisfy({ $0.hash == $1.hash }) else {
     throw Failure(description: "the chains differ")
   }
-  guard told > 0 else { throw Failure(description: "nobody was told of anything") }
+  guard told > 0 else { throw Failure(description: "no change was reported") }
   let bytes = messages.reduce(0) { $0 + $1.bytes.count }
   return [
     ("rate", Double(Work.updates) / time),

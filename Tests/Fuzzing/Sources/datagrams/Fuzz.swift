@@ -87,7 +87,7 @@ private func whole(_ input: inout Input, _ assembler: inout DatagramAssembler, _
         whole = message
       }
     case .probe, .answer, .relayMessage, .relayPiece:
-      preconditionFailure("a message is no probe, and no relay's")
+      preconditionFailure("a message is neither a probe nor a relay message")
     }
   }
   insist(whole == message, "a message whose pieces all come arrives as it was")

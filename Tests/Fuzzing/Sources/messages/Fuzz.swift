@@ -50,7 +50,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
       insist(assembler.isAssembling == (held != nil), "both know whether a message is under way")
     } catch {
       insist(assembler == before, "an error changes nothing")
-      insist(part.sequence > last, "a duplicate is no error")
+      insist(part.sequence > last, "a duplicate is not an error")
     }
     insist(assembler.received == last, "the highest number is known")
   }
