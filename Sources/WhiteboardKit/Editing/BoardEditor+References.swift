@@ -10,7 +10,7 @@ extension BoardEditor {
     case deleted
   }
 
-  /// Returns the objects that references name, each once, in order.
+  /// Returns the objects with the given references, in order and without duplicates.
   ///
   /// - Throws: `noSuchObject`, `ambiguous`.
   func resolve(_ references: [ObjectReference]) throws(CommandError) -> [ObjectID] {
@@ -86,7 +86,7 @@ extension BoardEditor {
     }
   }
 
-  /// Returns the error for an object that the command may not name.
+  /// Returns the error for a reference to an object that the command cannot use.
   func absence(of id: ObjectID, as nameable: Nameable) -> CommandError {
     if nameable == .deleted, isNameable(id, as: .present) {
       return CommandError(.refused, "\(id) is not deleted")

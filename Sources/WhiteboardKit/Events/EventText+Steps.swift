@@ -1,13 +1,13 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// The results of `undo` and `redo`, in everyday words.
+/// The results of `undo` and `redo` as text.
 extension EventText {
-  /// Returns the result of `undo` or `redo`: the step, the changes that were left, and the steps that
-  /// were passed over.
+  /// Returns the result of `undo` or `redo` as text: the step, the changes that were not reverted,
+  /// and the steps that were passed over.
   ///
   /// - Parameters:
-  ///   - done: The answer.
+  ///   - done: The answer to the command.
   ///   - hint: A sentence that explains how to reverse the step; nil for none.
   /// - Returns: One line of text.
   package static func steps(_ done: BoardEvent.Done, hint: String? = nil) -> String {
@@ -28,7 +28,8 @@ extension EventText {
       + passed(done.skippedSteps ?? [])
   }
 
-  /// Returns sentences about the steps that were passed over, each after a blank; empty for none.
+  /// Returns sentences about the steps that were passed over, each after a space; empty if there
+  /// are none.
   static func skipped(_ steps: [SkippedStep]) -> String {
     passed(steps.map { BoardEvent.PassedStep(step: $0.label, reason: $0.reason.rawValue) })
   }
@@ -51,7 +52,7 @@ extension EventText {
     }.joined()
   }
 
-  /// Returns the everyday words for the label of a step.
+  /// Returns everyday words for the label of a step.
   private static func stepName(_ label: String) -> String {
     switch label {
     case "scale": "resize"
