@@ -13,8 +13,9 @@ package struct GameDescription: Encodable, Sendable, Equatable {
     self.lines = lines
   }
 
-  /// Creates the description of a game's view; nil if the view is not valid JSON. `name` returns
-  /// the display names of members.
+  /// Creates the description of a game's view; nil if the view is not valid JSON.
+  ///
+  /// `name` returns the display names of members.
   init?(_ view: GameView, naming name: (MemberID) -> String) {
     guard let json = JSONValue(view.json) else { return nil }
     self.init(view: json, lines: view.text(naming: name))

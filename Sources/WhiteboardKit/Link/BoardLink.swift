@@ -24,6 +24,13 @@ public struct BoardLink: Equatable, Sendable, CustomStringConvertible {
   public static let maximumLength = 1_024
 
   /// Creates a link from valid parts, without checking them.
+  ///
+  /// - Parameters:
+  ///   - address: The address to connect to.
+  ///   - board: The id of the board.
+  ///   - peer: The id of the peer at the address, if it is known.
+  ///   - pass: The pass, if the host has one.
+  ///   - code: The words of the join code; empty if the link has no code.
   public init(
     address: HostPort,
     board: String,
@@ -75,7 +82,9 @@ public struct BoardLink: Equatable, Sendable, CustomStringConvertible {
     self.init(address: address, board: board, peer: peer, pass: pass, code: words)
   }
 
-  /// The whole link with its pass and its code. Do not log it.
+  /// The whole link with its pass and its code.
+  ///
+  /// Do not log it.
   public var text: String {
     let query = pass.map { "\(peer == nil ? "?" : "&")pass=\($0)" } ?? ""
     let fragment = code.isEmpty ? "" : "#\(code.joined(separator: "-"))"
@@ -171,10 +180,10 @@ public struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible {
   /// address without brackets.
   ///
   /// - Parameters:
-  ///   - text: The text; without a port it means ``defaultPort``.
+  ///   - text: The text; without a port it means ``defaultPort``. If it is malformed, the result is
+  ///     nil.
   ///   - isInLink: Whether the text is part of a link, in which the scope of an IPv6 address
   ///     follows `%25` instead of `%`.
-  /// - Returns: The address; nil if the text is malformed.
   public init?(_ text: some StringProtocol, isInLink: Bool = false) {
     guard text.utf8.count <= 320 else { return nil }
     let host: String

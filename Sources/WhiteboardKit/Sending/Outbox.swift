@@ -169,7 +169,7 @@ final class Outbox {
 
   // MARK: - Datagrams
 
-  /// Queues a datagram to some peers; never waits. The datagram may be lost.
+  /// Queues a datagram to some peers, without waiting; it may be lost.
   func sendDatagram(_ bytes: [UInt8], to peers: [PeerID]) {
     datagramSource.yield(Datagram(bytes: bytes, peers: peers))
   }

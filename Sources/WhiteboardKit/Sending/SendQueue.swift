@@ -86,7 +86,7 @@ struct SendQueue {
   }
 
   /// Returns the next time at which the queue counts as stalled, or the peer as too slow; nil if
-  /// nothing waits.
+  /// few bytes are queued.
   func nextDeadline(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     guard load > .light else { return nil }
     return [SendQueue.standstill, SendQueue.tooSlow].lazy.map { movedAt + $0 }.first { $0 > now }

@@ -140,7 +140,7 @@ extension Transfers {
   /// - Parameters:
   ///   - id: The transfer.
   ///   - isAccepted: Whether the user accepts the file.
-  ///   - isAlways: Whether the user wrote `accept always`, which is valid for peers but not for
+  ///   - isAlways: Whether the command contains `always`, which is valid for peers but not for
   ///     files.
   /// - Throws: ``CommandError`` if `isAlways` is true.
   func answerOffer(_ id: TransferID, isAccepted: Bool, isAlways: Bool = false) throws(CommandError)
