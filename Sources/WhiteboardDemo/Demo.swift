@@ -61,7 +61,7 @@ package struct Demo: Sendable {
         group.addTask { try await host.run(hostConfiguration) }
         guard let ready = await host.ready() else {
           try await group.next()
-          throw WhiteboardError(.internal, "the host ended before it began")
+          throw WhiteboardError(.internal, "the host ended before its board was open")
         }
         var target = JoinTarget.name(boardName)
         if problem != nil {
@@ -73,7 +73,7 @@ package struct Demo: Sendable {
         group.addTask { try await guest.run(guestConfiguration) }
         guard await guest.ready() != nil else {
           try await group.next()
-          throw WhiteboardError(.unreachable, "the guest did not get in")
+          throw WhiteboardError(.unreachable, "Ben could not join the board")
         }
         let digest = try await play(host, guest)
         await guest.end()

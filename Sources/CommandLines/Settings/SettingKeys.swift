@@ -8,7 +8,7 @@ extension SettingKey<String> {
   package static let dataDirectory = SettingKey(
     "data-dir",
     "The directory for keys, boards and files",
-    allowed: "a directory; in the file, from / or ~/ on",
+    allowed: "a directory; in the file, it begins with / or ~/",
     standard: .words("$XDG_DATA_HOME/whiteboard or ~/.local/share/whiteboard"),
     parse: nonempty
   )
@@ -171,7 +171,7 @@ extension SettingKey<Logger.Level> {
   /// The minimum level of log messages.
   package static let logLevel = SettingKey(
     "log-level",
-    "How much is logged",
+    "The lowest level of messages to log",
     standard: .value("warning")
   )
 }

@@ -241,7 +241,7 @@ package enum BoardFile {
   ) throws(DocumentError) -> (replica: Replica, notes: [String]) {
     let moment = Moment(wall: UInt64(now), uptime: 1)
     guard let board = BoardID(document.board) else {
-      throw DocumentError(.damaged, "\(document.path): it is of no board")
+      throw DocumentError(.damaged, "\(document.path): the file has no valid board id")
     }
     let replica = Replica(
       author: Author(board: board, key: IdentityKey(identity: .ephemeral())),

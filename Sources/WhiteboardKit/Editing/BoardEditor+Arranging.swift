@@ -148,7 +148,7 @@ extension BoardEditor {
 
   func ungroup(_ reference: ObjectReference) throws(CommandError) -> CommandOutcome {
     let id = try resolve(reference)
-    guard isGroup(id) else { throw CommandError(.wrongKind, "\(id) is no group") }
+    guard isGroup(id) else { throw CommandError(.wrongKind, "\(id) is not a group") }
     try edit { (board) throws(BoardError) in try board.ungroup(id) }
     return CommandOutcome(id: id)
   }

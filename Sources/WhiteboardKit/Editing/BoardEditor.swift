@@ -86,7 +86,7 @@ final class BoardEditor {
   /// Checks that an alias is free.
   func check(_ alias: ObjectAlias?) throws(CommandError) {
     guard let alias, let id = aliases[alias], isNameable(id, as: .present) else { return }
-    throw CommandError(.aliasTaken, "\(alias) is the name of \(id) already")
+    throw CommandError(.aliasTaken, "\(alias) already names \(id)")
   }
 
   /// Records a new object under its alias, and as the object that was created last.
@@ -128,7 +128,7 @@ final class BoardEditor {
     switch game {
     case .wordle:
       guard opponent == nil else {
-        throw CommandError(.badArgument, "a wordle is for everybody; opponent= is for connect-four")
+        throw CommandError(.badArgument, "wordle is for all members; opponent= is for connect-four")
       }
       return try make(alias) { (board) throws(BoardError) in
         var random = SystemRandomNumberGenerator()

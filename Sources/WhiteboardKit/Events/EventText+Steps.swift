@@ -15,13 +15,13 @@ extension EventText {
     let left = (done.left ?? [:]).sorted { $0.key < $1.key }.map { reason, number in
       switch reason {
       case "overwritten":
-        " \(count(number, "change")) left: others changed the same since."
+        " \(count(number, "change")) skipped: others changed the same later."
       case "purged":
-        " \(count(number, "change")) left: the object was removed for good."
+        " \(count(number, "change")) skipped: the object was purged."
       case "played":
         " \(count(number, "game stays", "games stay")): moves were made in it."
       default:
-        " \(count(number, "change")) left: no longer possible."
+        " \(count(number, "change")) skipped: no longer possible."
       }
     }
     return "\(lead): \(stepName(done.step ?? "")).\(hint.map { " \($0)" } ?? "")" + left.joined()
@@ -42,8 +42,8 @@ extension EventText {
       let what = names.count > 3 ? count(names.count, "step") : listed(names)
       let why =
         switch reason {
-        case "overwritten": "others changed the same since"
-        case "purged": "the object was removed for good"
+        case "overwritten": "others changed the same later"
+        case "purged": "the object was purged"
         case "played": "moves were made in the game"
         case "unchanged": "nothing to change"
         default: "no longer possible"

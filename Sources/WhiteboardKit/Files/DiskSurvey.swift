@@ -8,7 +8,7 @@
 package enum DiskSurvey {
   /// Returns the reason why a directory cannot be created.
   static func creationFailure(of directory: String) -> String {
-    guard mkdir(directory, 0o700) != 0 else { return "it was not there" }
+    guard mkdir(directory, 0o700) != 0 else { return "it did not exist" }
     return words(for: errno)
   }
 

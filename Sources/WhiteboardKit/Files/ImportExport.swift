@@ -153,7 +153,7 @@ final class ImportExport {
     at place: BoardPoint?
   ) async throws(CommandError) -> CommandOutcome {
     guard FileReading.size(copies) != nil else {
-      throw CommandError(.refused, "nothing was copied yet; `copy ID …` does that on any board")
+      throw CommandError(.refused, "no objects were copied yet; use `copy ID …` first")
     }
     guard var imported = try await Self.read(copies) else { return CommandOutcome(ids: []) }
     imported.settings = BoardSettings()

@@ -20,8 +20,8 @@ package enum OutputFile {
     /// The problem, safe for display.
     package var message: String {
       switch self {
-      case .exists(let path): "\(Self.shown(path)) is there already"
-      case .noFile(let path): "\(Self.shown(path)) is no regular file"
+      case .exists(let path): "\(Self.shown(path)) already exists"
+      case .noFile(let path): "\(Self.shown(path)) is not a regular file"
       case .unwritable(let path, let why): "\(Self.shown(path)) cannot be written: \(why)"
       }
     }

@@ -54,7 +54,7 @@ extension Joiner {
         guard node.invitations.isPending(id) else { return }
         node.joiner?.attempt.problem = WhiteboardError(
           .timedOut,
-          "It was not confirmed in time that the words are the same."
+          "The words were not confirmed in time."
         )
         node.invitations.answerComparison(id, isSame: false)
       }

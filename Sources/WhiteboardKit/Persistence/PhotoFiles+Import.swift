@@ -26,7 +26,7 @@ extension PhotoFiles {
       case .malformed:
         throw CommandError(.notAPhoto, "\(shown) is a damaged JPEG or PNG")
       case .truncated:
-        throw CommandError(.notAPhoto, "\(shown) breaks off before the end of its picture")
+        throw CommandError(.notAPhoto, "\(shown) ends before its picture is complete")
       case .tooManyPixels:
         throw CommandError(
           .tooBig,

@@ -59,7 +59,7 @@ package final class FileReading: Sendable {
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw CommandError(
         .fileUnreadable,
-        "\(TerminalText.quoted(file, limit: 256)) is no regular file"
+        "\(TerminalText.quoted(file, limit: 256)) is not a regular file"
       )
     }
     guard access(file, R_OK) == 0 else { throw unreadable(file, errno) }

@@ -60,7 +60,7 @@ extension Transfers {
       } catch {
         // The member requests the answer again, from this peer or another.
         node.configuration.logger.debug(
-          "an answer was not taken",
+          "A catch-up answer was not delivered.",
           metadata: ["peer": "\(peer.short)", "code": "\(error.code)"]
         )
       }

@@ -220,7 +220,7 @@ extension Transfers {
       // The session reports the end of the transfer. The member requests the photo again, here or
       // from another peer.
       configuration.logger.debug(
-        "a photo was not sent",
+        "A photo was not sent.",
         metadata: ["peer": "\(peer.short)", "code": "\(error.code)"]
       )
     }
