@@ -32,7 +32,7 @@ extension CommandError {
   /// The error of a command after the board was closed.
   static let closed = CommandError(.ending, "the board is closed")
 
-  /// Creates the error of a command whose changes are not on disk.
+  /// Creates the error of a command whose changes are on the board but not on disk.
   init(unsaved failure: DocumentError) {
     let problem = SaveProblem(failure)
     self.init(
