@@ -29,8 +29,10 @@ public struct BoardPoint: Equatable, Sendable {
     self.y = y
   }
 
-  /// Returns whether a number is a valid coordinate: finite, at least `-bound`, and less than
-  /// `bound`.
+  /// Checks a coordinate.
+  ///
+  /// - Parameter coordinate: The number.
+  /// - Returns: Whether the number is finite, at least `-bound`, and less than `bound`.
   public static func admits(_ coordinate: Double) -> Bool {
     coordinate >= -bound && coordinate < bound
   }

@@ -217,7 +217,7 @@ extension SessionEvent {
 }
 
 extension DepartureReason {
-  /// Whether the event makes the member's earlier messages obsolete, so that they are discarded.
+  /// Whether the member was removed or refused, so that its earlier messages are discarded.
   fileprivate var dropsMessages: Bool {
     switch self {
     case .kicked, .refused: true

@@ -12,6 +12,10 @@ extension SharedBoard {
     public let name: UntrustedText
 
     /// Creates the description of a member.
+    ///
+    /// - Parameters:
+    ///   - id: The member's peer id.
+    ///   - name: The display name that the member chose.
     public init(id: PeerID, name: UntrustedText) {
       self.id = id
       self.name = name

@@ -97,7 +97,10 @@ public struct BoardLink: Equatable, Sendable, CustomStringConvertible {
     return "\(BoardLink.scheme)://\(address.textInLink)/\(board)\(query)"
   }
 
-  /// Returns whether a text begins like a link, valid or not.
+  /// Checks the scheme of a text.
+  ///
+  /// - Parameter text: The text.
+  /// - Returns: Whether the text begins like a link, valid or not.
   public static func looksLikeLink(_ text: some StringProtocol) -> Bool {
     afterScheme(text) != nil
   }
@@ -170,6 +173,10 @@ public struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible {
   public static let defaultPort = 26_273
 
   /// Creates an address; nil if the host is malformed or the port is out of range.
+  ///
+  /// - Parameters:
+  ///   - host: A host name, or an IP address without brackets.
+  ///   - port: The port, from 1 to 65535.
   public init?(host: String, port: Int) {
     guard (1...65_535).contains(port), HostPort.isHost(host) else { return nil }
     self.host = host
@@ -269,8 +276,8 @@ public enum JoinTarget: Equatable, Sendable {
 
   /// Parses the argument of a command that joins a board.
   ///
-  /// A text with a port and an IP address are addresses. To join a board whose name looks like an
-  /// address, use its id prefix.
+  /// A text that has a port or is an IP address counts as an address. To join a board whose name
+  /// looks like an address, use its id prefix.
   ///
   /// - Parameter text: The argument; nil for ``nearby``.
   /// - Throws: ``LinkError`` if the text is a malformed link, a link with another scheme, or an

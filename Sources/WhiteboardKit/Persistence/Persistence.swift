@@ -40,7 +40,7 @@ final class Persistence {
   private var traffic: TrafficLog?
   /// The membership record that could not be stored yet; nil if there is none.
   var unstoredMembership: MembershipRecord?
-  /// The join code to store with the membership.
+  /// The join code that was last passed to ``storeMembership(_:code:)``.
   private var lastCode: JoinCode?
   var idleWaiter: CheckedContinuation<Void, Never>?
   /// The time of the next keyframe check; nil if nothing was recorded since the last one.

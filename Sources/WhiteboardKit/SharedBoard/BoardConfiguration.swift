@@ -39,7 +39,7 @@ package struct BoardConfiguration: Sendable {
 
   /// The relays that can serve a hosted board.
   package enum Carrier: Sendable, Equatable {
-    /// The relay at this address, which must have the given key if it is known.
+    /// The relay at an address; if a key is given, the relay must have it.
     case at(HostPort, PeerID?)
     /// Any relay that discovery finds and that accepts the board.
     case nearby

@@ -23,7 +23,10 @@ extension SharedBoard {
   /// The objects, from back to front.
   public var objects: [ObjectSnapshot] { replica?.board.objects.compactMap(\.snapshot) ?? [] }
 
-  /// Returns the state of an object; nil if it is not on the board.
+  /// Returns the current state of an object.
+  ///
+  /// - Parameter id: The id of the object.
+  /// - Returns: The state; nil if the object is not on the board.
   public func object(_ id: ObjectID) -> ObjectSnapshot? { replica?.board.snapshot(id) }
 
   /// The lines of the chat, from the oldest to the newest.
