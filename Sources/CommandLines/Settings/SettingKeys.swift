@@ -91,7 +91,7 @@ extension SettingKey<Bool> {
 }
 
 extension SettingKey<BoardConfiguration.Admission> {
-  /// The admission of peers.
+  /// The policy by which peers are admitted.
   package static let admission = SettingKey(
     "admit",
     "How peers are admitted",

@@ -36,7 +36,7 @@ final class SessionEvents {
   /// Reads events until the session ends, while ``handle()`` handles them.
   nonisolated(nonsending) func read() async { await reader.read() }
 
-  /// Handles events until the session ends, and then the departure of all members.
+  /// Handles events until the session ends, and then reports that all members left.
   nonisolated(nonsending) func handle() async {
     await reader.handleEvents { handle($0) }
     let reason = session.endReason?.code.rawValue ?? "ending"
