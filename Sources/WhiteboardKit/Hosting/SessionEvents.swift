@@ -36,7 +36,7 @@ final class SessionEvents {
   /// Reads events until the session ends, while ``handle()`` handles them.
   nonisolated(nonsending) func read() async { await reader.read() }
 
-  /// Handles events until the session ends, and then reports that all members left.
+  /// Handles events until the session ends, and then removes all members and ends their deliveries.
   nonisolated(nonsending) func handle() async {
     await reader.handleEvents { handle($0) }
     let reason = session.endReason?.code.rawValue ?? "ending"
