@@ -10,7 +10,7 @@ package enum ExitStatus {
     ("128+N", "ended at once by a second signal N"),
   ]
 
-  /// The exit statuses as a section of the help text, two in each line.
+  /// The exit statuses as a section of the help text, with two statuses in each line.
   package static let help: String = {
     let (half, last) = (rows.count / 2, rows[rows.count - 1])
     let lines = (0..<half).map { row in

@@ -23,7 +23,7 @@ extension ManualPage {
     ([".\(name)"] + arguments.map { "\"\(escaped($0))\"" }).joined(separator: " ") + "\n"
   }
 
-  /// Returns `text` with the characters escaped that are special to the formatter or not ASCII.
+  /// Returns `text` with escapes for characters that are not ASCII, or special to the formatter.
   private static func escaped(_ text: String) -> String {
     var result = text.first.map { $0 == "." || $0 == "'" } == true ? "\\&" : ""
     for scalar in text.unicodeScalars {

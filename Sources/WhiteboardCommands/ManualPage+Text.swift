@@ -3,7 +3,7 @@ import WhiteboardRendering
 extension ManualPage {
   /// Returns the page as plain text, as `man` shows it.
   ///
-  ///   - columns: The width. Verbatim lines may be wider.
+  /// - Parameter columns: The width. Verbatim lines may be wider.
   /// - Returns: The text, ended by a line feed.
   package func text(columns: Int) -> String {
     var page = PlainPage(columns: max(columns, 40))

@@ -3,7 +3,7 @@ import CommandLines
 import WhiteboardKit
 
 extension [String: String] {
-  /// The value that the command line gives to a setting.
+  /// The value of a setting from the command line; nil if the option is not given.
   package subscript<Setting>(_ key: SettingKey<Setting>) -> String? {
     get { self[key.entry.name] }
     set { self[key.entry.name] = newValue }
@@ -11,7 +11,7 @@ extension [String: String] {
 }
 
 extension ArgumentHelp {
-  /// Returns the help text for the option of a setting.
+  /// Returns the help text of the option that sets a setting.
   package static func of<Value>(
     _ key: SettingKey<Value>,
     _ valueName: String? = nil
@@ -21,7 +21,7 @@ extension ArgumentHelp {
 }
 
 extension CompletionKind {
-  /// Returns the completions for the option of a setting.
+  /// Returns the completions for the value of a setting's option.
   package static func of<Value>(_ key: SettingKey<Value>) -> CompletionKind {
     .list(key.entry.choices)
   }

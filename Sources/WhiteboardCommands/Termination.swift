@@ -13,7 +13,7 @@ package final class Termination {
 
   /// Starts to watch for signals.
   ///
-  /// Create only one in a process, before any work that needs an orderly end.
+  /// Create only one instance in a process, before any work that needs an orderly end.
   ///
   /// - Parameters:
   ///   - ask: Called at the first signal, in a separate task.
@@ -57,13 +57,13 @@ package final class Termination {
       var number: UInt8 = 0
       guard read(readEnd, &number, 1) == 1 else { return }
       if let reload, Int32(number) == SIGHUP {
-        // No code waits for this task; `reload` logs its result.
+        // No code awaits this task; `reload` logs its result.
         Task { await reload() }
         return
       }
       let status = 128 + Int32(number)
-      // The task finishes when the node has been asked to end. The code that runs the node waits
-      // for the node itself.
+      // This task finishes when the node has received the request to end. The code that runs the
+      // node awaits the node itself.
       Task {
         guard await first.begin() else { exit(status) }
         if !(await ask(Int32(number))) { await first.reset() }
@@ -92,7 +92,7 @@ package final class Termination {
       return !isPast
     }
 
-    /// Records that the signal did not end the program.
+    /// Records that the program continues after the signal.
     func reset() { isPast = false }
   }
 }

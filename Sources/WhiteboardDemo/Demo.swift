@@ -9,8 +9,8 @@ import WhiteboardKit
 package struct Demo: Sendable {
   /// The discovery with which the peers find each other.
   package var discovery: any Discovery
-  /// The directory for the peers' files; each peer gets a subdirectory, which is removed at the
-  /// end.
+  /// The directory for the peers' files; each peer gets a subdirectory, which is removed at the end
+  /// of the demo.
   package var directory: String
   /// The address the peers listen on; nil for all, on the next free port.
   package var listen: PeerAddress?
@@ -61,7 +61,7 @@ package struct Demo: Sendable {
         group.addTask { try await host.run(hostConfiguration) }
         guard let ready = await host.ready() else {
           try await group.next()
-          throw WhiteboardError(.internal, "the host ended before it began")
+          throw WhiteboardError(.internal, "the host ended before its board was open")
         }
         var target = JoinTarget.name(boardName)
         if problem != nil {
@@ -73,7 +73,7 @@ package struct Demo: Sendable {
         group.addTask { try await guest.run(guestConfiguration) }
         guard await guest.ready() != nil else {
           try await group.next()
-          throw WhiteboardError(.unreachable, "the guest did not get in")
+          throw WhiteboardError(.unreachable, "Ben could not join the board")
         }
         let digest = try await play(host, guest)
         await guest.end()
@@ -90,7 +90,7 @@ package struct Demo: Sendable {
     }
   }
 
-  /// Plays the scene on the board.
+  /// Performs the script of the demo on the board, and returns the common digest.
   private func play(_ ada: ScriptedNode, _ ben: ScriptedNode) async throws -> String {
     try await ada.perform("wait peers=1 timeout=15")
     try await ben.perform("wait peers=1 timeout=15")
@@ -182,10 +182,10 @@ package struct Demo: Sendable {
     return "\"\(String(escaped))\""
   }
 
-  /// Two waves of a line, point by point.
+  /// A line with two waves, as a list of points.
   private static let wave: String = {
     (0...96).map { step in
-      // One parabola above and one below make a wave without a table of sines.
+      // Alternating parabolas make a wave without a sine function.
       let phase = Double(step % 48) / 48
       let height = 160 * phase * (1 - phase) * (step < 48 ? -1 : 1)
       return "\(step * 4 - 192),\((height * 16).rounded() / 16)"

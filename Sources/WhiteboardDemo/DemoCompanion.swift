@@ -46,7 +46,7 @@ package struct DemoCompanion: Sendable {
         group.addTask { try await ada.run(hostConfiguration) }
         guard let ready = await ada.ready() else {
           try await group.next()
-          throw WhiteboardError(.internal, "the demo ended before it began")
+          throw WhiteboardError(.internal, "the demo ended before its board was open")
         }
         // The drawing ends with the node.
         group.addTask { try? await Self.draw(as: ada) }
@@ -96,7 +96,7 @@ package struct DemoCompanion: Sendable {
   private static func draw(as ada: ScriptedNode) async throws(CommandError) {
     try await ada.perform("wait peers=1")
     for line in welcome { try await ada.perform(line) }
-    // Then a flower now and then, until the meadow is full.
+    // Then a flower from time to time, until the meadow is full.
     for index in 0..<9 {
       try await ada.perform("wait 4")
       for line in flower(Double(index * 52 - 208)) { try await ada.perform(line) }

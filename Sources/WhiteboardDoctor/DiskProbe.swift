@@ -4,12 +4,12 @@
 @preconcurrency import Musl
 #endif
 
-/// A test whether a disk accepts data.
+/// Tests whether a disk accepts data.
 enum DiskProbe {
   /// Tries to store a few blocks in a directory, and removes them.
   ///
   /// - Parameter directory: The directory; it must exist.
-  /// - Returns: The system error that the attempt got; nil if the data reached the disk.
+  /// - Returns: The error number of the failed attempt; nil if the data reached the disk.
   static func writeFailure(in directory: String) -> Int32? {
     let path = "\(directory)/.whiteboard-test-\(getpid())"
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -29,11 +29,11 @@ enum DiskProbe {
     return fsync(descriptor) == 0 ? nil : errno
   }
 
-  /// Returns the advice for a disk that refuses data for the data directory.
+  /// Returns advice to the user about a disk that does not accept data.
   ///
   /// - Parameters:
-  ///   - number: The system error.
-  ///   - shown: The data directory.
+  ///   - number: The system's error number.
+  ///   - shown: The data directory, as displayed.
   /// - Returns: The advice, in one sentence.
   static func advice(for number: Int32, _ shown: String) -> String {
     switch number {

@@ -33,11 +33,11 @@ package struct Doctor: Sendable {
 
     /// The severity of a finding.
     package enum Verdict: String, Encodable, Sendable {
-      /// No problem.
+      /// The check found no problem.
       case fine
-      /// It works, but the user should know about it.
+      /// The feature works, but the user should know about the finding.
       case note
-      /// Something does not work.
+      /// The feature does not work.
       case fault
     }
   }
@@ -277,9 +277,9 @@ package struct Doctor: Sendable {
     }
   }
 
-  /// Checks the clock; a wrong clock does no harm to boards, but the times on them are wrong.
+  /// Checks the clock; boards work with a wrong clock, but show wrong times.
   func clockFinding(_ now: Date) -> Finding {
-    // From the day on which this was written to 30 years later; no correct clock shows another time.
+    // The earliest correct time is the day on which this was written; the latest is 30 years later.
     let earliest = Date(timeIntervalSince1970: 1_795_219_200)
     let latest = earliest.addingTimeInterval(30 * 365 * 86_400)
     guard (earliest...latest).contains(now) else {

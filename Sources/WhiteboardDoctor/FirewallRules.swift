@@ -29,20 +29,22 @@ struct FirewallRules: Equatable, Sendable {
   /// The rules in their order.
   var rules: [Rule] = []
 
-  /// Returns whether packets to a port are accepted, by the first rule for all of them.
+  /// Returns whether the firewall accepts packets to a port, according to the first rule that
+  /// applies to all of them.
   func accepts(_ transport: String, _ port: Int) -> Bool {
     for rule in rules {
       guard rule.transport.map({ $0 == transport }) ?? true,
         rule.ports.map({ $0.contains { $0.contains(port) } }) ?? true
       else { continue }
-      // A narrow rule that accepts this port was made for it. Other narrow rules do not apply to all packets.
+      // A narrow rule that accepts this port was made for it. Other narrow rules apply only to some
+      // packets.
       if rule.isNarrow, rule.ports == nil || !rule.accepts { continue }
       return rule.accepts
     }
     return acceptsByDefault
   }
 
-  /// Adds a rule; rules that accept packets after a jump come before the rules with jumps.
+  /// Adds a rule; rules of chains that are reached by jumps come before the rules with the jumps.
   private mutating func add(_ rule: Rule, in chain: Chain) {
     switch chain {
     case .input: rules.append(rule)
@@ -150,7 +152,7 @@ struct FirewallRules: Equatable, Sendable {
         rule.transport = value
         _ = words.popFirst()
       case "-m":
-        // The match itself follows. Matches of protocols and ports are read from their options.
+        // The match itself follows. Protocol and port matches are parsed from their options.
         if !["udp", "tcp", "multiport"].contains(value ?? "") { rule.isNarrow = true }
         _ = words.popFirst()
       case "--dport", "--dports":

@@ -127,7 +127,7 @@ package enum NetworkSurvey {
       defer { close(descriptor) }
       var yes: Int32 = 1
       if kind == SOCK_STREAM {
-        // As for the listener, a port in the state TIME_WAIT counts as free.
+        // SO_REUSEADDR, as for the listener: a port in the state TIME_WAIT counts as free.
         setsockopt(
           descriptor,
           SOL_SOCKET,

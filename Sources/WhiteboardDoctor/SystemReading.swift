@@ -7,7 +7,7 @@ import WhiteboardKit
 @preconcurrency import Musl
 #endif
 
-/// The doctor's access to the computer, which tests replace.
+/// The functions by which the doctor reads the state of the computer; tests replace them.
 package struct SystemReading: Sendable {
   /// Returns the text of a file; nil if it does not exist or cannot be read.
   package var file: @Sendable (_ path: String) -> String?
@@ -30,7 +30,7 @@ package struct SystemReading: Sendable {
     case tmuxPassthrough = "tmux display-message -p '#{allow-passthrough}'"
   }
 
-  /// Creates an access from its functions.
+  /// Creates a reading from its functions.
   package init(
     file: @escaping @Sendable (String) -> String?,
     exists: @escaping @Sendable (String) -> Bool,
@@ -43,7 +43,7 @@ package struct SystemReading: Sendable {
     self.environment = environment
   }
 
-  /// The access to this computer.
+  /// The functions that read this computer.
   package static let machine = SystemReading(
     file: { path in
       (try? FileReading.whole(path, limit: maximumSize)).map { String(decoding: $0, as: UTF8.self) }

@@ -144,7 +144,7 @@ struct RunCommand: AsyncParsableCommand {
   }
 
   mutating func run() async throws {
-    // Open the file first, so that a mistyped name does not create a board.
+    // The file is opened first, so that a mistyped file name does not create a board.
     let descriptor = try Self.opened(file)
     let settings = try options.settings()
     let hosted = try host.map { (host) throws(WhiteboardError) in

@@ -112,7 +112,7 @@ struct BoardLine: Encodable {
 
 /// A gap in the recorded history of a board, as a line of output.
 ///
-/// The changes made during a gap are not recorded, but later saved states of the board include
+/// The history lacks the changes made during a gap, but later saved states of the board include
 /// them.
 struct GapLine: Encodable {
   let from: String

@@ -50,8 +50,7 @@ struct ImportCommand: AsyncParsableCommand {
     let path = try await common.path(of: board)
     var options = try BoardOptions.parse(["--admit", "known"])
     options.common = common
-    // Use a node that no peer can find, so that the imported objects are signed and saved like all
-    // others.
+    // The node is offline, because it only signs and saves the imported objects like all others.
     var configuration = try await options.configuration(
       .host(boardName: ""),
       isInteractive: false,

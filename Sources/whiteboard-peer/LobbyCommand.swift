@@ -43,7 +43,8 @@ struct LobbyCommand: AsyncParsableCommand {
   }
 
   private static func own(_ library: BoardLibrary) async -> [LobbyClient.OwnBoard] {
-    // Boards that cannot be listed cannot be opened either; `whiteboard-peer boards` reports why.
+    // If the boards cannot be listed, the lobby shows none; `whiteboard-peer boards` reports the
+    // reason.
     let summaries = (try? await library.list(by: .changed)) ?? []
     return summaries.prefix(50).map { summary in
       let count = summary.objects == 1 ? "1 object" : "\(summary.objects) objects"

@@ -47,7 +47,8 @@ struct NearbyCommand: AsyncParsableCommand {
     let discovery = AvahiDiscovery(interface: try common.settings().value(.interface))
     let seconds = timeout ?? (watch ? 365 * 86_400 : 3)
     let limit = Duration.seconds(seconds)
-    // Saved boards are marked as the user's own. If they cannot be listed, `boards` reports why.
+    // Saved boards are marked as the user's own. If they cannot be listed, `boards` reports the
+    // reason.
     let own = await common.ownBoards()
     let look = Look(groups: !common.json, own: own)
     let (ends, end) = AsyncStream<Void>.makeStream()

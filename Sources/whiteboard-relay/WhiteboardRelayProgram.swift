@@ -4,7 +4,7 @@ import WhiteboardCommands
 import WhiteboardKit
 import WhiteboardRelay
 
-/// The program `whiteboard-relay`, which keeps boards online.
+/// The program `whiteboard-relay`, which serves boards while their hosts are offline.
 @main
 struct WhiteboardRelayProgram: DocumentedProgram {
   static let configuration = CommandConfiguration(

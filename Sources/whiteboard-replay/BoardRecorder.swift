@@ -23,10 +23,9 @@ actor BoardRecorder {
 
   /// Records the board until the node ends.
   ///
-  /// - Returns: Whether the recording is kept.
-  ///
-  /// - Throws: ``WhiteboardError`` if recording cannot start or continue. Everything recorded before is
-  ///   valid.
+  /// - Returns: Whether to keep the recording.
+  /// - Throws: ``WhiteboardError`` if recording cannot start or continue. Everything recorded
+  ///   before is valid.
   func run() async throws(WhiteboardError) -> Bool {
     let helpers = [
       Task { await self.follow() },
@@ -88,7 +87,7 @@ actor BoardRecorder {
   }
 }
 
-/// An event sink that prints who joins and leaves, and problems, but not each change.
+/// An event sink that prints joins, departures and problems, but not each change of the board.
 private struct RecorderSink: EventSink {
   let begin: AsyncStream<Void>.Continuation
 

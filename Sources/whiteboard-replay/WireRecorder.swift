@@ -41,10 +41,9 @@ actor WireRecorder {
 
   /// Records until the user stops the recording or the session ends.
   ///
-  /// - Returns: Whether the recording is kept.
-  ///
-  /// - Throws: ``WhiteboardError`` if the session cannot be joined, or if the end of the recording could
-  ///   not be written.
+  /// - Returns: Whether to keep the recording.
+  /// - Throws: ``WhiteboardError`` if the session cannot be joined, or the end of the recording
+  ///   cannot be written.
   nonisolated func run() async throws -> Bool {
     var logger = Logger(label: "whiteboard-replay") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = .error
@@ -101,7 +100,7 @@ actor WireRecorder {
             .decline(reason: "A recorder admits no peers.")
           )
         case .streamOpened(let stream):
-          // Reading the stream records it. The task finishes with the stream.
+          // Reading the stream records it; the task finishes at the end of the stream.
           group.addTask { await Self.read(stream) }
         case .resourceFinished(_, .success(let resource)):
           // The recording needs only the name and the size of a resource, so the file is deleted.
@@ -120,7 +119,7 @@ actor WireRecorder {
     return !isDiscarded
   }
 
-  /// Prints that a peer joined or left.
+  /// Prints a line about a peer that joined or left.
   private func tell(_ peer: PeerID, _ words: String) {
     let who = EventText.person(names[peer] ?? "", peer.description)
     try? Console.tell("\(who) \(words)\n")

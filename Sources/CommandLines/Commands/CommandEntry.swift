@@ -1,6 +1,6 @@
 import WhiteboardKit
 
-/// A row of the command table: everything that is known of a command by its name.
+/// A row of the command table: the name, parsers and help of a command.
 package struct CommandEntry: Sendable {
   /// Parses the words after the name of the command.
   typealias WordsParser = @Sendable (inout LineArguments) throws(CommandError) -> Command
@@ -13,11 +13,11 @@ package struct CommandEntry: Sendable {
   package let arguments: String
   /// The effect of the command, in one line.
   package let summary: String
-  /// More lines for the help of this command alone.
+  /// Additional lines for the help about this command.
   package let notes: [String]
   /// The keys of the JSON form, besides `verb` and `request`.
   package let keys: [String]
-  /// Whether an argument can be a color, so that a `#` before a color begins no comment.
+  /// Whether an argument can be a color, so that `#` before a color does not begin a comment.
   let acceptsColor: Bool
   /// Parses the text form of the command.
   let parseWords: WordsParser
@@ -51,7 +51,7 @@ package struct CommandEntry: Sendable {
   }
 }
 
-/// Rows of commands whose arguments have a common form.
+/// Rows of commands whose arguments have a common format.
 extension CommandEntry {
   /// Creates the row of a command without arguments.
   init(

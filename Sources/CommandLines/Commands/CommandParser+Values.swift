@@ -2,9 +2,9 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// The texts of values that both input formats share.
+/// Values that both input formats write in the same way.
 extension CommandParser {
-  /// Returns whether the width of lines does not change, for a value of `line`.
+  /// Parses the value of `line`, which decides whether scaling retains the width of lines.
   ///
   /// - Throws: `badArgument` if the value is not `keep`.
   static func keepsLineWidth(_ word: String?) throws(CommandError) -> Bool {

@@ -3,9 +3,10 @@ import WhiteboardRendering
 
 /// Parses a line from a script, the prompt or a program as a command.
 ///
-/// A line that begins with `{`, after blanks, is JSON. Any other line is the text form.
+/// A line whose first character other than blanks is `{` is JSON. Any other line is the text form.
 package enum CommandParser {
-  /// The maximum length of a line, in bytes: a message of 16 MiB in base64, and its other members.
+  /// The maximum length of a line, in bytes; enough for a message of 16 MiB in base64 and its other
+  /// keys.
   package static let maximumLineLength = 23 * 1024 * 1024
   /// The maximum length of a request id, in bytes of UTF-8.
   package static let maximumRequestLength = 256
@@ -29,7 +30,7 @@ package enum CommandParser {
 
   /// Parses the bytes of a line; returns nil if it is empty or only a comment.
   ///
-  /// - Throws: ``CommandError``, `syntax` if the bytes are not UTF-8.
+  /// - Throws: ``CommandError``; its code is `syntax` if the bytes are not UTF-8.
   package static func parse(bytes: [UInt8]) throws(CommandError) -> CommandRequest? {
     guard bytes.count <= maximumLineLength else {
       throw CommandError(

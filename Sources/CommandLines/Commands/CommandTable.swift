@@ -1,8 +1,8 @@
 import WhiteboardKit
 
-/// The table of all commands, from which both parsers, the help and the usage messages are made.
+/// The table of all commands; the parsers, the help and the usage messages use it.
 package enum CommandTable {
-  /// The row of a command.
+  /// Returns the row of a command.
   package static func entry(_ name: CommandName) -> CommandEntry {
     switch name {
     case .text: DrawingCommands.text
@@ -123,6 +123,6 @@ package enum CommandTable {
 }
 
 extension CommandName {
-  /// Whether an argument of the command can be a color, whose `#` begins no comment.
+  /// Whether an argument of the command can be a color, whose `#` does not begin a comment.
   var acceptsColor: Bool { CommandTable.entry(self).acceptsColor }
 }

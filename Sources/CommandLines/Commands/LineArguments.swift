@@ -21,7 +21,7 @@ struct LineArguments {
     return words[index]
   }
 
-  /// Returns the next word; if there is none, fails with a message that names the argument.
+  /// Returns the next word; if there is none, throws an error that names the missing argument.
   mutating func next(_ what: String) throws(CommandError) -> LineWords.Word {
     guard let word = nextIfAny() else {
       throw CommandError(.missingArgument, "give \(what)")
@@ -91,7 +91,7 @@ struct LineArguments {
     return try CommandLimits.checkedReferences(references)
   }
 
-  /// Reads all further words: all but the last as objects, and the last one.
+  /// Reads all further words: the last one separately, and the others as objects.
   mutating func references(
     before what: String
   ) throws(CommandError) -> ([ObjectReference], LineWords.Word) {
@@ -156,7 +156,7 @@ struct LineArguments {
     return try CommandLimits.checkedPosition(Int64(value) ?? -1, key: key)
   }
 
-  /// Removes a distance, which can have the `+` of `move`.
+  /// Removes a distance, which `move` can write with a `+`.
   mutating func removeDistance(_ key: String) throws(CommandError) -> BoardPoint? {
     guard let value = try removeValue(key) else { return nil }
     return try TextCommandParser.point(value.hasPrefix("+") ? value.dropFirst() : value[...])
@@ -186,7 +186,7 @@ struct LineArguments {
     return found
   }
 
-  /// Removes a word that is an option without a value, and returns whether it was there.
+  /// Removes an option without a value, and returns whether the line had it.
   mutating func removeFlag(_ name: String) -> Bool {
     guard let index = words.firstIndex(where: { !$0.isQuoted && $0.text == name }) else {
       return false
@@ -211,7 +211,7 @@ struct LineArguments {
     return values
   }
 
-  /// Fails if there is another word.
+  /// Throws an error if there is another word.
   func expectEnd() throws(CommandError) {
     guard index < words.count else { return }
     throw CommandError(
@@ -220,7 +220,8 @@ struct LineArguments {
     )
   }
 
-  /// Fails if there is another word; a text without quotes is a common mistake and has its own message.
+  /// Throws an error if there is another word; the error explains that a text needs quotes, if that
+  /// is likely.
   func expectEnd(after word: LineWords.Word) throws(CommandError) {
     guard index < words.count else { return }
     guard !word.isQuoted else {

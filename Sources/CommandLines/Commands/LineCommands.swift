@@ -9,8 +9,8 @@ package actor LineCommands: CommandSource {
   /// Creates a source.
   ///
   /// - Parameters:
-  ///   - lines: The lines.
-  ///   - areNumbered: Whether the lines are a script whose line numbers help to find an error.
+  ///   - lines: The source of the lines.
+  ///   - areNumbered: Whether errors contain line numbers, because the lines are a script.
   package init(_ lines: any LineSource, areNumbered: Bool) {
     self.lines = lines
     self.areNumbered = areNumbered
@@ -26,7 +26,7 @@ package actor LineCommands: CommandSource {
 }
 
 extension CommandInput {
-  /// Parses a line of input, in words or in JSON; nil if the line is empty or a comment.
+  /// Parses a line of input, in text or JSON; nil if the line is empty or a comment.
   ///
   /// - Parameters:
   ///   - line: The line as it was read.

@@ -88,8 +88,8 @@ extension EventText {
     guard done.changed == false else {
       return shown.isEmpty ? "ok: \(done.verb)" : "ok: \(done.verb) \(shown)"
     }
-    guard !made.isEmpty else { return "ok: it was so already" }
-    return "ok: \(shown) \(made.count == 1 ? "was" : "were") so already"
+    guard !made.isEmpty else { return "ok: nothing changed" }
+    return "ok: \(shown) did not change"
   }
 
   /// The maximum number of existing objects that an answer names.

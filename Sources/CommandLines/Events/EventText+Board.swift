@@ -17,7 +17,7 @@ extension EventText {
       "- \(TerminalText.cleaned(removed.id)) deleted"
     case .selected(let selected):
       if let peer = selected.peer {
-        "\(person(selected.name ?? "", peer)) has \(TerminalText.cleaned(selected.id)) in hand"
+        "\(person(selected.name ?? "", peer)) selected \(TerminalText.cleaned(selected.id))"
       } else {
         "\(TerminalText.cleaned(selected.id)) is free"
       }

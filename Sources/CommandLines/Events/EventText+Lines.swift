@@ -26,7 +26,7 @@ extension EventText {
     case .error(let failure):
       "! \(failure.line.map { "line \($0): " } ?? "")\(TerminalText.cleaned(failure.message))"
     case .note(let remark) where remark.code == "help":
-      // The help is text of this program, with several lines.
+      // The text of the help comes from this program, so it needs no cleaning.
       remark.message
     case .note(let remark) where remark.code == BoardEvent.Remark.savedAgain,
       .warning(let remark) where remark.code == BoardEvent.Remark.notSaved:

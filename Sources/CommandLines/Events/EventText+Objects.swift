@@ -58,7 +58,7 @@ extension EventText {
       parts.append("\(index == 0 ? "in" : "that in") group \(TerminalText.cleaned(group))")
     }
     if let holder = object.selectedBy {
-      parts.append("in the hand of \(TerminalText.cleaned(holder.prefix(8)))")
+      parts.append("selected by \(TerminalText.cleaned(holder.prefix(8)))")
     }
     return parts
   }

@@ -25,7 +25,7 @@ extension EventText {
     case .joined(let joined):
       "\(person(joined.name, joined.peer)) joined"
     case .left(let left):
-      // The line about the removal reports it.
+      // Another line reports the removal.
       left.removedUs == true ? nil : leftLine(left)
     case .removed(let removed):
       removedLine(removed)
@@ -47,7 +47,7 @@ extension EventText {
     }
   }
 
-  /// Returns the line that the host removed this peer, and a line of advice.
+  /// Returns the lines about the removal of the local peer by the host, with advice.
   static func removedLine(_ removed: BoardEvent.Removed) -> String {
     let advice =
       !removed.readOnly

@@ -24,7 +24,7 @@ extension EventText {
     case .streamOpened(let stream):
       "stream \(TerminalText.quoted(stream.name, limit: 80)) is open"
     case .streamClosed(let stream):
-      "stream \(TerminalText.quoted(stream.name, limit: 80)) is over after \(stream.size) bytes"
+      "stream \(TerminalText.quoted(stream.name, limit: 80)) ended after \(stream.size) bytes"
         + (stream.outcome == .delivered ? "" : ": \(TerminalText.cleaned(stream.message ?? ""))")
     default:
       // Progress and the bytes of streams are for programs.
@@ -46,10 +46,10 @@ extension EventText {
     switch end.outcome {
     case .delivered:
       guard end.direction == .incoming, let path = end.path else { return "\(name) has arrived" }
-      return "\(name) is here: \(TerminalText.cleaned(path))"
+      return "\(name) was received: \(TerminalText.cleaned(path))"
     case .cancelled:
       let why = TerminalText.cleaned(end.message ?? "")
-      return why.isEmpty ? "\(name) was stopped" : "\(name) was stopped: \(why)"
+      return why.isEmpty ? "\(name) was canceled" : "\(name) was canceled: \(why)"
     case .failed: return "\(name) failed: \(TerminalText.cleaned(end.message ?? ""))"
     }
   }

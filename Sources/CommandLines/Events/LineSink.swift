@@ -25,7 +25,7 @@ package struct LineSink: EventSink {
         bytes.append(contentsOf: line.utf8)
         bytes.append(UInt8(ascii: "\n"))
       }
-      // A few large lines must not all be in memory at once.
+      // Lines are written in pieces, so that many large lines are not in memory at once.
       guard bytes.count >= Self.pieceLength else { continue }
       try await writer.write(bytes)
       bytes = []
@@ -34,6 +34,6 @@ package struct LineSink: EventSink {
     try await writer.write(bytes)
   }
 
-  /// The number of bytes of lines that are written before more lines are made.
+  /// The number of bytes after which lines are written, before more events are encoded.
   private static let pieceLength = 1 << 18
 }

@@ -1,6 +1,6 @@
 import WhiteboardKit
 
-/// A word that the programs report, and its guarantee.
+/// A word that the programs report about the state of work, and its guarantee.
 ///
 /// The manual prints these rows, and `Protocol/README.md` has the same table with the tests.
 package struct ReportedWord: Sendable {

@@ -10,7 +10,7 @@ package actor LineWriter {
   private let descriptor: Int32
   private let capacity: Int
   private let queue = DispatchQueue(label: "whiteboard.output")
-  /// The lines to write; they are not joined, because a line can be large.
+  /// The lines to write; they are not concatenated, because a line can be large.
   private var pending: [[UInt8]] = []
   /// The number of bytes not written yet, including those being written now.
   private var pendingBytes = 0

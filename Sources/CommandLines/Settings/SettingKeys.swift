@@ -8,7 +8,7 @@ extension SettingKey<String> {
   package static let dataDirectory = SettingKey(
     "data-dir",
     "The directory for keys, boards and files",
-    allowed: "a directory; in the file, from / or ~/ on",
+    allowed: "a directory; in the file, it begins with / or ~/",
     standard: .words("$XDG_DATA_HOME/whiteboard or ~/.local/share/whiteboard"),
     parse: nonempty
   )
@@ -32,9 +32,9 @@ extension SettingKey<String> {
 
   /// Parses a name: one line without control characters.
   ///
-  /// - Parameter text: The name as it was given.
-  /// - Returns: The name.
-  /// - Throws: ``SettingFault`` if the name is empty without them.
+  /// - Parameter text: The name as the user wrote it.
+  /// - Returns: The name without control characters.
+  /// - Throws: ``SettingFault`` if no other characters remain.
   @Sendable package static func name(_ text: String) throws(SettingFault) -> String {
     try nonempty(PlainText.line(text))
   }
@@ -57,7 +57,7 @@ extension SettingKey<PeerAddress> {
 }
 
 extension PeerAddress {
-  /// Parses an address to listen on, whose port can be 0 for any free port.
+  /// Parses an address to listen on; port 0 stands for any free port.
   package init(listening text: String) throws(SettingFault) {
     let isAnyPort = text.hasSuffix(":0")
     guard let address = PeerAddress(isAnyPort ? text.dropLast() + "1" : text) else {
@@ -81,7 +81,7 @@ extension SettingKey<Bool> {
     "Accept the files that members send without asking",
     standard: false
   )
-  /// Whether the program uses lines of text on a terminal too.
+  /// Whether the program uses plain lines of text even on a terminal.
   package static let accessible = SettingKey(
     "accessible",
     "Use lines of text instead of the screen, as for screen readers",
@@ -91,7 +91,7 @@ extension SettingKey<Bool> {
 }
 
 extension SettingKey<BoardConfiguration.Admission> {
-  /// The admission of peers.
+  /// The policy by which peers are admitted.
   package static let admission = SettingKey(
     "admit",
     "How peers are admitted",
@@ -120,7 +120,7 @@ extension SettingKey<JoinCode> {
 }
 
 extension SettingKey<BoardConfiguration.Carrier?> {
-  /// The relay of hosted boards.
+  /// The relays to which hosted boards move.
   package static let relay = SettingKey(
     "relay",
     "The relay that keeps the hosted board open",
@@ -168,10 +168,10 @@ extension SettingKey<Int> {
 }
 
 extension SettingKey<Logger.Level> {
-  /// How much is logged.
+  /// The minimum level of log messages.
   package static let logLevel = SettingKey(
     "log-level",
-    "How much is logged",
+    "The lowest level of messages to log",
     standard: .value("warning")
   )
 }

@@ -3,8 +3,8 @@ import WhiteboardRendering
 
 /// The lines of a configuration file; their names and values are checked by ``Settings``.
 ///
-/// ``format`` describes the lines. After a line `[keys]`, each line binds keys: `COMMAND = KEY, KEY`. A
-/// line `keys.COMMAND = KEY` does so anywhere in the file.
+/// ``format`` describes the lines. After a line `[keys]`, each line binds keys: `COMMAND = KEY,
+/// KEY`. A line `keys.COMMAND = KEY` binds keys anywhere in the file.
 package struct SettingsFile: Equatable, Sendable {
   /// A line that sets a value.
   package struct Line: Equatable, Sendable {

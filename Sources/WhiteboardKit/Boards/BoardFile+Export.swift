@@ -3,12 +3,16 @@ import WhiteboardDocument
 import WhiteboardExport
 
 extension BoardFile {
-  /// What of a board's file, or of a version in it, is to be written to a file of another kind; the board
-  /// may be open elsewhere.
+  /// Reads the content of a board's file, or of a version in it, for an export.
   ///
-  /// The photos that show are read at once.
+  /// The board may be open in another program. The photos of all objects are loaded into memory.
   ///
-  /// - Throws: ``WhiteboardError`` with what is wrong and what to do.
+  /// - Parameters:
+  ///   - path: The board's file.
+  ///   - version: The version to export; nil for the newest state.
+  ///   - region: The part of the board to export, in board units; nil for the whole board.
+  /// - Returns: The content to export.
+  /// - Throws: ``WhiteboardError`` if the file cannot be read, or has no such version.
   package static func export(
     _ path: String,
     version: String? = nil,
@@ -42,7 +46,7 @@ extension BoardFile {
     )
   }
 
-  /// All photos of a file that are whole.
+  /// Returns all intact photos of a board's file.
   ///
   /// - Throws: ``WhiteboardError`` if the file cannot be opened.
   package static func photos(_ path: String) async throws(WhiteboardError) -> [AssetID: [UInt8]] {
@@ -55,7 +59,7 @@ extension BoardFile {
     }
   }
 
-  /// The photos that are there and whole.
+  /// Returns the photos that are in the document and intact.
   private static func photos(
     _ ids: Set<AssetID>,
     of document: BoardDocument

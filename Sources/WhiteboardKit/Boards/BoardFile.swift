@@ -5,9 +5,9 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// A board's file, looked at without a session.
+/// Functions on the file of a board, without a session.
 package enum BoardFile {
-  /// What a file holds.
+  /// The content of a board's file.
   package struct Content: Sendable {
     /// The board's name.
     package let name: String
@@ -37,30 +37,32 @@ package enum BoardFile {
     }
   }
 
-  /// Milliseconds since 1970.
+  /// The current time, in milliseconds since 1970.
   package static var now: Int64 { Int64(SystemTime.milliseconds) }
 
-  /// A time as RFC 3339 writes it.
+  /// Formats a time, in milliseconds since 1970, as RFC 3339.
   package static func time(_ milliseconds: Int64) -> String {
     Timestamp.text(milliseconds: UInt64(max(0, milliseconds)))
   }
 
-  /// The ending of a board's file.
+  /// The filename extension of a board's file.
   package static let fileExtension = BoardLibrary.fileExtension
 
-  /// Whether what a person gave for a board is a file, and not a name.
+  /// Whether the user's text for a board is a path, and not the name of a board.
   package static func isMeant(by text: String) -> Bool {
     text.contains("/") || text.hasSuffix("." + fileExtension)
   }
 
-  /// A path as the file system takes it from anywhere.
+  /// Returns the absolute path for a path that may be relative to the current directory.
   package static func absolute(_ path: String) -> String {
     path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
   }
 
-  /// Reads a file, or a version in it; it may be open elsewhere.
+  /// Reads the newest state of a board's file, or a version in it.
   ///
-  /// - Throws: ``WhiteboardError`` with what is wrong and what to do.
+  /// The board may be open in another program.
+  ///
+  /// - Throws: ``WhiteboardError`` if the file cannot be read, or has no such version.
   package static func read(
     _ path: String,
     version: String? = nil
@@ -82,11 +84,12 @@ package enum BoardFile {
 
   /// Returns a picture of a board for a list of boards.
   ///
-  /// The file may come from a stranger. A stored picture that does not have the form of our own could
-  /// contain a script, so the picture is made again from the objects.
+  /// The file may come from a stranger. If the stored picture is not of the kind that this program
+  /// writes, it could contain a script, so a new picture is drawn from the objects.
   ///
   /// - Parameter summary: The summary of the file.
-  /// - Returns: SVG without scripts and addresses; nil if the file stores no picture, or cannot be read.
+  /// - Returns: SVG without scripts or addresses; nil if the file stores no picture, or cannot be
+  ///   read.
   package static func thumbnail(of summary: DocumentSummary) async -> String? {
     guard let stored = summary.thumbnail, !Thumbnail.isOwn(stored) else { return summary.thumbnail }
     guard let board = try? await replica(of: summary.path, version: nil).replica.board else {
@@ -95,9 +98,9 @@ package enum BoardFile {
     return Thumbnail.svg(of: board.snapshots, background: board.settings.background)
   }
 
-  /// Reads all data of a file, and returns the reasons why it is not whole (REC-18).
+  /// Reads all data of a file, and returns the damage that it finds (REC-18).
   ///
-  /// - Returns: A line for each damage; empty if the file is whole.
+  /// - Returns: A line for each damaged part; empty if the file is intact.
   /// - Throws: ``WhiteboardError`` if the file cannot be read at all.
   package static func verify(_ path: String) async throws(WhiteboardError) -> [String] {
     do throws(DocumentError) {
@@ -129,9 +132,9 @@ package enum BoardFile {
     }
   }
 
-  /// Stores what lists show of a file according to its board, and returns the number of objects.
+  /// Updates the summary that lists of boards show, and returns the number of objects.
   ///
-  /// The summary of a damaged file describes more than could be recovered.
+  /// The summary of the damaged file describes more objects than could be recovered.
   private static func summarize(_ path: String) async throws(DocumentError) -> Int {
     let document = try await BoardDocument.open(at: path, mode: .writing)
     do throws(DocumentError) {
@@ -153,10 +156,10 @@ package enum BoardFile {
     }
   }
 
-  /// Makes a new board from what is on another.
+  /// Creates a new board with the content of another board.
   ///
-  /// - Returns: The file.
-  /// - Throws: ``WhiteboardError`` with what is wrong and what to do.
+  /// - Returns: The path of the new file.
+  /// - Throws: ``WhiteboardError`` if the board cannot be read, or the new file cannot be created.
   package static func duplicate(
     _ path: String,
     as name: String,
@@ -187,7 +190,8 @@ package enum BoardFile {
     return target
   }
 
-  /// The content of a board for a new one.
+  /// Returns the content of a replica as a keyframe for a new board, with its digest and its
+  /// photos.
   private static func content(
     of replica: Replica,
     for other: SessionID,
@@ -208,7 +212,8 @@ package enum BoardFile {
     }
   }
 
-  /// A replica that nobody joins, with what a file holds.
+  /// Returns a replica with the content of a board's file, or of a version in it; the replica has
+  /// no session.
   static func replica(
     of path: String,
     version: String?
@@ -236,7 +241,7 @@ package enum BoardFile {
   ) throws(DocumentError) -> (replica: Replica, notes: [String]) {
     let moment = Moment(wall: UInt64(now), uptime: 1)
     guard let board = BoardID(document.board) else {
-      throw DocumentError(.damaged, "\(document.path): it is of no board")
+      throw DocumentError(.damaged, "\(document.path): the file has no valid board id")
     }
     let replica = Replica(
       author: Author(board: board, key: IdentityKey(identity: .ephemeral())),
@@ -246,7 +251,7 @@ package enum BoardFile {
     return (replica, notes)
   }
 
-  /// The board at a keyframe, and what of it is not as it should be, in words.
+  /// Returns the state of the board at a keyframe, and descriptions of its damage.
   static func state(
     of keyframe: Keyframe,
     in document: BoardDocument
@@ -258,7 +263,7 @@ package enum BoardFile {
 }
 
 extension DocumentContent {
-  /// What a replica restores first: who wrote, and what was.
+  /// The changes that a replica must restore first: the authors and the keyframe.
   var beginning: [StoredChange] {
     var changes: [StoredChange] = []
     for author in authors where !author.record.isEmpty {
@@ -270,9 +275,9 @@ extension DocumentContent {
     return changes
   }
 
-  /// What came after, in order.
+  /// Returns the changes after the keyframe, in order.
   ///
-  /// - Throws: `CodecError` where a batch is not of its form.
+  /// - Throws: `CodecError` if a batch is malformed.
   func changes() throws(CodecError) -> [StoredChange] {
     var changes: [StoredChange] = []
     for entry in entries {
@@ -287,10 +292,11 @@ extension DocumentContent {
 }
 
 extension Replica {
-  /// Takes in what a document holds.
+  /// Restores the content of a document.
   ///
-  /// - Returns: What of it is not as it should be, in words.
-  /// - Throws: `damaged` where that makes no board, with what to do.
+  /// - Returns: Descriptions of the damage and of unsigned authors, for the user.
+  /// - Throws: `damaged` if the content cannot be restored; the message names the command that
+  ///   recovers it.
   func restore(
     _ content: DocumentContent,
     of document: BoardDocument,
@@ -314,7 +320,7 @@ extension Replica {
 }
 
 extension UnrecordedAuthors {
-  /// What a person should know of them.
+  /// Messages to the user about authors without a signed record.
   fileprivate var notes: [String] {
     var notes: [String] = []
     if forgotten > 0 {
@@ -334,7 +340,8 @@ extension UnrecordedAuthors {
 }
 
 extension WhiteboardError {
-  /// Why a document cannot be used, with its exit status.
+  /// Creates the error of a program that cannot use a document; the code of `error` selects the
+  /// exit status.
   package init(_ error: DocumentError) {
     let code: Code =
       switch error.code {

@@ -1,12 +1,12 @@
-/// Checking pictures that are stored in files, which may come from a stranger.
+/// Checks of stored pictures, since a board's file may come from a stranger.
 extension Thumbnail {
-  /// Whether a picture has the form that ``svg(of:background:)`` writes.
+  /// Returns whether a picture has the form that ``svg(of:background:)`` writes.
   ///
-  /// Other SVG can contain scripts and load files, and programs show the picture in a browser.
+  /// Other SVG can contain scripts and load files, and some programs show the picture in a browser.
   ///
   /// - Parameter picture: The stored picture.
-  /// - Returns: Whether it consists of rectangles, lines and texts alone.
-  /// - Complexity: O(n).
+  /// - Returns: Whether it contains only rectangles, lines and texts.
+  /// - Complexity: O(*n*), where *n* is the length of the picture.
   static func isOwn(_ picture: String) -> Bool {
     guard picture.utf8.count <= byteLimit else { return false }
     var form = ThumbnailForm(picture)
@@ -14,8 +14,8 @@ extension Thumbnail {
   }
 }
 
-/// Reads a stored picture from its beginning on, byte by byte: what looks like one character can begin
-/// with `<`.
+/// A parser of stored pictures that works on bytes, because one `Character` can begin with `<` and
+/// contain more scalars.
 private struct ThumbnailForm {
   private static let attributes = [
     "transform", "points", "x", "y", "width", "height", "fill", "stroke", "stroke-width",
@@ -50,7 +50,8 @@ private struct ThumbnailForm {
     return true
   }
 
-  /// Takes numbers, colors, transforms and words, and the quote behind them: no address and no entity.
+  /// Consumes an attribute value and its closing quote; rejects the characters of addresses and
+  /// entities.
   private mutating func takeValue() -> Bool {
     rest = rest.drop { byte in
       switch byte {

@@ -1,24 +1,30 @@
 import Whiteboard
 import WhiteboardExport
 
-/// A small picture of a board for lists of boards: SVG that any viewer shows.
+/// Small pictures of boards for lists of boards, as SVG that any viewer can show.
 ///
-/// Text stays text, photos are frames, long strokes are thinned; what does not fit in the byte budget
-/// is left out from the back. A pure function of the objects.
+/// Texts stay text, photos become frames, and long strokes lose points. Objects at the back are
+/// left out if the picture exceeds ``byteLimit``. The picture depends only on the objects and the
+/// background.
 package enum Thumbnail {
-  /// The most bytes of a thumbnail.
+  /// The maximum size of a picture, in bytes.
   package static let byteLimit = 16 << 10
-  /// Pixels across.
+  /// The width of a picture, in pixels.
   static let width = 240.0
-  /// Pixels down.
+  /// The height of a picture, in pixels.
   static let height = 160.0
-  /// The most points shown of one stroke.
+  /// The maximum number of points drawn for one stroke.
   static let pointsPerStroke = 64
 
-  /// The text that every picture begins with.
+  /// The text at the start of every picture.
   static let head = #"<svg xmlns="http://www.w3.org/2000/svg" width="240" height="160" viewBox=""#
 
-  /// The picture of these objects, which come from back to front.
+  /// Draws the picture of a board.
+  ///
+  /// - Parameters:
+  ///   - snapshots: The objects, from back to front.
+  ///   - background: The background color, `0xRRGGBBAA`; nil for white.
+  /// - Returns: SVG of at most ``byteLimit`` bytes.
   package static func svg(of snapshots: [ObjectSnapshot], background: UInt32? = nil) -> String {
     let view = View(showing: snapshots)
     let opening =
@@ -28,7 +34,7 @@ package enum Thumbnail {
     let closing = "</svg>"
     var left = byteLimit - opening.utf8.count - closing.utf8.count
     var shapes: [String] = []
-    // What is in front is what a person looks for.
+    // Objects in front come first, since they matter most if there is no room for all.
     for snapshot in snapshots.reversed() {
       guard let shape = shape(snapshot, view), shape.utf8.count <= left else { continue }
       left -= shape.utf8.count
@@ -53,7 +59,7 @@ package enum Thumbnail {
       let step = max(1, (points.count + pointsPerStroke - 1) / pointsPerStroke)
       let shown = stride(from: 0, to: points.count, by: step).map { points[$0] }
       let list = shown.map { "\(number($0.x)),\(number($0.y))" }.joined(separator: " ")
-      // Thin lines stay visible however small the picture.
+      // At least one pixel wide, so that thin lines stay visible.
       let width = max(snapshot.lineWidth ?? 5, view.width / 240)
       return
         "<polyline \(turned) points=\"\(list)\" fill=\"none\" stroke-width=\"\(number(width))\" "
@@ -66,7 +72,8 @@ package enum Thumbnail {
     }
   }
 
-  /// The part of the board that is shown: all of it, with room around.
+  /// The part of the board in the picture: all objects, centered, in the aspect ratio of the
+  /// picture.
   private struct View {
     var x = -120.0
     var y = -80.0
@@ -78,7 +85,7 @@ package enum Thumbnail {
       var low = first.centerPosition
       var high = first.centerPosition
       for snapshot in snapshots {
-        // A circle around it holds it however it is turned.
+        // A circle around the object contains it at any angle.
         let reach = snapshot.scale * (snapshot.size.width + snapshot.size.height) / 2
         low = Point(
           x: min(low.x, snapshot.centerPosition.x - reach),

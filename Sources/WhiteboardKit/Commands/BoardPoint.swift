@@ -1,11 +1,15 @@
-/// A point in board units, finite and within the board.
+/// A point in board units, finite and within the board; y grows downward.
 public struct BoardPoint: Equatable, Sendable {
-  /// The distance to the right of the origin.
+  /// The distance to the right of the origin, in board units.
   public let x: Double
-  /// The distance below the origin.
+  /// The distance below the origin, in board units.
   public let y: Double
 
-  /// Creates a point; nil if a number is not finite or is outside the board.
+  /// Creates a point; nil if a coordinate is not valid.
+  ///
+  /// - Parameters:
+  ///   - x: The distance to the right of the origin, in board units.
+  ///   - y: The distance below the origin, in board units.
   public init?(x: Double, y: Double) {
     guard BoardPoint.admits(x), BoardPoint.admits(y) else { return nil }
     self.x = x
@@ -25,7 +29,10 @@ public struct BoardPoint: Equatable, Sendable {
     self.y = y
   }
 
-  /// Whether a number is a valid coordinate.
+  /// Checks a coordinate.
+  ///
+  /// - Parameter coordinate: The number.
+  /// - Returns: Whether the number is finite, at least `-bound`, and less than `bound`.
   public static func admits(_ coordinate: Double) -> Bool {
     coordinate >= -bound && coordinate < bound
   }
@@ -33,22 +40,27 @@ public struct BoardPoint: Equatable, Sendable {
 
 /// The target of a move.
 public enum Movement: Equatable, Sendable {
-  /// To a point.
+  /// Moves the center to a point.
   case to(BoardPoint)
-  /// By a distance.
+  /// Moves by a distance.
   case by(BoardPoint)
 }
 
-/// The part of the board that a user sees.
+/// The part of the board that a user sees, for members that follow the user.
 public struct BoardView: Equatable, Sendable {
-  /// The center.
+  /// The center of the view.
   public let center: BoardPoint
-  /// The width in board units.
+  /// The width, in board units.
   public let width: Int
-  /// The height in board units.
+  /// The height, in board units.
   public let height: Int
 
   /// Creates a view.
+  ///
+  /// - Parameters:
+  ///   - center: The center of the view.
+  ///   - width: The width, in board units.
+  ///   - height: The height, in board units.
   public init(center: BoardPoint, width: Int, height: Int) {
     self.center = center
     self.width = width
@@ -58,21 +70,22 @@ public struct BoardView: Equatable, Sendable {
 
 /// The area that `find` searches.
 public enum BoardArea: Equatable, Sendable {
-  /// A point.
+  /// The objects at a point.
   case point(BoardPoint)
-  /// A rectangle with two opposite corners: the objects wholly inside, or all objects that touch it.
+  /// The objects that touch a rectangle with two opposite corners; if `isInside`, only the objects
+  /// wholly inside it.
   case rectangle(BoardPoint, BoardPoint, isInside: Bool)
 }
 
 /// The target position of `order` in the stack.
 public enum StackPlace: Equatable, Sendable {
-  /// In front of all.
+  /// In front of all objects.
   case front
-  /// Behind all.
+  /// Behind all objects.
   case back
-  /// One to the front.
+  /// One position toward the front.
   case forward
-  /// One to the back.
+  /// One position toward the back.
   case backward
   /// Just in front of an object.
   case above(ObjectReference)

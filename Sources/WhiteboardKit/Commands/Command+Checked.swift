@@ -1,8 +1,9 @@
-/// The limits of commands that a program builds without a parser.
+/// The checks of commands that a program creates without a parser.
 extension Command {
-  /// Returns the command with its texts normalized, as the parsers return it.
+  /// Returns the command with normalized texts, as the parsers return it.
   ///
-  /// - Throws: ``CommandError`` if a value is outside its limits, with the message of the parsers.
+  /// - Throws: ``CommandError`` if a value exceeds its limits, with the same message as from the
+  ///   parsers.
   package func checked() throws(CommandError) -> Command {
     switch self {
     case .text(let at, let words, let color, let alias):

@@ -2,25 +2,25 @@ import Whiteboard
 
 /// A command for a board from a user, a script or a program.
 ///
-/// The parsers create only valid commands: numbers are finite and within the board, names have a
-/// limited length, and a list of objects is not empty. Whether an object, peer or file exists is
-/// checked when the command runs.
+/// Commands from the parsers have valid values: numbers are finite and within the board, names have
+/// a limited length, and a list of objects is not empty. When a command runs, the board checks
+/// whether its objects, peers and files exist.
 public enum Command: Equatable, Sendable {
   // MARK: Adding objects
 
   /// Adds a text with its center at a point.
   case text(at: BoardPoint, words: String, color: UInt32? = nil, alias: ObjectAlias?)
-  /// Draws a line through the points, live over a number of seconds; zero draws it at once.
+  /// Draws a line through the points over a number of seconds; zero draws it at once.
   case stroke(points: [BoardPoint], pen: Pen = Pen(), seconds: Double, alias: ObjectAlias?)
-  /// Continues the line that is being drawn, or starts one.
+  /// Continues the line that is being drawn, or starts one; others see it grow.
   case pen(points: [BoardPoint], pen: Pen = Pen(), alias: ObjectAlias?)
   /// Ends the line that is being drawn.
   case lift
   /// Adds a photo from a file with its center at a point.
   case photo(at: BoardPoint, file: String, alias: ObjectAlias?)
-  /// Starts a game; a game for two can name the opponent.
+  /// Starts a game; `opponent` names the second player of a game for two.
   case game(GameName, at: BoardPoint, opponent: String?, alias: ObjectAlias?)
-  /// Copies objects.
+  /// Copies objects; the copies are moved by the given distance.
   case duplicate([ObjectReference], by: BoardPoint, alias: ObjectAlias?)
 
   // MARK: Changing objects
@@ -33,18 +33,19 @@ public enum Command: Equatable, Sendable {
   case move([ObjectReference], Movement)
   /// Sets the scale of one object, or scales several about their common center.
   ///
-  /// `about` is the fixed point of the scaling; nil for the center.
+  /// `about` is the fixed point of the scaling; nil means the center.
   case scale(
     [ObjectReference],
     factor: Double,
     about: BoardPoint? = nil,
     keepsLineWidth: Bool = false
   )
-  /// Sets the angle of one object, or rotates several about their common center; degrees clockwise.
+  /// Sets the angle of one object, or rotates several about their common center, in degrees
+  /// clockwise.
   case rotate([ObjectReference], degrees: Double)
   /// Sets the color of objects, `0xRRGGBBAA`; nil for their default color.
   case color([ObjectReference], UInt32?)
-  /// Sets the width of lines.
+  /// Sets the width of lines, in board units.
   case width([ObjectReference], Double)
   /// Moves objects in the stack.
   case order([ObjectReference], StackPlace)
@@ -56,14 +57,14 @@ public enum Command: Equatable, Sendable {
   case lock([ObjectReference])
   /// Unlocks objects.
   case unlock([ObjectReference])
-  /// Replaces the words of a text.
+  /// Replaces the characters of a text.
   case edit(ObjectReference, words: String)
-  /// Inserts words into a text and replaces a number of characters.
+  /// Inserts characters into a text, and replaces a number of characters.
   ///
-  /// The position and the number count Unicode scalars. If `was` is the text when the position was
-  /// counted, later changes shift the position.
+  /// The position and the number count Unicode scalars of `was`, or of the current text if `was` is
+  /// nil. Changes made since `was` shift the position.
   case insert(ObjectReference, at: Int, words: String, replacing: Int, was: String? = nil)
-  /// Erases the parts of strokes that are within a distance of a path.
+  /// Erases the parts of strokes that are within a distance of a path, in board units.
   case erase(points: [BoardPoint], radius: Double)
   /// Deletes objects.
   case delete([ObjectReference])
@@ -86,36 +87,36 @@ public enum Command: Equatable, Sendable {
 
   // MARK: Members
 
-  /// Shows the local pointer to the others, as a laser or not; nil hides it.
+  /// Shows the local pointer to the other members, optionally as a laser; nil hides it.
   case point(BoardPoint?, isLaser: Bool = false)
-  /// Sends the local view of the board to the others; nil stops that.
+  /// Shares the local view of the board with the other members; nil stops that.
   case view(BoardView?)
-  /// Admits a peer, confirms that the verification words are equal (ADM-8), or accepts an offered file.
+  /// Admits a peer, confirms that the verification words match (ADM-8), or accepts an offered file.
   ///
   /// If `isAlways`, the peer is admitted without asking from now on.
   case accept(target: String, isAlways: Bool = false)
   /// Refuses a peer, reports that the verification words differ, or declines an offered file.
   case decline(target: String, reason: String?)
-  /// Disconnects a peer and keeps it out; only the host can do this.
+  /// Disconnects a peer and refuses it from then on; only the host can do this.
   ///
-  /// `withAdmitted` also removes every member that the peer admitted. Unless `keepsCode`, a board with
-  /// a join code gets a new one.
+  /// If `withAdmitted`, every member that the peer admitted is removed too. A board with a join
+  /// code gets a new code, unless `keepsCode`.
   case kick(target: String, reason: String?, withAdmitted: Bool = false, keepsCode: Bool = false)
   /// Sets the role of a peer on an owned board.
   case role(target: String, BoardRole)
   /// Creates an additional join code.
   case invite(InvitationTerms)
-  /// Cancels a transfer, from either side.
+  /// Cancels a transfer, incoming or outgoing.
   case cancel(target: String, reason: String?)
   /// Leaves the board; the program continues.
   case leave
   /// Allows changes to the local copy of a board from which the host removed this peer.
   case `continue`
-  /// Changes the local display name and icon; without both, reports them.
+  /// Changes the local display name and icon; if both are nil, reports them.
   case profile(name: String?, icon: IconChange?)
   /// Writes a line in the chat.
   case say(words: String)
-  /// Sends bytes to peers, outside the board; an empty list means all peers.
+  /// Sends a message to peers, which does not change the board; an empty list means all peers.
   case send(bytes: [UInt8], to: [String], isUnreliable: Bool)
   /// Sends a file as a named resource; an empty list means all peers.
   case resource(file: String, name: String, to: [String])
@@ -126,9 +127,9 @@ public enum Command: Equatable, Sendable {
 
   /// Lists the objects on the board.
   case objects
-  /// Reports all properties of an object; a game as the local user sees it.
+  /// Reports all properties of an object; reports a game as the local user sees it.
   case show(ObjectReference)
-  /// Lists the objects in an area.
+  /// Lists the objects in an area, from front to back.
   case find(BoardArea)
   /// Lists the lines of the chat.
   case chat
@@ -145,38 +146,41 @@ public enum Command: Equatable, Sendable {
   case checkpoint(name: String)
   /// Lists the checkpoints.
   case checkpoints
-  /// Reports the changes from a checkpoint to another; nil for the current board.
+  /// Reports the changes from a checkpoint to another one, or to the current board if `to` is nil.
   case diff(from: String, to: String?)
-  /// Restores the board of a checkpoint, as a step that can be undone.
+  /// Restores the board of a checkpoint, as one undo step.
   case restore(name: String)
   /// Writes the board to another file.
   case saveAs(file: String)
   /// Saves unsaved work, and reports whether everything is saved.
   case save
-  /// Writes the board, or the objects that touch a region, to a file whose extension selects the format.
+  /// Writes the board, or the objects that touch a region, to a file.
   ///
-  /// `scale` is the number of pixels per board unit of a format with pixels.
+  /// The file extension selects the format. `scale` is the number of pixels per board unit in a
+  /// format with pixels.
   case export(file: String, region: Rectangle?, scale: Double, isReplacing: Bool)
-  /// Adds the contents of a file, with their center at a point; nil for their positions in the file.
+  /// Adds the contents of a file, centered at a point; nil means at their positions in the file.
   case `import`(file: String, at: BoardPoint?)
 
-  /// Stores copies of objects, for any board.
+  /// Stores copies of objects, which `paste` can add to any board.
   case copy([ObjectReference])
-  /// Adds the objects that were copied last, with their center at a point; nil for their positions.
+  /// Adds the objects that were copied last, centered at a point; nil means at their original
+  /// positions.
   case paste(at: BoardPoint?)
 
   // MARK: The program
 
-  /// Waits until a condition holds.
+  /// Waits until a condition holds, or for at most `timeout` seconds.
   case wait(WaitCondition, timeout: Double?)
-  /// Leaves and ends the program; refused if a user types it and work would be lost.
+  /// Leaves the board and ends the program; fails if a user typed the command and work would be
+  /// lost.
   case quit
-  /// Leaves and ends the program, even if work is lost.
+  /// Leaves the board and ends the program, even if work is lost.
   case quitAnyway
-  /// Reports a text that explains commands, which the parser of the command supplies.
+  /// Reports a text that explains commands; the parser of the command supplies the text.
   case help(text: String)
 
-  /// Whether the command answers an invitation.
+  /// Whether the command answers a request to join or an offered file.
   var answersInvitation: Bool { name == .accept || name == .decline }
 }
 
@@ -184,10 +188,14 @@ public enum Command: Equatable, Sendable {
 public struct Pen: Equatable, Sendable {
   /// The color, `0xRRGGBBAA`; nil for the default color of lines.
   public var color: UInt32?
-  /// The width in board units.
+  /// The width, in board units.
   public var width: Double
 
   /// Creates a pen.
+  ///
+  /// - Parameters:
+  ///   - color: The color, `0xRRGGBBAA`; nil for the default color of lines.
+  ///   - width: The width, in board units.
   public init(color: UInt32? = nil, width: Double = 5) {
     self.color = color
     self.width = width

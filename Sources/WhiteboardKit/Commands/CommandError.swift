@@ -1,12 +1,12 @@
-/// The reason why a command failed, with a message that tells the user what to do.
+/// The reason why a command failed, with a message for the user.
 public struct CommandError: Error, Equatable, Sendable {
   /// The kind of failure, for programs.
   public let code: Code
-  /// The failure and the remedy in one line, for users.
+  /// What went wrong and what to do, in one line.
   public let message: String
-  /// The command as it was written; nil if the line names none.
+  /// The name of the command as the line contains it; nil if the line has none.
   public let verb: String?
-  /// The request id of the line that failed.
+  /// The request id of the failed command.
   public let request: RequestMark?
   /// The number of the line in a script, from 1; nil outside of scripts.
   public let line: Int?
@@ -30,7 +30,7 @@ public struct CommandError: Error, Equatable, Sendable {
     self.delivery = delivery
   }
 
-  /// Returns this error as the answer to a line; values that it has already stay.
+  /// Returns this error as the answer to a line; existing values are not replaced.
   package func answering(
     verb: String?,
     request: RequestMark?,
@@ -48,15 +48,15 @@ public struct CommandError: Error, Equatable, Sendable {
 
   /// The kinds of failure; the raw values are the `code` of an `error` line and never change.
   public enum Code: String, CaseIterable, Sendable {
-    /// The line is malformed: its quotes, its JSON or its UTF-8.
+    /// The line is malformed: its quotes, its JSON or its UTF-8 encoding.
     case syntax
-    /// The line is longer than any command.
+    /// The line is longer than the limit.
     case lineTooLong = "line-too-long"
     /// There is no such command.
     case unknownCommand = "unknown-verb"
     /// A required argument is missing.
     case missingArgument = "missing-argument"
-    /// An argument has the wrong form or an invalid value.
+    /// An argument is malformed or has an invalid value.
     case badArgument = "bad-argument"
     /// The command has no such argument.
     case unknownArgument = "unknown-argument"
@@ -68,13 +68,14 @@ public struct CommandError: Error, Equatable, Sendable {
     case ambiguous
     /// The command does not apply to objects of this type.
     case wrongKind = "wrong-kind"
-    /// Another member holds the object.
+    /// Another member has selected the object.
     case held
     /// The object is locked.
     case locked
     /// The local peer is a viewer and cannot change the board.
     case viewer
-    /// The host removed this peer from the board, and the local copy is read-only until `continue`.
+    /// The host removed the local peer from the board, and the local copy is read-only until
+    /// `continue`.
     case removed
     /// There is no step to undo.
     case nothingToUndo = "nothing-to-undo"
@@ -104,19 +105,19 @@ public struct CommandError: Error, Equatable, Sendable {
     case fileUnwritable = "file-unwritable"
     /// The file is not a photo in a supported format.
     case notAPhoto = "not-a-photo"
-    /// The input exceeds the size limit.
+    /// An input exceeds its size limit.
     case tooBig = "too-big"
     /// The timeout passed.
     case timedOut = "timed-out"
     /// One of the two sides canceled the transfer.
     case cancelled
-    /// The other peer left the board.
+    /// The other peer left the session.
     case peerGone = "peer-gone"
     /// The other peer could not receive the transfer.
     case transferFailed = "transfer-failed"
     /// A recipient of a message did not confirm it.
     case undelivered
-    /// The command was executed, but its changes could not be saved.
+    /// The command ran, but its changes could not be saved.
     case notSaved = "not-saved"
     /// The program is ending.
     case ending

@@ -37,7 +37,9 @@ package final class CommandFeed: CommandSource {
     waiter?.resume(returning: nil)
   }
 
-  /// Returns the next command; nil after the last one, or if the task is canceled, which also ends the feed.
+  /// Returns the next command; nil after the last one, or if the task is canceled.
+  ///
+  /// Canceling the task also ends the feed.
   package func next() async -> CommandInput? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

@@ -1,9 +1,9 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// The checks of the values in commands.
+/// The checks of values in commands.
 ///
-/// Each check returns the valid value, or throws the error with which the command is answered.
+/// Each check returns the valid value, or throws the error that answers the command.
 extension CommandLimits {
   /// Checks the length of a text or chat line, and normalizes its line breaks.
   package static func checkedWords(_ words: String, what: String) throws(CommandError) -> String {
@@ -48,7 +48,7 @@ extension CommandLimits {
     return seconds
   }
 
-  /// Checks the factor of a scaling.
+  /// Checks a scale factor.
   package static func checkedFactor(_ factor: Double) throws(CommandError) -> Double {
     guard factor.isFinite, (1.0 / 1_024...1_024).contains(factor) else {
       throw CommandError(.badArgument, "the scale must be a number from 1/1024 to 1024, like 1.5")
@@ -197,7 +197,7 @@ extension CommandLimits {
     return name
   }
 
-  /// Returns the region with the least x and y, the width and the height in a list.
+  /// Checks a region, given as a list of the least x and y, the width and the height.
   package static func checkedRegion(_ numbers: [Double]) throws(CommandError) -> Rectangle {
     guard numbers.count == 4, numbers[2] > 0, numbers[3] > 0,
       let corner = BoardPoint(x: numbers[0], y: numbers[1]),

@@ -71,7 +71,7 @@ package enum CommandName: String, CaseIterable, Sendable {
 }
 
 extension Command {
-  /// The name of the command in both forms.
+  /// The name of the command in the text form and the JSON form.
   package var name: CommandName {
     switch self {
     case .text: .text

@@ -1,32 +1,33 @@
 import Whiteboard
 
-/// The result of a command, as its answer reports it.
+/// The result of a command.
 public struct CommandOutcome: Equatable, Sendable {
-  /// The new or named object, for commands that have one.
+  /// The object that the command created or changed, if it is for one object.
   public var id: ObjectID?
-  /// The new or named objects, for commands that can have several.
+  /// The objects that the command created or changed, if it can be for several objects.
   public var ids: [ObjectID]?
-  /// The ids of the transfers that were started.
+  /// The ids of the transfers that the command started.
   public var transfers: [String]?
-  /// Whether the board changed, for commands that change it.
+  /// Whether the command changed the board; nil for commands that never do.
   public var hasChanged: Bool?
-  /// The file that was written or read.
+  /// The file that `export` wrote or `import` read.
   public var file: String?
-  /// The number of objects that were written or read.
+  /// The number of objects that were exported or imported.
   public var count: Int?
-  /// The name of the step that was undone or redone.
+  /// The label of the step that was undone or redone.
   public var step: String?
-  /// The number of changes that `undo` or `redo` did not revert.
+  /// The number of changes that `undo` or `redo` skipped.
   public var skipped: Int?
-  /// The number of those changes by reason; nil if there are none.
+  /// The number of skipped changes by reason; nil if there are none.
   public var left: [String: Int]?
-  /// The steps that `undo` and `redo` passed over; nil if there are none.
+  /// The steps that `undo` or `redo` skipped completely; nil if there are none.
   public var skippedSteps: [SkippedStep]?
 
   /// The sync report of `wait synced`.
   var sync: SyncReport?
 
-  /// Returns an outcome about objects, with `id` instead of `ids` if a single object was named.
+  /// Returns an outcome about objects; uses `id` instead of `ids` if the command named a single
+  /// object.
   static func about(_ ids: [ObjectID], asOne: Bool) -> CommandOutcome {
     asOne && ids.count == 1 ? CommandOutcome(id: ids[0]) : CommandOutcome(ids: ids)
   }

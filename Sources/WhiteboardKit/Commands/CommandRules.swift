@@ -2,9 +2,9 @@
 struct CommandRules: Equatable, Sendable {
   /// The requirement that a joined peer must meet before the command runs.
   enum Requirement: Equatable, Sendable {
-    /// No requirement: the command concerns the program or the list of members.
+    /// No requirement: the command concerns only the program or the list of members.
     case nothing
-    /// A connected member: the command sends data that is not stored.
+    /// A connected member: the command sends data that is not stored on the board.
     case member
     /// The board of at least one member: the command reads or writes it.
     case board
@@ -12,11 +12,11 @@ struct CommandRules: Equatable, Sendable {
 
   /// The data that a command changes.
   enum Effect: Equatable, Sendable {
-    /// The board, for all members; the command waits until the role of the local peer is known.
+    /// The board, for all members; the command waits until the local role is known.
     case changesBoard
     /// Other data, such as the selection, roles, the profile or checkpoints.
     case changesOtherData
-    /// No stored data of the board, so the answer does not wait until the board is saved.
+    /// No stored data, so the answer does not wait for a save.
     case changesNothing
   }
 
@@ -55,12 +55,12 @@ extension CommandName {
     }
   }
 
-  /// The requirement for the command to run, if commands are held.
+  /// The requirement that a joined peer must meet before the command runs.
   var requirement: CommandRules.Requirement { rules.requirement }
 
   /// Whether the command changes the board for all members.
   package var changesBoard: Bool { rules.effect == .changesBoard }
 
-  /// Whether the command stores nothing with the board, so that its answer does not wait for a save.
+  /// Whether the command changes no stored data, so that its answer does not wait for a save.
   var changesNothing: Bool { rules.effect == .changesNothing }
 }

@@ -2,11 +2,12 @@
 public struct DeliveryReport: Equatable, Sendable {
   /// A recipient that did not confirm the message.
   public struct Undelivered: Encodable, Equatable, Sendable {
-    /// Its id.
+    /// The peer id of the recipient.
     public let peer: String
-    /// Its name.
+    /// The display name of the recipient.
     public let name: String
-    /// The reason in one word: the `reason` of `left`, or `ending` if this program ended first.
+    /// The reason in one word: the `reason` of the event `left`, or `ending` if this program ended
+    /// first.
     public let reason: String
   }
 

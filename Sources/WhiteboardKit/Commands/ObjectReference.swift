@@ -1,15 +1,17 @@
-/// A name that a script gives to an object.
+/// A name that a script or user gives to an object.
 public struct ObjectAlias: Equatable, Hashable, Sendable, CustomStringConvertible {
-  /// The name.
+  /// The text of the alias.
   public let description: String
 
-  /// The longest alias, in characters, all ASCII.
+  /// The maximum length of an alias, in ASCII characters.
   public static let maximumLength = 64
 
   /// Creates an alias; nil if the text is not a valid one.
   ///
-  /// It starts with a letter, continues with letters, digits, `-`, `_` and `.`, and is neither `last`
-  /// nor `selected`.
+  /// An alias starts with a letter, and continues with letters, digits, `-`, `_` and `.`. The words
+  /// `last` and `selected` are not valid.
+  ///
+  /// - Parameter text: The text of the alias.
   public init?(_ text: String) {
     guard (1...ObjectAlias.maximumLength).contains(text.utf8.count), text != "last",
       text != "selected", let first = text.utf8.first, ObjectAlias.isLetter(first),
@@ -34,12 +36,14 @@ public enum ObjectReference: Equatable, Sendable, CustomStringConvertible {
   case selected
   /// The object with an alias.
   case alias(ObjectAlias)
-  /// The sequence number of an object id; valid if only one object has it.
+  /// The object whose id has this sequence number; valid only if there is exactly one.
   case sequence(UInt64)
   /// A complete object id, `SEQ-INCARNATION`.
   case id(sequence: UInt64, incarnation: String)
 
   /// Parses a reference; nil if the text is not one.
+  ///
+  /// - Parameter text: The text form of the reference.
   public init?(_ text: String) {
     if text == "last" {
       self = .last

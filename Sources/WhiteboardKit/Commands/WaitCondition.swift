@@ -1,11 +1,11 @@
 /// The condition of `wait`.
 public enum WaitCondition: Equatable, Sendable {
-  /// At least this number of other peers is connected; zero means none.
+  /// At least this number of other peers is connected; for zero, no other peer is connected.
   case peers(Int)
-  /// At least this number of objects is on the board; zero means none.
+  /// At least this number of objects is on the board; for zero, the board is empty.
   case objects(Int)
   /// Every connected member has the same board as the local peer, and at least one is connected.
   case synced
-  /// A time has passed, in seconds.
+  /// A number of seconds has passed.
   case seconds(Double)
 }

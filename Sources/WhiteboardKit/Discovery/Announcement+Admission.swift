@@ -4,7 +4,8 @@ import PeerDiscovery
 extension Announcement {
   private static let admissionKey = "admit"
 
-  /// The announced admission policy of the board; nil if there is none, or an unknown one.
+  /// The announced admission policy of the board; nil if the announcement has none, or an unknown
+  /// one.
   var admission: BoardConfiguration.Admission? {
     get {
       extra[Self.admissionKey].flatMap { bytes in

@@ -3,8 +3,8 @@ import PeerSession
 
 /// The boards that discovery finds, and the announcement of the local board.
 ///
-/// Reports what is found and lost, and passes on peers of the local board to the session. Confined to the
-/// isolation of its node.
+/// Reports boards that appear and disappear, and passes peers of the local board to the session.
+/// Confined to the isolation of its node.
 final class BoardDiscovery {
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
@@ -14,7 +14,7 @@ final class BoardDiscovery {
   private(set) var nearby = Nearby()
   /// The name of a board that another program announces with the local key.
   private(set) var ownBoard: String?
-  /// The reason why boards cannot be found; nil if they can.
+  /// The reason why boards cannot be discovered; nil if they can.
   private(set) var problem: DiscoveryProblem?
   /// Whether the local board is announced.
   private(set) var isAnnouncing = false
@@ -32,11 +32,11 @@ final class BoardDiscovery {
 
   // MARK: - Browsing
 
-  /// Looks for boards until the node ends, unless it is a relay, which only waits for other peers.
+  /// Searches for boards until the node ends; a relay does not search.
   ///
   /// - Parameters:
-  ///   - own: The local peer. A node that joins is told of its boards too, so that it can explain why it finds
-  ///     no other board.
+  ///   - own: The local peer. A joining node receives announcements of its own boards too, to
+  ///     explain why it finds no other board.
   ///   - known: The peers and boards to prefer.
   func browse(own: PeerID, preferring known: Acquaintances) {
     guard let discovery = configuration.discovery, !configuration.isRelay else { return }
@@ -113,7 +113,7 @@ final class BoardDiscovery {
     )
   }
 
-  /// Returns the session of the node if a peer announces the board of it.
+  /// Returns the session of the node if the peer announces the same board; nil otherwise.
   private func session(of peer: DiscoveredPeer) -> Session? {
     guard let session = runtime.call({ $0.session }),
       peer.announcement.session.bytes == session.id.bytes
@@ -157,7 +157,7 @@ final class BoardDiscovery {
   /// Updates the number of participants in the announcement.
   func membersChanged() { memberChangeSource.yield() }
 
-  /// Ends the announcement, because no peer can join through this node any longer.
+  /// Ends the announcement, because this node no longer admits peers.
   func stopAnnouncing() {
     memberChangeSource.finish()
     isAnnouncing = false

@@ -63,7 +63,7 @@ package struct Nearby: Sendable {
     /// - Parameters:
     ///   - isOwn: Whether a copy of the board is stored here.
     ///   - title: The title of that copy; nil if it has none.
-    /// - Returns: The line, without its end.
+    /// - Returns: The line, without a line feed.
     package func line(isOwn: Bool, title: String? = nil) -> String {
       let name = TerminalText.quoted(title ?? peers.first?.announcement.boardName.raw ?? "")
       let hosts = EventText.listed(names)
@@ -82,7 +82,7 @@ package struct Nearby: Sendable {
     }
   }
 
-  /// The boards, by id; each with its announcers by their ids.
+  /// The boards, by id; each with the peers that announce it, also by id.
   package var boards: [Board] {
     let sorted = peers.values.filter { !$0.isRelayAlone }.sorted {
       $0.announcement.peer.text < $1.announcement.peer.text
@@ -99,14 +99,14 @@ package struct Nearby: Sendable {
     peers.values.filter { $0.announcement.session.bytes == session.bytes }
   }
 
-  /// The relays that accept boards, by their ids (DSC-24).
+  /// The relays that accept boards, by id (DSC-24).
   package var relays: [DiscoveredPeer] {
     peers.values.filter(\.isRelayAlone).sorted {
       $0.announcement.peer.text < $1.announcement.peer.text
     }
   }
 
-  /// Returns the boards that a name of the user may mean; all boards if there is no name.
+  /// Returns the boards that a name can refer to; all boards if the name is nil.
   func boards(meantBy name: String?) -> [Board] {
     guard let name else { return boards }
     let lower = name.lowercased()
@@ -127,7 +127,7 @@ extension DiscoveredPeer {
 }
 
 extension BoardEvent.FoundBoard {
-  /// Describes an announced peer and its board.
+  /// Creates the event for an announced peer and its board.
   package init(_ peer: DiscoveredPeer) {
     self.init(
       peer: peer.announcement.peer.text,
@@ -143,7 +143,7 @@ extension BoardEvent.FoundBoard {
 }
 
 extension BoardEvent.LostBoard {
-  /// Describes a peer that was lost, and its board.
+  /// Creates the event for a peer that is no longer announced, and its board.
   package init(_ peer: DiscoveredPeer) {
     self.init(
       peer: peer.announcement.peer.text,
@@ -154,7 +154,7 @@ extension BoardEvent.LostBoard {
 }
 
 extension Nearby {
-  /// Returns the reason why boards cannot be found; nil if they can.
+  /// Returns the reason why boards cannot be discovered; nil if they can.
   package static func problem(of discovery: any Discovery) async -> DiscoveryProblem? {
     await firstOf(within: .seconds(3)) { () -> DiscoveryProblem? in
       await discovery.browse(BrowserQuery(excluding: nil)) { events in

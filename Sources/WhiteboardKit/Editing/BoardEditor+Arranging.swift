@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// Commands that select objects, and change their looks and positions.
+/// Commands that select, move, rotate, scale, group and delete objects.
 extension BoardEditor {
   /// Selects exactly these objects, and deselects all others.
   func select(_ references: [ObjectReference]) throws(CommandError) -> CommandOutcome {
@@ -35,9 +35,9 @@ extension BoardEditor {
     }
   }
 
-  /// Sets the scale of one object, or scales several objects by a factor.
+  /// Sets the scale of one object, or multiplies the scales of several objects by a factor.
   ///
-  /// The pivot stays in place; nil means the common center.
+  /// `pivot` stays in place; nil stands for the common center of the objects.
   func scale(
     _ references: [ObjectReference],
     factor: Double,
@@ -148,14 +148,14 @@ extension BoardEditor {
 
   func ungroup(_ reference: ObjectReference) throws(CommandError) -> CommandOutcome {
     let id = try resolve(reference)
-    guard isGroup(id) else { throw CommandError(.wrongKind, "\(id) is no group") }
+    guard isGroup(id) else { throw CommandError(.wrongKind, "\(id) is not a group") }
     try edit { (board) throws(BoardError) in try board.ungroup(id) }
     return CommandOutcome(id: id)
   }
 
   private func isGroup(_ id: ObjectID) -> Bool { board.state.isGroup(id) }
 
-  /// Returns the objects that ids mean; the id of a group means all objects in it.
+  /// Returns the objects with the given ids; the id of a group stands for all objects in it.
   private func objects(in ids: [ObjectID]) -> [ObjectID] {
     ids.flatMap { isGroup($0) ? board.members(ofGroup: $0) : [$0] }
   }
@@ -180,7 +180,7 @@ extension BoardEditor {
 
   // MARK: - Several objects
 
-  /// Whether references name one object by itself, so that the answer has one id.
+  /// Whether the references name one object and no group, so that the answer has a single id.
   private func isOne(_ references: [ObjectReference]) -> Bool {
     references.count == 1 && references != [.selected]
   }
@@ -194,8 +194,7 @@ extension BoardEditor {
     return .about(ids, asOne: isOne(references))
   }
 
-  /// Changes one object that is named by itself, or several objects together: those of a group, or the
-  /// selected ones.
+  /// Changes one object, or several objects together: those of a group, or the selected ones.
   private func transform(
     _ references: [ObjectReference],
     one: (WhiteboardObject) throws(BoardError) -> Void,

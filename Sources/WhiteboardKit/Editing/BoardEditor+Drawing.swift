@@ -1,9 +1,9 @@
 import Whiteboard
 import WhiteboardSync
 
-/// Strokes, drawn at once, over a time, or point by point.
+/// Commands that draw strokes: at once, over a period, or point by point.
 extension BoardEditor {
-  /// Draws a stroke, at once or over some seconds.
+  /// Draws a stroke, at once or over the given number of seconds.
   nonisolated(nonsending) func draw(
     _ points: [BoardPoint],
     _ pen: Pen,
@@ -55,7 +55,7 @@ extension BoardEditor {
 
   // MARK: - Point by point
 
-  /// Extends the stroke that is being drawn, or begins one; all calls until ``endStroke()`` are one undo step.
+  /// Extends the current stroke, or begins one; all calls until ``endStroke()`` are one undo step.
   func extendStroke(
     with points: [BoardPoint],
     _ pen: Pen,
@@ -85,7 +85,7 @@ extension BoardEditor {
     }
   }
 
-  /// Ends the stroke that is being drawn, if there is one.
+  /// Ends the current stroke, if there is one.
   @discardableResult
   func endStroke() throws(CommandError) -> CommandOutcome {
     guard let id = stroke.take() else { return CommandOutcome() }
@@ -101,7 +101,7 @@ extension BoardEditor {
     }
   }
 
-  /// Erases the parts of strokes within a distance of a path.
+  /// Erases the parts of strokes that lie within `radius` of a path, in board units.
   func erase(along points: [BoardPoint], radius: Double) throws(CommandError) -> CommandOutcome {
     CommandOutcome(
       ids: try edit { (board) throws(BoardError) in
@@ -112,14 +112,14 @@ extension BoardEditor {
 
   // MARK: - Presence
 
-  /// Shows the other members where the local user points; nil for nowhere.
+  /// Shows the other members where the local user points; nil hides the pointer.
   func point(at place: BoardPoint?, isLaser: Bool) throws(CommandError) {
     try showPresence { (shown) throws(BoardError) in
       try Presence(cursor: place.map { Point($0) }, isLaser: isLaser, view: shown.view)
     }
   }
 
-  /// Shows the other members which part of the board the local user sees; nil to show it no longer.
+  /// Shows the other members the part of the board that the local user sees; nil hides it.
   func show(_ view: BoardView?) throws(CommandError) {
     try showPresence { (shown) throws(BoardError) in
       var shown = shown
@@ -143,7 +143,7 @@ extension BoardEditor {
 }
 
 extension Point {
-  /// Creates the board's point from that of a command.
+  /// Creates a board point from a point of a command.
   package init(_ point: BoardPoint) {
     self.init(x: point.x, y: point.y)
   }

@@ -10,7 +10,7 @@ extension BoardEditor {
     case deleted
   }
 
-  /// Returns the objects that references name, each once, in order.
+  /// Returns the objects with the given references, in order and without duplicates.
   ///
   /// - Throws: `noSuchObject`, `ambiguous`.
   func resolve(_ references: [ObjectReference]) throws(CommandError) -> [ObjectID] {
@@ -35,7 +35,7 @@ extension BoardEditor {
     switch reference {
     case .last:
       guard let lastObject else {
-        throw CommandError(.noSuchObject, "nothing has been made here yet, so there is no last")
+        throw CommandError(.noSuchObject, "no object was created here yet, so `last` names none")
       }
       return lastObject
     case .selected:
@@ -48,7 +48,7 @@ extension BoardEditor {
       guard let id = aliases[alias] else {
         throw CommandError(
           .noSuchObject,
-          "nothing here is called \(alias); `objects` lists the ids"
+          "no object is called \(alias); `objects` lists the ids"
         )
       }
       return id
@@ -69,7 +69,7 @@ extension BoardEditor {
       guard found.count == 1 else {
         throw CommandError(
           .ambiguous,
-          "\(found.count) objects start with \(sequence); give one whole: "
+          "\(found.count) objects start with \(sequence); give a whole id: "
             + found.prefix(4).map(\.description).joined(separator: ", ")
         )
       }
@@ -86,7 +86,7 @@ extension BoardEditor {
     }
   }
 
-  /// Returns the error for an object that the command may not name.
+  /// Returns the error for a reference to an object that the command cannot use.
   func absence(of id: ObjectID, as nameable: Nameable) -> CommandError {
     if nameable == .deleted, isNameable(id, as: .present) {
       return CommandError(.refused, "\(id) is not deleted")
@@ -94,7 +94,7 @@ extension BoardEditor {
     let state = board.state
     if isNameable(id, as: .deleted) {
       return state.record(id)?.kind == .group
-        ? CommandError(.noSuchObject, "the group \(id) was taken apart or deleted")
+        ? CommandError(.noSuchObject, "the group \(id) was ungrouped or deleted")
         : CommandError(.noSuchObject, "\(id) is deleted; `undelete` brings it back")
     }
     guard state.record(id) == nil, state.context.contains(id.dot) else {
@@ -102,14 +102,14 @@ extension BoardEditor {
     }
     return CommandError(
       .noSuchObject,
-      "there is no object \(id); if there was one, it was removed for good"
+      "there is no object \(id); if there was one, it was purged"
     )
   }
 
   private func selectedObjects() throws(CommandError) -> [ObjectID] {
     let ids = board.selectedIDs
     guard !ids.isEmpty else {
-      throw CommandError(.noSuchObject, "nothing is in your hand; `select` takes something")
+      throw CommandError(.noSuchObject, "no object is selected; use `select` first")
     }
     return ids
   }

@@ -5,8 +5,9 @@ import WhiteboardSync
 
 /// Runs the commands that change the board.
 ///
-/// Owns what commands call objects: their aliases, and the last object that was made. Each function runs one
-/// command and makes one undo step, unless it says otherwise. Confined to the isolation of its node.
+/// Owns the aliases of objects, and the reference to the object that was created last. Each
+/// function runs one command as one undo step, unless its documentation says otherwise. Confined to
+/// the isolation of its node.
 final class BoardEditor {
   let runtime: BoardRuntime
   let replica: Replica
@@ -15,7 +16,7 @@ final class BoardEditor {
 
   var aliases: [ObjectAlias: ObjectID] = [:]
   private(set) var lastObject: ObjectID?
-  /// The stroke that is being drawn point by point.
+  /// The stroke that is currently drawn point by point.
   var stroke: ObjectID?
 
   var board: Board { replica.board }
@@ -34,9 +35,9 @@ final class BoardEditor {
 
   // MARK: - Transactions
 
-  /// Makes edits that are one undo step.
+  /// Makes edits as one undo step.
   ///
-  /// - Throws: ``CommandError`` if the board refuses an edit; then nothing is changed.
+  /// - Throws: ``CommandError`` if the board refuses an edit; then no edit is made.
   func edit<Result>(
     _ body: (Board) throws(BoardError) -> Result
   ) throws(CommandError) -> Result {
@@ -49,9 +50,9 @@ final class BoardEditor {
     }
   }
 
-  /// Makes edits that manage their undo steps themselves, such as an undo.
+  /// Makes edits that manage their own undo steps, such as an undo.
   ///
-  /// - Throws: ``CommandError`` if the board refuses an edit; earlier edits of `body` stay.
+  /// - Throws: ``CommandError`` if the board refuses an edit; earlier edits of `body` remain.
   func editInSteps<Result>(
     _ body: (Board) throws(BoardError) -> Result
   ) throws(CommandError) -> Result {
@@ -63,7 +64,7 @@ final class BoardEditor {
     }
   }
 
-  /// Returns the answer to a command that the board refused.
+  /// Returns the error of a command that the board refused.
   func refusal(_ error: BoardError) -> CommandError {
     if case .unknownObject(let id) = error { return absence(of: id, as: .present) }
     return CommandError(error) { members.label(of: $0) }
@@ -71,7 +72,7 @@ final class BoardEditor {
 
   // MARK: - New objects
 
-  /// Makes one object; fails if the alias names another object.
+  /// Adds one object to the board; fails if the alias names another object.
   func make(
     _ alias: ObjectAlias?,
     _ body: (Board) throws(BoardError) -> ObjectID
@@ -85,10 +86,10 @@ final class BoardEditor {
   /// Checks that an alias is free.
   func check(_ alias: ObjectAlias?) throws(CommandError) {
     guard let alias, let id = aliases[alias], isNameable(id, as: .present) else { return }
-    throw CommandError(.aliasTaken, "\(alias) is the name of \(id) already")
+    throw CommandError(.aliasTaken, "\(alias) already names \(id)")
   }
 
-  /// Records a new object as the last one, and under its alias.
+  /// Records a new object under its alias, and as the object that was created last.
   func name(_ id: ObjectID, _ alias: ObjectAlias? = nil) {
     lastObject = id
     if let alias { aliases[alias] = id }
@@ -117,7 +118,7 @@ final class BoardEditor {
     }
   }
 
-  /// Adds a game, against one opponent or, if that is nil, against the first member that plays.
+  /// Adds a game against `opponent`; if that is nil, against the first member that makes a move.
   func addGame(
     _ game: GameName,
     at center: Point,
@@ -127,7 +128,7 @@ final class BoardEditor {
     switch game {
     case .wordle:
       guard opponent == nil else {
-        throw CommandError(.badArgument, "a wordle is for everybody; opponent= is for connect-four")
+        throw CommandError(.badArgument, "wordle is for all members; opponent= is for connect-four")
       }
       return try make(alias) { (board) throws(BoardError) in
         var random = SystemRandomNumberGenerator()
@@ -162,10 +163,10 @@ final class BoardEditor {
     return CommandOutcome(id: id)
   }
 
-  /// Replaces some characters of a text; edits of the same text within a second are one undo step.
+  /// Replaces characters of a text; edits of the same text within a second are one undo step.
   ///
-  /// The offset counts the Unicode scalars of `base`, or of the present text if that is nil. Changes since then
-  /// move the offset.
+  /// The offset counts the Unicode scalars of `base`, or of the current text if `base` is nil. It
+  /// is adjusted for the changes made since `base`.
   func insert(
     into reference: ObjectReference,
     at offset: Int,
@@ -187,7 +188,7 @@ final class BoardEditor {
     in base: String?,
     of id: ObjectID
   ) throws(CommandError) -> Range<Int> {
-    // The board refuses an object that is not a text.
+    // The board refuses the edit if the object is not a text.
     guard let text = board.object(id) as? TextObject else { return offset..<offset + count }
     let present = Array(text.text.unicodeScalars)
     let before = base.map { Array($0.unicodeScalars) } ?? present
@@ -211,7 +212,7 @@ final class BoardEditor {
     try edit { (board) throws(BoardError) in
       switch setting {
       case .title(let title): try board.setTitle(title.isEmpty ? nil : title)
-      // A transparent background shows what lies behind the board.
+      // A transparent background shows the color behind the board.
       case .background(let color): try board.setBackground(color ?? 0)
       case .grid(let spacing): try board.setGrid(spacing == 0 ? nil : spacing)
       case .language(let tag): try board.setLanguage(tag)
@@ -266,7 +267,7 @@ final class BoardEditor {
 }
 
 extension CommandOutcome {
-  /// Describes an undo or redo.
+  /// Creates the description of an undo or redo.
   fileprivate init(_ outcome: UndoOutcome) {
     let left = [
       "overwritten": outcome.overwritten, "purged": outcome.purged,

@@ -1,6 +1,6 @@
 import WhiteboardRendering
 
-/// Bytes that are base64 in JSON; they are encoded only when they are written.
+/// Bytes that JSON contains as base64; they are encoded only when they are written.
 package struct Base64Text: Encodable, Sendable, Equatable {
   /// The bytes.
   package let bytes: ArraySlice<UInt8>

@@ -1,20 +1,20 @@
 import Whiteboard
 import WhiteboardSync
 
-/// What shows in another way on the board.
+/// A visible change of a board, for programs that draw it.
 package enum BoardChange: Sendable {
-  /// An object is new or changed; with the game if it is one.
+  /// An object is new or changed; includes the view of the game if the object is a game.
   case shown(ObjectSnapshot, GameView?)
-  /// An object is gone.
+  /// An object was removed from the board.
   case removed(ObjectID)
-  /// A stroke goes on, elsewhere, and that is not committed yet.
+  /// Another member continues a stroke that is not committed yet.
   case preview(StrokePreview)
-  /// A member points somewhere else, or nowhere, or looks at another part of the board.
+  /// A member moved or hid its pointer, or sees another part of the board.
   case presence(MemberID, Presence)
-  /// The node has a photo: from the start, because it was added here, or because it arrived.
+  /// A photo is available: it was stored before, was added here, or has arrived.
   ///
-  /// ``SharedBoard/openPhoto(_:)`` returns its file.
+  /// ``SharedBoard/openPhoto(_:)`` returns the path of its file.
   case photo(AssetID)
-  /// The save state changed; reported first when the file is open.
+  /// The save state changed; first reported when the board's file is open.
   case saving(SaveState)
 }

@@ -1,119 +1,120 @@
 extension BoardEvent {
   /// The digest of the board.
   package struct Digest: Encodable, Sendable {
-    /// In lower-case hexadecimal.
+    /// The digest, in lowercase hexadecimal.
     package var digest: String
-    /// How many objects are on the board.
+    /// The number of objects on the board.
     package var objects: Int
-    /// The mark of the verb that asked.
+    /// The request id of the command.
     package var request: RequestMark?
   }
 
   /// The objects on the board.
   package struct Objects: Encodable, Sendable {
-    /// How many.
+    /// The number of objects.
     package var count: Int
-    /// Each of them, from back to front.
+    /// The objects, from back to front.
     package var objects: [ObjectDescription]
-    /// The mark of the verb that asked.
+    /// The request id of the command.
     package var request: RequestMark?
   }
 
-  /// One object whole.
+  /// The description of one object.
   package struct Shown: Encodable, Sendable {
-    /// Which.
+    /// The id of the object.
     package var id: String
     /// The whole object.
     package var object: ObjectDescription
-    /// The mark of the verb that asked.
+    /// The request id of the command.
     package var request: RequestMark?
   }
 
-  /// The objects at a place.
+  /// The objects at a point of the board.
   package struct Found: Encodable, Sendable {
-    /// How many.
+    /// The number of objects.
     package var count: Int
-    /// Each of them, from front to back.
+    /// The objects, from front to back.
     package var objects: [ObjectDescription]
-    /// The mark of the verb that asked.
+    /// The request id of the command.
     package var request: RequestMark?
   }
 
-  /// What was said in the chat.
+  /// The history of the chat.
   package struct ChatHistory: Encodable, Sendable {
-    /// How many lines there are.
+    /// The number of chat lines.
     package var count: Int
-    /// Each of them, in their order.
+    /// The chat lines, in order.
     package var lines: [Chat]
-    /// The mark of the verb that asked.
+    /// The request id of the command.
     package var request: RequestMark?
   }
 
   /// The settings of the board.
   package struct Settings: Encodable, Sendable {
-    /// All of them.
+    /// The settings.
     package var settings: SettingsDescription
-    /// The mark of the verb that asked.
+    /// The request id of the command.
     package var request: RequestMark?
   }
 
   /// The checkpoints of the board, oldest first.
   package struct Checkpoints: Encodable, Sendable {
-    /// How many.
+    /// The number of checkpoints.
     package var count: Int
-    /// Each of them.
+    /// The checkpoints.
     package var checkpoints: [CheckpointDescription]
-    /// The mark of the verb that asked.
+    /// The request id of the command.
     package var request: RequestMark?
   }
 
   /// One checkpoint.
   package struct CheckpointDescription: Encodable, Sendable, Equatable {
-    /// Its name.
+    /// The name of the checkpoint.
     package var name: String
-    /// When it was made, RFC 3339.
+    /// The time at which the checkpoint was made, in the format of RFC 3339.
     package var at: String
   }
 
-  /// What differs between two versions of the board.
+  /// The differences between two versions of the board.
   package struct Diff: Encodable, Sendable {
-    /// The earlier one.
+    /// The earlier version.
     package var from: String
-    /// The later one; the board as it is now when absent.
+    /// The later version; nil for the current board.
     package var to: String?
-    /// How many objects differ.
+    /// The number of objects that differ.
     package var count: Int
-    /// What became of each of them: `change`, `id`, `type`, `before`, `after`.
+    /// The difference of each object, with the keys `change`, `id`, `type`, `before` and `after`.
     package var changes: [JSONValue]
-    /// The mark of the verb that asked.
+    /// The request id of the command.
     package var request: RequestMark?
   }
 
-  /// A verb has been carried out.
+  /// The answer to a command that succeeded.
   package struct Done: Encodable, Sendable {
-    /// Which verb.
+    /// The name of the command.
     package var verb: String
-    /// The mark of the line.
+    /// The request id of the command.
     package var request: RequestMark?
-    /// The object that is new or was meant, where it is one.
+    /// The object that the command created or changed, if it is for one object.
     package var id: String?
-    /// The objects that are new or were meant, where there may be several.
+    /// The objects that the command created or changed, if it can be for several objects.
     package var ids: [String]?
-    /// The transfers or streams it made.
+    /// The ids of the transfers or streams that the command created.
     package var transfers: [String]?
-    /// Whether it changed the board, where that is what it is for.
+    /// Whether the command changed the board; nil for commands that never do.
     package var changed: Bool?
-    /// The file that was written or read, by `export` and `import`.
+    /// The file that `export` wrote or `import` read.
     package var file: String?
-    /// How many objects went there or came from there.
+    /// The number of objects that were exported or imported.
     package var objects: Int?
-    /// What was undone or made again, in a word.
+    /// The label of the step that was undone or redone.
     package var step: String?
-    /// How many changes `undo` and `redo` left as they are.
+    /// The number of changes that `undo` and `redo` did not revert.
     package var skipped: Int?
-    /// Why they were left, and how many of them for each reason.
+    /// The number of changes that were not reverted, by reason.
     package var left: [String: Int]?
-    /// The steps that `undo` and `redo` passed over, since nothing of them could be put back.
+    /// The steps that `undo` and `redo` passed over, because none of their changes could be
+    /// reverted.
     package var skippedSteps: [PassedStep]?
     /// The members whose boards equal the local one, for `wait synced`.
     package var synced: [SyncedMember]?
@@ -123,23 +124,23 @@ extension BoardEvent {
 
   /// A step that `undo` or `redo` passed over.
   package struct PassedStep: Encodable, Hashable, Sendable {
-    /// What the step was, in a word.
+    /// The label of the step.
     package var step: String
-    /// Why nothing of it could be put back: a key of ``Done/left``, or `unchanged`.
+    /// The reason why no change could be reverted: a key of ``Done/left``, or `unchanged`.
     package var reason: String
   }
 
-  /// A verb has not been carried out, or a line could not be read.
+  /// The answer to a command that failed, or to a malformed line.
   package struct Failure: Encodable, Sendable {
-    /// The kind of failure.
+    /// The error code.
     package var code: String
-    /// What went wrong and what to do.
+    /// What went wrong, and what to do.
     package var message: String
-    /// Which verb.
+    /// The name of the command.
     package var verb: String?
-    /// The mark of the line.
+    /// The request id of the command.
     package var request: RequestMark?
-    /// Which line of a script.
+    /// The number of the line in a script.
     package var line: Int?
     /// The recipients that confirmed a message, if others did not.
     package var delivered: [String]?
@@ -147,26 +148,26 @@ extension BoardEvent {
     package var undelivered: [DeliveryReport.Undelivered]?
   }
 
-  /// Something worth knowing.
+  /// A note or a warning for the user.
   package struct Remark: Encodable, Sendable {
-    /// The kind, for programs.
+    /// The code of the note, for programs.
     package var code: String
-    /// In words.
+    /// The text of the note.
     package var message: String
     /// The peer that the remark is about, if any.
     package var peer: String?
-    /// The number of seconds by which a clock is ahead; negative if it is behind.
+    /// The number of seconds by which the peer's clock is ahead; negative if it is behind.
     package var difference: Double?
-    /// The invitation that is over, of `invitation-ended`.
+    /// The id of the ended invitation, in a note with the code `invitation-ended`.
     package var invitation: String?
 
-    /// The code of the note that a request to join is over.
+    /// The code of the note that a request to join has ended.
     package static let invitationEnded = "invitation-ended"
-    /// A member offered a file, and the settings refuse files.
+    /// The code of the note that a member offered a file, and the settings refuse files.
     package static let fileRefused = "file-refused"
     /// The code of the warning that some of the work is not on disk.
     package static let notSaved = "not-saved"
-    /// The code of the note that everything is on disk again.
+    /// The code of the note that all work is saved on disk again.
     package static let savedAgain = "saved-again"
     /// The code of the warning that discovery does not work on this computer.
     package static let discoveryUnavailable = "discovery-unavailable"
@@ -176,7 +177,7 @@ extension BoardEvent {
 }
 
 extension RequestMark: Encodable {
-  /// Encodes the mark as the word or number it came as.
+  /// Encodes the request id as a string or a number, as it was received.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {
@@ -187,7 +188,7 @@ extension RequestMark: Encodable {
 }
 
 extension BoardEvent {
-  /// The answer to a verb that failed.
+  /// Creates the answer to a failed command.
   package static func error(_ error: CommandError) -> BoardEvent {
     .error(
       Failure(

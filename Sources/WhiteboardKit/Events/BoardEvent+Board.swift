@@ -1,9 +1,9 @@
 extension BoardEvent {
-  /// There is a new object on the board.
+  /// An object was added to the board.
   package struct ObjectAdded: Encodable, Sendable {
-    /// Which.
+    /// The id of the object.
     package var id: String
-    /// The whole object.
+    /// The description of the object.
     package var object: ObjectDescription
     /// The peer that made the change.
     package var by: String?
@@ -11,13 +11,13 @@ extension BoardEvent {
     package var hidden: Bool?
   }
 
-  /// An object on the board is not as it was.
+  /// An object on the board changed.
   package struct ObjectChanged: Encodable, Sendable {
-    /// Which.
+    /// The id of the object.
     package var id: String
     /// The keys of `object` that changed.
     package var changed: [String]
-    /// The whole object.
+    /// The description of the object after the change.
     package var object: ObjectDescription
     /// The peer that made the change.
     package var by: String?
@@ -25,9 +25,9 @@ extension BoardEvent {
     package var hidden: Bool?
   }
 
-  /// An object is no longer on the board.
+  /// An object was removed from the board.
   package struct ObjectRemoved: Encodable, Sendable {
-    /// Which.
+    /// The id of the object.
     package var id: String
     /// The peer that made the change.
     package var by: String?
@@ -35,15 +35,15 @@ extension BoardEvent {
     package var hidden: Bool?
   }
 
-  /// An object was selected or released.
+  /// An object was selected or deselected.
   package struct Selected: Encodable, Sendable {
-    /// Which.
+    /// The id of the object.
     package var id: String
-    /// The peer that holds it now; absent if no peer does.
+    /// The peer that has it selected now; nil if no peer does.
     package var peer: String?
-    /// The name of who has it.
+    /// The display name of that peer.
     package var name: String?
-    /// Whether it was we who had it, and somebody else won it.
+    /// True if the local member had the object selected and lost it to another peer.
     package var lostByUs: Bool?
   }
 
@@ -51,19 +51,19 @@ extension BoardEvent {
   package struct Chat: Encodable, Sendable {
     /// The id of the line.
     package var id: String
-    /// The author.
+    /// The author's peer id.
     package var peer: String
-    /// The name of who, when it was said.
+    /// The author's display name when the line was written.
     package var name: String
-    /// The icon of who, one emoji, if there was one.
+    /// The author's icon when the line was written, one emoji; nil if there was none.
     package var icon: String?
     /// The text.
     package var text: String
-    /// When, RFC 3339.
+    /// The time at which the line was written, in the format of RFC 3339.
     package var at: String
   }
 
-  /// The board's settings are not as they were.
+  /// The settings of the board changed.
   package struct SettingChanged: Encodable, Sendable {
     /// The keys of `settings` that changed.
     package var changed: [String]
@@ -71,13 +71,13 @@ extension BoardEvent {
     package var settings: SettingsDescription
   }
 
-  /// The settings of a board; what was never set is absent.
+  /// The settings of a board; a setting that was never set is nil.
   package struct SettingsDescription: Encodable, Sendable, Equatable {
     /// The title of the board.
     package var title: String?
     /// The background color, `#rrggbbaa`.
     package var background: String?
-    /// How far the lines of the grid are apart; zero for no grid.
+    /// The distance between the lines of the grid, in board units; zero for no grid.
     package var grid: Double?
     /// The language of games.
     package var language: String?

@@ -3,9 +3,9 @@ extension BoardEvent {
   package struct Joining: Encodable, Sendable, Equatable {
     /// The step.
     package var step: Step
-    /// The address that is dialled, if there is one.
+    /// The address that the program dials, if there is one.
     package var address: String?
-    /// The peer that is dialled, if it is known.
+    /// The peer that the program dials, if it is known.
     package var peer: String?
     /// Its display name, if one was announced or sent.
     package var name: String?
@@ -30,18 +30,18 @@ extension BoardEvent {
     package enum Step: String, Encodable, Sendable {
       /// The program searches for the board on this network.
       case searching
-      /// An address is dialled.
+      /// The program dials an address.
       case connecting
-      /// The connection was accepted, and there is no answer yet.
+      /// The connection was accepted, and the peer has not answered yet.
       case awaitingAnswer = "awaiting-answer"
-      /// The program sends a proof of the code.
+      /// The program proves that it knows the code.
       case provingCode = "proving-code"
-      /// The user of the other program is asked.
+      /// The user of the other program must accept the request.
       case awaitingAcceptance = "awaiting-acceptance"
     }
   }
 
-  /// This replica has the board of at least one member.
+  /// The local replica has everything that at least one other member has.
   package struct CaughtUp: Encodable, Sendable {
     /// The member.
     package var peer: String

@@ -1,122 +1,122 @@
 extension BoardEvent {
-  /// We can be reached, and this is how.
+  /// The board is open, and other peers can join it in the given ways.
   package struct Ready: Encodable, Sendable {
-    /// Our peer id.
+    /// The local peer id.
     package var peer: String
-    /// The name we go by.
+    /// The local display name.
     package var name: String
-    /// Where we listen, as `HOST:PORT`, likeliest first.
+    /// The addresses on which the program listens, as `HOST:PORT`, most useful first.
     package var addresses: [String]
-    /// The port we listen on.
+    /// The port on which the program listens.
     package var port: Int
     /// The id of the board.
     package var board: String
     /// The name of the board.
     package var boardName: String
-    /// Who is let in: `ask`, `code`, `known` or `anyone`.
+    /// The admission policy: `ask`, `code`, `known` or `anyone`.
     package var admit: String
-    /// The code that lets one in, where there is one.
+    /// The join code, if there is one.
     package var code: String?
-    /// What another program joins by.
+    /// The link by which other programs join.
     package var link: String
     /// Whether the board is announced on the network.
     package var announced: Bool
   }
 
-  /// A relay has our board, and keeps it when we are away.
+  /// A relay now serves the board, also while the host is offline.
   package struct Carried: Encodable, Sendable {
     /// The relay's peer id.
     package var relay: String
-    /// What it calls itself; empty where it has not said so yet.
+    /// The relay's display name; empty if the relay has not sent one yet.
     package var name: String
-    /// What another program joins by at the relay; empty where we know no address of it.
+    /// The link by which other programs join at the relay; empty if its address is unknown.
     package var link: String
   }
 
-  /// A board seen nearby; what discovery says proves nothing.
+  /// A board that discovery found nearby; announcements prove nothing.
   package struct FoundBoard: Encodable, Sendable {
-    /// The peer id as announced, or the start of it.
+    /// The announced peer id, or the start of it.
     package var peer: String
-    /// The name of the peer as announced.
+    /// The announced display name of the peer.
     package var name: String
-    /// The id of the board as announced.
+    /// The announced id of the board.
     package var board: String?
-    /// The name of the board as announced.
+    /// The announced name of the board.
     package var boardName: String?
-    /// Where to reach it.
+    /// The addresses of the peer.
     package var addresses: [String]
-    /// How many are there, as announced.
+    /// The announced number of participants.
     package var participants: Int?
-    /// `member` or `relay`, as announced.
+    /// The announced role of the peer: `member` or `relay`.
     package var role: String?
-    /// How who asks is let in, as announced: `anyone`, `ask`, `code` or `known`.
+    /// The announced admission policy: `anyone`, `ask`, `code` or `known`.
     package var admit: String?
   }
 
-  /// A board seen before that is gone from discovery.
+  /// A board that is no longer announced nearby.
   package struct LostBoard: Encodable, Sendable {
-    /// The peer id as announced, or the start of it.
+    /// The announced peer id, or the start of it.
     package var peer: String
-    /// The name of the peer as announced.
+    /// The announced display name of the peer.
     package var name: String
-    /// The id of the board as announced.
+    /// The announced id of the board.
     package var board: String?
   }
 
-  /// How the link to a peer is.
+  /// A change in the state of the link to a peer.
   package struct PeerState: Encodable, Sendable {
-    /// The peer; nil while we dial an address and do not know whose it is.
+    /// The peer; nil while the program dials an address and does not know the peer there.
     package var peer: String?
-    /// Its name; empty before it said one.
+    /// The display name of the peer; empty before the peer sends one.
     package var name: String
-    /// How the link is.
+    /// The state of the link.
     package var state: State
-    /// The address we dial, where we do not know whose it is.
+    /// The address that is dialed, if the peer there is unknown.
     package var address: String?
 
     /// The states of a link.
     package enum State: String, Encodable, Sendable {
-      /// Being dialled for the first time.
+      /// The peer is dialed for the first time.
       case connecting
-      /// Heard lately.
+      /// The link works.
       case connected
-      /// Silent for a moment.
+      /// The peer has been silent for a short time.
       case suspect
-      /// The link is broken and dialled again.
+      /// The link broke, and the peer is dialed again.
       case reconnecting
-      /// Given up.
+      /// The program gave up reconnecting.
       case lost
     }
   }
 
-  /// Somebody asks to join, or we do.
+  /// A request to join: of another peer to this one, or of this peer to another.
   package struct Invitation: Encodable, Sendable {
-    /// What `accept` and `decline` take.
+    /// The id for `accept` and `decline`.
     package var id: String
-    /// The other side.
+    /// The other peer.
     package var peer: String
-    /// Its name.
+    /// Its display name.
     package var name: String
-    /// The words that both screens show.
+    /// The verification words that both screens show.
     package var words: String?
-    /// Who asks.
+    /// Whether the other peer asks (`incoming`), or the local peer does (`outgoing`).
     package var direction: Direction
-    /// Whether nothing goes on before `accept` or `decline`.
+    /// Whether the user must answer with `accept` or `decline` before the request proceeds.
     package var mustAnswer: Bool
-    /// When it is over, RFC 3339.
+    /// The time at which the request ends, in the format of RFC 3339.
     package var deadline: String?
-    /// True if the key of the other side was proved when it, or we, were admitted before: then no words need
-    /// comparing.
+    /// True if one of the two peers admitted the other before with the same proved key; the users
+    /// then need not compare words.
     package var known: Bool?
-    /// Why to look twice.
+    /// The reason for extra care, if there is one.
     package var warning: String?
   }
 
-  /// A peer is part of the session now.
+  /// A peer joined the session.
   package struct Joined: Encodable, Sendable {
     /// The peer.
     package var peer: String
-    /// Its name.
+    /// Its display name.
     package var name: String
 
     package init(peer: String, name: String) {
@@ -125,57 +125,58 @@ extension BoardEvent {
     }
   }
 
-  /// A peer is no longer part of the session.
+  /// A peer left the session.
   package struct Left: Encodable, Sendable {
     /// The peer.
     package var peer: String
-    /// Its name.
+    /// Its display name.
     package var name: String
-    /// Why, in one word, such as `left`, `lost`, `kicked`, `shutting-down`.
+    /// The reason, in one word, such as `left`, `lost`, `kicked` or `shutting-down`.
     package var reason: String
-    /// The other side's words for it, if it gave any.
+    /// The peer's exit message, if it sent one.
     package var message: String?
-    /// The number of `send` messages that it did not confirm; each is answered with an error.
+    /// The number of `send` messages that the peer did not confirm; each is answered with an error.
     package var undelivered: Int
-    /// True if the peer is the host and removed us; `removed` says so too.
+    /// True if the peer is the host and removed the local member; a `removed` event reports it too.
     package var removedUs: Bool?
   }
 
-  /// What a member goes by, when it changes or is asked for.
+  /// The display name and icon of a member: after a change, or as an answer.
   package struct Profile: Encodable, Sendable {
-    /// The member; we, where it is the answer to a verb.
+    /// The member; the local one in the answer to a command.
     package var peer: String
-    /// Its name.
+    /// Its display name.
     package var name: String
-    /// Its icon, one emoji, where it has one.
+    /// Its icon, one emoji, if it has one.
     package var icon: String?
-    /// The mark of the verb that asked.
+    /// The request id of the command.
     package var request: RequestMark?
   }
 
-  /// A further code that lets others in.
+  /// An additional join code.
   package struct Invited: Encodable, Sendable {
-    /// The code.
+    /// The join code.
     package var code: String
-    /// What it lets do, where somebody owns the board: `editor` or `viewer`.
+    /// The role that the code gives on an owned board: `editor` or `viewer`.
     package var role: String?
-    /// What another program joins by.
+    /// The link by which other programs join with the code.
     package var link: String
-    /// When it is a wrong code, RFC 3339; missing where it holds for as long as the board is open.
+    /// The time at which the code expires, in the format of RFC 3339; nil if it is valid while the
+    /// board is open.
     package var expires: String?
-    /// The mark of the verb that asked.
+    /// The request id of the command.
     package var request: RequestMark?
   }
 
-  /// What a member may do on a board that somebody owns, when it is first told and when it changes.
+  /// The role of a member of an owned board; emitted when it is first known and when it changes.
   package struct Role: Encodable, Sendable {
     /// The member.
     package var peer: String
-    /// Its name.
+    /// Its display name.
     package var name: String
     /// `editor`, `viewer` or `relay`.
     package var role: String
-    /// Whether it is ourselves.
+    /// Whether the member is the local one.
     package var isOwn: Bool
 
     private enum CodingKeys: String, CodingKey {
@@ -184,29 +185,29 @@ extension BoardEvent {
     }
   }
 
-  /// The peers of the session, ourselves aside.
+  /// The other peers of the session.
   package struct Peers: Encodable, Sendable {
-    /// How many are connected.
+    /// The number of connected peers.
     package var count: Int
-    /// Each of them.
+    /// The other peers.
     package var peers: [PeerDescription]
-    /// The mark of the verb that asked.
+    /// The request id of the command.
     package var request: RequestMark?
   }
 
-  /// One peer as lines of output tell it.
+  /// The description of a peer in the answer to `peers`.
   package struct PeerDescription: Encodable, Sendable, Equatable {
-    /// Its id.
+    /// The peer id.
     package var peer: String
-    /// Its name.
+    /// The display name.
     package var name: String
-    /// How the link is.
+    /// The state of the link.
     package var state: PeerState.State
-    /// Where it is reached.
+    /// The address of the peer.
     package var address: String?
-    /// What it may do on the board, where somebody owns that: `editor`, `viewer` or `relay`.
+    /// The role of the peer on an owned board: `editor`, `viewer` or `relay`.
     package var role: String?
-    /// The id of the peer that admitted it, if this program knows it.
+    /// The id of the peer that admitted it, if known.
     package var admittedBy: String?
     /// The name of that peer.
     package var admittedByName: String?

@@ -12,10 +12,10 @@ extension BoardEvent {
     /// The request id of the command that asked for the state.
     package var request: RequestMark?
 
-    /// Describes a state.
+    /// Creates the event for a save state.
     ///
     /// - Parameters:
-    ///   - state: The state.
+    ///   - state: The save state.
     ///   - request: The request id of the command that asked for the state; nil if there is none.
     init(_ state: SaveState, request: RequestMark? = nil) {
       self.state =

@@ -1,26 +1,25 @@
-/// Which way something goes.
+/// The direction of a transfer or request.
 package enum Direction: String, Encodable, Sendable {
-  /// To us.
+  /// To the local peer.
   case incoming
-  /// From us.
+  /// From the local peer.
   case outgoing
 }
 
 extension BoardEvent {
-  /// A message came that is for the program, not for the board.
+  /// A message to the program, which does not change the board.
   package struct Received: Encodable, Sendable {
-    /// From whom.
+    /// The sender's peer id.
     package var from: String
-    /// The name of whom.
+    /// The sender's display name.
     package var name: String
-    /// Whether it came in order and exactly once.
+    /// Whether the message was sent reliably: in order and exactly once.
     package var reliable: Bool
     /// The number of bytes.
     package var size: Int
     /// The bytes.
     package var base64: Base64Text
-    /// The bytes as text, where they are UTF-8 without control characters other than line ends and
-    /// tabs.
+    /// The bytes as text, if they are UTF-8 whose only control characters are tabs and line ends.
     package var text: String?
   }
 
@@ -30,16 +29,16 @@ extension BoardEvent {
     package var transfer: String
     /// The member.
     package var peer: String
-    /// The name of the member.
+    /// The display name of the member.
     package var sender: String
     /// The name of the file.
     package var name: String
-    /// How many bytes it has.
+    /// The size of the file, in bytes.
     package var size: UInt64
-    /// When the offer ends, RFC 3339.
+    /// The time at which the offer ends, in the format of RFC 3339.
     package var deadline: String
 
-    /// Makes an offer.
+    /// Creates an offer.
     package init(
       transfer: String,
       peer: String,
@@ -57,106 +56,106 @@ extension BoardEvent {
     }
   }
 
-  /// A resource is on its way.
+  /// A resource transfer started.
   package struct ResourceStarted: Encodable, Sendable {
     /// The id for `cancel`.
     package var transfer: String
-    /// Which way.
+    /// The direction of the transfer.
     package var direction: Direction
-    /// The other side.
+    /// The other peer.
     package var peer: String
     /// The name of the resource.
     package var name: String
-    /// How many bytes it has.
+    /// The size of the resource, in bytes.
     package var size: UInt64
   }
 
-  /// A resource is so far across.
+  /// The progress of a resource transfer.
   package struct ResourceProgress: Encodable, Sendable {
-    /// Which transfer.
+    /// The id of the transfer.
     package var transfer: String
-    /// Which way.
+    /// The direction of the transfer.
     package var direction: Direction
-    /// The other side.
+    /// The other peer.
     package var peer: String
-    /// How many bytes are across.
+    /// The number of bytes transferred so far.
     package var bytes: UInt64
-    /// How many bytes it has.
+    /// The size of the resource, in bytes.
     package var size: UInt64
   }
 
-  /// A resource is here whole, or there whole, or will not be.
+  /// A resource transfer ended.
   package struct ResourceFinished: Encodable, Sendable {
-    /// Which transfer.
+    /// The id of the transfer.
     package var transfer: String
-    /// Which way.
+    /// The direction of the transfer.
     package var direction: Direction
-    /// The other side.
+    /// The other peer.
     package var peer: String
     /// The name of the resource.
     package var name: String
-    /// How it ended.
+    /// The outcome.
     package var outcome: Outcome
-    /// The path of the local file, received or sent.
+    /// The path of the received or sent file.
     package var path: String?
-    /// How many bytes it has.
+    /// The size of the resource, in bytes.
     package var size: UInt64?
-    /// Its SHA-256, in lower-case hexadecimal.
+    /// The SHA-256 of the resource, in lowercase hexadecimal.
     package var sha256: String?
     /// The reason for the failure.
     package var message: String?
 
-    /// How a transfer ends.
+    /// The outcome of a transfer.
     package enum Outcome: String, Encodable, Sendable {
-      /// It is whole where it was to go.
+      /// The recipient has the whole resource.
       case delivered
-      /// It was stopped, here or there.
+      /// One of the peers canceled the transfer.
       case cancelled
       /// The transfer failed.
       case failed
     }
   }
 
-  /// A byte stream is open.
+  /// A byte stream was opened.
   package struct StreamOpened: Encodable, Sendable {
     /// The id of the stream.
     package var stream: String
-    /// Which way its bytes go.
+    /// The direction of its bytes.
     package var direction: Direction
-    /// The other side.
+    /// The other peer.
     package var peer: String
     /// The name of the stream.
     package var name: String
   }
 
-  /// Bytes of a stream came.
+  /// Bytes of a stream arrived.
   package struct StreamData: Encodable, Sendable {
     /// The id of the stream.
     package var stream: String
-    /// From whom.
+    /// The sender's peer id.
     package var peer: String
     /// The offset of the bytes in the stream.
     package var offset: UInt64
-    /// The bytes, at most 48 KiB of them.
+    /// The bytes, at most 48 KiB.
     package var base64: Base64Text
 
-    /// The most bytes in one line.
+    /// The maximum number of bytes in one event.
     package static let maximumLength = 48 * 1024
   }
 
-  /// A byte stream is over.
+  /// A byte stream ended.
   package struct StreamClosed: Encodable, Sendable {
     /// The id of the stream.
     package var stream: String
-    /// Which way its bytes went.
+    /// The direction of its bytes.
     package var direction: Direction
-    /// The other side.
+    /// The other peer.
     package var peer: String
     /// The name of the stream.
     package var name: String
-    /// How it ended.
+    /// The outcome.
     package var outcome: ResourceFinished.Outcome
-    /// How many bytes went through.
+    /// The number of bytes that were transferred.
     package var size: UInt64
     /// The reason for the failure.
     package var message: String?

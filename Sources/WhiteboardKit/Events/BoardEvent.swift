@@ -1,65 +1,65 @@
-/// One thing that happened, as a line of output tells it.
+/// An event of a board, which programs print as a line.
 ///
-/// The payloads are what `--json` writes, key for key; ``EventLine`` adds `v` and `event`. Text of
-/// other people's is in them as it came: JSON escapes it, and the human form cleans it.
+/// The payloads have the keys of the `--json` output; ``EventLine`` adds `v` and `event`. Text from
+/// other peers is unchanged: the JSON output escapes it, and the text output cleans it.
 package enum BoardEvent: Sendable {
-  /// We can be reached.
+  /// The board is open, and other peers can join it.
   case ready(Ready)
   /// A board was found nearby.
   case peerFound(FoundBoard)
-  /// What a board nearby announces changed.
+  /// The announcement of a nearby board changed.
   case peerUpdated(FoundBoard)
-  /// A board is no longer nearby.
+  /// A board is no longer announced nearby.
   case peerLost(LostBoard)
-  /// The link to a peer is in another state.
+  /// The state of the link to a peer changed.
   case peerState(PeerState)
-  /// An attempt to join a board took a step.
+  /// An attempt to join a board made progress.
   case joining(Joining)
-  /// This replica has the board of a member.
+  /// The local replica has the board of another member.
   case caughtUp(CaughtUp)
-  /// Somebody asks to join, or we do.
+  /// A peer asks to join, or the local peer does.
   case invitation(Invitation)
-  /// A peer is in the session.
+  /// A peer joined the session.
   case joined(Joined)
-  /// A peer is out of the session.
+  /// A peer left the session.
   case left(Left)
-  /// The host removed us from the board.
+  /// The host removed the local member from the board.
   case removed(Removed)
-  /// A relay carries the board from now on.
+  /// A relay now serves the board.
   case carried(Carried)
-  /// An object appeared.
+  /// An object was added.
   case objectAdded(ObjectAdded)
-  /// An object changed in something other than its selection.
+  /// An object changed, apart from its selection.
   case objectChanged(ObjectChanged)
   /// An object was deleted.
   case objectRemoved(ObjectRemoved)
-  /// An object was taken in hand, or let go.
+  /// An object was selected or deselected.
   case selected(Selected)
-  /// Somebody said something.
+  /// A line was added to the chat.
   case chat(Chat)
-  /// The settings of the board are not as they were.
+  /// The settings of the board changed.
   case settingChanged(SettingChanged)
-  /// A member goes by another name or icon, or the answer to `profile`.
+  /// A member changed its name or icon; also the answer to `profile`.
   case profile(Profile)
   /// The answer to `invite`.
   case invited(Invited)
-  /// What somebody may do on the board, which somebody owns.
+  /// The role of a member on an owned board.
   case role(Role)
-  /// A message for the program came.
+  /// A message to the program arrived.
   case data(Received)
-  /// A member offers a file, and `accept` or `decline` answers.
+  /// A member offers a file; `accept` or `decline` answers the offer.
   case resourceOffered(ResourceOffered)
-  /// A resource began to move.
+  /// A resource transfer started.
   case resourceStarted(ResourceStarted)
-  /// A resource went on; at most ten times a second.
+  /// A resource transfer progressed; at most ten times a second.
   case resourceProgress(ResourceProgress)
-  /// A resource ended.
+  /// A resource transfer ended.
   case resourceFinished(ResourceFinished)
-  /// A byte stream is open.
+  /// A byte stream was opened.
   case streamOpened(StreamOpened)
-  /// Bytes of a stream came.
+  /// Bytes of a stream arrived.
   case streamData(StreamData)
-  /// A byte stream is over.
+  /// A byte stream ended.
   case streamClosed(StreamClosed)
   /// The answer to `digest`.
   case digest(Digest)
@@ -73,8 +73,8 @@ package enum BoardEvent: Sendable {
   case chatHistory(ChatHistory)
   /// The answer to `settings`.
   case settings(Settings)
-  /// The save state: some of the work is not on disk, or all of it is again; also the answer to
-  /// `save`.
+  /// The save state changed: some work is not saved on disk, or all work is saved again. Also the
+  /// answer to `save`.
   case saveState(Saving)
   /// The answer to `checkpoints`.
   case checkpoints(Checkpoints)
@@ -82,16 +82,16 @@ package enum BoardEvent: Sendable {
   case diff(Diff)
   /// The answer to `peers`.
   case peers(Peers)
-  /// A verb was carried out.
+  /// A command succeeded.
   case done(Done)
-  /// A verb was not carried out.
+  /// A command failed.
   case error(Failure)
-  /// Something worth knowing.
+  /// A note for the user.
   case note(Remark)
-  /// Something to look at.
+  /// A warning for the user.
   case warning(Remark)
 
-  /// The value of `event`.
+  /// The value of the key `event` in the JSON output.
   package var name: String {
     switch self {
     case .ready: "ready"
@@ -140,7 +140,7 @@ package enum BoardEvent: Sendable {
     }
   }
 
-  /// The other keys of the event's line of JSON, besides `v` and `event`.
+  /// The keys of the JSON output besides `v` and `event`.
   package var payload: any Encodable & Sendable {
     switch self {
     case .ready(let payload): payload

@@ -1,13 +1,13 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// The results of `undo` and `redo`, in everyday words.
+/// The results of `undo` and `redo` as text.
 extension EventText {
-  /// Returns the result of `undo` or `redo`: the step, the changes that were left, and the steps that
-  /// were passed over.
+  /// Returns the result of `undo` or `redo` as text: the step, the changes that were not reverted,
+  /// and the steps that were passed over.
   ///
   /// - Parameters:
-  ///   - done: The answer.
+  ///   - done: The answer to the command.
   ///   - hint: A sentence that explains how to reverse the step; nil for none.
   /// - Returns: One line of text.
   package static func steps(_ done: BoardEvent.Done, hint: String? = nil) -> String {
@@ -15,20 +15,21 @@ extension EventText {
     let left = (done.left ?? [:]).sorted { $0.key < $1.key }.map { reason, number in
       switch reason {
       case "overwritten":
-        " \(count(number, "change")) left: others changed the same since."
+        " \(count(number, "change")) skipped: others changed the same later."
       case "purged":
-        " \(count(number, "change")) left: the object was removed for good."
+        " \(count(number, "change")) skipped: the object was purged."
       case "played":
         " \(count(number, "game stays", "games stay")): moves were made in it."
       default:
-        " \(count(number, "change")) left: no longer possible."
+        " \(count(number, "change")) skipped: no longer possible."
       }
     }
     return "\(lead): \(stepName(done.step ?? "")).\(hint.map { " \($0)" } ?? "")" + left.joined()
       + passed(done.skippedSteps ?? [])
   }
 
-  /// Returns sentences about the steps that were passed over, each after a blank; empty for none.
+  /// Returns sentences about the steps that were passed over, each after a space; empty if there
+  /// are none.
   static func skipped(_ steps: [SkippedStep]) -> String {
     passed(steps.map { BoardEvent.PassedStep(step: $0.label, reason: $0.reason.rawValue) })
   }
@@ -41,8 +42,8 @@ extension EventText {
       let what = names.count > 3 ? count(names.count, "step") : listed(names)
       let why =
         switch reason {
-        case "overwritten": "others changed the same since"
-        case "purged": "the object was removed for good"
+        case "overwritten": "others changed the same later"
+        case "purged": "the object was purged"
         case "played": "moves were made in the game"
         case "unchanged": "nothing to change"
         default: "no longer possible"
@@ -51,7 +52,7 @@ extension EventText {
     }.joined()
   }
 
-  /// Returns the everyday words for the label of a step.
+  /// Returns everyday words for the label of a step.
   private static func stepName(_ label: String) -> String {
     switch label {
     case "scale": "resize"

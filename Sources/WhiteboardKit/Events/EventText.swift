@@ -1,10 +1,10 @@
 import WhiteboardRendering
 
-/// The parts of sentences about members and steps, for messages of the node and lines of the programs.
+/// Parts of sentences about members and steps, for messages of the node and lines of the programs.
 ///
-/// The text of other peers is cleaned, so that the result is safe to display.
+/// Text from other peers is cleaned, so that the result is safe to display.
 package enum EventText {
-  /// The maximum number of characters of another peer's text in a line.
+  /// The maximum number of characters of another peer's text in one line.
   package static let wordsLimit = 2_048
 
   /// Returns a display name with an id prefix, since several peers can use the same name.
@@ -14,13 +14,14 @@ package enum EventText {
     return shown.isEmpty ? short : "\(shown) (\(short))"
   }
 
-  /// Returns the display name alone, for lines that need no proof of identity; the id prefix if
-  /// there is none.
+  /// Returns the display name alone, for lines that need no proof of identity; returns the id
+  /// prefix if the name is empty.
   package static func shortName(_ name: String, _ peer: String) -> String {
     name.isEmpty ? person("", peer) : TerminalText.cleaned(name, limit: 64)
   }
 
-  /// Returns names for a sentence, such as `Ada and Ben`; beyond three, the first two and a count.
+  /// Returns a list of names for a sentence, such as `Ada and Ben`; of more than three names, the
+  /// first two and a count.
   package static func listed(_ names: [String]) -> String {
     guard let last = names.last, names.count > 1 else { return names.first ?? "" }
     guard names.count <= 3 else { return "\(names[0]), \(names[1]) and \(names.count - 2) more" }

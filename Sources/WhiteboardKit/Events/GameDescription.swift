@@ -1,25 +1,27 @@
 import Whiteboard
 
-/// A game as one member is shown it: GAM-8 for programs, a few lines for people.
+/// A game as one member sees it: JSON for programs (GAM-8), and a few lines for users.
 package struct GameDescription: Encodable, Sendable, Equatable {
-  /// As JSON, the keys of GAM-8.
+  /// The JSON with the keys of GAM-8.
   package var view: JSONValue
-  /// In words.
+  /// The lines of text.
   package var lines: [String]
 
-  /// Makes a description.
+  /// Creates a description.
   package init(view: JSONValue, lines: [String]) {
     self.view = view
     self.lines = lines
   }
 
-  /// Creates the description of a game's view; `name` returns the display names of members.
+  /// Creates the description of a game's view; nil if the view is not valid JSON.
+  ///
+  /// `name` returns the display names of members.
   init?(_ view: GameView, naming name: (MemberID) -> String) {
     guard let json = JSONValue(view.json) else { return nil }
     self.init(view: json, lines: view.text(naming: name))
   }
 
-  /// Writes the view.
+  /// Encodes the JSON view alone.
   package func encode(to encoder: any Encoder) throws {
     try view.encode(to: encoder)
   }

@@ -1,25 +1,25 @@
 import FoundationEssentials
 
-/// A JSON value of the board, as part of an event.
+/// A JSON value from the board, as part of an event.
 package enum JSONValue: Codable, Sendable, Equatable {
-  /// Nothing.
+  /// JSON `null`.
   case null
-  /// True or false.
+  /// `true` or `false`.
   case flag(Bool)
-  /// A whole number.
+  /// An integer in the range of `Int64`.
   case whole(Int64)
-  /// A whole number beyond the others.
+  /// An integer above the range of `Int64`.
   case unsigned(UInt64)
   /// Any other number.
   case number(Double)
   /// A string.
   case string(String)
-  /// A list.
+  /// An array.
   case list([JSONValue])
   /// An object.
   case object([String: JSONValue])
 
-  /// Reads JSON; nil if the text is malformed.
+  /// Parses JSON; nil if the text is malformed.
   package init?(_ json: String) {
     guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(json.utf8)) else {
       return nil
@@ -27,7 +27,7 @@ package enum JSONValue: Codable, Sendable, Equatable {
     self = value
   }
 
-  /// Reads a value of any kind.
+  /// Decodes a value of any JSON type.
   package init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() {
@@ -49,7 +49,7 @@ package enum JSONValue: Codable, Sendable, Equatable {
     }
   }
 
-  /// Writes the value as it was read.
+  /// Encodes the value as it was decoded.
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {

@@ -1,62 +1,62 @@
 import Whiteboard
 
 extension BoardEvent {
-  /// One object as lines of output tell it (BRD-19).
+  /// The description of an object in events (BRD-19).
   package struct ObjectDescription: Encodable, Sendable, Equatable {
-    /// Which.
+    /// The id of the object.
     package var id: String
-    /// `text`, `drawing`, `photo` or `game`; `group` where one asked for a group.
+    /// `text`, `drawing`, `photo` or `game`; `group` in an answer about a group.
     package var type: String
-    /// The centre, board units.
+    /// The center, in board units.
     package var centerPosition: [Double]
-    /// Width and height, unscaled.
+    /// The width and height before scaling, in board units.
     package var size: [Double]
-    /// 1 is as it was made.
+    /// The scale factor; 1 for the original size.
     package var scale: Double
-    /// Radians clockwise.
+    /// The angle, in radians clockwise.
     package var angle: Double
-    /// The present member that has it selected.
+    /// The connected member that has the object selected.
     package var selectedBy: String?
-    /// The position in the stack: hexadecimal, higher in front.
+    /// The position in the stack, in hexadecimal; a higher value is in front.
     package var zIndex: String
-    /// When it was last changed, RFC 3339.
+    /// The time of the last change, in the format of RFC 3339.
     package var updatedAt: String
-    /// The colour, `#rrggbbaa`, where it has one of its own.
+    /// The color, `#rrggbbaa`; nil if the object has none of its own.
     package var color: String?
-    /// The words of a text.
+    /// The characters of a text object.
     package var text: String?
-    /// The points of a drawing, relative to its centre, neither scaled nor turned.
+    /// The points of a drawing, relative to its center, before scaling and rotation.
     package var points: RelativePoints?
-    /// The width of a drawing's line.
+    /// The line width of a drawing, in board units.
     package var lineWidth: Double?
-    /// Whether a drawing's author has finished it.
+    /// Whether the author of a drawing has finished it.
     package var isFinished: Bool?
-    /// The photo's bytes, by SHA-256.
+    /// The SHA-256 of the photo's bytes.
     package var sha256: String?
     /// The photo's format.
     package var format: String?
-    /// How many bytes the photo has.
+    /// The size of the photo, in bytes.
     package var byteCount: Int?
     /// The photo's width and height in pixels.
     package var pixelSize: [Int]?
-    /// Whether the photo's bytes are here.
+    /// Whether the photo's bytes are available locally.
     package var isAssetAvailable: Bool?
-    /// The path of the photo's file, once it was received.
+    /// The path of the photo's file, if it has one.
     package var path: String?
-    /// The parts of a drawing that were erased: from and to, in points.
+    /// The erased parts of a drawing, each from a start to an end position, counted in points.
     package var erased: [[Double]]?
-    /// The groups it belongs to, innermost first.
+    /// The groups of the object, innermost first.
     package var groups: [String]?
-    /// Whether it is locked against changes; absent where it is not.
+    /// True if the object is locked against changes; nil otherwise.
     package var isLocked: Bool?
-    /// A game as we see it.
+    /// The game as the local member sees it.
     package var game: GameDescription?
     /// The objects in a group, from back to front.
     package var members: [String]?
   }
 }
 
-/// The points of a drawing, relative to its center; they are computed only when they are written.
+/// The points of a drawing, relative to its center; computed only when they are encoded.
 package struct RelativePoints: Encodable, Sendable, Equatable {
   private let ink: [InkPoint]
 
@@ -80,12 +80,12 @@ package struct RelativePoints: Encodable, Sendable, Equatable {
 }
 
 extension BoardEvent.ObjectDescription {
-  /// The object as it was at one moment.
+  /// Creates the description of an object.
   ///
   /// - Parameters:
   ///   - snapshot: The object.
-  ///   - game: How it stands, where it is a game.
-  ///   - path: Where the photo's bytes lie, if here.
+  ///   - game: The view of the game, if the object is one.
+  ///   - path: The path of the photo's file, if there is one.
   init(_ snapshot: ObjectSnapshot, game: GameDescription? = nil, path: String? = nil) {
     self.init(
       id: snapshot.id.description,
@@ -109,7 +109,7 @@ extension BoardEvent.ObjectDescription {
       isAssetAvailable: snapshot.isAssetAvailable,
       path: path,
       erased: snapshot.erasedSpans.flatMap { spans in
-        // An empty list says nothing.
+        // An empty list carries no information.
         spans.isEmpty
           ? nil : spans.map { [Double($0.lowerBound) / 16, Double($0.upperBound) / 16] }
       },
@@ -119,7 +119,8 @@ extension BoardEvent.ObjectDescription {
     )
   }
 
-  /// A group as it was at one moment: its place and size are those of all in it together.
+  /// Creates the description of a group; its center and size are those of the rectangle around its
+  /// members.
   init(
     group id: ObjectID,
     of members: [ObjectSnapshot],
@@ -141,7 +142,8 @@ extension BoardEvent.ObjectDescription {
     )
   }
 
-  /// The keys by which two moments of an object differ, `selectedBy` and `updatedAt` aside.
+  /// Returns the keys whose values differ between two snapshots, except `selectedBy` and
+  /// `updatedAt`.
   static func changedKeys(_ old: ObjectSnapshot, _ new: ObjectSnapshot) -> [String] {
     var keys: [String] = []
     if old.centerPosition != new.centerPosition { keys.append("centerPosition") }

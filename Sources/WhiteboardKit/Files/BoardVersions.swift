@@ -3,7 +3,7 @@ import WhiteboardDocument
 import WhiteboardRendering
 import WhiteboardSync
 
-/// The versions of the board that its document stores: checkpoints, their differences, and going back to them.
+/// The versions of the board in its file: creates, compares and restores checkpoints.
 ///
 /// Confined to the isolation of its node.
 final class BoardVersions {
@@ -17,7 +17,7 @@ final class BoardVersions {
     self.editor = editor
   }
 
-  /// Stores the present board as a named version.
+  /// Stores the current board as a named version.
   nonisolated(nonsending) func checkpoint(_ name: String) async throws(CommandError) {
     _ = try persistence.openDocument
     do throws(DocumentError) {
@@ -27,7 +27,7 @@ final class BoardVersions {
     }
   }
 
-  /// Changes the board back to its state at a checkpoint.
+  /// Restores the state of the board at a checkpoint.
   nonisolated(nonsending) func restore(
     _ name: String
   ) async throws(CommandError) -> CommandOutcome {
@@ -43,9 +43,9 @@ final class BoardVersions {
   ///
   /// - Parameters:
   ///   - from: The earlier checkpoint.
-  ///   - to: The later checkpoint; nil for the present board.
-  ///   - request: The id of the request.
-  /// - Throws: ``CommandError`` if there is no such checkpoint, or it cannot be read.
+  ///   - to: The later checkpoint; nil for the current board.
+  ///   - request: The request id of the command.
+  /// - Throws: ``CommandError`` if a checkpoint does not exist or cannot be read.
   nonisolated(nonsending) func emitDifference(
     from: String,
     to: String?,
@@ -108,7 +108,7 @@ final class BoardVersions {
 }
 
 extension CommandError {
-  /// Creates the answer to a command from the error of a document.
+  /// Creates the error of a command from the error of a document.
   init(_ error: DocumentError) {
     let code: Code =
       switch error.code {

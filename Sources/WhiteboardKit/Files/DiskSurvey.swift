@@ -4,15 +4,15 @@
 @preconcurrency import Musl
 #endif
 
-/// The reasons why a file system refuses data.
+/// Descriptions of the reasons why a file system does not accept data.
 package enum DiskSurvey {
   /// Returns the reason why a directory cannot be created.
   static func creationFailure(of directory: String) -> String {
-    guard mkdir(directory, 0o700) != 0 else { return "it was not there" }
+    guard mkdir(directory, 0o700) != 0 else { return "it did not exist" }
     return words(for: errno)
   }
 
-  /// Returns the reason why a disk refuses data, in everyday words.
+  /// Returns the reason why a disk does not accept data, in everyday words.
   package static func words(for number: Int32) -> String {
     switch number {
     case ENOSPC: "the disk is full"

@@ -8,7 +8,7 @@
 package enum FileWriting {
   /// Writes all bytes; waits while the descriptor cannot accept more.
   ///
-  /// - Returns: The system error if the bytes cannot be written; nil if they were.
+  /// - Returns: The system's error number if writing failed; nil otherwise.
   package static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
     var offset = 0
     while offset < bytes.count {
@@ -23,7 +23,7 @@ package enum FileWriting {
       case EINTR:
         continue
       case EAGAIN:
-        // Another program made the terminal non-blocking.
+        // The descriptor is non-blocking, for example because another program changed the terminal.
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         _ = poll(&entry, 1, -1)
       default:

@@ -64,7 +64,7 @@ final class ImportExport {
     return CommandOutcome(file: file, count: count)
   }
 
-  /// Calls `body` with an export.
+  /// Calls `body` with an export of the board.
   ///
   /// The files of its photos exist until `body` returns.
   private nonisolated(nonsending) func withExport<Result>(
@@ -148,12 +148,13 @@ final class ImportExport {
     return CommandOutcome(ids: ids)
   }
 
-  /// Adds the objects that were copied last, as one undo step; the settings of the board stay.
+  /// Adds the objects that were copied last, as one undo step; does not change the board's
+  /// settings.
   nonisolated(nonsending) func paste(
     at place: BoardPoint?
   ) async throws(CommandError) -> CommandOutcome {
     guard FileReading.size(copies) != nil else {
-      throw CommandError(.refused, "nothing was copied yet; `copy ID …` does that on any board")
+      throw CommandError(.refused, "no objects were copied yet; use `copy ID …` first")
     }
     guard var imported = try await Self.read(copies) else { return CommandOutcome(ids: []) }
     imported.settings = BoardSettings()
@@ -186,7 +187,7 @@ final class ImportExport {
     return try editor.add(imported)
   }
 
-  /// Reads a file concurrently with the node; nil if it is a picture.
+  /// Reads an import file concurrently with the node; returns nil for a picture.
   private static func read(_ file: String) async throws(CommandError) -> ImportedBoard? {
     let bytes = try FileReading.whole(file, limit: ImportedBoard.byteLimit)
     guard !PhotoHeader.isPhoto(bytes), !PhotoHeader.isWebP(bytes) else { return nil }

@@ -12,16 +12,16 @@ package enum OutputFile {
   package enum WriteError: Error, Equatable, Sendable {
     /// A file with this name exists.
     case exists(String)
-    /// The name belongs to something else than a regular file.
+    /// The path exists, but is not a regular file.
     case noFile(String)
-    /// The system refuses to write the file, for a reason.
+    /// The system refused to write the file, for the given reason.
     case unwritable(String, why: String)
 
-    /// The problem, safe for display.
+    /// The problem, in words that are safe to display.
     package var message: String {
       switch self {
-      case .exists(let path): "\(Self.shown(path)) is there already"
-      case .noFile(let path): "\(Self.shown(path)) is no regular file"
+      case .exists(let path): "\(Self.shown(path)) already exists"
+      case .noFile(let path): "\(Self.shown(path)) is not a regular file"
       case .unwritable(let path, let why): "\(Self.shown(path)) cannot be written: \(why)"
       }
     }
@@ -31,12 +31,13 @@ package enum OutputFile {
     }
   }
 
-  /// Writes a file under a temporary name and then renames it, so that no program reads half of it.
+  /// Writes a file under a temporary name and then renames it, so that no program reads an
+  /// incomplete file.
   ///
   /// - Parameters:
   ///   - bytes: The contents.
   ///   - path: The path of the file.
-  ///   - isReplacing: Whether it may replace an existing file.
+  ///   - isReplacing: Whether to replace an existing file.
   /// - Throws: ``WriteError``; an existing file is then unchanged.
   package static func write(
     _ bytes: [UInt8],
@@ -55,9 +56,9 @@ package enum OutputFile {
     throw failure == EEXIST ? .exists(path) : refused(path, failure)
   }
 
-  /// Checks that a file can be written to a path, before its contents are made.
+  /// Checks whether a file can be written to a path, before its contents are created.
   ///
-  /// - Throws: ``WriteError`` if it cannot.
+  /// - Throws: ``WriteError`` if the file cannot be written.
   package static func check(_ path: String, isReplacing: Bool) throws(WriteError) {
     var status = stat()
     guard stat(path, &status) == 0 else { return }
@@ -65,15 +66,15 @@ package enum OutputFile {
     guard isReplacing else { throw .exists(path) }
   }
 
-  /// Renames a file; returns the system error if that fails.
+  /// Renames a file; returns the system's error number if that fails.
   private static func name(_ beside: String, _ path: String, isReplacing: Bool) -> Int32? {
-    // A link fails if another program created the file meanwhile; a rename would replace it.
+    // `link` fails if another program created the file meanwhile; `rename` would replace that file.
     if !isReplacing {
       if link(beside, path) == 0 {
         unlink(beside)
         return nil
       }
-      // Some file systems have no links.
+      // Some file systems do not support hard links.
       guard errno == EPERM || errno == ENOTSUP else { return errno }
     }
     return rename(beside, path) == 0 ? nil : errno

@@ -5,7 +5,7 @@ import WhiteboardSync
 
 /// Performing the actions of the replica.
 extension ActiveBoard {
-  /// Performs what the replica asks for, in order, and plans the next timed work.
+  /// Performs the replica's actions in order, and schedules the next timed work.
   func performActions() {
     for action in replica.takeActions() { perform(action) }
     if reports.reportSettings() {
@@ -25,7 +25,7 @@ extension ActiveBoard {
     case .selected(let id, let member): reports.selected(id, by: member)
     case .selectionLost(let id, let winner): reports.selectionLost(id, to: winner)
     case .chat(let line, _): reports.chatAdded(line)
-    // Pointers and unfinished strokes are only shown on the screen. They are not events.
+    // Pointers and unfinished strokes are only shown on the screen, and have no events.
     case .preview(let preview): reports.show(.preview(preview))
     case .presence(let member, let presence): reports.show(.presence(member, presence))
     case .record(let change): persistence.record(change)

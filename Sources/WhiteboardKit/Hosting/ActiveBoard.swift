@@ -122,7 +122,7 @@ final class ActiveBoard {
 
   var session: Session { boardSession.session }
 
-  /// Stores the title of the board, by which lists and commands also know it.
+  /// Stores the title of the board, so that lists and commands can find the board by it.
   nonisolated(nonsending) func storeTitle() async {
     guard let document = persistence.document, configuration.recordingFile == nil else { return }
     do throws(DocumentError) {
@@ -139,7 +139,7 @@ final class ActiveBoard {
   ///
   /// - Parameters:
   ///   - word: The name or id prefix of the author.
-  ///   - isHidden: Whether to hide it.
+  ///   - isHidden: Whether to hide the author.
   /// - Returns: The number of objects of this board that are no longer shown, or are shown again.
   /// - Throws: ``CommandError`` if no author matches, or the change cannot be stored.
   nonisolated(nonsending) func setAuthor(

@@ -28,11 +28,11 @@ struct BoardHost {
   ///
   /// - Parameters:
   ///   - choice: The board to host.
-  ///   - new: The id to use if the board is new and the choice has none.
-  ///   - transport: The local endpoint.
-  /// - Returns: The board.
-  /// - Throws: ``WhiteboardError`` if the file cannot be opened for writing, and then is unchanged, or does not match
-  ///   the configuration; ``SessionError`` if the session cannot be opened.
+  ///   - new: The id for a new board if the choice has none.
+  ///   - transport: The local transport.
+  /// - Returns: The session of the board.
+  /// - Throws: ``WhiteboardError`` if the file cannot be opened for writing or does not match the
+  ///   configuration; the file is then unchanged. ``SessionError`` if the session cannot be opened.
   nonisolated(nonsending) func host(
     _ choice: Choice,
     orMaking new: SessionID,
@@ -58,7 +58,7 @@ struct BoardHost {
         "this board has no owner, so everyone can edit it: --owned makes a new one; give another name"
       )
     }
-    // A board that another peer created keeps the code of that peer, because its members know no other.
+    // A board that another peer created keeps that peer's code, because its members know no other.
     let isOwn = membership.map { $0.host == transport.peerID } ?? true
     let policy = configuration.admissionPolicy(
       default: isOwn || code != nil ? .code : .known,
@@ -68,7 +68,7 @@ struct BoardHost {
     return BoardSession(session, name: name, policy: policy)
   }
 
-  /// Opens the session of a board, or uses the one that a host moved to this relay.
+  /// Opens the session of a board, or returns the session that a host moved to this relay.
   private nonisolated(nonsending) func open(
     _ id: SessionID,
     _ name: String,

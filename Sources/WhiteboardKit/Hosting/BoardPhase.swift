@@ -1,4 +1,4 @@
-/// The phase of a node's life, with the state that only this phase has.
+/// The phase of a node's life, with the state that exists only in this phase.
 enum BoardPhase {
   /// The node hosts a board, or prepares to host or join one; there is no session yet.
   case starting

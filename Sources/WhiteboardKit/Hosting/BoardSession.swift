@@ -1,15 +1,15 @@
 import PeerSession
 import WhiteboardDocument
 
-/// The session of a board, with the name of the board and the way in which this peer admits others.
+/// The session of a board, with the board's name and the local admission policy.
 ///
 /// Confined to the isolation of its node.
 final class BoardSession {
   /// The session.
   let session: Session
-  /// The name of the board; a part of its id if no name is known.
+  /// The name of the board; an id prefix if no name is known.
   private(set) var name: String
-  /// How the local peer admits newcomers.
+  /// The policy by which the local peer admits other peers.
   private(set) var policy: AdmissionPolicy
 
   /// The maximum number of bytes of a board's name.
@@ -21,10 +21,10 @@ final class BoardSession {
     self.policy = policy
   }
 
-  /// The word for the admission policy.
+  /// The admission setting that corresponds to the policy.
   var admission: BoardConfiguration.Admission { BoardConfiguration.Admission(policy) }
 
-  /// The join code; nil if the local peer admits in another way.
+  /// The join code; nil if the local peer does not admit by code.
   var code: JoinCode? {
     if case .code(let code) = policy { code } else { nil }
   }
@@ -34,9 +34,9 @@ final class BoardSession {
 
   // MARK: - The name
 
-  /// Stores the title of the board, by which lists and commands also know it.
+  /// Stores the title of the board, so that lists and commands can find the board by it.
   ///
-  /// A board without a name of its own is named after its title.
+  /// A board without a name takes its name from the title.
   ///
   /// - Throws: The error of writing the file.
   nonisolated(nonsending) func storeTitle(
@@ -58,7 +58,7 @@ final class BoardSession {
     try await document.rename(to: name)
   }
 
-  /// Returns whether a name only stands for one that is not known.
+  /// Returns whether a name is only a placeholder for an unknown one.
   private func isProvisional(_ name: String) -> Bool { name.isEmpty || name == session.id.short }
 
   /// Returns the part of a title that fits into a name.
@@ -73,7 +73,7 @@ final class BoardSession {
 }
 
 extension BoardConfiguration.Admission {
-  /// Creates the word for a policy.
+  /// Creates the admission setting that corresponds to a policy.
   init(_ policy: AdmissionPolicy) {
     self =
       switch policy {
@@ -86,7 +86,7 @@ extension BoardConfiguration.Admission {
 }
 
 extension BoardConfiguration {
-  /// Decides how the local peer admits newcomers; creates a code if one is needed and none is known.
+  /// Returns the local admission policy; creates a code if the policy needs one and none is known.
   ///
   /// - Parameters:
   ///   - fallback: The policy if the configuration has none.
@@ -101,7 +101,7 @@ extension BoardConfiguration {
     }
   }
 
-  /// Whether the board of a session is hosted here.
+  /// Returns whether the local peer hosts the board of a session.
   ///
   /// An offline copy of another peer's board remains that peer's board.
   func isHosting(_ session: Session) -> Bool {

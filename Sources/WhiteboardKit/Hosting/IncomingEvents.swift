@@ -1,17 +1,17 @@
 import NIOCore
 import PeerSession
 
-/// A queue of the session events that are not handled yet.
+/// A queue of session events that are not handled yet.
 ///
-/// The events of each member keep their order, and the members take turns.
-/// A member that causes more work than its share delays only its own events. The type does no I/O;
-/// all times must come from one clock.
+/// The events of each member keep their order, and the members take turns. A member that causes
+/// more work than its share delays only its own events. The type does no I/O; all times must come
+/// from the same clock.
 struct IncomingEvents {
-  /// The CPU time that a member may cause, in seconds per second.
+  /// The processor time that a member may use, in seconds per second.
   static let share = 0.25
-  /// The most CPU time that a member can save up, in seconds.
+  /// The maximum processor time that a member can accumulate as credit, in seconds.
   static let burst = 1.0
-  /// The number of queued events at which the node reads no more from the session.
+  /// The number of queued events at which the node stops reading from the session.
   static let events = 4096
   /// The number of a member's queued messages at which the node stops reading its link.
   static let messages = 256
@@ -19,26 +19,27 @@ struct IncomingEvents {
   static let bytes = 1 << 20
   /// The number of a member's queued bytes above which the node disconnects it.
   ///
-  /// It is more than can already have been read from the link when reading stops.
+  /// The limit allows for bytes that were read from the link before reading stopped.
   static let mostBytes = 48 << 20
-  /// The cost of a queued message in addition to its bytes.
+  /// The number of bytes that a queued message counts in addition to its length.
   private static let overhead = 64
 
-  /// What the node does about the link of a member.
+  /// The action for the link of a member after an event is queued.
   enum Verdict: Equatable {
-    /// Continue to read.
+    /// Continue to read from the link.
     case pass
-    /// Stop reading the link of this member.
+    /// Stop reading from the link of this member.
     case stopReading(PeerID)
-    /// Disconnect this member: too much of it is queued although its link should not be read.
+    /// Disconnect this member: too many of its events are queued although reading should have
+    /// stopped.
     case disconnect(PeerID)
   }
 
-  /// The next thing to do.
+  /// The next step of the reader.
   enum Step {
-    /// Handle this event, and then ask ``resume(_:)`` about its member.
+    /// Handle this event, and then call ``resume(_:)`` for its member.
     case handle(SessionEvent, of: PeerID?)
-    /// Wait: the members with queued events have used up their shares until this time.
+    /// Wait until this time: the members with queued events have used up their shares.
     case wait(until: Duration)
     /// Nothing is queued.
     case none
@@ -51,7 +52,7 @@ struct IncomingEvents {
     var isStopped = false
     /// Whether the member is leaving, so that its events need not wait for its share.
     var isLeaving = false
-    /// The work that the member may still cause, in seconds; negative if it caused too much.
+    /// The processor time that the member may still use, in seconds; negative if it used too much.
     var credit = IncomingEvents.burst
     var filledAt: Duration
 
@@ -62,7 +63,7 @@ struct IncomingEvents {
     }
   }
 
-  /// Events that concern no member or must not wait.
+  /// The events that concern no member, or cannot wait.
   private var urgent = CircularBuffer<SessionEvent>()
   private var queues: [PeerID: Queue] = [:]
   /// The members with queued events, the next one first.
@@ -70,7 +71,7 @@ struct IncomingEvents {
 
   private var count = 0
 
-  /// Whether events are handled although their members have used up their shares.
+  /// Whether events are handled even if their members have used up their shares.
   var ignoresShares = false
 
   /// Whether nothing is queued.
@@ -81,9 +82,9 @@ struct IncomingEvents {
 
   /// Adds an event.
   ///
-  /// A datagram is dropped while its member has used up its share, or has too many queued events.
+  /// A datagram is dropped if its member has used up its share, or has too many queued events.
   ///
-  /// - Returns: What to do about the link of its member.
+  /// - Returns: The action for the link of its member.
   mutating func append(_ event: SessionEvent, now: Duration) -> Verdict {
     guard let peer = event.member else {
       urgent.append(event)
@@ -122,7 +123,8 @@ struct IncomingEvents {
     return verdict
   }
 
-  /// Removes and returns the next event: of the first member in turn whose share is not used up.
+  /// Removes and returns the next event, of the first member in turn that has not used up its
+  /// share.
   mutating func next(now: Duration) -> Step {
     if let event = urgent.popFirst() {
       count -= 1
@@ -156,7 +158,8 @@ struct IncomingEvents {
 
   /// Continues after an event of a member was handled.
   ///
-  /// - Returns: Whether to resume reading the member's link, because half of its room is free again.
+  /// - Returns: Whether to resume reading from the member's link, because half of its room is free
+  ///   again.
   mutating func resume(_ peer: PeerID) -> Bool {
     guard let queue = queues[peer], queue.isStopped, queue.messages <= Self.messages / 2,
       queue.bytes <= Self.bytes / 2
@@ -165,7 +168,7 @@ struct IncomingEvents {
     return true
   }
 
-  /// Counts the work, in seconds, that an event of a member caused.
+  /// Subtracts the processor time that an event of a member used, in seconds, from its credit.
   mutating func charge(_ work: Double, to peer: PeerID, now: Duration) {
     queues[peer]?.fill(now)
     queues[peer]?.credit -= work
@@ -173,7 +176,7 @@ struct IncomingEvents {
     if let credit = queues[peer]?.credit { queues[peer]?.credit = max(credit, -4 * Self.burst) }
   }
 
-  /// Removes the members without queued events and without debt.
+  /// Removes the entries of members without queued events and without debt.
   mutating func trim(now: Duration) {
     for (peer, var queue) in queues where queue.events.isEmpty {
       queue.fill(now)
@@ -183,7 +186,7 @@ struct IncomingEvents {
 }
 
 extension SessionEvent {
-  /// Whether the sender alone decided to send it; false for answers to requests.
+  /// Whether the sender sent the event without a request from the local peer.
   var isUnasked: Bool {
     switch self {
     case .message, .datagram: true
@@ -214,7 +217,7 @@ extension SessionEvent {
 }
 
 extension DepartureReason {
-  /// Whether the earlier messages of the member are discarded.
+  /// Whether the member was removed or refused, so that its earlier messages are discarded.
   fileprivate var dropsMessages: Bool {
     switch self {
     case .kicked, .refused: true

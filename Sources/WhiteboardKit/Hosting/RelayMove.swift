@@ -1,11 +1,11 @@
 import PeerSession
 import WhiteboardRendering
 
-/// The move of a hosted board to a relay, where members can use it while this node is away.
+/// The move of a hosted board to a relay, where members can use it while this node is offline.
 ///
 /// Confined to the isolation of its node.
 struct RelayMove {
-  /// The waits before the relays are asked again.
+  /// The waiting times between the attempts.
   private static let pauses: [Duration] = [
     .milliseconds(500), .seconds(1), .seconds(2), .seconds(5), .seconds(15),
   ]
@@ -18,9 +18,9 @@ struct RelayMove {
   /// The relays to ask.
   let carrier: BoardConfiguration.Carrier
 
-  /// Asks relays until one accepts the board, or the relay that the configuration names refuses it.
+  /// Asks relays until one accepts the board, or the configured relay refuses it.
   ///
-  /// After that, the session itself keeps the relay up to date, also across restarts of either program.
+  /// After that, the session keeps the relay up to date, also across restarts of either program.
   nonisolated(nonsending) func run() async {
     var failures = 0
     var isReported = false
@@ -38,7 +38,7 @@ struct RelayMove {
           return
         } catch {
           if error.code == .sessionEnded || error.code == .cancelled { return }
-          // A relay that the configuration names would refuse again.
+          // A relay that the configuration names would refuse the board again.
           let isFinal = carrier != .nearby && error.code != .unreachable && error.code != .timedOut
           if isFinal || !isReported { report(error) }
           isReported = true

@@ -1,7 +1,7 @@
 import PeerSession
 import WhiteboardSync
 
-/// The state of a node that has a board: the board itself, and what tells others how to join it.
+/// The state of a node with an open board: the board, and the information by which others join it.
 ///
 /// Confined to the isolation of its node.
 final class Serving {
@@ -9,9 +9,10 @@ final class Serving {
   let active: ActiveBoard
   let events: SessionEvents
   let timedWork: TimedWork
-  /// The description of how to reach the board, with the current code.
+  /// The event with the ways to join the board, including the current code.
   private(set) var ready: BoardEvent.Ready
-  /// The file that shows the open board to other programs of this user; nil if there is none.
+  /// The file that makes the open board visible to other programs of this user; nil if there is
+  /// none.
   private var openBoard: OpenBoardFile?
 
   init(
@@ -36,7 +37,7 @@ final class Serving {
     return link.text
   }
 
-  /// Replaces the join code here and for the other programs of this user.
+  /// Replaces the join code in this program and for other programs of this user.
   func setCode(_ code: JoinCode, _ configuration: BoardConfiguration) {
     board.setCode(code)
     ready.link = link(code: code)
@@ -44,12 +45,12 @@ final class Serving {
     if openBoard != nil { showOpenBoard(configuration) }
   }
 
-  /// Shows the board and its current code to the other programs of this user.
+  /// Makes the board and its current code visible to other programs of this user.
   ///
-  /// - Returns: Whether they can see it.
+  /// - Returns: Whether the file could be written.
   @discardableResult
   func showOpenBoard(_ configuration: BoardConfiguration) -> Bool {
-    // The former file holds the lock until it is released.
+    // The previous file object holds the lock until it is released.
     openBoard = nil
     openBoard = OpenBoardFile(
       OpenBoard(
@@ -68,17 +69,17 @@ final class Serving {
     return openBoard != nil
   }
 
-  /// Hides the board from the other programs of this user.
+  /// Makes the board invisible to other programs of this user.
   func hideOpenBoard() { openBoard = nil }
 }
 
 extension BoardSession {
-  /// Returns the pass of the links to the local peer; nil if it does not ask a user (HEL-9).
+  /// Returns the pass for links to the local peer; nil if no user admits peers (HEL-9).
   func pass(_ configuration: BoardConfiguration) -> String? {
     admission == .ask ? configuration.identity.invitationPass(for: session.id).text : nil
   }
 
-  /// Returns the event that describes how to reach the board through the local peer.
+  /// Creates the event with the ways to join the board at the local peer.
   nonisolated(nonsending) func ready(
     _ configuration: BoardConfiguration,
     _ transport: PeerTransport,

@@ -33,10 +33,10 @@ final class SessionEvents {
     reader = SessionReader(runtime, board.persistence, board.session)
   }
 
-  /// Reads events until the session ends; beside it, ``handle()`` handles them.
+  /// Reads events until the session ends, while ``handle()`` handles them.
   nonisolated(nonsending) func read() async { await reader.read() }
 
-  /// Handles events until the session ends, and the departure of all members then.
+  /// Handles events until the session ends, and then removes all members and ends their deliveries.
   nonisolated(nonsending) func handle() async {
     await reader.handleEvents { handle($0) }
     let reason = session.endReason?.code.rawValue ?? "ending"
@@ -95,7 +95,7 @@ final class SessionEvents {
 
   private func joined(_ peer: Peer) {
     let id = peer.id
-    // If the process of the peer restarted, messages to the former process can no longer be confirmed.
+    // If the peer's process restarted, messages to the old process can no longer be confirmed.
     board.outbox.leave(id)
     board.messages.endDeliveries(to: id, reason: DepartureReason.restarted.word)
     let member = Members.Member(
@@ -129,13 +129,14 @@ final class SessionEvents {
       }
     guard members.setState(shown, of: peer) else { return }
     runtime.emit(.peerState(.init(peer: peer.text, name: members.name(of: peer), state: shown)))
-    // A member that accepts no messages may now be overdue for removal.
+    // The member may already have accepted too little for too long, so the deadlines are checked
+    // now.
     runtime.wakeNow()
   }
 
   private func left(_ peer: PeerID, _ reason: DepartureReason) {
     let name = members.name(of: peer)
-    // Only the host removes members, so only its message removes the local peer.
+    // Only the host can remove members, so the same message of another member is not a removal.
     var isAboutUs = false
     switch reason {
     case .kicked(let words) where peer == session.hostPeer:

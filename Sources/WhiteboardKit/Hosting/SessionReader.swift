@@ -1,11 +1,11 @@
 import PeerSession
 
-/// Reads the events of a session and passes them on, so that no member takes more than its share of the node.
+/// Reads the events of a session so that no member uses more than its share of the node.
 ///
-/// The events of each member are handled in their order, and the members take turns. Confined to the isolation of
-/// its node.
+/// The events of each member are handled in order, and the members take turns. Confined to the
+/// isolation of its node.
 final class SessionReader {
-  /// The seconds of work after which other tasks of the node run.
+  /// The processor time, in seconds, after which other tasks of the node may run.
   private static let workAtOnce = 0.005
   /// The estimated processor time, in seconds, for writing a byte of output.
   private static let workPerByte = 40e-9
@@ -14,7 +14,7 @@ final class SessionReader {
   private let persistence: Persistence
   private let session: Session
   private var incoming = IncomingEvents()
-  /// Receives an element when there may be an event to handle; ends with the session.
+  /// A stream with an element whenever there may be an event to handle; ends with the session.
   private let signals: AsyncStream<Void>
   private let signalSource: AsyncStream<Void>.Continuation
 
@@ -25,13 +25,14 @@ final class SessionReader {
     (signals, signalSource) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Reads events until the session ends; beside it, ``handleEvents(_:)`` handles them.
+  /// Reads events until the session ends, while ``handleEvents(_:)`` handles them.
   nonisolated(nonsending) func read() async {
     for await event in session.events {
       switch incoming.append(event, now: runtime.uptime) {
       case .pass: break
       case .stopReading(let peer): session.setReading(false, from: peer)
-      // A relayed member has no link of its own that could be stopped. It may have left in the meantime.
+      // A relayed member has no link of its own on which reading could stop. It may also have left
+      // in the meantime.
       case .disconnect(let peer): try? await session.disconnect(peer, because: .tooFast)
       }
       signalSource.yield()
@@ -40,9 +41,9 @@ final class SessionReader {
     signalSource.finish()
   }
 
-  /// Handles events until the session has ended and all of them are handled.
+  /// Handles events until the session has ended and all events are handled.
   ///
-  /// - Parameter handle: Handles an event.
+  /// - Parameter handle: A function that handles one event.
   nonisolated(nonsending) func handleEvents(_ handle: (SessionEvent) -> Void) async {
     var signal = signals.makeAsyncIterator()
     var work = 0.0
@@ -62,7 +63,7 @@ final class SessionReader {
         work = 0
         await Task.yield()
       case .wait(let due):
-        // Canceled below, so no code waits for it.
+        // Canceled below, so no code awaits this task.
         let timer = Task { [clock = runtime.clock, start = runtime.start, signalSource] in
           try await clock.sleep(until: start + due)
           signalSource.yield()
@@ -80,7 +81,8 @@ final class SessionReader {
     }
   }
 
-  /// Returns the processor time of a piece of work, in seconds, including an estimate for its output.
+  /// Returns the processor time of `work`, in seconds, including an estimate for writing its
+  /// output.
   private func measureWork(_ work: () -> Void) -> Double {
     let (start, bytes) = (SystemTime.processorTime, runtime.emittedBytes)
     work()

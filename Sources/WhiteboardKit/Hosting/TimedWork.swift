@@ -6,16 +6,16 @@ import WhiteboardSync
 ///
 /// Confined to the isolation of its node.
 final class TimedWork {
-  /// The interval between two purges of old deletions.
+  /// The interval between two purges of objects that were deleted long ago.
   private static let purgeInterval = Duration.seconds(60)
-  /// The maximum number of objects of one purge; the others follow in the next one.
+  /// The maximum number of objects in one purge; the next purge removes further ones.
   private static let purgeLimit = 1000
 
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
   private let board: ActiveBoard
   private var nextPurge: ContinuousClock.Instant
-  /// The times since which objects were seen as deleted.
+  /// For each deleted object, the time at which the deletion was first seen.
   private var deletionAges = DeletionAges()
 
   init(_ runtime: BoardRuntime, _ configuration: BoardConfiguration, _ board: ActiveBoard) {
@@ -53,7 +53,7 @@ final class TimedWork {
 
   /// Reports to the replica which members have a backlog, so that they get no further answers.
   ///
-  /// Otherwise a member that requests answers and accepts none would fill the memory.
+  /// Otherwise a member that requests answers and does not accept them would fill the memory.
   private func reportBacklogs() {
     for peer in board.members.unorderedIDs {
       guard let member = MemberID(peer.bytes) else { continue }
@@ -61,7 +61,8 @@ final class TimedWork {
     }
   }
 
-  /// Removes objects for good that were deleted long ago (SYN-8); one of the connected members does it for all.
+  /// Permanently removes objects that were deleted long ago (SYN-8); one of the connected members
+  /// does this for all.
   private func purgeIfDue() {
     guard runtime.clock.now >= nextPurge else { return }
     nextPurge = runtime.clock.now + Self.purgeInterval
@@ -72,7 +73,7 @@ final class TimedWork {
       at: runtime.now.uptime,
       excluding: replica.board.objectsInUndo
     )
-    // The member with the lowest id does it, unless it is a viewer, whose edit fails.
+    // The member with the lowest id purges for all members. If it is a viewer, its edit fails.
     guard replica.members.allSatisfy({ $0 > replica.board.member }), !ids.isEmpty else { return }
     _ = try? board.editor.edit { (board) throws(BoardError) in
       for id in ids.prefix(Self.purgeLimit) { try board.purge(id) }

@@ -1,28 +1,28 @@
 import PeerSession
 import WhiteboardRendering
 
-/// How others join a board of ours, as it is now or would be: what `invite` tells.
+/// The ways in which others can join a board of the local user, for the output of `invite`.
 package struct BoardInvitation: Encodable, Equatable, Sendable {
   /// The id of the board.
   package var board: String
-  /// Its name.
+  /// The name of the board.
   package var boardName: String
-  /// Our peer id.
+  /// The local peer id.
   package var peer: String
-  /// Who is let in, where that is known: `ask`, `code`, `known` or `anyone`.
+  /// The admission policy, if it is known: `ask`, `code`, `known` or `anyone`.
   package var admit: String?
-  /// The code that lets one in, where there is one.
+  /// The join code, if there is one.
   package var code: String?
-  /// What the code lets do, where it was made for that: `editor` or `viewer`.
+  /// The role that the code gives, if it was created for a role: `editor` or `viewer`.
   package var role: String?
-  /// When the code is a wrong one, where it was made for a time, RFC 3339.
+  /// The time at which the code expires, in the format of RFC 3339; nil if it does not.
   package var expires: String?
-  /// Whether a program has the board open, so that others can join.
+  /// Whether a program has the board open, so that others can join now.
   package var open: Bool
-  /// A link for each address, likeliest first.
+  /// A link for each address, in the order of preference.
   package var links: [String]
 
-  /// The invitation to a board that is open, by a further code.
+  /// Creates the invitation to an open board with an additional code.
   package init(_ board: OpenBoard, _ answer: InvitationRequest.Answer) {
     var board = board
     board.code = answer.code
@@ -31,7 +31,7 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
     expires = answer.expires
   }
 
-  /// The invitation to a board that is open.
+  /// Creates the invitation to an open board.
   package init(_ board: OpenBoard) {
     let listen = board.listen.map { PeerAddress(host: $0, port: board.port) }
     self.init(
@@ -47,17 +47,17 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
     )
   }
 
-  /// Makes an invitation.
+  /// Creates an invitation.
   ///
   /// - Parameters:
   ///   - board: The id of the board.
-  ///   - boardName: Its name.
-  ///   - peer: Our peer id.
-  ///   - admit: Who is let in, where that is known.
-  ///   - code: The words that let one in.
-  ///   - pass: The pass of the links, where a person is asked (HEL-9).
-  ///   - open: Whether it can be joined now.
-  ///   - hosts: Our addresses, without ports.
+  ///   - boardName: The name of the board.
+  ///   - peer: The local peer id.
+  ///   - admit: The admission policy, if it is known.
+  ///   - code: The join code.
+  ///   - pass: The pass of the links, if a user admits peers (HEL-9).
+  ///   - open: Whether others can join now.
+  ///   - hosts: The local addresses, without ports.
   ///   - port: The port.
   package init(
     board: String,
@@ -83,8 +83,8 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
     }
   }
 
-  /// Addresses of the local network before those of the Internet, and our own machine last; within each in
-  /// their order.
+  /// Returns the addresses of the local network, then those of the Internet, and loopback addresses
+  /// last; the order within each group stays.
   static func sorted(_ hosts: [String]) -> [String] {
     func rank(_ host: String) -> Int {
       let parts = host.split(separator: ".").compactMap { UInt8($0) }
@@ -107,7 +107,7 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
     .map(\.element)
   }
 
-  /// The invitation as text for the user; `link` formats a link.
+  /// Returns the invitation as text for the user; `link` formats a link.
   package func text(link: (String) -> String = { $0 }) -> String {
     let name = TerminalText.quoted(boardName, limit: 128)
     var lines: [String] = []

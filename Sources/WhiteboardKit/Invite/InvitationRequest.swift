@@ -7,12 +7,13 @@ import Glibc
 import Musl
 #endif
 
-/// A request of another program of the same user for an additional join code of an open board.
+/// A request to another program of the same user for an additional join code of an open board.
 ///
-/// The request is a file beside the ``OpenBoard`` of the program that has the board open, and the answer is another
-/// one. Both are as private as the user's key, so a program that can write them needs no other proof.
+/// The request is a file beside the ``OpenBoard`` of the program that has the board open, and the
+/// answer is a second file. Only the user can write them, as with the user's key, so the request
+/// needs no other proof.
 package enum InvitationRequest {
-  /// The answer.
+  /// The answer to a request.
   package struct Answer: Codable, Equatable, Sendable {
     /// The code.
     package var code: String?
@@ -30,9 +31,10 @@ package enum InvitationRequest {
   ///   - terms: The role and the lifetime of the code.
   ///   - board: The board that another program has open.
   ///   - directory: The data directory of both programs.
-  ///   - patience: How long to wait.
+  ///   - patience: The maximum time to wait.
   /// - Returns: The answer.
-  /// - Throws: ``WhiteboardError`` if the request could not be written, was refused, or was not answered in time.
+  /// - Throws: ``WhiteboardError`` if the request could not be written, was refused, or was not
+  ///   answered in time.
   package static func ask(
     _ terms: InvitationTerms,
     of board: OpenBoard,
@@ -114,7 +116,7 @@ package enum InvitationRequest {
     }
   }
 
-  /// The paths of a request and its answer.
+  /// The paths of a request and of its answer.
   private struct Places {
     static let question = ".ask-"
     let question: String
@@ -127,7 +129,7 @@ package enum InvitationRequest {
     }
   }
 
-  /// Writes a file in one step: a reader sees the whole file or none.
+  /// Writes a file atomically: a reader sees the whole file or none.
   private static func write(_ bytes: Data, to path: String) -> Bool {
     let new = path.replacing(".ask-", with: ".new-").replacing(".answer-", with: ".told-")
     let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)

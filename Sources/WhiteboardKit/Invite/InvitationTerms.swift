@@ -1,20 +1,28 @@
 /// The role and the lifetime of an additional code.
 public struct InvitationTerms: Hashable, Codable, Sendable {
-  /// The maximum lifetime of a code: 30 days.
+  /// The maximum lifetime of a code, in seconds: 30 days.
   public static let maximumSeconds = 30 * 86_400
 
   /// Whether the code admits viewers only.
   public var isView = false
-  /// The lifetime in seconds; nil for as long as the board is open.
+  /// The lifetime in seconds; nil for a code that is valid while the board is open.
   public var seconds: Int?
 
   /// Creates terms.
+  ///
+  /// - Parameters:
+  ///   - isView: Whether the code admits viewers only.
+  ///   - seconds: The lifetime in seconds; nil for a code that is valid while the board is open.
   public init(isView: Bool = false, seconds: Int? = nil) {
     self.isView = isView
     self.seconds = seconds
   }
 
-  /// Parses a lifetime: a number and `s`, `m`, `h` or `d`; returns nil if it is malformed, or more than 30 days.
+  /// Parses a lifetime: a number with the unit `s`, `m`, `h` or `d`.
+  ///
+  /// - Parameter text: The text, such as `90m`.
+  /// - Returns: The lifetime in seconds; nil if the text is malformed, or the lifetime exceeds
+  ///   ``maximumSeconds``.
   public static func seconds(_ text: String) -> Int? {
     guard let unit = text.last, let number = Int(text.dropLast()), number > 0 else { return nil }
     let size: Int

@@ -9,8 +9,9 @@ import Musl
 
 /// The description of a board that a program has open, for other programs of the same user.
 ///
-/// It is in the file `open/BOARD-ID.json` of the data directory, as private as the keys there. The program holds a
-/// lock on the file. The lock ends with the program, even if it crashes, so readers ignore a file without a lock.
+/// It is stored in `open/BOARD-ID.json` in the data directory, which only the user can read. The
+/// program holds a lock on the file. The lock ends with the program, even if it crashes, so readers
+/// ignore a file without a lock.
 package struct OpenBoard: Codable, Equatable, Sendable {
   /// The id of the board.
   package var board: String
@@ -31,7 +32,7 @@ package struct OpenBoard: Codable, Equatable, Sendable {
   /// The pass of its links; nil if no user is asked to admit peers.
   package var pass: String?
 
-  /// Returns the boards that programs with a data directory have open now, by name.
+  /// Returns the boards that programs with the given data directory have open now, ordered by name.
   package static func all(inDataDirectory directory: String) -> [OpenBoard] {
     let directory = OpenBoardFile.directory(in: directory)
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
@@ -48,7 +49,8 @@ final class OpenBoardFile: Sendable {
 
   static func directory(in dataDirectory: String) -> String { dataDirectory + "/open" }
 
-  /// Creates the file; nil if it cannot be written, or another program has the board open.
+  /// Creates and locks the file; nil if it cannot be written, or another program has the board
+  /// open.
   init?(_ board: OpenBoard, inDataDirectory dataDirectory: String) {
     let directory = Self.directory(in: dataDirectory)
     mkdir(directory, 0o700)
@@ -72,10 +74,11 @@ final class OpenBoardFile: Sendable {
     close(descriptor)
   }
 
-  // F_OFD_GETLK and F_OFD_SETLK of fcntl(2), locks of an open file; Swift does not import these macros.
+  // F_OFD_GETLK and F_OFD_SETLK of fcntl(2): locks of an open file. Swift does not import these
+  // macros.
   private static let (getLock, setLock): (Int32, Int32) = (36, 37)
 
-  /// The lock of a writer on the whole file.
+  /// The exclusive lock on the whole file.
   private static var lock: flock {
     var lock = flock()
     lock.l_type = Int16(F_WRLCK)

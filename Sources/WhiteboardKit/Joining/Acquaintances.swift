@@ -7,7 +7,7 @@ struct Acquaintances: Sendable {
   var peers: Set<PeerID> = []
   /// The boards with a copy on this computer.
   var boards: Set<SessionID> = []
-  /// The members of these boards, as far as they were loaded.
+  /// The known members of these boards.
   var members: [SessionID: Set<PeerID>] = [:]
 
   /// The preference of a browser for these peers and boards.
@@ -18,7 +18,7 @@ struct Acquaintances: Sendable {
     )
   }
 
-  /// Returns how likely a peer of a board is the one that the user means.
+  /// Returns a rank for a peer of a board: how likely the user means this peer.
   func rank(of peer: PeerID, on board: SessionID) -> BrowserPreference.Rank {
     if peers.contains(peer) || members[board]?.contains(peer) ?? false { return .knownPeer }
     return boards.contains(board) ? .knownSession : .unknown

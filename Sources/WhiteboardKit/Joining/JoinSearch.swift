@@ -2,10 +2,10 @@ import PeerDiscovery
 import PeerSession
 import WhiteboardRendering
 
-/// Decides which of the announced peers to ask for a board, in which order, and when to give up (DSC-27).
+/// Decides which announced peers to ask for a board, in which order, and when to give up (DSC-27).
 ///
-/// A value without I/O, clock or randomness: it receives what discovery shows and how each attempt ended, and
-/// returns the next step.
+/// The type has no I/O, clock or randomness. It receives the announced peers and the result of each
+/// attempt, and returns the next step.
 struct JoinSearch: Sendable {
   /// One announced peer of one board.
   struct Candidate: Sendable, Equatable {
@@ -19,45 +19,47 @@ struct JoinSearch: Sendable {
     let boardName: String
     let hostName: String
     let addresses: [PeerAddress]
-    /// How likely it is the peer that the user means; the candidate with the greatest rank is asked first.
+    /// The likelihood that the user means this peer; the candidate with the greatest rank is asked
+    /// first.
     let rank: BrowserPreference.Rank
   }
 
-  /// The boards that may be asked for if several match.
+  /// The boards that the search can ask for if several match.
   enum Boards: Sendable {
-    /// One board; the user chooses it.
+    /// One board; if several match, the user chooses.
     case one
-    /// The known board; if no board or more than one is known, the user chooses.
+    /// The known board; if several known boards match, or none, the user chooses.
     case known
-    /// All boards in turn; the proof of the code shows which one is meant.
+    /// All boards in turn; only the intended one can prove the code.
     case all
   }
 
-  /// The next thing to do.
+  /// The next step of the search.
   enum Step: Equatable, Sendable {
-    /// Ask this peer to be admitted.
+    /// Request admission from this peer.
     case ask(Candidate)
-    /// Wait until discovery shows another peer or this time has come.
+    /// Wait until another peer is announced, or until this time.
     case wait(until: Duration)
-    /// Have the user choose one of these boards.
+    /// Ask the user to choose one of these boards.
     case choose([SessionID])
-    /// Every candidate refused, or there is none.
+    /// Give up: every candidate refused, or there is none.
     case giveUp
   }
 
-  /// Why a candidate did not admit the local peer.
+  /// The reason why a candidate did not admit the local peer.
   struct Refusal: Sendable {
     let candidate: Candidate
     let error: SessionError
   }
 
-  /// The maximum number of times that a peer is asked because it is new or has another address.
+  /// The maximum number of attempts with new peers or new addresses.
   static let maximumCandidates = 32
-  /// How long a peer may take to admit or refuse, not counting the time of a user.
+  /// The maximum time for a peer to admit or refuse, without the time that a user needs.
   static let answerTimeout = Duration.seconds(3)
-  /// How long to wait for further peers after every peer that appeared has refused.
+  /// The time to wait for further peers after all announced peers have refused.
   ///
-  /// A user who must enter a code should not wait long. Announcements of other peers arrive within a second.
+  /// It is short, because the user may have to enter a code. Announcements of other peers usually
+  /// arrive within a second.
   static let grace = Duration.seconds(2)
 
   private enum Outcome {
@@ -74,7 +76,7 @@ struct JoinSearch: Sendable {
   private let boards: Boards
   private let redialLimit: Duration
   private var deadline: Duration
-  /// What discovery shows now, in order of appearance.
+  /// The candidates that are announced now, in order of appearance.
   private var shown: [Candidate] = []
   /// The candidates that were asked, in the order in which they were first asked.
   private var asked: [Candidate] = []
@@ -87,9 +89,10 @@ struct JoinSearch: Sendable {
   /// Creates a search.
   ///
   /// - Parameters:
-  ///   - boards: Which boards may be asked for.
-  ///   - redialLimit: How long a peer is asked again that is busy or does not answer.
-  ///   - deadline: When to stop waiting for further peers if none has refused.
+  ///   - boards: The boards that the search can ask for.
+  ///   - redialLimit: The maximum time for repeated attempts with a peer that is busy or does not
+  ///     answer.
+  ///   - deadline: The time at which to stop waiting for further peers if none has refused.
   init(_ boards: Boards, redialLimit: Duration, deadline: Duration) {
     self.boards = boards
     self.redialLimit = redialLimit
@@ -103,17 +106,18 @@ struct JoinSearch: Sendable {
     }
   }
 
-  /// Receives what discovery shows now.
+  /// Updates the announced peers.
   ///
-  /// - Parameter candidates: The peers that match what the user asked for, in order of appearance.
+  /// - Parameter candidates: The announced peers that match the user's request, in order of
+  ///   appearance.
   mutating func show(_ candidates: [Candidate]) { shown = candidates }
 
   /// Whether another candidate is asked next.
   var hasNext: Bool { !new.isEmpty }
 
-  /// Decides about the next step.
+  /// Returns the next step.
   ///
-  /// - Parameter now: The time.
+  /// - Parameter now: The current time.
   /// - Returns: The next step.
   mutating func next(now: Duration) -> Step {
     let meant = Self.boards(new)
@@ -139,15 +143,16 @@ struct JoinSearch: Sendable {
     return now < end ? .wait(until: end) : .giveUp
   }
 
-  /// Receives the end of an attempt that failed.
+  /// Handles a failed attempt.
   ///
   /// - Parameters:
   ///   - id: The candidate that was asked.
-  ///   - error: Why it did not admit the local peer.
-  ///   - time: How long the local or the remote user was asked during the attempt; it does not count.
-  ///   - now: The time.
-  ///   - jitter: How much of the jitter to add to the wait before it is asked again, from 0 to 1.
-  /// - Returns: Whether the candidate is asked again.
+  ///   - error: The reason for the failure.
+  ///   - time: The time for which a local or remote user was asked during the attempt; it does not
+  ///     count toward limits.
+  ///   - now: The current time.
+  ///   - jitter: The fraction of the maximum jitter to add before the next attempt, from 0 to 1.
+  /// - Returns: Whether the candidate will be asked again.
   @discardableResult
   mutating func refused(
     by id: Candidate.ID,
@@ -172,9 +177,9 @@ struct JoinSearch: Sendable {
     return true
   }
 
-  /// The candidates that may be asked and were not asked yet at their present addresses.
+  /// The candidates that can be asked, and that were not asked yet at their current addresses.
   ///
-  /// If one of several boards of a name is known, only this one is meant.
+  /// If several boards have the same name and one of them is known, only the known one counts.
   private var new: [Candidate] {
     guard attempts < Self.maximumCandidates else { return [] }
     let new = shown.filter { starts[$0.id] == nil || hasMoved($0) }
@@ -183,7 +188,8 @@ struct JoinSearch: Sendable {
       ? new.filter { known.contains($0.id.board) } : new
   }
 
-  /// Whether another key answered at the addresses of the peer, and it has other addresses by now.
+  /// Returns whether another key answered at the peer's addresses, and the peer has new addresses
+  /// now.
   private func hasMoved(_ candidate: Candidate) -> Bool {
     guard case .refused(let error)? = outcomes[candidate.id], error.code == .wrongPeer,
       let former = asked.first(where: { $0.id == candidate.id })
@@ -197,7 +203,8 @@ struct JoinSearch: Sendable {
     }
   }
 
-  /// The candidate to ask first: by rank, then by how often its address was asked, then by appearance.
+  /// Returns the candidate to ask first: by rank, then by the fewest attempts at its address, then
+  /// by appearance.
   private func best(of candidates: [Candidate]) -> Candidate? {
     let places = asked.map { $0.addresses.first?.host }
     let ordered = candidates.enumerated().map { index, candidate in
@@ -208,7 +215,7 @@ struct JoinSearch: Sendable {
 }
 
 extension JoinSearch.Refusal {
-  /// Returns the refusal in words for the user, such as `Ada (st4ksrqd) asks for a code`.
+  /// The refusal as text for the user, such as `Ada (st4ksrqd) asks for a code`.
   var words: String {
     "\(EventText.person(candidate.hostName, candidate.id.peer.text)) \(predicate)"
   }

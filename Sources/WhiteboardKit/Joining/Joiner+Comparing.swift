@@ -1,8 +1,8 @@
 import PeerSession
 
-/// The words that a user compares on both screens before the local peer joins.
+/// The verification words that a user compares on both screens before the local peer joins.
 extension Joiner {
-  /// Has the user compare the words, if the answer matters.
+  /// Asks the user to compare the words, if only they prove the host.
   ///
   /// - Returns: Whether the words are the same.
   static func compare(
@@ -54,14 +54,14 @@ extension Joiner {
         guard node.invitations.isPending(id) else { return }
         node.joiner?.attempt.problem = WhiteboardError(
           .timedOut,
-          "It was not confirmed in time that the words are the same."
+          "The words were not confirmed in time."
         )
         node.invitations.answerComparison(id, isSame: false)
       }
     }
   }
 
-  /// Ends the questions to compare words if no command can answer them any longer.
+  /// Ends the pending comparisons of words if no further command can answer them.
   func endUnanswerableComparisons() {
     guard runtime.call({ $0.commandRunner.buffer.isAtEndOrFull && !$0.commandRunner.hasDueCommand })
     else { return }

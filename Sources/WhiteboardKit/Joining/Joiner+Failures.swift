@@ -1,9 +1,9 @@
 import PeerSession
 import WhiteboardRendering
 
-/// Explaining why no peer admitted the local peer.
+/// Explanations of why no peer admitted the local peer.
 extension Joiner {
-  /// Returns what a refusal means for the user, and what to do.
+  /// Returns an error that explains a refusal to the user, and says what to do.
   ///
   /// - Parameters:
   ///   - error: The refusal.
@@ -81,7 +81,7 @@ extension Joiner {
 
   // MARK: - After a search
 
-  /// Returns why no announced peer admitted the local peer.
+  /// Returns the error that explains why no announced peer admitted the local peer.
   nonisolated(nonsending) func failure(
     of search: JoinSearch,
     _ name: String?,

@@ -3,13 +3,15 @@ import PeerSession
 
 /// Joining a board that is announced on this network; ``JoinSearch`` decides which peer is asked.
 extension Joiner {
-  /// Asks the announced peers of a board in turn until one admits the local peer.
+  /// Requests admission from the announced peers of a board in turn until one admits the local
+  /// peer.
   ///
   /// - Parameters:
-  ///   - name: What the user calls the board; nil for any board.
-  ///   - timeout: How long to wait for further peers.
+  ///   - name: The user's name for the board; nil for any board.
+  ///   - timeout: The maximum time to wait for further peers.
   /// - Returns: The board.
-  /// - Throws: ``WhiteboardError`` if the board is not found, several match, or every peer refuses.
+  /// - Throws: ``WhiteboardError`` if the board is not found, several boards match, or every peer
+  ///   refuses.
   nonisolated(nonsending) func joinNearby(
     _ name: String?,
     timeout: Duration
@@ -47,7 +49,8 @@ extension Joiner {
         let hasChanged = await runtime.wait(timeout: due - runtime.uptime) {
           self.announcedPeers(name) != shown
         }
-        // Other peers may be found in the same moment, and the order depends on all of them.
+        // Other peers are often found at the same moment; the order of attempts depends on all of
+        // them.
         if hasChanged { _ = await runtime.wait(timeout: .milliseconds(200)) { false } }
       case .choose(let boards):
         throw choice(of: discovery.nearby.boards.filter { boards.contains($0.id) })
@@ -75,18 +78,18 @@ extension Joiner {
       trust: .discovered,
       code: configuration.code
     )
-    // The search itself asks a peer again, and asks other peers in the meantime.
+    // The search itself repeats attempts, and asks other peers in the meantime.
     request.redialLimit = .zero
     request.answerTimeout = JoinSearch.answerTimeout
     return request
   }
 
-  /// How long a user was asked during the last attempt.
+  /// The time for which a user was asked during the last attempt.
   private var timeOfQuestion: Duration {
     questionStart.map { runtime.clock.now - $0 } ?? .zero
   }
 
-  /// Reports a refusal after which another peer is asked.
+  /// Reports a refusal, after which the search asks another peer.
   private func report(_ refusal: JoinSearch.Refusal, hasNext: Bool) {
     let peer = EventText.person(refusal.candidate.hostName, refusal.candidate.id.peer.text)
     let next = hasNext ? " Trying the next peer." : ""
@@ -101,7 +104,7 @@ extension Joiner {
 
   // MARK: - Candidates
 
-  /// Returns the announced peers of the boards that a name means, in order of appearance.
+  /// Returns the announced peers of the boards that match a name, in order of appearance.
   private func announcedPeers(_ name: String?) -> [DiscoveredPeer] {
     let nearby = discovery.nearby
     return nearby.inOrderOfAppearance(nearby.boards(meantBy: name).flatMap(\.peers))

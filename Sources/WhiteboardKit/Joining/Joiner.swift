@@ -1,20 +1,20 @@
 import PeerSession
 import WhiteboardRendering
 
-/// Finds the board that the user means, and asks its peers to admit the local peer.
+/// Finds the board that the user named, and requests admission from its peers.
 ///
-/// Reports each step, has the user compare words if the peer requires it, and explains failures. Confined to
-/// the isolation of its node.
+/// Reports each step, asks the user to compare words if necessary, and explains failures. Confined
+/// to the isolation of its node.
 final class Joiner {
-  /// The peer that is asked, as discovery or the user named it; the names may be empty.
+  /// The peer that is asked, with its announced names, which may be empty.
   struct AskedPeer {
     var hostName = ""
     var boardName = ""
   }
 
-  /// What became known during one attempt to be admitted.
+  /// The state of one attempt to be admitted.
   struct Attempt {
-    /// The address that accepted the connection and has not answered.
+    /// The address that accepted the connection and has not answered yet.
     var silentAddress: String?
     /// The display name of the user who was asked to admit the local peer.
     var askedName: String?
@@ -34,9 +34,9 @@ final class Joiner {
   var known = Acquaintances()
   /// The current attempt, or the last one.
   var attempt = Attempt()
-  /// The time at which a remote user was asked to admit the local peer; nil if none was.
+  /// The time at which a remote user was asked to admit the local peer; nil if no user was asked.
   var questionStart: ContinuousClock.Instant?
-  /// The reason that was reported last for dialing the host again.
+  /// The last reported reason for dialing the host again.
   private var retryReason: SessionError.Code?
 
   init(
@@ -61,10 +61,10 @@ final class Joiner {
   ///
   /// - Parameters:
   ///   - target: The board.
-  ///   - timeout: How long to wait for an announced board.
-  /// - Returns: The board, and whether it was found because it is announced.
-  /// - Throws: ``WhiteboardError`` or ``SessionError`` if no board or more than one is found, or no peer admits the
-  ///   local peer.
+  ///   - timeout: The maximum time to wait for the board's announcement.
+  /// - Returns: The board, and whether it was found by its announcement.
+  /// - Throws: ``WhiteboardError`` or ``SessionError`` if no board or more than one is found, or no
+  ///   peer admits the local peer.
   nonisolated(nonsending) func join(
     _ target: JoinTarget,
     timeout: Duration
@@ -80,7 +80,8 @@ final class Joiner {
 
   // MARK: - At a given address
 
-  /// Joins the board at an address: one that was joined there before if the peer has it, or else the only one.
+  /// Joins the board at an address: the one that was joined there before, if the peer still has it,
+  /// or else the only one.
   private nonisolated(nonsending) func join(
     at address: PeerAddress
   ) async throws -> BoardSession {
@@ -103,7 +104,7 @@ final class Joiner {
     return try await joinDirectly(request)
   }
 
-  /// Joins at a given address; if no peer answers there, the error says what to do.
+  /// Joins the board at a given address; if no peer answers there, the error explains what to do.
   private nonisolated(nonsending) func joinDirectly(
     _ request: JoinRequest
   ) async throws -> BoardSession {
@@ -163,13 +164,14 @@ final class Joiner {
 
   // MARK: - Asking
 
-  /// Asks a peer for admission: with the stored code if there is no other, and without it if the peer does not
-  /// ask for a code.
+  /// Requests admission from a peer.
+  ///
+  /// Uses the stored code if the request has none, and no code if the peer does not ask for one.
   ///
   /// - Parameters:
-  ///   - request: The request; the stored membership is added to it.
+  ///   - request: The request; the function adds the stored membership.
   ///   - peer: The announced names of the peer and the board.
-  ///   - isAgain: Whether the same peer is asked again, which is not reported.
+  ///   - isAgain: Whether this repeats an attempt with the same peer, which is not reported.
   /// - Returns: The board.
   /// - Throws: ``SessionError`` if the peer does not admit the local peer.
   nonisolated(nonsending) func ask(
@@ -186,7 +188,7 @@ final class Joiner {
       do {
         return try await askOnce(request, of: peer, isAgain: isAgain)
       } catch let error as SessionError where error.code == .notVerified {
-        // The peers of the board admit in another way now.
+        // The board no longer admits peers by code.
         request.code = nil
       }
     }
@@ -199,7 +201,7 @@ final class Joiner {
     isAgain: Bool
   ) async throws -> BoardSession {
     var request = request
-    // The code that admits the local peer admits others too, since all members use one code for a board.
+    // The local peer admits others with its own code, since all members use one code for a board.
     request.admission =
       configuration.admission == nil
       ? request.code.map { .code($0) } ?? .known
@@ -225,8 +227,8 @@ final class Joiner {
     return BoardSession(session, name: name, policy: request.admission)
   }
 
-  /// Returns the name of a board: the announced one, or else the one that its host reported; a part of its id if
-  /// it has none.
+  /// Returns the announced name of a board, or the one that its host sent; an id prefix if it has
+  /// none.
   private nonisolated(nonsending) func name(
     of session: Session,
     announcedAs announced: String
@@ -282,7 +284,7 @@ final class Joiner {
     }
   }
 
-  /// Reports why the host is dialed again; the same reason in succession is reported once.
+  /// Reports why the host is dialed again; does not repeat the same reason.
   func reportRetry(_ error: SessionError) {
     guard retryReason != error.code else { return }
     retryReason = error.code
@@ -298,11 +300,11 @@ final class Joiner {
 }
 
 extension JoinTarget {
-  /// The name of the target for the user; empty for any board nearby.
+  /// The target as text for the user; empty for any board nearby.
   package var words: String {
     switch self {
     case .nearby: ""
-    // A whole board id means nothing to a user.
+    // A whole board id is not useful to a user.
     case .name(let name): SessionID(text: name) == nil ? name : ""
     case .link(let link): link.address.description
     case .address(let address): address.description

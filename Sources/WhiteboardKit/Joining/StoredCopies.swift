@@ -2,11 +2,11 @@ import Logging
 import PeerSession
 import WhiteboardDocument
 
-/// The copies of boards on this computer, as far as they help to join a board again.
+/// The stored copies of boards, for joining the boards again.
 ///
 /// A copy that cannot be read counts as missing, since a board can be joined without it.
 struct StoredCopies: Sendable {
-  /// What a copy stores for joining its board again.
+  /// The data in a copy that helps to join its board again.
   struct Member: Sendable {
     let board: SessionID
     /// The members of the board, with the ticket that admits the local peer.
@@ -24,12 +24,12 @@ struct StoredCopies: Sendable {
 
   private var library: BoardLibrary { BoardLibrary(directory: configuration.boardsDirectory) }
 
-  /// Whether boards are joined again with their copies.
+  /// Whether stored copies are used for joining.
   private var isUsed: Bool {
     configuration.remembersBoards && configuration.recordingFile == nil
   }
 
-  /// Returns what the copy of a board stores; nil if there is no copy.
+  /// Returns the stored data for joining a board; nil if there is no copy.
   nonisolated(nonsending) func member(of board: SessionID) async -> Member? {
     guard isUsed, let file = try? await library.file(of: board.bytes) else { return nil }
     return await member(of: board, inFile: file)
@@ -49,9 +49,9 @@ struct StoredCopies: Sendable {
     return stored
   }
 
-  /// Returns what the copies of boards store that had a member at an address, last changed first.
+  /// Returns the stored data of the boards that had a member at an address, last changed first.
   ///
-  /// An address does not identify a board, but the board there is likely one that was there before.
+  /// An address does not identify a board, but the board there is likely to be one of those.
   nonisolated(nonsending) func members(at address: PeerAddress) async -> [Member] {
     guard isUsed else { return [] }
     var found: [Member] = []
@@ -67,7 +67,7 @@ struct StoredCopies: Sendable {
     return found
   }
 
-  /// Removes the stored code of a board, because it admits no longer.
+  /// Removes the stored code of a board, because it is no longer valid.
   nonisolated(nonsending) func removeCode(of board: SessionID) async {
     guard let file = try? await library.file(of: board.bytes),
       let document = try? await BoardDocument.open(at: file, mode: .writing)
@@ -76,9 +76,9 @@ struct StoredCopies: Sendable {
     try? await document.close()
   }
 
-  /// Returns the peers that this computer knows and, if asked for, the boards.
+  /// Returns the known peers and, on request, the known boards.
   ///
-  /// - Parameter includesBoards: Whether to include the boards, for which every stored copy is opened.
+  /// - Parameter includesBoards: Whether to include the boards, which opens every stored copy.
   /// - Returns: The peers and boards.
   nonisolated(nonsending) func acquaintances(includesBoards: Bool) async -> Acquaintances {
     var known = Acquaintances()
@@ -109,7 +109,7 @@ extension BoardDocument {
     (try? await code()).flatMap { try? JoinCode(words: $0) }
   }
 
-  /// Returns the stored decision of the host that this peer is no longer a member; nil if there is none.
+  /// Returns the stored removal of the local peer by the host; nil if there is none.
   func hostRemoval() async -> Removal? {
     (try? await removal()).flatMap { Removal(json: $0) }
   }

@@ -3,7 +3,7 @@ import Logging
 import PeerDiscovery
 import PeerSession
 
-/// The boards that a program has open: one identity, one port, one directory.
+/// The boards that a program has open with one identity, one port and one data directory.
 ///
 /// ```swift
 /// let me = try PeerIdentity.loadOrCreate(inDirectory: directory)
@@ -27,13 +27,13 @@ public struct Boards: Sendable {
     public var savesBoards = true
     /// Whether other peers can connect to this one.
     public var isListening = true
-    /// The address to listen on; nil for every address, on port 26273 or the next free one.
+    /// The address to listen on; nil for every address, with port 26273 or the next free port.
     public var listen: PeerAddress?
     /// Whether hosted boards are announced on the local network.
     public var isAnnounced = true
-    /// The service that announces and finds boards; nil for none.
+    /// The service that announces and finds boards; nil for no announcements and no search.
     public var discovery: (any Discovery)? = AvahiDiscovery()
-    /// The store of known peers, for ``Admission/known``; nil to remember none.
+    /// The known peers, for ``Admission/known``; nil if no peers are remembered.
     public var knownPeers: PeerStore?
     /// The maximum number of members of a hosted board, including the local one.
     public var maximumMembers = 16
@@ -50,7 +50,7 @@ public struct Boards: Sendable {
 
   /// The peers that a hosted board admits.
   public enum Admission: Sendable {
-    /// Peers that know the code; links contain it.
+    /// Peers that know the code, which the board's link contains.
     case code(JoinCode)
     /// Peers that were admitted before, according to ``Options/knownPeers``.
     case known
@@ -60,16 +60,16 @@ public struct Boards: Sendable {
 
   /// Opens boards while `body` runs.
   ///
-  /// When `body` returns or throws, each open board says goodbye to its members, and its file is
-  /// saved and closed. That takes 2 s at most for members that do not answer.
+  /// When `body` returns or throws, each open board sends an exit message to its members, and its
+  /// file is saved and closed. If members do not answer, that takes at most 2 s.
   ///
   /// - Parameters:
-  ///   - identity: The key of the local member, in all boards.
-  ///   - name: The display name of the local member, at most 64 bytes; longer ones are cut.
+  ///   - identity: The key of the local member on all boards.
+  ///   - name: The display name of the local member, at most 64 bytes; a longer name is cut.
   ///   - directory: The directory for boards, photos and received files. It is created if it does
-  ///     not exist. Only one process may use a board in it at a time.
+  ///     not exist. Only one process can use a board in it at a time.
   ///   - options: The options of all boards.
-  ///   - body: The use of the boards, which must not be used after it.
+  ///   - body: A function that uses the boards. They must not be used after it returns.
   /// - Returns: The result of `body`.
   /// - Throws: ``WhiteboardError`` if the port or the directory cannot be used, and the error of
   ///   `body`.
@@ -113,7 +113,7 @@ public struct Boards: Sendable {
       do {
         result = try await body(boards)
       } catch {
-        // The error of `body` is the first one, and explains more.
+        // The error of `body` came first, and explains more.
         try? await open.close()
         throw error
       }
@@ -125,11 +125,11 @@ public struct Boards: Sendable {
   /// Joins a board by its link.
   ///
   /// - Parameters:
-  ///   - link: The link, with the code or pass if the board asks for one.
+  ///   - link: The link, with the code or pass if the board requires one.
   ///   - limit: The maximum time for finding the board.
   /// - Returns: The board, when its session is open; ``SharedBoard/caughtUp(within:)`` waits for
   ///   its contents.
-  /// - Throws: ``WhiteboardError`` with the reason why the peer was not admitted or not reached.
+  /// - Throws: ``WhiteboardError`` if the host cannot be reached, or does not admit the local peer.
   public func join(
     _ link: BoardLink,
     within limit: Duration = .seconds(30)
@@ -140,11 +140,12 @@ public struct Boards: Sendable {
   /// Joins a board nearby by its name.
   ///
   /// - Parameters:
-  ///   - name: The name of the board or of its host, or the start of an id.
-  ///   - code: The code, if the board admits by code.
+  ///   - name: The name of the board, the display name of its host, or an id prefix.
+  ///   - code: The join code, if the board requires one.
   ///   - limit: The maximum time for finding the board.
   /// - Returns: The board, as for ``join(_:within:)``.
-  /// - Throws: ``WhiteboardError`` with the reason.
+  /// - Throws: ``WhiteboardError`` if no board or several boards match, the host cannot be reached,
+  ///   or it does not admit the local peer.
   public func join(
     named name: String,
     code: JoinCode? = nil,
@@ -153,13 +154,13 @@ public struct Boards: Sendable {
     try await start(.join(.name(name), patience: limit)) { $0.code = code }
   }
 
-  /// Opens a board for others to join, or creates it.
+  /// Hosts a board, and creates it if it does not exist.
   ///
   /// - Parameters:
-  ///   - name: The name of the board. If the directory has a board of this name, it is opened again
+  ///   - name: The name of the board. If the directory has a board with this name, it is opened
   ///     with its id and contents.
-  ///   - admission: The peers that are admitted.
-  /// - Returns: The board; ``SharedBoard/link`` invites others to it.
+  ///   - admission: The peers to admit.
+  /// - Returns: The board, when its session is open; ``SharedBoard/link`` invites other peers.
   /// - Throws: ``WhiteboardError`` if the board's file cannot be opened.
   public func host(_ name: String, admitting admission: Admission) async throws -> SharedBoard {
     try await start(.host(boardName: name)) { configuration in
@@ -211,11 +212,12 @@ private actor OpenBoards {
 
   /// Runs a board, and waits until its session is open.
   ///
-  /// - Throws: The error that ended the board before, or `CancellationError`.
+  /// - Throws: The error of a board that ended before its session was open, or `CancellationError`.
   func start(_ configuration: BoardConfiguration) async throws -> SharedBoard {
     guard !isClosed, !Task.isCancelled else { throw CancellationError() }
     let board = SharedBoard(configuration, input: nil, sink: NoEvents())
-    // Awaited by `close`, so that the board says goodbye even if the caller is canceled.
+    // `close` awaits this task, so that the board leaves its session properly even if the caller is
+    // canceled.
     let task = Task { try await board.run() }
     boards.append(Running(board: board, task: task))
     let isOpen = await withTaskCancellationHandler {
@@ -233,7 +235,7 @@ private actor OpenBoards {
     return board
   }
 
-  /// Returns the board of a session; nil if it is not open.
+  /// Returns the open board with a session; nil if there is none.
   func board(of session: SessionID) async -> SharedBoard? {
     // A board that was left and joined again is open twice for a moment; the later one counts.
     for running in boards.reversed() where await running.board.session?.id == session {
@@ -256,7 +258,8 @@ private actor OpenBoards {
   }
 }
 
-/// A sink for boards that report their changes only by ``SharedBoard/changes``.
+/// An event sink that ignores all events, for boards that report changes only through
+/// ``SharedBoard/changes``.
 private struct NoEvents: EventSink {
   func write(_ events: [BoardEvent]) async throws(OutputError) {}
 }

@@ -3,7 +3,7 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Publishes what happens on a board to the readers of ``SharedBoard/changes``.
+/// Publishes the changes of a board to the readers of ``SharedBoard/changes``.
 ///
 /// Confined to the isolation of its board.
 final class ChangePublisher {
@@ -19,7 +19,7 @@ final class ChangePublisher {
   /// Publishes a change.
   func publish(_ change: SharedBoard.Change) { readers.publish(change) }
 
-  /// Publishes the change that an action of the replica reports, if it reports one.
+  /// Publishes the change that an action of the replica reports; ignores other actions.
   func publish(_ action: ReplicaAction) {
     guard !readers.isEmpty, let change = change(of: action) else { return }
     readers.publish(change)
@@ -51,7 +51,7 @@ final class ChangePublisher {
     PeerID(bytes: member.bytes).map { self.member($0) }
   }
 
-  /// Returns the public description of the author of a change; nil stands for the local member.
+  /// Returns the public description of the author of a change; nil means the local member.
   private func author(of member: MemberID?) -> SharedBoard.Change.Author {
     guard let member = member.flatMap({ self.member($0) }), member.id != localPeer else {
       return .me

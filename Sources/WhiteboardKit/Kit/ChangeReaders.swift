@@ -9,14 +9,14 @@ final class ChangeReaders: Sendable {
     var isFinished = false
   }
 
-  /// A buffer that lives as long as its reader.
+  /// A weak reference to a buffer, which lives as long as its reader.
   private struct Weak: Sendable {
     weak var buffer: ChangeBuffer?
   }
 
   private let state = Mutex(State())
 
-  /// Whether anybody reads; if not, changes need not be described.
+  /// Whether there are no readers, so that changes need not be described.
   var isEmpty: Bool { state.withLock { $0.buffers.isEmpty } }
 
   /// Creates a buffer for a new reader.
@@ -60,24 +60,24 @@ final class ChangeBuffer: Sendable {
   static let byteCapacity = 64 << 20
 
   private struct State {
-    /// The changes in order; nil in place of a presence that a later one replaced.
+    /// The changes in order; nil replaces a presence for which a later one was appended.
     var changes: [SharedBoard.Change?] = []
-    /// The number of changes that wait.
+    /// The number of changes in the buffer, without replaced ones.
     var count = 0
     /// The approximate size of these changes, in bytes.
     var bytes = 0
     /// The index of the next change to read.
     var start = 0
-    /// The index of the buffered presence of each member.
+    /// The index of the buffered presence of each member, for replacing it.
     var presences: [PeerID: Int] = [:]
-    /// The number of dropped changes that the reader was not told about.
+    /// The number of dropped changes that were not reported to the reader yet.
     var missed = 0
     var isFinished = false
     var waiter: CheckedContinuation<SharedBoard.Change?, Never>?
 
     mutating func append(_ change: SharedBoard.Change) {
       if case .presence(_, let member) = change {
-        // Only the latest presence of a member matters.
+        // The latest presence of a member replaces an earlier one.
         if let index = presences[member.id] {
           changes[index] = nil
           count -= 1
@@ -113,7 +113,7 @@ final class ChangeBuffer: Sendable {
       return nil
     }
 
-    /// Removes the places of replaced presences.
+    /// Removes the nil elements of replaced presences.
     private mutating func removeGaps() {
       changes = changes[start...].filter { $0 != nil }
       start = 0

@@ -2,17 +2,17 @@ import Whiteboard
 
 /// An object to add to a board with ``SharedBoard/add(_:)``.
 ///
-/// Positions are in board units, and name the center of the object.
+/// Positions are the centers of objects, in board units.
 public enum NewObject: Hashable, Sendable {
-  /// A text of at most 8 KiB, with a color `0xRRGGBBAA`.
+  /// A text of at most 65,536 bytes of UTF-8, with a color as `0xRRGGBBAA`.
   case text(String, at: Point, color: UInt32? = nil)
-  /// A line through at least one point, with a color `0xRRGGBBAA` and a width in board units.
+  /// A stroke through one or more points, with a color as `0xRRGGBBAA` and a width in board units.
   case stroke([Point], color: UInt32? = nil, width: Double = 5)
-  /// A photo from a JPEG, PNG, GIF or WebP file.
+  /// A photo from the path of a JPEG, PNG, GIF or WebP file.
   case photo(file: String, at: Point)
-  /// A Wordle for all members.
+  /// A game of Wordle for all members.
   case wordle(at: Point)
-  /// A Connect Four against one member, or against the first member that plays.
+  /// A game of Connect Four against one member; if nil, against the first member that makes a move.
   case connectFour(at: Point, opponent: SharedBoard.Member? = nil)
 
   /// Returns the command that adds the object.

@@ -1,27 +1,36 @@
-/// A link by which others join a board: `whiteboard://HOST:PORT/BOARD?peer=PEER&pass=PASS#CODE`.
+/// A link by which other programs join a board:
+/// `whiteboard://HOST:PORT/BOARD?peer=PEER&pass=PASS#CODE`.
 ///
-/// Printing a link shows everything but the pass and the code; ``text`` is the whole of it, for the one place
-/// where a person reads it.
+/// A printed link lacks the pass and the code, so that they do not get into logs. ``text`` is the
+/// whole link, for output that only the user sees.
 public struct BoardLink: Equatable, Sendable, CustomStringConvertible {
   /// The address to connect to.
   public var address: HostPort
-  /// The id of the board, 26 base32 characters.
+  /// The id of the board, 26 characters of base32.
   public var board: String
-  /// The id of the peer that listens there, 52 base32 characters.
+  /// The id of the peer at the address, 52 characters of base32; nil if it is unknown.
   ///
-  /// Without it nobody knows whom they reach, and only a code or words that people compare can tell.
+  /// Without it, only a code or verification words can prove the identity of that peer.
   public var peer: String?
-  /// The pass, 26 base32 characters, by which a host that asks a person reserves a place (HEL-9).
+  /// The pass, 26 characters of base32, which lets a peer request admission from the user of the
+  /// host (HEL-9); nil if there is none.
   public var pass: String?
-  /// The words of the code.
+  /// The words of the join code; empty if the link has no code.
   public var code: [String]
 
   /// The scheme of links.
   public static let scheme = "whiteboard"
-  /// The longest link, in bytes.
+  /// The maximum length of a link, in bytes.
   public static let maximumLength = 1_024
 
-  /// Makes a link of parts that are known to be good.
+  /// Creates a link from valid parts, without checking them.
+  ///
+  /// - Parameters:
+  ///   - address: The address to connect to.
+  ///   - board: The id of the board.
+  ///   - peer: The id of the peer at the address, if it is known.
+  ///   - pass: The pass, if the host has one.
+  ///   - code: The words of the join code; empty if the link has no code.
   public init(
     address: HostPort,
     board: String,
@@ -36,9 +45,10 @@ public struct BoardLink: Equatable, Sendable, CustomStringConvertible {
     self.code = code
   }
 
-  /// Reads a link.
+  /// Parses a link.
   ///
-  /// - Throws: ``LinkError`` by what is wrong with it; the message never holds the code.
+  /// - Parameter text: The link.
+  /// - Throws: ``LinkError`` with the problem; its description never contains the code.
   public init(_ text: some StringProtocol) throws(LinkError) {
     guard text.utf8.count <= BoardLink.maximumLength else { throw .tooLong }
     guard let scheme = BoardLink.afterScheme(text) else { throw .notALink }
@@ -72,7 +82,9 @@ public struct BoardLink: Equatable, Sendable, CustomStringConvertible {
     self.init(address: address, board: board, peer: peer, pass: pass, code: words)
   }
 
-  /// The whole link with its pass and its code; never logged.
+  /// The whole link with its pass and its code.
+  ///
+  /// Do not log it.
   public var text: String {
     let query = pass.map { "\(peer == nil ? "?" : "&")pass=\($0)" } ?? ""
     let fragment = code.isEmpty ? "" : "#\(code.joined(separator: "-"))"
@@ -85,7 +97,10 @@ public struct BoardLink: Equatable, Sendable, CustomStringConvertible {
     return "\(BoardLink.scheme)://\(address.textInLink)/\(board)\(query)"
   }
 
-  /// Whether a text means to be a link, good or bad.
+  /// Checks the scheme of a text.
+  ///
+  /// - Parameter text: The text.
+  /// - Returns: Whether the text begins like a link, valid or not.
   public static func looksLikeLink(_ text: some StringProtocol) -> Bool {
     afterScheme(text) != nil
   }
@@ -113,26 +128,26 @@ public struct BoardLink: Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The problem with a link.
+/// The reason why a text is not a valid link or address.
 public enum LinkError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// It does not begin with the scheme.
+  /// The text does not begin with the scheme.
   case notALink
-  /// It has more than ``BoardLink/maximumLength`` bytes.
+  /// The link has more than ``BoardLink/maximumLength`` bytes.
   case tooLong
   /// The address is not a host and a port.
   case badAddress
-  /// The board is not an id.
+  /// The board is not a valid id.
   case badBoard
-  /// The peer is not an id, or there are two.
+  /// The peer is not a valid id, or there are two peers.
   case badPeer
-  /// The pass is not 26 characters of base32, or there are two.
+  /// The pass is not 26 characters of base32, or there are two passes.
   case badPass
-  /// The code is not words.
+  /// The code does not consist of words.
   case badCode
   /// The text looks like `HOST:PORT`, but its port is not valid.
   case badPort
 
-  /// The problem, in words that do not repeat the link.
+  /// The problem, in words that do not contain the link.
   public var description: String {
     switch self {
     case .notALink: "a link starts with whiteboard://"
@@ -149,26 +164,33 @@ public enum LinkError: Error, Equatable, Sendable, CustomStringConvertible {
 
 /// A host and a port to connect to.
 public struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible {
-  /// A name, or an address without brackets, its scope after `%`.
+  /// A host name, or an IP address without brackets; an IPv6 scope follows `%`.
   public let host: String
   /// The port.
   public let port: Int
 
-  /// The port that boards listen on where it is free ("BOARD" on a keypad).
+  /// The preferred port of boards ("BOARD" on a keypad).
   public static let defaultPort = 26_273
 
-  /// Makes a pair, or nil if the host cannot be one or the port is out of range.
+  /// Creates an address; nil if the host is malformed or the port is out of range.
+  ///
+  /// - Parameters:
+  ///   - host: A host name, or an IP address without brackets.
+  ///   - port: The port, from 1 to 65535.
   public init?(host: String, port: Int) {
     guard (1...65_535).contains(port), HostPort.isHost(host) else { return nil }
     self.host = host
     self.port = port
   }
 
-  /// Reads `HOST`, `HOST:PORT`, `[ADDRESS]` or `[ADDRESS]:PORT`, and outside links also a bare IPv6
-  /// address.
+  /// Parses `HOST`, `HOST:PORT`, `[ADDRESS]` or `[ADDRESS]:PORT`; outside of links also an IPv6
+  /// address without brackets.
   ///
-  /// In a link the scope of an IPv6 address follows `%25`, elsewhere `%`. Without a port the
-  /// default port is used. Returns nil for anything else.
+  /// - Parameters:
+  ///   - text: The text; without a port it means ``defaultPort``. If it is malformed, the result is
+  ///     nil.
+  ///   - isInLink: Whether the text is part of a link, in which the scope of an IPv6 address
+  ///     follows `%25` instead of `%`.
   public init?(_ text: some StringProtocol, isInLink: Bool = false) {
     guard text.utf8.count <= 320 else { return nil }
     let host: String
@@ -205,12 +227,12 @@ public struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible {
     self.init(host: host, port: port)
   }
 
-  /// The pair as one writes it, IPv6 in brackets.
+  /// The host and the port, separated by a colon; an IPv6 address is in brackets.
   public var description: String {
     host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
 
-  /// The pair as it stands in a link, the scope after `%25`.
+  /// The host and the port as in a link, where an IPv6 scope follows `%25`.
   public var textInLink: String {
     guard let percent = host.firstIndex(of: "%") else { return description }
     return "[\(host[..<percent])%25\(host[percent...].dropFirst())]:\(port)"
@@ -240,24 +262,26 @@ public struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The ways to name a board to join.
+/// The board to join, as a user can name it.
 public enum JoinTarget: Equatable, Sendable {
-  /// Any board nearby, where there is just one.
+  /// The only board nearby.
   case nearby
-  /// A board nearby by its name, its host's name, or the start of the board's or a peer's id.
+  /// A board nearby, by its name, by its host's display name, or by an id prefix of the board or of
+  /// a peer.
   case name(String)
   /// A link.
   case link(BoardLink)
-  /// An address, asking whoever listens there.
+  /// The peer at an address, whichever board it has.
   case address(HostPort)
 
-  /// Reads what was given on the command line.
+  /// Parses the argument of a command that joins a board.
   ///
-  /// What has a port, or is an IP address, is an address; a board whose name looks like that is
-  /// joined by the start of its id.
+  /// A text that has a port or is an IP address counts as an address. To join a board whose name
+  /// looks like an address, use its id prefix.
   ///
-  /// - Throws: ``LinkError`` if it is a link and a bad one or one of another scheme, or an address
-  ///   with a bad port.
+  /// - Parameter text: The argument; nil for ``nearby``.
+  /// - Throws: ``LinkError`` if the text is a malformed link, a link with another scheme, or an
+  ///   address with an invalid port.
   public init(_ text: String?) throws(LinkError) {
     guard let text, !text.isEmpty else {
       self = .nearby
@@ -287,7 +311,7 @@ public enum JoinTarget: Equatable, Sendable {
     }
   }
 
-  /// Whether a text that is no address was meant to be one with a port.
+  /// Returns whether a text that is not a valid address looks like an address with a port.
   private static func hasBadPort(_ text: String) -> Bool {
     if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
       return text[..<end].contains(":")

@@ -1,22 +1,22 @@
 import PeerSession
 import Whiteboard
 
-/// The authors of a board, as commands and exported files name them.
+/// The authors of a board, with their names for commands and exported files.
 struct Authors {
   let board: Board
   let members: Members
   let persistence: Persistence
 
-  /// Returns the present or former member that a word of a command names.
+  /// Returns the present or former member that an argument of a command names.
   ///
   /// - Parameters:
-  ///   - word: An id prefix, or a name.
-  ///   - others: Members that the word may name although they wrote nothing on this board.
+  ///   - word: An id prefix or a display name.
+  ///   - others: Members that can be named although they wrote nothing on this board.
   /// - Returns: The member.
   /// - Throws: ``CommandError`` if no member or more than one matches.
   func find(_ word: String, or others: Set<MemberID> = []) throws(CommandError) -> MemberID {
     var resolver = ReferenceResolver<MemberID>()
-    // Members that wrote nothing count too: if two members have one name, it must be ambiguous.
+    // Members that wrote nothing count too, so that a name of two members is ambiguous.
     let present = members.ids.compactMap { MemberID($0.bytes) }
     for member in Set(board.authors.values).union(others).union(present) {
       let name = members.name(of: member) ?? persistence.names[member.description]

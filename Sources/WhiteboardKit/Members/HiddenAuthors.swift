@@ -1,7 +1,7 @@
 import Whiteboard
 import WhiteboardDocument
 
-/// The authors that the local user hid on all boards.
+/// The authors that the local user has hidden on all boards.
 ///
 /// Confined to the isolation of its node.
 final class HiddenAuthors {
@@ -25,7 +25,7 @@ final class HiddenAuthors {
 
   func contains(_ member: MemberID) -> Bool { members.contains(member) }
 
-  /// Hides an author, or shows it again, and stores that.
+  /// Hides an author or shows it again, and stores the change.
   ///
   /// - Throws: ``CommandError`` if too many authors are hidden, or the change cannot be stored.
   nonisolated(nonsending) func set(

@@ -1,13 +1,13 @@
 import PeerSession
 import Whiteboard
 
-/// The members of the session besides the local peer, and the display names of all.
+/// The other members of the session, and the display names of all members.
 ///
 /// Confined to the isolation of its node.
 final class Members: Sequence {
   /// A peer of the session.
   struct Member {
-    /// The name from its handshake, by which commands find it; untrusted text.
+    /// The display name from the member's handshake, by which commands find it; untrusted text.
     var name: String
     var state: BoardEvent.PeerState.State
     var address: String?
@@ -33,7 +33,7 @@ final class Members: Sequence {
   var ownIcon: ProfileIcon?
   /// The display names and icons that members reported.
   var looks: [PeerID: Look] = [:]
-  /// The names of members that were lost and have not returned.
+  /// The names of members that were lost and have not joined again.
   private(set) var lost: [PeerID: String] = [:]
   /// Whether any member was ever connected.
   private(set) var hasMet = false
@@ -64,12 +64,12 @@ final class Members: Sequence {
     return true
   }
 
-  /// Remembers a member as lost until it returns.
+  /// Adds a member to the lost ones until it joins again.
   func remember(lost peer: PeerID) { lost[peer] = name(of: peer) }
 
   /// Removes a member.
   ///
-  /// - Returns: Whether it was one.
+  /// - Returns: Whether the peer was a member.
   func remove(_ peer: PeerID) -> Bool { list.removeValue(forKey: peer) != nil }
 
   subscript(peer: PeerID) -> Member? { list[peer] }
@@ -87,7 +87,7 @@ final class Members: Sequence {
   /// The number of members that can receive messages now.
   var reachedCount: Int { list.values.count { $0.isReached } }
 
-  /// Whether a member can receive messages now.
+  /// Returns whether a member can receive messages now.
   func isReached(_ peer: PeerID) -> Bool { list[peer]?.isReached == true }
 
   /// The members in ascending order of their ids.
@@ -97,11 +97,11 @@ final class Members: Sequence {
 
   // MARK: - Names
 
-  /// Finds the member that a word of a command names.
+  /// Finds the member that an argument of a command names.
   ///
-  /// - Parameter word: Its name, or the start of its id.
+  /// - Parameter word: A display name or an id prefix.
   /// - Returns: The id of the member.
-  /// - Throws: ``CommandError`` if there is no such member, or more than one.
+  /// - Throws: ``CommandError`` if no member or more than one matches.
   func find(_ word: String) throws(CommandError) -> PeerID {
     var resolver = ReferenceResolver<PeerID>()
     for (peer, member) in self { resolver.add(id: peer.text, names: [member.name], value: peer) }
@@ -120,10 +120,10 @@ final class Members: Sequence {
   /// Returns the display name that a member chose, or else the name from its handshake.
   func chosenName(of peer: PeerID) -> String { looks[peer]?.name ?? name(of: peer) }
 
-  /// Returns a member's name with the start of its id, safe to display.
+  /// Returns a member's display name with its id prefix, safe to display.
   func label(of peer: PeerID) -> String { EventText.person(name(of: peer), peer.text) }
 
-  /// Returns a member's name with the start of its id, safe to display.
+  /// Returns a member's display name with its id prefix, safe to display.
   func label(of member: MemberID) -> String {
     EventText.person(name(of: member) ?? "", member.description)
   }

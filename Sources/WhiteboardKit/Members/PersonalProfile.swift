@@ -3,17 +3,17 @@ import WhiteboardDocument
 
 /// The user's display name and icon, stored between runs.
 extension PersonalSettings {
-  /// The name that was chosen last.
+  /// The display name that the user chose last.
   package var name: String? {
     get throws(DocumentError) { try value("name") }
   }
 
-  /// The icon that was chosen last; nil if there is none, or this version does not know it.
+  /// The icon that the user chose last; nil if there is none, or this version does not know it.
   var icon: ProfileIcon? {
     get throws(DocumentError) { try value("icon").flatMap { ProfileIcon(rawValue: $0) } }
   }
 
-  /// Stores the name and the icon; nil leaves the stored value unchanged.
+  /// Stores a new name and icon; nil leaves the stored value unchanged.
   func store(name: String?, icon: IconChange?) throws(DocumentError) {
     var changes: [String: String?] = [:]
     if let name { changes["name"] = name }

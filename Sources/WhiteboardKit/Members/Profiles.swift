@@ -46,7 +46,7 @@ final class Profiles {
     )
   }
 
-  /// Changes the local user's name or icon, and reports both.
+  /// Changes the local user's display name and icon, and reports the profile.
   nonisolated(nonsending) func changeOwn(
     _ name: String?,
     _ icon: IconChange?,
@@ -82,10 +82,10 @@ final class Profiles {
     )
   }
 
-  /// Handles the display name and icon that a member chose, and reports them if they are new.
+  /// Handles a new display name and icon of a member, and reports them if they changed.
   ///
-  /// The member is still found by the name in its handshake: finding it by a name that it changed later would
-  /// bypass the warning about changed keys.
+  /// Commands still find the member by the name in its handshake. Otherwise a later change of name
+  /// could bypass the warning about changed keys.
   func changed(_ member: MemberID, name: String, icon: String) {
     guard let peer = PeerID(bytes: member.bytes) else { return }
     let old = members.looks[peer] ?? Members.Look(name: members.name(of: peer), icon: nil)

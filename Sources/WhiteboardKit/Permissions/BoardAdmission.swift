@@ -41,10 +41,10 @@ final class BoardAdmission {
   /// Creates an additional join code.
   ///
   /// - Parameters:
-  ///   - terms: The role that the code gives, and its lifetime.
-  ///   - request: The id of the request.
-  /// - Returns: The event that reports the code.
-  /// - Throws: ``CommandError`` if there is no code.
+  ///   - terms: The role and the lifetime of the code.
+  ///   - request: The request id of the command.
+  /// - Returns: The event that contains the code.
+  /// - Throws: ``CommandError`` if no code can be created.
   nonisolated(nonsending) func invite(
     _ terms: InvitationTerms,
     request: RequestMark?
@@ -88,23 +88,24 @@ final class BoardAdmission {
     )
   }
 
-  /// Returns the link to the board with another code; empty if the local peer cannot be reached.
+  /// Returns the link to the board with another code; empty if this peer does not listen.
   private func link(with code: JoinCode) -> String {
     runtime.call { $0.phase.serving?.link(code: code) ?? "" }
   }
 
   // MARK: - Removing members
 
-  /// Removes a peer from the board, with the rights that it was granted.
+  /// Removes a peer from the board, and revokes the rights that it was granted.
   ///
   /// - Parameters:
-  ///   - target: The name, id or id prefix of the peer.
-  ///   - reason: The reason, for the peer and the others; may be empty.
-  ///   - withAdmitted: Whether to also remove the members that the peer admitted, those that they admitted, and
-  ///     so on.
-  ///   - keepsCode: Whether the join code of the board stays.
-  ///   - request: The id of the request.
-  /// - Returns: The event that reports the new join code; nil if the board has no code, or keeps it.
+  ///   - target: The display name, id or id prefix of the peer.
+  ///   - reason: The reason, which the peer and the other members can read; may be empty.
+  ///   - withAdmitted: Whether to also remove the members that the peer admitted, directly or
+  ///     through other members.
+  ///   - keepsCode: Whether the join code of the board remains valid.
+  ///   - request: The request id of the command.
+  /// - Returns: The event that contains the new join code; nil if the board has no code, or keeps
+  ///   it.
   /// - Throws: ``CommandError`` if there is no such peer, or another peer is the host.
   nonisolated(nonsending) func kick(
     _ target: String,
@@ -129,7 +130,7 @@ final class BoardAdmission {
     }
   }
 
-  /// Replaces the join code of the board, and stores the new one with it.
+  /// Replaces the join code of the board, and stores the new one with the board.
   private nonisolated(nonsending) func replaceCode(
     request: RequestMark?
   ) async throws(SessionError) -> BoardEvent.Invited {

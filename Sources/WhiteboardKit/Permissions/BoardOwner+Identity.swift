@@ -22,7 +22,7 @@ extension BoardOwner {
 }
 
 extension SessionID {
-  /// Whether it is the id of a board that has an owner.
+  /// Whether the session id belongs to a board with an owner.
   package var isOfOwnedBoard: Bool { BoardID(bytes).map(\.isOwned) ?? false }
 
   /// Returns a random id for a board without an owner.
@@ -33,7 +33,8 @@ extension SessionID {
     }
   }
 
-  /// Returns the id of a new board that an identity owns, and the salt from which the id can be derived again.
+  /// Returns the id of a new board that an identity owns, and the salt from which the id is
+  /// derived.
   package static func ofBoard(ownedBy identity: PeerIdentity) -> (id: SessionID, salt: [UInt8]) {
     let owner = BoardOwner(identity: identity, salt: nil)
     return (owner.session, owner.salt)

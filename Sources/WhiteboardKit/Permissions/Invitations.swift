@@ -1,9 +1,9 @@
 import PeerSession
 import WhiteboardRendering
 
-/// The questions that `accept` and `decline` answer: requests to join, and words to compare.
+/// The pending questions to the user: requests to join, and words to compare.
 ///
-/// Owns the pending questions and the last ones that are over. Confined to the isolation of its node.
+/// Also stores the last ended questions. Confined to the isolation of its node.
 final class Invitations {
   private enum Question {
     /// A peer asks to join.
@@ -21,16 +21,16 @@ final class Invitations {
     var label: String { EventText.person(name, peer.text) }
   }
 
-  /// A question that is over, so that a late answer can be explained.
+  /// An ended question, which is stored to explain a late answer.
   private struct Ended {
     let id: String
     let peer: PeerID
     let name: String
-    /// What happened to it, in a sentence.
+    /// A sentence about the end of the question.
     let sentence: String
   }
 
-  /// The number of questions that are remembered after they are over.
+  /// The maximum number of ended questions that are stored.
   private static let endedLimit = 16
 
   private let runtime: BoardRuntime
@@ -71,7 +71,7 @@ final class Invitations {
   ///
   /// - Parameters:
   ///   - id: The question.
-  ///   - error: The reason.
+  ///   - error: The reason for the end.
   func end(_ id: String, because error: SessionError) {
     guard let question = pending.removeValue(forKey: id) else { return }
     let sentence =
@@ -93,7 +93,7 @@ final class Invitations {
     )
   }
 
-  /// Ends all requests to join, because the session is over.
+  /// Ends all requests to join, because the session has ended.
   func endRequests() {
     for (id, question) in pending.sorted(by: { $0.key < $1.key }) {
       guard case .incoming = question.question else { continue }
@@ -148,7 +148,7 @@ final class Invitations {
     continuation.resume(returning: isSame)
   }
 
-  /// Ends all questions, because the node ends; may be called again.
+  /// Ends all questions, because the node ends; can be called again.
   func close() {
     for id in comparisons { answerComparison(id, isSame: false) }
     pending = [:]
@@ -156,9 +156,9 @@ final class Invitations {
 
   // MARK: - Answers of the user
 
-  /// Returns the pending question that a word of `accept` or `decline` means.
+  /// Returns the pending question that an argument of `accept` or `decline` names.
   ///
-  /// - Throws: ``CommandError`` if there is none or more than one.
+  /// - Throws: ``CommandError`` if no question or more than one matches.
   func find(_ word: String) throws(CommandError) -> String {
     var resolver = ReferenceResolver<String>()
     for (id, question) in pending {
@@ -168,7 +168,7 @@ final class Invitations {
     do throws(CommandError) {
       return try resolver.find(word, what: "invitation", missing: .noSuchInvitation)
     } catch {
-      // The id prefix of the peer identifies the question as well.
+      // The id prefix of the peer also identifies the question.
       let matches = pending.filter {
         word.utf8.count >= 4 && $0.value.peer.text.hasPrefix(word.lowercased())
       }
@@ -177,14 +177,13 @@ final class Invitations {
     }
   }
 
-  /// Answers the question that a word of `accept` or `decline` means.
+  /// Answers the question that an argument of `accept` or `decline` names.
   ///
   /// - Parameters:
-  ///   - word: The word.
+  ///   - word: The argument.
   ///   - answer: The answer.
-  ///   - isAlways: Whether the peer is admitted without asking from now on.
-  /// - Throws: ``CommandError`` if there is no such question, with the reason if it is over, or if the choice cannot
-  ///   be stored.
+  ///   - isAlways: Whether to admit the peer without asking from now on.
+  /// - Throws: ``CommandError`` if there is no such question, or the choice cannot be stored.
   nonisolated(nonsending) func answer(
     _ word: String,
     with answer: InvitationAnswer,

@@ -3,17 +3,17 @@ import PeerSession
 import WhiteboardDocument
 import WhiteboardRendering
 
-/// The removal of the local peer by the host, and what the user can still do with the local copy of the board.
+/// The removal of the local peer by the host, and the remaining use of the local copy of the board.
 ///
-/// The decision of the host is stored with the board. Only the session decides that the peer is removed: on an
-/// owned board, the revocation of its role may arrive before or after that, or never. Confined to the isolation
-/// of its node.
+/// The host's decision is stored with the board. Only the session decides that the peer is removed:
+/// on an owned board, the revocation of its role may arrive earlier, later or never. Confined to
+/// the isolation of its node.
 final class LocalRemoval {
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
   private let members: Members
   private let persistence: Persistence
-  /// The decision; nil while the local peer is a member.
+  /// The host's decision; nil while the local peer is a member.
   private(set) var removal: Removal?
 
   init(
@@ -30,7 +30,8 @@ final class LocalRemoval {
 
   // MARK: - The decision
 
-  /// Handles the host's decision that the local peer is no longer a member; a repeated decision changes nothing.
+  /// Handles the host's decision that the local peer is no longer a member; ignores a repeated
+  /// decision.
   ///
   /// - Parameters:
   ///   - host: The host.
@@ -40,7 +41,7 @@ final class LocalRemoval {
     let name = members[host]?.name ?? persistence.names[host.text] ?? ""
     let removal = Removal(by: host.text, name: name, reason: reason)
     self.removal = removal
-    // Keep the part of the stroke that the user has drawn so far.
+    // End the current stroke, so that its points so far stay on the board.
     runtime.call { _ = try? $0.board?.editor.endStroke() }
     runtime.emit(.removed(description(of: removal)))
     runtime.spawn { node in await node.localRemoval.store() }
@@ -54,7 +55,7 @@ final class LocalRemoval {
     runtime.spawn { node in await node.localRemoval.store() }
   }
 
-  /// Reports that a member other than the host refused the local peer as removed.
+  /// Reports that another member refused the local peer because the host had removed it.
   ///
   /// Such a member only repeats what it received, so the local peer does not count as removed.
   func reportRefusal(by member: PeerID, because error: SessionError) {
@@ -90,7 +91,7 @@ final class LocalRemoval {
     )
   }
 
-  /// Whether another user owns the board, so that edits here could never become valid.
+  /// Whether another user owns the board, so that local edits could never become valid.
   private var isOwnedByAnother: Bool {
     runtime.call { node in node.replica.map { $0.isOwned && !$0.mayGrant } ?? false }
   }
@@ -154,7 +155,8 @@ final class LocalRemoval {
     do throws(DocumentError) {
       try await document.setRemoval(removal?.json)
     } catch {
-      // The host refuses the local peer again when the board is next opened, and so sends the decision again.
+      // When the board is next opened, the host refuses the local peer and thereby sends the
+      // decision again.
       configuration.logger.warning(
         "A removal was not stored.",
         metadata: ["reason": "\(error.message)"]
@@ -164,14 +166,14 @@ final class LocalRemoval {
 
   // MARK: - Refused joins
 
-  /// Explains the refusal of a join request because the local peer was removed, and stores the removal with the
-  /// copy.
+  /// Explains the refusal of a join request because the local peer was removed, and stores the
+  /// removal with the local copy.
   ///
   /// - Parameters:
   ///   - error: The refusal.
   ///   - request: The request that was refused.
-  ///   - hostName: The name of the peer that refused; may be empty.
-  /// - Returns: The error that ends the program.
+  ///   - hostName: The display name of the peer that refused; may be empty.
+  /// - Returns: The error with which the program ends.
   nonisolated(nonsending) func explanation(
     of error: SessionError,
     _ request: JoinRequest,
@@ -214,7 +216,7 @@ final class LocalRemoval {
 
   /// Stores a removal with the copy of a board that is not open.
   ///
-  /// - Returns: The removal as it is stored, and the name of the board; nil if there is no copy.
+  /// - Returns: The stored removal and the name of the board; nil if there is no copy.
   private nonisolated(nonsending) func store(
     _ removal: Removal,
     withCopyOf board: SessionID

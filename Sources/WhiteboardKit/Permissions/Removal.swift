@@ -2,20 +2,20 @@ import FoundationEssentials
 import PeerSession
 import WhiteboardRendering
 
-/// The host's decision that this peer is no longer a member, as the document of the board stores it.
+/// The host's decision that the local peer is no longer a member, as stored in the board's file.
 package struct Removal: Codable, Equatable, Sendable {
-  /// The peer that decided: the host of the board.
+  /// The peer id of the host.
   package var by: String
-  /// Its display name, which proves nothing; empty if it is unknown.
+  /// The host's display name, which proves nothing; empty if it is unknown.
   package var name: String
-  /// Its reason, in its own words; may be empty.
+  /// The host's reason, in its own words; may be empty.
   package var reason: String
-  /// The time at which the local peer learned of it, in milliseconds since 1970.
+  /// The time at which the local peer received the decision, in milliseconds since 1970.
   package var at: UInt64
-  /// Whether the user chose to continue with the copy alone, so that it may be changed.
+  /// Whether the user chose to continue with the local copy, so that it can be changed.
   package var isContinued = false
 
-  /// The name of the host for sentences.
+  /// The name of the host, as used in sentences.
   package var host: String { name.isEmpty ? "The host" : EventText.shortName(name, by) }
 
   /// The decision in one sentence.
@@ -31,12 +31,12 @@ package struct Removal: Codable, Equatable, Sendable {
     self = read
   }
 
-  /// Creates a decision that the local peer learned of now.
+  /// Creates a decision that the local peer receives now.
   ///
   /// - Parameters:
-  ///   - by: The host.
-  ///   - name: Its display name.
-  ///   - reason: Its reason.
+  ///   - by: The peer id of the host.
+  ///   - name: The host's display name.
+  ///   - reason: The host's reason.
   init(by: String, name: String, reason: String) {
     self.by = by
     self.name = name
@@ -56,13 +56,13 @@ package struct Removal: Codable, Equatable, Sendable {
 }
 
 extension BoardEvent {
-  /// The host removed this peer from the board.
+  /// The host removed the local peer from the board.
   package struct Removed: Encodable, Sendable, Equatable {
-    /// The host.
+    /// The peer id of the host.
     package var peer: String
-    /// Its name.
+    /// The display name of the host.
     package var name: String
-    /// Its reason, in its own words, if it gave one.
+    /// The host's reason, in its own words; nil if it gave none.
     package var reason: String?
     /// A sentence that describes the removal.
     package var message: String

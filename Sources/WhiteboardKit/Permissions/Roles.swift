@@ -4,19 +4,19 @@ import WhiteboardSync
 
 /// The roles of the members of a board: grants and revokes rights, and reports changes.
 ///
-/// Owns the local role as it was reported last. On a board without an owner, every member can edit and this does
-/// nothing. Confined to the isolation of its node.
+/// On a board without an owner, every member can edit, and the type does nothing. Confined to the
+/// isolation of its node.
 final class Roles {
   /// The label of the join codes that admit viewers.
   static let viewLabel = "view"
-  /// The maximum wait for the host to send the local role.
+  /// The maximum time to wait until the host sends the local role.
   private static let roleTimeout = Duration.seconds(3)
 
   private let runtime: BoardRuntime
   private let replica: Replica
   private let members: Members
   private var reportedRole: Role?
-  /// Whether the local role is known, or the wait for it is over.
+  /// Whether the local role is known, or the wait for it has ended.
   private var isKnown = false
 
   init(_ runtime: BoardRuntime, _ replica: Replica, members: Members) {
@@ -37,14 +37,16 @@ final class Roles {
 
   // MARK: - Grants
 
-  /// Grants a peer that joined the rights for which it was admitted, if the local member may grant them.
+  /// Grants a new peer the role for which it was admitted, if the local member is allowed to grant
+  /// it.
   func admit(_ peer: Peer) {
     guard replica.mayGrant, let member = MemberID(peer.id.bytes) else { return }
     switch peer.admission {
     case .here(let label):
       replica.admit(member, for: label == Self.viewLabel ? nil : .editor, now: runtime.now)
     case .vouched(let admitter):
-      // A ticket names the admitter but no role. An admitter that may grant sends the role itself.
+      // A ticket names the admitter but no role. An admitter that is allowed to grant roles sends
+      // the role itself.
       if let admitter = MemberID(admitter.bytes), replica.mayGrant(admitter) { return }
       replica.admit(member, for: nil, now: runtime.now)
     case nil: return
@@ -61,7 +63,8 @@ final class Roles {
 
   /// Changes the role of a member.
   ///
-  /// - Throws: ``CommandError`` if there is no such peer, or the local member may not change its role.
+  /// - Throws: ``CommandError`` if there is no such peer, or the local member is not allowed to
+  ///   change its role.
   func change(_ target: String, to role: BoardRole) throws(CommandError) {
     let peer = try members.find(target)
     guard let member = MemberID(peer.bytes) else {
@@ -104,7 +107,7 @@ final class Roles {
     return MemberID(peer.bytes).flatMap { replica.role(of: $0) }?.word
   }
 
-  /// If the local member is a viewer, waits until the host has sent the local role.
+  /// Waits until the host has sent the local role, if the local member is a viewer so far.
   ///
   /// Otherwise the first commands of an editor that has just joined would be refused.
   nonisolated(nonsending) func waitForRole() async {
@@ -113,7 +116,7 @@ final class Roles {
     isKnown = true
   }
 
-  /// Handles the local role, and reports it if it is new.
+  /// Handles a change of the local role, and reports the role if it is new.
   func localRoleChanged(to role: Role) {
     isKnown = true
     guard role != reportedRole else { return }

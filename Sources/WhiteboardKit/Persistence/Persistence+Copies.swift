@@ -18,19 +18,19 @@ extension Persistence {
 
   /// Saves unsaved work immediately, and reports the save state.
   ///
-  /// - Throws: ``CommandError`` with the code `notSaved` if some of the work is still not on disk.
+  /// - Throws: ``CommandError`` with the code `notSaved` if some work is still not saved on disk.
   nonisolated(nonsending) func save(request: RequestMark?) async throws(CommandError) {
     await saveNow()
     runtime.emit(.saveState(.init(state, request: request)))
     if let problem = state.problem { throw CommandError(.notSaved, problem.sentence) }
   }
 
-  /// Writes the whole board to another file, even if it cannot be saved in its own file.
+  /// Writes the whole board to another file, even if the board's own file cannot be written.
   ///
   /// - Parameters:
-  ///   - path: The path of the file.
+  ///   - path: The path of the new file.
   ///   - photos: The files of the board's photos.
-  /// - Throws: ``CommandError`` if there is no copy.
+  /// - Throws: ``CommandError`` if the copy could not be written.
   nonisolated(nonsending) func saveCopy(
     to path: String,
     photos: PhotoFiles
@@ -59,7 +59,7 @@ extension Persistence {
       // A photo that cannot be read counts as missing in the copy.
       files[asset.id.bytes] = await photos.open(asset.id) ?? photos.path(asset.id, asset.format)
     }
-    // Collect the present state before the board changes.
+    // The state is collected now, before the board changes.
     let mark = queue.recorded
     let rescue = BoardRescue(
       bytes: replica.snapshotForKeeping(),

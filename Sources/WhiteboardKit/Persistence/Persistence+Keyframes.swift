@@ -4,17 +4,17 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Timed work, keyframes, removed files, and closing.
+/// Timed work, keyframes, removed files, and closing the document.
 extension Persistence {
   // MARK: - Timed work
 
-  /// The earliest time at which there is work; nil if there is no document.
+  /// The earliest deadline of timed work; nil if there is no document.
   var nextDeadline: ContinuousClock.Instant? {
     guard document != nil else { return nil }
     return nextKeyframe.map { min($0, nextPresenceCheck) } ?? nextPresenceCheck
   }
 
-  /// Starts the work that is due: the keyframe check, and the check that the file exists.
+  /// Starts the pending work: the keyframe check, and the check that the file exists.
   func runTimedWork() {
     let now = runtime.clock.now
     if let due = nextKeyframe, now >= due {
@@ -27,7 +27,7 @@ extension Persistence {
     }
   }
 
-  /// Schedules a keyframe check after something was recorded.
+  /// Schedules a keyframe check after a change was recorded.
   func scheduleKeyframe() {
     guard nextKeyframe == nil, document != nil else { return }
     let due = runtime.clock.now + .seconds(1)
@@ -55,7 +55,7 @@ extension Persistence {
     write()
   }
 
-  /// Stops the keyframe checks until something is recorded, if no work is left.
+  /// Stops the keyframe checks if no work is left; recording schedules them again.
   private nonisolated(nonsending) func stopKeyframeChecks(_ document: BoardDocument) async {
     guard await !document.hasEntriesSinceKeyframe else { return }
     if !queue.isBehind, queue.loss == nil, queue.told == queue.recorded {
@@ -63,7 +63,7 @@ extension Persistence {
     }
   }
 
-  /// Stores the counts that lists of boards show, if they changed.
+  /// Stores the counts that lists of boards show, if the counts changed.
   private nonisolated(nonsending) func updateLibrary(_ document: BoardDocument) async {
     guard let replica, queue.told != queue.recorded else { return }
     queue.told = queue.recorded
@@ -83,10 +83,10 @@ extension Persistence {
 
   // MARK: - Keyframes and versions
 
-  /// Stores the whole board under a name, as it is at this moment.
+  /// Stores the current board as a named version.
   ///
-  /// Nothing is appended between the last entries and the version: a version contains all entries of the log
-  /// before it.
+  /// No entry is appended between the last entries and the version, because a version contains all
+  /// earlier entries of the log.
   nonisolated(nonsending) func checkpoint(_ name: String) async throws(DocumentError) {
     while queue.isWriting {
       guard await runtime.wait(until: { !self.queue.isWriting }) else { break }
@@ -115,13 +115,13 @@ extension Persistence {
     try await document.checkpoint(name: name, bytes: state, digest: digest, time: time)
   }
 
-  /// Writes the whole board, after the entries that wait to be written.
+  /// Writes the whole board, after the entries that are not written yet.
   nonisolated(nonsending) func writeKeyframe(to document: BoardDocument) async {
     guard let replica else { return }
     queue.isWriting = true
     defer { finishedWriting() }
     let wasBehind = queue.isBehind
-    // Collect the state of this moment before the board changes.
+    // The state is collected now, before the board changes.
     let work = queue.take()
     let lostSince = queue.behindSince
     let snapshots = replica.board.snapshots
@@ -142,8 +142,8 @@ extension Persistence {
         objects: snapshots.count,
         people: people,
         thumbnail: Thumbnail.svg(of: snapshots, background: background),
-        // The clock of an author may be ahead. Without a limit, the board would stay first in every
-        // list.
+        // The clock of an author may be ahead. Without this limit, the board would stay first in
+        // lists.
         changed: min(snapshots.map { Int64(clamping: $0.updatedAt) }.max() ?? time, time)
       )
       try await document.dropHistory(now: time)
@@ -176,14 +176,15 @@ extension Persistence {
     }
   }
 
-  /// Creates a removed file again and writes the whole board; if its directory is missing, this is retried
-  /// later.
+  /// Recreates a removed file, and writes the whole board; if the directory is missing, this is
+  /// retried later.
   private nonisolated(nonsending) func recreateFile(of document: BoardDocument) async {
     queue.isWriting = true
     do throws(DocumentError) {
       let new = try await document.reinstate()
       self.document = new
-      // Other directories may be missing as well. If they cannot be created, their users report it.
+      // Other directories may be missing as well. If they cannot be created, the code that uses
+      // them reports it.
       try? configuration.createDirectories()
       await writeKeyframe(to: new)
     } catch {
@@ -193,8 +194,7 @@ extension Persistence {
     write()
   }
 
-  /// Opens a document for writing that could be opened only for reading, and writes the board if it
-  /// changed.
+  /// Reopens a read-only document for writing, and writes the board if it changed.
   private nonisolated(nonsending) func reopen(_ document: BoardDocument) async {
     queue.isWriting = true
     do throws(DocumentError) {
@@ -213,10 +213,10 @@ extension Persistence {
 
   // MARK: - Closing
 
-  /// Writes the rest and closes the document.
+  /// Writes all remaining entries, and closes the document.
   nonisolated(nonsending) func close() async {
     recordTraffic()
-    // Wait for the write in progress. No new write starts after that.
+    // Waits for the current write; no new write starts after it.
     while queue.isWriting { await withCheckedContinuation { idleWaiter = $0 } }
     guard var document else { return }
     self.document = nil
@@ -232,13 +232,13 @@ extension Persistence {
       await writeKeyframe(to: document)
     }
     if let record = unstoredMembership { await storeMembership(record, in: document) }
-    // Write the entries that were recorded in the meantime.
+    // Writes the entries that were recorded in the meantime.
     if !queue.isBehind {
       queue.isWriting = true
       await write(to: document)
       finishedWriting()
     }
-    // If the file was removed, earlier entries are lost too.
+    // If the file was removed, the earlier entries are lost too.
     do throws(DocumentError) { try await document.checkPresence() } catch {
       if !queue.isBehind { failed(error, queue.take()) }
     }
@@ -258,7 +258,8 @@ extension Persistence {
     sendAnswers()
   }
 
-  /// Ends the node with the error that work was not saved, unless it ends with an error of its own.
+  /// Ends the node with the error that work was not saved, unless it already ends with another
+  /// error.
   private func endUnsaved(_ problem: SaveProblem) {
     if case .failed(let failure) = runtime.ending, failure.code != .no { return }
     runtime.replaceEnding(.failed(WhiteboardError(problem)))

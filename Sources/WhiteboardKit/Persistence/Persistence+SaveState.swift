@@ -1,14 +1,15 @@
 import Whiteboard
 import WhiteboardDocument
 
-/// The save state, and recordings that a user pauses.
+/// The save state, and recordings that a user can pause.
 extension Persistence {
-  /// Whether the work on the board is on disk.
+  /// The save state: whether the work on the board is on disk.
   var state: SaveState { queue.state }
 
   /// Reports the save state if it changed.
   ///
-  /// The screen gets every change. Other outputs get the beginning, change and end of a problem.
+  /// The screen receives every change. Other outputs receive only the start, the changes and the
+  /// end of a problem.
   func reportState() {
     let state = queue.state
     guard state != reportedState else { return }
@@ -37,7 +38,7 @@ extension Persistence {
     }
   }
 
-  /// Tries once to save everything.
+  /// Tries to save everything once.
   nonisolated(nonsending) func saveNow() async {
     _ = await runtime.wait { !self.queue.isWriting }
     if queue.loss != nil { await checkKeyframe() }
@@ -48,7 +49,7 @@ extension Persistence {
     }
   }
 
-  /// Saves everything if it is not on disk.
+  /// Saves all unsaved work.
   ///
   /// - Returns: Whether ending the program now would still lose work.
   nonisolated(nonsending) func wouldLoseWork() async -> Bool {
@@ -56,7 +57,7 @@ extension Persistence {
     return state.wouldLoseWork
   }
 
-  /// The warning that quitting loses work.
+  /// The warning that quitting now would lose work.
   var unsavedAdvice: String {
     "\(state.words): quitting now loses the last changes. `save` tries again, "
       + "`save-as FILE` saves a copy elsewhere, `quit anyway` or Ctrl+C again quits."
@@ -64,16 +65,17 @@ extension Persistence {
 
   // MARK: - Recordings
 
-  /// Stops recording until ``resumeRecording()``; the keyframe after the pause contains what changed meanwhile.
+  /// Pauses recording until ``resumeRecording()``; the keyframe after the pause contains the
+  /// changes made in between.
   ///
-  /// - Throws: The error of writing the earlier changes; recording then continues.
+  /// - Throws: The error of writing earlier changes; recording then continues.
   nonisolated(nonsending) func pauseRecording() async throws(DocumentError) {
     guard !queue.isPaused else { return }
     try await storeAll()
     queue.pause(now: BoardFile.now)
   }
 
-  /// Records again, after a keyframe of the present board.
+  /// Resumes recording with a keyframe of the current board.
   ///
   /// - Throws: The error of writing the keyframe, which is retried later.
   nonisolated(nonsending) func resumeRecording() async throws(DocumentError) {
@@ -83,10 +85,11 @@ extension Persistence {
     if let failure = queue.failure { throw failure }
   }
 
-  /// Adds a named marker at the present position of the recording.
+  /// Adds a named marker at the current position of the recording.
   ///
-  /// - Parameter name: The name, 1 to 128 bytes.
-  /// - Throws: `badName` if the name is too long or already in use; the error of writing the marker.
+  /// - Parameter name: The name, 1 to 128 bytes of UTF-8.
+  /// - Throws: `badName` if the name is too long or already in use; otherwise the error of writing
+  ///   the marker.
   nonisolated(nonsending) func addMarker(_ name: String) async throws(DocumentError) {
     guard let document else { throw DocumentError(.closed, "nothing is being recorded") }
     let name = PlainText.line(name)

@@ -5,18 +5,18 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The file of a board: the entries recorded in it, and the answers that wait until they are on disk.
+/// The recording of a board in its file, and the answers that wait until their changes are on disk.
 ///
-/// Owns the open document and its queue. Changes are written in groups, one group after another, beside all
-/// other work of the node. Confined to the isolation of its node.
+/// Owns the open document and its queue. Changes are written in groups, concurrently with other
+/// work of the node. Confined to the isolation of its node.
 final class Persistence {
-  /// The connections of persistence to the rest of the node.
+  /// The functions through which persistence uses the rest of the node.
   struct Environment {
     /// Returns the display names of the board's authors, for lists of boards.
     let authorNames: () -> [String]
     /// Returns the join code of the board, if the board is hosted here; nil if another peer hosts it.
     let hostedCode: () -> HostedCode?
-    /// Handles that the document has the bytes of a photo.
+    /// A function called when the document has the bytes of a photo.
     let photoStored: (AssetID) -> Void
   }
 
@@ -28,30 +28,31 @@ final class Persistence {
   let runtime: BoardRuntime
   let configuration: BoardConfiguration
   let environment: Environment
-  /// The replica whose board is stored; nil before the node has the board.
+  /// The replica of the board; nil before the file was read.
   var replica: Replica?
 
   /// The open document; nil if there is none, or it is closed.
   var document: BoardDocument?
   var queue = PersistenceQueue()
-  /// The display names that the document has, by the text of the peers' ids.
+  /// The display names in the document, by peer id.
   private(set) var names: [String: String] = [:]
-  /// The session's traffic that will be stored; nil if none is.
+  /// The session's traffic that must still be stored; nil if traffic is not recorded.
   private var traffic: TrafficLog?
-  /// The membership record that could not be stored yet.
+  /// The membership record that could not be stored yet; nil if there is none.
   var unstoredMembership: MembershipRecord?
-  /// The join code that is stored with the membership.
+  /// The join code that was last passed to ``storeMembership(_:code:)``.
   private var lastCode: JoinCode?
   var idleWaiter: CheckedContinuation<Void, Never>?
-  /// The time at which to check next whether the document needs a keyframe; nil until something is recorded.
+  /// The time of the next keyframe check; nil if nothing was recorded since the last one.
   var nextKeyframe: ContinuousClock.Instant?
-  /// The time at which to check next that the file still exists.
+  /// The time of the next check that the file still exists.
   var nextPresenceCheck: ContinuousClock.Instant
   /// The save state that was reported last; nil before the file is open.
   var reportedState: SaveState?
-  /// The reported problem that is not solved yet.
+  /// The reported problem; nil if it was solved.
   var reportedProblem: SaveProblem?
-  /// Whether the user was warned that ending loses work, and nothing was saved since then.
+  /// Whether the user was warned that ending the program loses work, and nothing was saved since
+  /// then.
   var wasAskedBeforeEnding = false
 
   /// The interval between two checks that the file is still at its path.
@@ -80,18 +81,18 @@ final class Persistence {
 
   // MARK: - Recording
 
-  /// Records a change of the board; it is written some milliseconds later with others.
+  /// Records a change of the board; it is written within milliseconds, together with other changes.
   func record(_ change: StoredChange) {
     queue.record(DocumentEntry(change, time: BoardFile.now))
     scheduleKeyframe()
     write()
   }
 
-  /// Records the bytes of a photo, which are stored before everything that is recorded later.
+  /// Records the bytes of a photo, which are stored before all later entries.
   ///
   /// - Parameters:
   ///   - id: The photo.
-  ///   - path: Its file.
+  ///   - path: The path of its file.
   ///   - isAwaited: Whether the next answer confirms that the photo is stored.
   func recordPhoto(_ id: AssetID, at path: String, isAwaited: Bool = false) {
     queue.record(PersistenceQueue.Photo(sha256: id.bytes, path: path), isAwaited: isAwaited)
@@ -113,7 +114,7 @@ final class Persistence {
     names.merge(stored) { current, _ in current }
   }
 
-  /// Begins to record the traffic of a session, if the configuration says so.
+  /// Starts to record the traffic of a session, if the configuration says so.
   func recordTraffic(of session: Session, as name: String) {
     guard let scope = configuration.recordedTraffic else { return }
     let log = TrafficLog(scope)
@@ -129,12 +130,13 @@ final class Persistence {
     write()
   }
 
-  /// Sends an answer when everything recorded so far is stored, or at once if all is stored.
+  /// Sends an answer when everything recorded so far is stored.
   ///
   /// - Parameters:
-  ///   - isAboutChanges: Whether the answer confirms that changes are stored; other answers only
-  ///     keep their place in the queue.
-  ///   - answer: Sends the answer; receives the error if the changes are not stored.
+  ///   - isAboutChanges: Whether the answer confirms that changes are stored. Other answers only
+  ///     keep their position in the queue.
+  ///   - answer: A function that sends the answer; receives the error if the changes are not
+  ///     stored.
   func whenStored(
     isAboutChanges: Bool = true,
     _ answer: @escaping (DocumentError?) -> Void
@@ -150,14 +152,14 @@ final class Persistence {
     runtime.changed()
   }
 
-  /// Waits until so little is unwritten that more may be recorded.
+  /// Waits until the queue has room for more entries.
   nonisolated(nonsending) func room() async {
     _ = await runtime.wait { self.queue.hasRoom }
   }
 
   // MARK: - Writing
 
-  /// Writes what was recorded, unless a write is in progress or the document needs a keyframe.
+  /// Writes the recorded entries, unless a write is in progress or the document needs a keyframe.
   func write() {
     reportState()
     guard let document, !queue.isWriting, !queue.isBehind else { return }
@@ -191,10 +193,10 @@ final class Persistence {
     }
   }
 
-  /// Stores photos, and then the entries that show them.
+  /// Stores photos, and then the entries that refer to them.
   ///
-  /// A photo that cannot be stored does not prevent the other work: its entries stay valid, and other members
-  /// may have the photo.
+  /// If a photo cannot be stored, the other work continues: the entries remain valid, and other
+  /// members may have the photo.
   nonisolated(nonsending) func store(
     _ work: PersistenceQueue.Work,
     in document: BoardDocument
@@ -214,7 +216,7 @@ final class Persistence {
   private func notStored(_ photo: PersistenceQueue.Photo, _ error: DocumentError) {
     let isNew: Bool
     if [.notFound, .damaged, .tooLarge].contains(error.code) {
-      // The file is missing or has other contents, so trying again would not help.
+      // The file is missing or has other contents, so a retry would not help.
       queue.didLose(photo, error)
       isNew = true
     } else {
@@ -246,8 +248,8 @@ final class Persistence {
 
   /// Stores the membership and the join code with the board.
   ///
-  /// If that fails, the problem is reported, and storing is retried with the next write. Until then a restarted
-  /// program needs the code or a member's ticket.
+  /// If that fails, the problem is reported, and the next write retries it. Until then, a restarted
+  /// program needs the code or a member's ticket to join.
   nonisolated(nonsending) func storeMembership(_ record: MembershipRecord, code: JoinCode?) async {
     guard let document else { return }
     lastCode = code

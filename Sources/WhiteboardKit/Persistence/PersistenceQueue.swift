@@ -2,7 +2,7 @@ import WhiteboardDocument
 
 /// The entries and photos that must be written to the document, and the answers that wait for them.
 ///
-/// Every recorded item has a number. All items up to ``kept`` are stored and survive the end of the
+/// Each recorded item has a number. All items up to ``kept`` are stored and survive the end of the
 /// process. Answers to commands are sent in order, each when the items that it confirms are stored.
 struct PersistenceQueue {
   /// A photo whose bytes are in a file, and must also be stored in the document.
@@ -13,7 +13,7 @@ struct PersistenceQueue {
     let path: String
   }
 
-  /// The items to write in one step, up to a number.
+  /// The items to write in one step.
   struct Work {
     /// The photos, which must be written before the entries that show them.
     let photos: [Photo]
@@ -22,11 +22,11 @@ struct PersistenceQueue {
     /// The number of recorded items when the step began.
     let mark: Int
 
-    /// Whether there is nothing to write.
+    /// Whether the step has no items.
     var isEmpty: Bool { photos.isEmpty && entries.isEmpty }
   }
 
-  /// The entries to append, oldest first.
+  /// The entries that must still be appended, oldest first.
   private(set) var entries: [DocumentEntry] = []
   /// The photos that must still be stored, oldest first.
   private(set) var photos: [Photo] = []
@@ -34,48 +34,49 @@ struct PersistenceQueue {
   private var storing: Set<Photo> = []
   /// The photos that could not be stored, with the errors; storing them is retried.
   private(set) var missing: [Photo: DocumentError] = [:]
-  /// The photos that can never be stored, with the errors: their files are missing or have other
-  /// contents.
+  /// The photos that can never be stored, with the errors, because their files are missing or have
+  /// other contents.
   private var lost: [Photo: DocumentError] = [:]
-  /// The error that keeps the membership from being stored; nil if it is stored.
+  /// The error of storing the membership; nil if it is stored.
   var membershipFailure: DocumentError?
   /// The reason why the document is open only for reading; nil if it is open for writing.
   var obstacle: DocumentError?
-  /// The value of ``recorded`` at the last change of the board.
+  /// The value of ``recorded`` after the last change of the board.
   private var changed = 0
-  /// The last complete copy elsewhere, and the value of ``recorded`` when it was made.
+  /// The last complete copy in another file, and the value of ``recorded`` when it was started.
   private var copy: (mark: Int, path: String)?
-  /// The photos that the next answer reports.
+  /// The photos whose storage the next answer confirms.
   private var awaited: Set<Photo> = []
-  /// The bytes of `entries`.
+  /// The total size of ``entries``, in bytes.
   private var byteCount = 0
-  /// The limits of waiting bytes and answers beyond which callers must wait.
+  /// The numbers of queued bytes and answers above which callers must wait.
   private static let room = (byteCount: 16 << 20, answers: 4_096)
   /// The number of recorded items.
   private(set) var recorded = 0
-  /// The number of changes of the board among them, without those that were left out.
+  /// The number of recorded changes of the board, without those that were discarded.
   private(set) var changes = 0
   /// The number of recorded items that are stored.
   private(set) var kept = 0
-  /// Whether an entry could not be appended, so that only a keyframe makes the document complete.
+  /// Whether an entry could not be appended, so that a keyframe is needed to make the document
+  /// complete.
   private(set) var isBehind = false
-  /// The time of the first change that is missing in the log, in milliseconds since 1970.
+  /// The time of the first change that the log lacks, in milliseconds since 1970.
   private(set) var behindSince: Int64?
-  /// The error of the failed write.
+  /// The error of the last failed write; nil if writing works.
   private(set) var failure: DocumentError?
   /// Whether a document was opened; without one, nothing is recorded.
   private(set) var isOpen = false
   /// Whether the document is closed, so that nothing more is stored.
   private(set) var isClosed = false
-  /// Whether a keyframe is being written to complete the document.
+  /// Whether a keyframe that completes the document is being written.
   ///
-  /// It does not contain the items that are recorded in the meantime.
+  /// The keyframe does not contain items recorded after it was started.
   private var isMending = false
   /// Whether a write to the document is in progress.
   var isWriting = false
   /// The value of ``recorded`` when the counts for lists of boards were last stored.
   var told = 0
-  /// Whether anything that a keyframe contains was recorded since the last one.
+  /// Whether an item that a keyframe contains was recorded since the last keyframe.
   var isKeyframeDue = false
   /// Whether recording is paused.
   ///
@@ -91,12 +92,12 @@ struct PersistenceQueue {
     let tell: (DocumentError?) -> Void
   }
 
-  /// Begins to record, because a document is open.
+  /// Starts recording, because a document is open.
   mutating func open() { isOpen = true }
 
   /// Closes the queue.
   ///
-  /// Pending and later answers receive the error that the board is closed.
+  /// Pending and later answers fail with the error that the board is closed.
   mutating func close() {
     isClosed = true
     if failure == nil { failure = DocumentError(.closed, "the board is closed") }
@@ -128,8 +129,9 @@ struct PersistenceQueue {
   /// Records a photo to store.
   ///
   /// - Parameters:
-  ///   - photo: The photo. If it is being stored, it is stored again, because its file may have changed.
-  ///   - isAwaited: Whether the next answer confirms that it is stored.
+  ///   - photo: The photo. A photo that is already being stored is stored again, because its file
+  ///     may have changed.
+  ///   - isAwaited: Whether the next answer confirms that the photo is stored.
   mutating func record(_ photo: Photo, isAwaited: Bool = false) {
     guard isOpen else { return }
     if isAwaited { awaited.insert(photo) }
@@ -143,8 +145,8 @@ struct PersistenceQueue {
 
   /// Removes and returns the items to write now.
   ///
-  /// If the document is behind, the caller must write a keyframe instead of the entries. It must report the
-  /// result for each photo.
+  /// If the document is behind, the caller must write a keyframe instead of the entries. The caller
+  /// must report the result for each photo.
   mutating func take() -> Work {
     defer {
       storing = Set(photos)
@@ -166,7 +168,7 @@ struct PersistenceQueue {
     missing[photo] = nil
   }
 
-  /// Whether a photo must still be stored.
+  /// Returns whether a photo must still be stored.
   func isWaiting(forPhoto sha256: [UInt8]) -> Bool {
     photos.contains { $0.sha256 == sha256 } || storing.contains { $0.sha256 == sha256 }
       || missing.keys.contains { $0.sha256 == sha256 }
@@ -179,11 +181,11 @@ struct PersistenceQueue {
     lost[photo] = error
   }
 
-  /// Records that another file has the whole board.
+  /// Records that another file contains the whole board.
   ///
   /// - Parameters:
-  ///   - mark: The value of ``recorded`` when the copy was begun.
-  ///   - path: The copy.
+  ///   - mark: The value of ``recorded`` when the copy was started.
+  ///   - path: The path of the copy.
   mutating func didCopy(upTo mark: Int, to path: String) { copy = (mark, path) }
 
   /// Records that a photo could not be stored; storing it is retried.
@@ -199,7 +201,7 @@ struct PersistenceQueue {
     photos += missing.keys.filter { !photos.contains($0) }
   }
 
-  /// Records that everything up to a number is stored.
+  /// Records that all items up to a number are stored.
   mutating func didKeep(upTo mark: Int) {
     kept = max(kept, mark)
     isBehind = false
@@ -213,7 +215,7 @@ struct PersistenceQueue {
   /// - Parameters:
   ///   - error: The error.
   ///   - work: The items.
-  ///   - now: Milliseconds since 1970.
+  ///   - now: The current time, in milliseconds since 1970.
   mutating func didFail(_ error: DocumentError, _ work: Work, now: Int64) {
     let first = (work.entries + entries).lazy.compactMap(\.time).first
     behindSince = behindSince ?? first ?? now
@@ -225,7 +227,7 @@ struct PersistenceQueue {
 
   /// Pauses recording.
   ///
-  /// - Parameter now: Milliseconds since 1970.
+  /// - Parameter now: The current time, in milliseconds since 1970.
   mutating func pause(now: Int64) {
     isPaused = true
     behindSince = behindSince ?? now
@@ -240,8 +242,8 @@ struct PersistenceQueue {
   ///
   /// - Parameters:
   ///   - isAboutChanges: Whether the answer confirms that changes are stored. Other answers keep
-  ///     their place in the queue, but do not fail if storing fails.
-  ///   - tell: Sends the answer; receives the error if the changes are not stored.
+  ///     their position in the queue, but do not fail if storing fails.
+  ///   - tell: A function that sends the answer; receives the error if the changes are not stored.
   mutating func answer(
     isAboutChanges: Bool = true,
     _ tell: @escaping (DocumentError?) -> Void
@@ -259,7 +261,7 @@ struct PersistenceQueue {
     let good = answers.prefix { $0.mark <= reached }.count
     let ready = failure == nil ? good : answers.count
     let told = answers.prefix(ready).map { answer in
-      // Everything before the failure is stored.
+      // All items before the failure are stored.
       let outcome =
         answer.mark > reached
         ? failure : answer.photos.compactMap { missing[$0] ?? lost[$0] }.first
@@ -269,23 +271,25 @@ struct PersistenceQueue {
     return told
   }
 
-  /// Whether a new answer can be sent at once.
+  /// Whether a new answer could be sent at once.
   var isIdle: Bool { answers.isEmpty && awaited.isEmpty && recorded <= kept }
 
-  /// The error that keeps recorded work out of the document; nil if all is stored or being stored.
+  /// The error because of which recorded work is not in the document; nil if all work is stored or
+  /// being stored.
   var loss: DocumentError? {
     if isBehind || recorded > kept, let failure { return failure }
     return missing.min { $0.key.path < $1.key.path }?.value ?? obstacle ?? membershipFailure
   }
 
-  /// Whether changes of the board are not in the document.
+  /// Whether the document lacks changes of the board.
   var hasUnsavedWork: Bool { obstacle == nil ? loss != nil : changed > kept }
 
-  /// Whether the work is on disk; every report about saving is derived from this value.
+  /// The save state; every report about saving is derived from this value.
   var state: SaveState {
     guard isOpen, !isPaused else { return .off }
     if let loss {
-      // The copy is complete, even if names, heads or traffic were recorded since it was begun.
+      // The copy has all changes of the board, even if names, heads or traffic were recorded since
+      // it was started.
       let isCopied = copy.map { $0.mark >= changed } ?? false
       return .notSaved(
         SaveProblem(loss, copy: isCopied ? copy?.path : nil, hasUnsavedWork: hasUnsavedWork)
@@ -294,9 +298,10 @@ struct PersistenceQueue {
     return recorded > kept || !photos.isEmpty ? .saving : .saved
   }
 
-  /// Whether so little is waiting to be written that more may be recorded.
+  /// Whether the queue has room for more entries.
   ///
-  /// If writing fails, entries are discarded and a keyframe is written later, so nothing waits.
+  /// If writing fails, entries are discarded and a keyframe is written later, so callers need not
+  /// wait.
   var hasRoom: Bool {
     byteCount < Self.room.byteCount && answers.count < Self.room.answers
   }

@@ -5,10 +5,11 @@ import WhiteboardExport
 import WhiteboardRendering
 import WhiteboardSync
 
-/// Photos that the local user adds.
+/// Photos that the local user adds to the board.
 extension PhotoFiles {
-  /// Reads a photo from the user's file, and stores it in the directory of photos.
-  /// - Returns: The reference for the board, and the photo's upright size on it.
+  /// Reads a photo from a user's file, and stores it in the photo directory.
+  ///
+  /// - Returns: The reference for the board, and the upright size of the photo on the board.
   nonisolated(nonsending) func importPhoto(_ file: String) async throws(CommandError) -> (
     AssetReference, Size
   ) {
@@ -26,7 +27,7 @@ extension PhotoFiles {
       case .malformed:
         throw CommandError(.notAPhoto, "\(shown) is a damaged JPEG or PNG")
       case .truncated:
-        throw CommandError(.notAPhoto, "\(shown) breaks off before the end of its picture")
+        throw CommandError(.notAPhoto, "\(shown) ends before its picture is complete")
       case .tooManyPixels:
         throw CommandError(
           .tooBig,
@@ -44,7 +45,7 @@ extension PhotoFiles {
     return (reference, reference.size(PhotoHeader.orientation(of: bytes)))
   }
 
-  /// Reads a photo without blocking the node; converts WebP if the program can.
+  /// Reads a photo without blocking the node; converts WebP if the program supports it.
   @concurrent private static func readPhoto(
     _ file: String,
     _ converter: (any PhotoConverter)?

@@ -7,16 +7,16 @@ import WhiteboardSync
 
 /// The files of photos.
 ///
-/// A program that names the files of photos in its output keeps a file of each, besides the copy in the
-/// document. Other programs store photos in the document only, and write a file while they read or send the photo.
-/// Confined to the isolation of its node.
+/// A program whose output contains the paths of photos has a file for each photo, besides the copy
+/// in the document. Other programs store photos only in the document, and write a file while a
+/// photo is read or sent. Confined to the isolation of its node.
 final class PhotoFiles {
   let runtime: BoardRuntime
   let configuration: BoardConfiguration
   let members: Members
   let persistence: Persistence
   private(set) var replica: Replica?
-  /// The start of the board's id, which the names of temporary files contain.
+  /// The id prefix of the board, which the names of temporary files contain.
   private var board = ""
   private var paths: [AssetID: String] = [:]
   /// The number of readers of each photo's file.
@@ -34,7 +34,7 @@ final class PhotoFiles {
     self.persistence = persistence
   }
 
-  /// Sets the board whose photos these are.
+  /// Sets the replica and the session of the open board.
   func begin(_ replica: Replica, of session: SessionID) {
     self.replica = replica
     board = session.short
@@ -42,12 +42,12 @@ final class PhotoFiles {
 
   // MARK: - Files
 
-  /// Returns the path of a photo's file, if there is one.
+  /// Returns the path of a photo's file; nil if there is no file.
   func existingPath(_ id: AssetID) -> String? { paths[id] }
 
-  /// Returns the path at which a photo's file belongs.
+  /// Returns the path for a photo's file, whether it exists or not.
   func path(_ id: AssetID, _ format: PhotoFormat) -> String {
-    // The boards of a data directory share the directory, and one must not remove the file of another.
+    // Boards share the photo directory, so the names of temporary files contain the board.
     let board = configuration.keepsPhotoFiles ? "" : "-\(board)"
     return "\(configuration.assetsDirectory)/\(id.description)\(board).\(format.name)"
   }
@@ -58,9 +58,10 @@ final class PhotoFiles {
     runtime.sink.show(.photo(id))
   }
 
-  /// Returns the path of a photo's file, which stays until ``close(_:)``; nil if there is no photo.
+  /// Returns the path of a photo's file, which exists until ``close(_:)``; nil if there is no
+  /// photo.
   ///
-  /// Each call needs a call of ``close(_:)``, whatever it returns.
+  /// Each call needs a matching call of ``close(_:)``, even if it returns nil.
   nonisolated(nonsending) func open(_ id: AssetID) async -> String? {
     readers[id, default: 0] += 1
     if let path = paths[id] { return path }
@@ -79,13 +80,14 @@ final class PhotoFiles {
     return path
   }
 
-  /// Handles that a photo's file is no longer read.
+  /// Releases a photo's file; call it once for each ``open(_:)``.
   func close(_ id: AssetID) {
     guard let count = readers.removeValue(forKey: id), count > 1 else { return remove(id) }
     readers[id] = count - 1
   }
 
-  /// Removes a photo's file if the document has the photo, no output names the file, and it is not being read.
+  /// Removes a photo's file, if the document has the photo, the output does not contain its path,
+  /// and it is not being read.
   func remove(_ id: AssetID) {
     guard !configuration.keepsPhotoFiles, persistence.document != nil, readers[id] == nil,
       !persistence.queue.isWaiting(forPhoto: id.bytes),
@@ -94,7 +96,7 @@ final class PhotoFiles {
     try? FileManager.default.removeItem(atPath: path)
   }
 
-  /// Returns whether a file is the photo with a hash.
+  /// Returns whether a file contains the photo with the given hash.
   func isPhoto(_ path: String, _ id: AssetID) -> Bool {
     let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes)
     return bytes.map { Array(SHA256.hash(data: $0)) == id.bytes } ?? false
@@ -102,14 +104,15 @@ final class PhotoFiles {
 
   // MARK: - Restoring
 
-  /// Makes the photos of a document available, and repairs the document from the files of photos.
+  /// Makes the photos of a document available, and restores photos that the document lacks.
   ///
-  /// A photo whose row is missing or damaged is stored again from its file, if the file is intact.
+  /// If a photo's row is missing or damaged, the photo is stored again from its file, if the file
+  /// is intact.
   nonisolated(nonsending) func restore(
     from document: BoardDocument,
     to replica: Replica
   ) async {
-    // If this cannot be read, each photo is read.
+    // If the list cannot be read, each photo is read instead.
     let stored = try? await document.assetIDs()
     // Includes the photos of deleted objects, since a deletion can be undone.
     for (_, record) in replica.board.state.records {
@@ -117,14 +120,15 @@ final class PhotoFiles {
       let path = path(asset.id, asset.format)
       let isStored = stored?.contains(asset.id.bytes) ?? true
       if isStored, !configuration.keepsPhotoFiles, document.damages.isEmpty {
-        // The photo is checked when it is read. A program that was killed can have left a file.
+        // The photo is checked when it is read. The file may be left over from a program that was
+        // killed.
         try? FileManager.default.removeItem(atPath: path)
         runtime.sink.show(.photo(asset.id))
         replica.assetStored(asset.id, bytes: asset.byteCount, now: runtime.now)
         continue
       }
       if isIntact(asset, path) {
-        // An existing row may be damaged; it is then written again.
+        // If the document is damaged, the row may be too, so it is written again.
         if !isStored || !document.damages.isEmpty { await store(asset, at: path, in: document) }
       } else if isStored {
         guard await extract(asset, to: path, from: document) == nil else { continue }
@@ -139,7 +143,9 @@ final class PhotoFiles {
     }
   }
 
-  /// Whether a file still is the photo; the disk may have damaged it, and it would be sent to others.
+  /// Returns whether a file still contains the photo.
+  ///
+  /// A file that the disk has damaged must not be sent to others.
   private func isIntact(_ asset: AssetReference, _ path: String) -> Bool {
     FileReading.size(path) == asset.byteCount && isPhoto(path, asset.id)
   }
@@ -158,12 +164,12 @@ final class PhotoFiles {
     do throws(DocumentError) {
       try await document.storeAsset(file: path, sha256: asset.id.bytes)
     } catch {
-      // Retried with the next write.
+      // The next write retries this.
       persistence.recordPhoto(asset.id, at: path)
     }
   }
 
-  /// Writes a photo of the document to a file, and removes the photo from the document if it is damaged.
+  /// Writes a photo of the document to a file; removes a damaged photo from the document.
   ///
   /// - Returns: The error of reading the photo or writing the file; nil if the file was written.
   private nonisolated(nonsending) func extract(
@@ -181,7 +187,7 @@ final class PhotoFiles {
       return nil
     } catch {
       if error.code == .damaged {
-        // A copy from another member replaces it.
+        // A copy from another member will replace the photo.
         try? await document.removeAsset(asset.id.bytes)
       }
       reportLoss(asset.id, error)

@@ -1,21 +1,21 @@
 import WhiteboardDocument
 import WhiteboardRendering
 
-/// Whether the work on a board is on disk.
+/// The save state: whether the work on a board is on disk.
 ///
-/// ``PersistenceQueue`` owns the value. All status lines, events, answers, exit messages and metrics
-/// about saving are derived from it.
+/// ``PersistenceQueue`` owns the value. All status lines, events, answers, exit messages and
+/// metrics about saving are derived from it.
 package enum SaveState: Hashable, Sendable {
   /// Saving is off at the user's request: the board is ephemeral, or its recording is paused.
   case off
-  /// Everything is on disk.
+  /// All work is on disk.
   case saved
   /// Some changes are not on disk yet.
   case saving
-  /// Some of the work is not on disk. The program tries again by itself.
+  /// Some work is not on disk. The program keeps trying to save it.
   case notSaved(SaveProblem)
 
-  /// The problem, if some of the work is not on disk.
+  /// The problem; nil unless some work is not on disk.
   package var problem: SaveProblem? {
     if case .notSaved(let problem) = self { problem } else { nil }
   }
@@ -23,7 +23,7 @@ package enum SaveState: Hashable, Sendable {
   /// Whether ending the program now would lose work that is in no file.
   package var wouldLoseWork: Bool { problem.map { $0.hasUnsavedWork && $0.copy == nil } ?? false }
 
-  /// The state in a word or two, for a status line.
+  /// The state in one or two words, for a status line.
   package var words: String {
     switch self {
     case .off: "not stored"
@@ -34,7 +34,7 @@ package enum SaveState: Hashable, Sendable {
   }
 }
 
-/// The reason why some of the work is not on disk.
+/// The reason why some work is not on disk.
 package struct SaveProblem: Hashable, Sendable {
   /// The kind of problem; the raw values are codes for programs and never change.
   package enum Cause: String, Hashable, Sendable {
@@ -71,7 +71,7 @@ package struct SaveProblem: Hashable, Sendable {
   package let cause: Cause
   /// The file and the reason, in one sentence.
   package let message: String
-  /// A file elsewhere that has all of the work, if there is one.
+  /// Another file that contains all of the work; nil if there is none.
   package let copy: String?
   /// Whether the board was changed since it was last saved; false if a board was opened on a disk
   /// that accepts no data, and not changed.

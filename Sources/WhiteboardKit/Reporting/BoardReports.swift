@@ -4,8 +4,8 @@ import WhiteboardSync
 
 /// Reports changes of the board as events, and shows them on the screen.
 ///
-/// Owns what was reported last: the objects, the games and the settings. Changes by hidden authors are not shown,
-/// and their events are marked. Confined to the isolation of its node.
+/// Owns the last reported objects, games and settings. Changes by hidden authors are not shown, and
+/// their events are marked. Confined to the isolation of its node.
 final class BoardReports {
   private let runtime: BoardRuntime
   private let replica: Replica
@@ -50,7 +50,7 @@ final class BoardReports {
   ///
   /// - Parameters:
   ///   - snapshot: The object.
-  ///   - member: The member whose message brought it; nil if it was made here.
+  ///   - member: The member that sent the change; nil for the local member.
   func objectAdded(_ snapshot: ObjectSnapshot, by member: MemberID?) {
     objects[snapshot.id] = snapshot
     games[snapshot.id] = game(snapshot)
@@ -62,7 +62,7 @@ final class BoardReports {
   ///
   /// - Parameters:
   ///   - snapshot: The object.
-  ///   - member: The member whose message brought the change; nil if it was made here.
+  ///   - member: The member that sent the change; nil for the local member.
   func objectChanged(_ snapshot: ObjectSnapshot, by member: MemberID?) {
     let old = objects.updateValue(snapshot, forKey: snapshot.id)
     let game = game(snapshot)
@@ -90,7 +90,7 @@ final class BoardReports {
   ///
   /// - Parameters:
   ///   - id: The object.
-  ///   - member: The member whose message brought the change; nil if it was made here.
+  ///   - member: The member that sent the change; nil for the local member.
   func objectRemoved(_ id: ObjectID, by member: MemberID?) {
     objects[id] = nil
     games[id] = nil
@@ -115,7 +115,7 @@ final class BoardReports {
     )
   }
 
-  /// Reports that a member selected an object, or that no member has it selected.
+  /// Reports that a member selected an object, or that the object is no longer selected.
   func selected(_ id: ObjectID, by member: MemberID?) {
     if let snapshot = board.snapshot(id) { show(.shown(snapshot, games[id])) }
     runtime.emit(
@@ -182,7 +182,7 @@ final class BoardReports {
     runtime.sink.show(change)
   }
 
-  /// Shows or hides all objects of an author, and the pointer of a hidden one.
+  /// Shows or hides all objects of an author, and hides the author's pointer.
   ///
   /// - Returns: The number of objects.
   func setShown(_ isShown: Bool, author: MemberID) -> Int {
@@ -225,7 +225,7 @@ final class BoardReports {
     )
   }
 
-  /// Returns the game as the local member sees it; nil if the object is not a game.
+  /// Returns the local member's view of a game; nil if the object is not a game.
   private func game(_ snapshot: ObjectSnapshot) -> GameView? {
     guard snapshot.kind == .game else { return nil }
     return board.gameView(snapshot.id, for: board.member)

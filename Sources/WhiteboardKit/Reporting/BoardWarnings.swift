@@ -23,7 +23,7 @@ extension BoardEvent.Remark {
     )
   }
 
-  /// Some photos of an author are not requested.
+  /// Some photos of an author exceed the limits, and are not requested.
   static func photosLeftOut(of author: String) -> Self {
     Self(
       code: "photos-left-out",

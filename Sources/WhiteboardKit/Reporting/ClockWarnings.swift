@@ -2,13 +2,13 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The warnings about clocks that are far off (SYN-43).
+/// The warnings about clocks that differ too much (SYN-43).
 extension BoardEvent.Remark {
-  /// Describes a finding about the clock of a member, or about the local clock.
+  /// Creates the warning or note about a clock.
   ///
   /// - Parameters:
-  ///   - report: The finding.
-  ///   - name: The name of the member, safe to display; nil for the local peer.
+  ///   - report: The finding about the clock.
+  ///   - name: The name of the member whose clock it is, safe to display; nil for the local peer.
   init(_ report: ClockReport, of name: String?) {
     self.init(
       code: report.finding == .isRight ? "clock-right" : "clock-off",
@@ -18,9 +18,10 @@ extension BoardEvent.Remark {
     )
   }
 
-  /// Warns if a document was last written at a time ahead of the local clock; nil if it was not.
+  /// Creates the warning that the document was last written at a time ahead of the local clock; nil
+  /// if it was not.
   ///
-  /// The clock was wrong then, or was set back since.
+  /// Either the clock was wrong then, or it was set back since.
   ///
   /// - Parameters:
   ///   - content: The content of the document.
@@ -41,7 +42,7 @@ extension BoardEvent.Remark {
 }
 
 extension DocumentEntry {
-  /// The time at which the entry was recorded here; nil if it has none.
+  /// The time at which the entry was recorded; nil if it has none.
   fileprivate var time: Int64? {
     switch self {
     case .batch(_, let time), .answer(_, let time), .marker(_, let time), .end(let time): time
@@ -51,7 +52,7 @@ extension DocumentEntry {
   }
 }
 
-/// The wording of warnings about clocks.
+/// The texts of warnings about clocks.
 enum ClockText {
   /// Returns the message for a finding about the clock of `name`; nil means the local clock.
   static func message(_ report: ClockReport, of name: String?) -> String {
@@ -87,7 +88,7 @@ enum ClockText {
       + "Check the date and time."
   }
 
-  /// Returns a rounded duration in the greatest unit that fits twice, such as `20 years`.
+  /// Returns a duration in the largest unit that gives at least two, rounded, such as `20 years`.
   static func duration(_ milliseconds: UInt64) -> String {
     let units: [(milliseconds: UInt64, name: String)] = [
       (31_557_600_000, "year"), (86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"),

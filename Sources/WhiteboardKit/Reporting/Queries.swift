@@ -45,7 +45,7 @@ final class Queries {
 
   /// Emits one object or group.
   ///
-  /// - Throws: ``CommandError`` if there is none.
+  /// - Throws: ``CommandError`` if there is no such object or group.
   func emitObject(_ reference: ObjectReference, request: RequestMark?) throws(CommandError) {
     let id = try editor.resolve(reference)
     let snapshot = board.snapshot(id)

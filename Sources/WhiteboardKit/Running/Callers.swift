@@ -39,7 +39,7 @@ extension CommandError {
   /// The error of a command whose caller was canceled; the command itself may still be carried out.
   static let callerCanceled = CommandError(.cancelled, "the task that waited was canceled")
 
-  /// Creates the error of a command whose changes are not on disk.
+  /// Creates the error of a command whose changes are on the board but not on disk.
   init(unsaved failure: DocumentError) {
     let problem = SaveProblem(failure)
     self.init(

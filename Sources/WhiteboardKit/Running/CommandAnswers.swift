@@ -2,14 +2,17 @@ import PeerSession
 import WhiteboardRendering
 import WhiteboardSync
 
-/// The answers to commands, each after all earlier answers and after the disk has what it confirms.
+/// The answers to commands.
 ///
-/// Owns the first failure of a script, and the callers that wait for results. Confined to the isolation of its node.
+/// Each answer waits for all earlier answers, and until the changes that it confirms are on disk.
+///
+/// Owns the first failure of a script, and the callers that wait for results. Confined to the
+/// isolation of its node.
 final class CommandAnswers {
   private let runtime: BoardRuntime
   private let script: BoardConfiguration.Script
   private let persistence: Persistence
-  /// The first command that failed, in a script that continues after failures.
+  /// The first failed command of a script that continues after failures.
   private(set) var firstFailure: WhiteboardError?
   private var callers = Callers()
 
@@ -43,7 +46,7 @@ final class CommandAnswers {
 
   // MARK: - Answers
 
-  /// Answers that a command succeeded, once its changes are stored.
+  /// Answers that a command succeeded, when its changes are stored.
   func succeed(_ request: CommandRequest, _ outcome: CommandOutcome) {
     let isAboutChanges = outcome.hasChanged ?? !request.command.name.changesNothing
     persistence.whenStored(isAboutChanges: isAboutChanges) { failure in
@@ -161,7 +164,7 @@ extension CommandError {
     self.init(code, TerminalText.cleaned(error.message))
   }
 
-  /// Creates the answer to a message that did not reach every recipient.
+  /// Creates the error of a message that some recipients did not confirm.
   init(_ report: DeliveryReport) {
     let missing = report.undelivered.map { "\(EventText.person($0.name, $0.peer)) (\($0.reason))" }
     let count = report.delivered.count

@@ -12,13 +12,13 @@ final class CommandBuffer {
 
   /// Creates an empty buffer.
   ///
-  /// - Parameter hasInput: Whether commands can follow.
+  /// - Parameter hasInput: Whether the input can add commands.
   init(hasInput: Bool) { isAtEnd = !hasInput }
 
-  /// Whether no further command can be added now.
+  /// Whether no command can be added now.
   var isAtEndOrFull: Bool { isAtEnd || queue.isFull }
 
-  /// Whether a command that answers a question is in the buffer, or can follow.
+  /// Whether the buffer contains a command that answers a question, or can still receive one.
   var canHoldAnswer: Bool { !isAtEndOrFull || contains(where: \.answersInvitation) }
 
   /// Whether a condition holds for at least one of the commands.
@@ -37,7 +37,7 @@ final class CommandBuffer {
     while queue.isFull, !isClosed { await withCheckedContinuation { producer = $0 } }
   }
 
-  /// Handles that no further command follows.
+  /// Handles the end of the input.
   func endInput() {
     isAtEnd = true
     resumeConsumer()
@@ -77,7 +77,7 @@ final class CommandBuffer {
 
   // MARK: - The end
 
-  /// Resumes both tasks and makes neither wait again; may be called again.
+  /// Closes the buffer and resumes both waiting tasks; can be called again.
   func close() {
     isClosed = true
     resumeConsumer()

@@ -1,16 +1,16 @@
 /// The commands that were read and have not run yet, in order.
 ///
-/// `accept`, `decline` and `cancel` answer something that another peer or command began. If they name something
-/// that is pending, they run at once, even while another command waits. Otherwise they run in their turn, so that
-/// the meaning of a script does not depend on how fast it is read.
+/// `accept`, `decline` and `cancel` refer to a request, an offer or a transfer. If it is pending,
+/// they run at once, even while another command waits. Otherwise they run in order, so that the
+/// meaning of a script does not depend on how fast it is read.
 struct CommandQueue: Sendable {
   private var entries: [CommandInput] = []
   private var head = 0
 
-  /// The number of commands that are read ahead.
+  /// The maximum number of commands that are read ahead.
   static let capacity = 64
 
-  /// Whether no more commands should be read for now.
+  /// Whether the queue has no room for more commands.
   var isFull: Bool { entries.count - head >= CommandQueue.capacity }
 
   /// Whether the queue has no commands.
@@ -34,7 +34,7 @@ struct CommandQueue: Sendable {
     return entries[head]
   }
 
-  /// Removes the first command if it may run out of order, according to `isDue`.
+  /// Removes the first command, if `isDue` returns true for it.
   mutating func popFirst(where isDue: (Command) -> Bool) -> CommandRequest? {
     guard head < entries.count, case .request(let request) = entries[head], isDue(request.command)
     else { return nil }
@@ -42,11 +42,12 @@ struct CommandQueue: Sendable {
     return request
   }
 
-  /// Removes the first of all commands that may run now, according to `isDue`.
+  /// Removes the first of the commands for which `isDue` returns true.
   ///
-  /// - Parameter isDue: Also receives whether the command is the first in the queue.
-  /// - Returns: The command; nil if none may run.
-  /// - Complexity: O(*n*) in the commands of the queue.
+  /// - Parameter isDue: Whether a command can run now; also receives whether the command is the
+  ///   first in the queue.
+  /// - Returns: The command; nil if none can run.
+  /// - Complexity: O(*n*), where *n* is the number of queued commands.
   mutating func popAny(
     where isDue: (_ command: Command, _ isFirst: Bool) -> Bool
   ) -> CommandRequest? {

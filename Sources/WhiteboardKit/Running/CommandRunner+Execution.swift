@@ -3,7 +3,7 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The functions of the commands.
+/// The implementation of each command.
 extension CommandRunner {
   /// Runs one command.
   ///
@@ -223,9 +223,10 @@ extension CommandRunner {
     return CommandOutcome()
   }
 
-  /// Runs a command that changes the board, and adds to its result whether it did.
+  /// Runs a command that changes the board, and adds to its result whether the board changed.
   ///
-  /// If `endsStroke`, the stroke that is being drawn ends first, since nothing else belongs to its undo step.
+  /// If `endsStroke`, the current stroke ends first, since its undo step must contain no other
+  /// change.
   private nonisolated(nonsending) func change(
     endsStroke: Bool = true,
     _ body: nonisolated(nonsending) (BoardEditor) async throws(CommandError) -> CommandOutcome
@@ -241,7 +242,7 @@ extension CommandRunner {
 
   /// Permanently removes all objects that an author created, except settings.
   ///
-  /// Other commands and changes run in between.
+  /// Other commands and changes can run in between.
   private nonisolated(nonsending) func purge(
     author: MemberID,
     _ editor: BoardEditor
@@ -260,7 +261,7 @@ extension CommandRunner {
     }
   }
 
-  /// Accepts a file, a peer that asks to join, or the words on both screens (ADM-8).
+  /// Accepts a file, a peer that asks to join, or the verification words (ADM-8).
   ///
   /// If `isAlways`, the peer is admitted without asking from now on.
   private nonisolated(nonsending) func accept(
@@ -274,7 +275,7 @@ extension CommandRunner {
     try await invitations.answer(target, with: .accept, isAlways: isAlways)
   }
 
-  /// Declines a file, a peer that asks to join, or the words on both screens.
+  /// Declines a file, a peer that asks to join, or the verification words.
   private nonisolated(nonsending) func decline(
     _ target: String,
     reason: String

@@ -5,7 +5,7 @@ extension CommandRunner {
   /// Waits until a condition holds.
   ///
   /// - Returns: The contents of the answer; for `synced`, the members.
-  /// - Throws: ``CommandError`` with the condition that did not hold in time.
+  /// - Throws: ``CommandError`` if the condition did not hold in time.
   nonisolated(nonsending) func wait(
     for condition: WaitCondition,
     timeout: Duration?

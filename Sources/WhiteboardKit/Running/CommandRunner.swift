@@ -2,9 +2,10 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Reads the commands of the input and runs them in their order, until the input or the node ends.
+/// Reads the commands of the input and runs them in order, until the input or the node ends.
 ///
-/// Owns the commands that wait and the rules for the end of a script. Confined to the isolation of its node.
+/// Owns the queued commands, and applies the rules for the end of a script. Confined to the
+/// isolation of its node.
 final class CommandRunner {
   let runtime: BoardRuntime
   let configuration: BoardConfiguration
@@ -15,7 +16,7 @@ final class CommandRunner {
   let persistence: Persistence
   let outbox: Outbox
   let transfers: Transfers
-  /// The commands that wait.
+  /// The commands that have not run yet.
   let buffer: CommandBuffer
   /// The open board; nil before it is open.
   private var openBoard: ActiveBoard?
@@ -63,7 +64,7 @@ final class CommandRunner {
 
   // MARK: - Reading
 
-  /// Reads commands until there are no more, no faster than they run.
+  /// Reads commands until the input ends, no faster than they run.
   nonisolated(nonsending) func read(_ input: any CommandSource) async {
     while runtime.ending == nil {
       let next: CommandInput?
@@ -84,9 +85,9 @@ final class CommandRunner {
 
   // MARK: - Commands out of order
 
-  /// Runs the commands that answer something that is pending, if they are first in the buffer.
+  /// Runs the first queued commands that answer a pending question or transfer.
   ///
-  /// While the local peer joins, other commands do not run, so those commands need not be first.
+  /// While the local peer joins, other commands do not run, so these commands need not be first.
   nonisolated(nonsending) func runDueCommands() async {
     while runtime.ending == nil,
       let request = runtime.call({ $0.joiner != nil })
@@ -97,9 +98,9 @@ final class CommandRunner {
     }
   }
 
-  /// Whether a command may run while the local peer joins a board.
+  /// Returns whether a command can run while the local peer joins a board.
   ///
-  /// A user's `quit` runs at once. In a script it comes after the commands before it.
+  /// A user's `quit` runs at once. In a script, `quit` runs after the commands before it.
   private func isDueWhileJoining(_ command: Command, isFirst: Bool) -> Bool {
     switch command {
     case .quit, .quitAnyway, .leave:
@@ -108,10 +109,10 @@ final class CommandRunner {
     }
   }
 
-  /// Whether a waiting command answers something that is pending.
+  /// Whether a queued command answers a pending question or transfer.
   var hasDueCommand: Bool { buffer.contains(where: { isDue($0) }) }
 
-  /// Whether a command answers something that is pending.
+  /// Returns whether a command answers a pending question or transfer.
   private func isDue(_ command: Command) -> Bool {
     switch command {
     case .accept(let target, _), .decline(let target, _):
@@ -123,7 +124,8 @@ final class CommandRunner {
     }
   }
 
-  /// Returns the offered file that a word of `accept` or `decline` means; nil if it means a request to join.
+  /// Returns the offered file that an argument of `accept` or `decline` names; nil if it names a
+  /// request to join.
   func fileOffer(_ word: String) -> TransferID? {
     (try? invitations.find(word)) == nil ? transfers.offer(word) : nil
   }
@@ -136,7 +138,7 @@ final class CommandRunner {
   /// Runs commands in their order on a board, until the input or the node ends.
   nonisolated(nonsending) func runCommands(on board: ActiveBoard) async {
     while let input = await buffer.next(), runtime.ending == nil {
-      // The next commands may answer something that is pending, and this command may take long.
+      // While this command runs, the next commands may answer a pending question or transfer.
       runtime.spawn { node in await node.commandRunner.runDueCommands() }
       switch input {
       case .failure(let error): answers.fail(error)
@@ -185,14 +187,14 @@ final class CommandRunner {
 
   // MARK: - The end
 
-  /// Leaves the session; without one, the node ends.
+  /// Leaves the session; if there is none, ends the node.
   nonisolated(nonsending) func leave() async {
     guard let session = runtime.call({ $0.session }) else { return runtime.end(.asked) }
     await finishMessages()
     await session.leave()
   }
 
-  /// Answers `quit` after all messages, and ends the node.
+  /// Waits until all messages are answered, then answers `quit` and ends the node.
   nonisolated(nonsending) func quit(_ request: CommandRequest) async {
     await finishMessages()
     answers.succeed(request, CommandOutcome())
@@ -205,7 +207,7 @@ final class CommandRunner {
 
   /// Checks that `quit` loses no work.
   ///
-  /// - Throws: ``CommandError`` with the code `notSaved` if it would.
+  /// - Throws: ``CommandError`` with the code `notSaved` if work would be lost.
   nonisolated(nonsending) func checkQuit() async throws(CommandError) {
     guard await persistence.wouldLoseWork() else { return }
     isQuitRefused = true
@@ -215,13 +217,13 @@ final class CommandRunner {
   /// Ends the node after the last command, if the input was a script or `quit` was refused.
   private nonisolated(nonsending) func inputEnded(_ board: ActiveBoard) async {
     guard case .run = configuration.script else {
-      // No other command can follow, so the node ends as soon as that loses no work.
+      // No other command can follow, so the node ends as soon as no work would be lost.
       if isQuitRefused, await runtime.wait(until: { !self.persistence.state.wouldLoseWork }) {
         runtime.end(.asked)
       }
       return
     }
-    // A script without commands still waits for the board.
+    // A script without commands also waits for the board.
     if let error = await board.catchUp.hold(for: .board), answers.firstFailure == nil {
       return runtime.end(.failed(WhiteboardError(error)))
     }
@@ -229,7 +231,8 @@ final class CommandRunner {
     runtime.end(answers.firstFailure.map { .failed($0) } ?? ending)
   }
 
-  /// Waits until every member has all changes of a script, and returns how the script ends.
+  /// Waits until every member has all changes of a script; returns the reason with which the script
+  /// ends.
   private nonisolated(nonsending) func endOfScript(
     on board: ActiveBoard
   ) async -> BoardRuntime.Ending {

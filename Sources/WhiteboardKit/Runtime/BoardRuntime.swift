@@ -3,9 +3,9 @@ import WhiteboardSync
 
 /// The services that the parts of a node share: events, conditions, tasks, time, and the end.
 ///
-/// Confined to the isolation of its node; each part holds a reference.
+/// Confined to the isolation of its node; each part holds a reference to it.
 final class BoardRuntime {
-  /// Work that runs concurrently with everything else in the node's isolation.
+  /// An asynchronous function that runs in the node's isolation, concurrently with the other jobs.
   typealias Job = @Sendable (isolated SharedBoard) async -> Void
 
   /// The reason why the node ends.
@@ -24,13 +24,13 @@ final class BoardRuntime {
   let start: ContinuousClock.Instant
   /// The receiver of the events.
   let sink: any EventSink
-  /// The jobs to run; the node takes them into its task group.
+  /// The jobs to run; the node adds them to its task group.
   let jobs: AsyncStream<Job>
 
-  /// Why the node ends; nil while it does not.
+  /// The reason why the node ends; nil while it runs.
   private(set) var ending: Ending?
 
-  /// The node, which owns the runtime and so must not be kept alive by it.
+  /// The node, which owns the runtime; a strong reference would keep the node alive.
   unowned let node: SharedBoard
   private let jobSource: AsyncStream<Job>.Continuation
   private var pump = EventPump()
@@ -38,7 +38,7 @@ final class BoardRuntime {
   private var nextCondition = 0
   private var endWaiter: CheckedContinuation<Void, Never>?
   private var wakeTimer = WakeTimer()
-  /// Whether work is due that no deadline announces.
+  /// Whether work is pending that has no deadline.
   private var isWorkDue = false
   private var goodbyeLimit: ContinuousClock.Instant?
 
@@ -49,40 +49,40 @@ final class BoardRuntime {
     (jobs, jobSource) = AsyncStream.makeStream()
   }
 
-  /// Calls the node from one of its parts.
+  /// Calls a function of the node from one of its parts.
   ///
-  /// The parts run in the node's isolation. They reach the node through this function, since a closure that
-  /// captures the node would keep it alive for ever.
+  /// The parts run in the node's isolation. They use this function because a closure that captures
+  /// the node would keep it alive.
   func call<Result: Sendable>(_ body: (isolated SharedBoard) -> Result) -> Result {
     node.assumeIsolated(body)
   }
 
-  /// Performs the actions of the replica; to be called after every call that may add one.
+  /// Performs the actions of the replica; must be called after each call that may add one.
   func performActions() { call { $0.performActions() } }
 
   // MARK: - Jobs
 
-  /// Runs a job until it returns or the node is over.
+  /// Runs a job until it returns or the node ends.
   func spawn(_ job: @escaping Job) { jobSource.yield(job) }
 
-  /// Accepts no more jobs.
+  /// Ends the stream of jobs; later jobs are ignored.
   func finishJobs() { jobSource.finish() }
 
   // MARK: - The end
 
-  /// Makes the node end, for the first reason that is given.
+  /// Makes the node end; only the first reason counts.
   func end(_ reason: Ending) {
     guard ending == nil else { return }
     ending = reason
     finish()
   }
 
-  /// Replaces the reason of an end that has begun.
+  /// Replaces the reason after the node has begun to end.
   func replaceEnding(_ reason: Ending) {
     if ending != nil { ending = reason }
   }
 
-  /// Resumes every waiter of the runtime and the node; may be called again.
+  /// Resumes every waiter of the runtime and the node; can be called again.
   func finish() {
     guard ending != nil else { return }
     endWaiter?.resume()
@@ -99,9 +99,10 @@ final class BoardRuntime {
     await withCheckedContinuation { endWaiter = $0 }
   }
 
-  /// Returns the time until which pending messages may delay the end; the first call sets it.
+  /// Returns the time until which the node may delay its end to send pending messages; the first
+  /// call sets it.
   ///
-  /// It is as long as a user would wait for a program to end.
+  /// The delay is as long as a user would wait for a program to end.
   func limitOfGoodbye() -> ContinuousClock.Instant {
     let limit = goodbyeLimit ?? clock.now + .seconds(2)
     goodbyeLimit = limit
@@ -110,20 +111,21 @@ final class BoardRuntime {
 
   // MARK: - Events
 
-  /// Emits an event after all events before it.
+  /// Emits an event after all earlier events.
   func emit(_ event: BoardEvent) {
     pump.append(event)
     deliver()
   }
 
-  /// Roughly the number of bytes of all events so far that were not joined to an earlier one.
+  /// The approximate number of bytes of all events so far, without those merged into a pending
+  /// event.
   var emittedBytes: Int { pump.appendedBytes }
 
   private func deliver() {
     guard let events = pump.begin() else { return }
     let sink = sink
     let node = node
-    // Ends when the sink has accepted the events or failed; `flush` waits for it.
+    // This task ends when the sink has accepted the events or failed; `flush` waits for that.
     Task {
       var failure: OutputError?
       do throws(OutputError) {
@@ -135,7 +137,7 @@ final class BoardRuntime {
     }
   }
 
-  /// Handles that the sink has accepted events, or failed.
+  /// Continues after the sink has accepted events, or failed.
   func delivered(_ failure: OutputError?) {
     for waiter in pump.end(failure) { waiter.resume() }
     if let failure {
@@ -159,7 +161,7 @@ final class BoardRuntime {
 
   // MARK: - Conditions
 
-  /// Checks the conditions that are waited for; to be called after every change of state.
+  /// Checks the conditions of all waiters; must be called after each change of state.
   func changed() {
     for (key, condition) in conditions where condition.holds() {
       conditions[key] = nil
@@ -172,7 +174,7 @@ final class BoardRuntime {
   /// - Parameters:
   ///   - timeout: The maximum wait; nil for no limit.
   ///   - holds: The condition; checked now and after each ``changed()``.
-  /// - Returns: True if the condition held; false if the time was over or the node ends.
+  /// - Returns: True if the condition held; false if the wait timed out or the node ends.
   nonisolated(nonsending) func wait(
     timeout: Duration? = nil,
     until holds: @escaping () -> Bool
@@ -199,7 +201,7 @@ final class BoardRuntime {
 
   // MARK: - Time
 
-  /// The current time on both clocks.
+  /// The current wall-clock time and uptime.
   var now: Moment { Moment(wall: SystemTime.milliseconds, uptime: milliseconds(uptime) + 1) }
 
   /// The time since the node was created.
@@ -209,18 +211,18 @@ final class BoardRuntime {
     UInt64(duration / .milliseconds(1))
   }
 
-  /// Returns the first instant at which ``now`` has the given uptime.
+  /// Returns the first instant at which the uptime of ``now`` reaches a value in milliseconds.
   func instant(_ uptime: UInt64) -> ContinuousClock.Instant {
     start + .milliseconds(Int64(clamping: uptime) - 1)
   }
 
-  /// Sleeps until work is due, or until ``wake(by:)`` or ``wakeNow()``.
+  /// Sleeps until the given instant, or until ``wake(by:)`` or ``wakeNow()`` ends the sleep.
   nonisolated(nonsending) func sleep(until due: ContinuousClock.Instant) async {
     guard ending == nil, !isWorkDue else {
       isWorkDue = false
       return
     }
-    // The clock of replicas is in milliseconds.
+    // At least 1 ms, since the clock of replicas counts milliseconds.
     let sleeper = wakeTimer.begin(until: max(due, clock.now + .milliseconds(1)))
     await withTaskCancellationHandler {
       await sleeper.value
@@ -231,10 +233,10 @@ final class BoardRuntime {
     isWorkDue = false
   }
 
-  /// Ends the sleep of ``sleep(until:)`` by the given time.
+  /// Makes ``sleep(until:)`` return by the given time.
   func wake(by due: ContinuousClock.Instant) { wakeTimer.wake(by: due) }
 
-  /// Ends the present sleep of ``sleep(until:)``, or makes the next one return at once.
+  /// Makes the current ``sleep(until:)`` return now, or the next one at once.
   func wakeNow() {
     isWorkDue = true
     wakeTimer.wake(by: clock.now)

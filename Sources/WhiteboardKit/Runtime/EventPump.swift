@@ -1,46 +1,49 @@
-/// Carries events from the node to whoever is told, in order, and makes the node wait for them.
+/// The queue of events between the node and its sink, with back-pressure.
 ///
-/// Confined to the node's isolation; the sink is waited for outside of it.
+/// Confined to the node's isolation; the wait for the sink is outside of it.
 ///
-/// While the reader is behind, an event about an object replaces the pending one about the same
-/// object by the same author. So the pump holds one copy of an object, however often it changes.
+/// If the sink is slow, an event about an object replaces the pending event of the same author
+/// about the same object. So at most one state of an object is pending for each author, however
+/// often it changes.
 struct EventPump {
   private var pending: [BoardEvent] = []
   private(set) var pendingBytes = 0
-  /// Roughly the number of bytes of the events that are being told.
+  /// The approximate number of bytes of the events that the sink is receiving.
   ///
   /// It exceeds twice the capacity only if one of the events is large.
   private var tellingBytes = 0
-  /// The bytes of all events so far that were not joined to an earlier one, roughly.
+  /// The approximate number of bytes of all events so far, without those merged into a pending
+  /// event.
   private(set) var appendedBytes = 0
-  /// The index of the pending event of each object that a later one may replace.
+  /// For each object, the index of its pending event that a later event may replace.
   private var replaceable: [String: Int] = [:]
   private var isDelivering = false
   private var failure: OutputError?
   private var waiters: [CheckedContinuation<Void, Never>] = []
 
-  /// How many events wait before those who make them wait too.
+  /// The number of pending events at which the node waits for the sink.
   static let capacity = 1_024
-  /// How many bytes of what others sent, roughly.
+  /// The approximate number of pending bytes of variable-size content at which the node waits for
+  /// the sink.
   static let byteCapacity = 1024 * 1024
-  /// With so many events pending the reader is behind.
+  /// The number of pending events from which events about the same object are merged.
   static let backlog = 64
-  /// With so many bytes pending the reader is behind.
+  /// The number of pending bytes from which events about the same object are merged.
   static let byteBacklog = 64 * 1024
 
-  /// Whether there is room for more.
+  /// Whether the queue has room for more events.
   var hasRoom: Bool {
     (pending.count < EventPump.capacity && pendingBytes < EventPump.byteCapacity
       && tellingBytes < 2 * EventPump.byteCapacity) || failure != nil
   }
 
-  /// Whether everything has been told.
+  /// Whether the sink has received all events, or failed.
   var isIdle: Bool { (pending.isEmpty && !isDelivering) || failure != nil }
 
-  /// The error that ended the output.
+  /// The error of the sink; nil if it has not failed.
   var error: OutputError? { failure }
 
-  /// Adds an event at the end, or joins it to the pending event of the same object.
+  /// Appends an event, or merges it into the pending event of the same object.
   mutating func append(_ event: BoardEvent) {
     guard failure == nil else { return }
     switch event.subject {
@@ -52,7 +55,7 @@ struct EventPump {
       }
       replaceable[id] = pending.count
     case .selection(let id): replaceable[id] = nil
-    // An answer or a message may tell of the objects as they were at that time.
+    // An answer or a message may refer to the objects as they were at that time.
     case .other: replaceable = [:]
     }
     let weight = event.weight
@@ -65,7 +68,7 @@ struct EventPump {
     pending.count >= EventPump.backlog || pendingBytes >= EventPump.byteBacklog
   }
 
-  /// Takes what is to be told now, where nothing is being told yet.
+  /// Removes and returns all pending events; nil if there are none, or the sink is still receiving.
   mutating func begin() -> [BoardEvent]? {
     guard !isDelivering, !pending.isEmpty, failure == nil else { return nil }
     isDelivering = true
@@ -78,9 +81,9 @@ struct EventPump {
     return pending
   }
 
-  /// What was begun is over.
+  /// Handles that the sink has accepted the events, or failed.
   ///
-  /// - Returns: Whom to wake.
+  /// - Returns: The waiters to resume.
   mutating func end(_ error: OutputError?) -> [CheckedContinuation<Void, Never>] {
     isDelivering = false
     tellingBytes = 0
@@ -89,16 +92,16 @@ struct EventPump {
     return waiters
   }
 
-  /// Adds one to be woken when something has been told.
+  /// Adds a waiter, which is resumed when the sink has accepted the current events.
   mutating func wait(_ continuation: CheckedContinuation<Void, Never>) {
     waiters.append(continuation)
   }
 }
 
 extension BoardEvent {
-  /// What an event is about, as far as events are joined.
+  /// The subject of an event, which decides whether it can be merged.
   fileprivate enum Subject {
-    /// The object appeared, changed or went.
+    /// An object was added, changed or removed.
     case object(String)
     /// The object was selected or released.
     case selection(String)
@@ -115,8 +118,8 @@ extension BoardEvent {
     }
   }
 
-  /// Returns one event that says the same as this one and a later one about the same object, or nil
-  /// if there is none.
+  /// Returns one event that replaces this one and a later one about the same object; nil if that is
+  /// not possible.
   fileprivate func followed(by later: BoardEvent) -> BoardEvent? {
     switch (self, later) {
     case (.objectAdded(var event), .objectChanged(let later)) where event.by == later.by:
@@ -131,7 +134,7 @@ extension BoardEvent {
     }
   }
 
-  /// The bytes in it that have no small limit, roughly.
+  /// The approximate number of bytes of the parts of the event that have no small limit.
   fileprivate var weight: Int {
     switch self {
     case .data(let event): event.base64.count + (event.text?.utf8.count ?? 0)
@@ -149,7 +152,7 @@ extension BoardEvent {
 }
 
 extension BoardEvent.ObjectDescription {
-  /// How many bytes it has as a line of output, roughly.
+  /// The approximate number of bytes of the object's description in an output line.
   fileprivate var weight: Int {
     let pairs = (points?.count ?? 0) + (erased?.count ?? 0)
     let ids = (groups?.count ?? 0) + (members?.count ?? 0)

@@ -6,15 +6,15 @@
 
 /// The receiver of the events of a node.
 package protocol EventSink: Sendable {
-  /// Receives events in their order; returns when there is room for more.
+  /// Receives events in order; returns when the sink has room for more.
   ///
-  /// - Throws: ``OutputError`` if no more events can be received.
+  /// - Throws: ``OutputError`` if the sink can receive no more events.
   func write(_ events: [BoardEvent]) async throws(OutputError)
 
   /// Receives a change of the board when it happens, before its event.
   ///
-  /// It does not wait: a slow receiver stores only the latest state of each object. The default does
-  /// nothing.
+  /// The function does not wait: a slow receiver stores only the latest state of each object. The
+  /// default implementation does nothing.
   func show(_ change: BoardChange)
 }
 
@@ -22,12 +22,12 @@ extension EventSink {
   package func show(_ change: BoardChange) {}
 }
 
-/// An error of output that cannot be written.
+/// An error of the output to which a sink writes.
 package struct OutputError: Error, Equatable, Sendable {
   /// The system's error number.
   package let number: Int32
 
-  /// Creates an error with the system's number.
+  /// Creates an error with the system's error number.
   package init(number: Int32) { self.number = number }
 
   /// Whether the reader of the output closed its end, which is not an error of this program.

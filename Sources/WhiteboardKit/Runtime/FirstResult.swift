@@ -1,4 +1,4 @@
-/// Returns the result of the body; nil after a timeout, when the body is canceled and awaited.
+/// Returns the result of `body`, or nil after a timeout; then `body` is canceled and awaited.
 package func firstOf<Success: Sendable>(
   within limit: Duration,
   _ body: @escaping @Sendable () async -> Success?

@@ -1,13 +1,13 @@
-/// The sleep of a task that does what is due, which whoever makes something due earlier cuts short.
+/// A timer for a task that sleeps until its next deadline, and that an earlier deadline wakes.
 ///
 /// Confined to the node's isolation.
 struct WakeTimer {
   private var until: ContinuousClock.Instant?
   private var sleeper: Task<Void, Never>?
 
-  /// Begins; the task that is to sleep waits for what this gives.
+  /// Starts the timer, and returns a task that ends when the timer fires.
   mutating func begin(until due: ContinuousClock.Instant) -> Task<Void, Never> {
-    // Ends when it is due or cut short; the task that is to sleep waits for it.
+    // The task ends at the deadline, or when `wake(by:)` cancels it.
     let sleeper = Task.detached { _ = try? await ContinuousClock().sleep(until: due) }
     until = due
     self.sleeper = sleeper
@@ -20,7 +20,7 @@ struct WakeTimer {
     sleeper = nil
   }
 
-  /// Wakes the task by the given time, or at once if that has passed.
+  /// Fires the timer now if it would fire after the given time.
   func wake(by due: ContinuousClock.Instant) {
     if let until, due < until { sleeper?.cancel() }
   }

@@ -2,12 +2,12 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// The application messages of users: sends them, answers `send` when the recipients have confirmed, and reports
-/// those that arrive.
+/// The application messages of users: sends them, answers `send` when the recipients have
+/// confirmed, and reports incoming ones.
 ///
 /// Confined to the isolation of its node.
 final class ApplicationMessages {
-  /// The maximum length of a message, in bytes, that its event also contains as text.
+  /// The maximum length, in bytes, up to which the event of a message also contains it as text.
   private static let textLimit = 1 << 20
 
   private let runtime: BoardRuntime
@@ -36,9 +36,10 @@ final class ApplicationMessages {
 
   // MARK: - Sending
 
-  /// Returns the members that the words of a command name; all members if there are no words.
+  /// Returns the members that the arguments of a command name; all members if there are no
+  /// arguments.
   ///
-  /// - Throws: ``CommandError`` if a word names no member, or no member is connected.
+  /// - Throws: ``CommandError`` if an argument names no member, or no member is connected.
   func recipients(_ words: [String]) throws(CommandError) -> [PeerID] {
     guard !members.isEmpty else {
       throw CommandError(
@@ -74,13 +75,14 @@ final class ApplicationMessages {
     runtime.performActions()
   }
 
-  /// Queues a message; later commands run before it is answered.
+  /// Queues a message, and returns before the recipients confirm it, so later commands can run.
   nonisolated(nonsending) func send(
     _ bytes: [UInt8],
     to words: [String],
     answering request: CommandRequest
   ) async throws(CommandError) {
-    // Later commands wait too, so that the messages to a slow peer are bounded and none is dropped.
+    // Later commands wait too, so that the messages to a slow peer stay bounded and none is
+    // dropped.
     _ = await runtime.wait { self.deliveries.hasRoom }
     guard runtime.ending == nil else { throw CommandError(.ending, "the program ends") }
     let peers = try recipients(words)
@@ -95,7 +97,7 @@ final class ApplicationMessages {
   /// Whether all messages are answered.
   var isEmpty: Bool { deliveries.isEmpty }
 
-  /// Handles that the session accepted a message, and asks its recipients to confirm it.
+  /// Handles that the session accepted a message, and requests confirmations from its recipients.
   func accepted(_ number: Int, _ receipt: SendReceipt) {
     for peer in deliveries.taken(number, receipt) {
       runtime.spawn { node in await node.board?.messages.awaitConfirmations(by: peer) }
@@ -119,8 +121,9 @@ final class ApplicationMessages {
   ///
   /// - Parameters:
   ///   - peer: The peer.
-  ///   - reason: The reason for its departure, in one word.
-  ///   - report: Emits its departure before the answers; receives the number of unconfirmed messages.
+  ///   - reason: The reason why the peer left, in one word.
+  ///   - report: Emits the event that the peer left, before the answers; receives the number of
+  ///     unconfirmed messages.
   func endDeliveries(to peer: PeerID, reason: String, _ report: (Int) -> Void = { _ in }) {
     let (ended, undelivered) = deliveries.left(
       peer,
@@ -131,7 +134,7 @@ final class ApplicationMessages {
     answer(ended)
   }
 
-  /// Waits until all messages are confirmed, or until `limit`, and then ends the remaining deliveries.
+  /// Waits until all messages are confirmed, or until `limit`; then ends the remaining deliveries.
   nonisolated(nonsending) func finish(before limit: ContinuousClock.Instant) async {
     while runtime.clock.now < limit, !deliveries.isEmpty {
       try? await runtime.clock.sleep(for: .milliseconds(5))

@@ -32,7 +32,7 @@ struct MessageDeliveries {
   private var last = 0
   private var byteCount = 0
 
-  /// The numbers of unanswered messages and of their bytes at which `send` waits.
+  /// The numbers of unanswered messages and of their bytes from which `send` waits.
   static let capacity = (messages: 16_384, bytes: SendQueue.patience)
 
   /// Whether one more message may be sent now.
@@ -46,10 +46,10 @@ struct MessageDeliveries {
   /// Adds a message that is about to be queued.
   ///
   /// - Parameters:
-  ///   - request: The command that it answers.
-  ///   - byteCount: Its length.
-  ///   - peers: Its recipients, each once; at least one.
-  /// - Returns: Its number.
+  ///   - request: The command that sends the message.
+  ///   - byteCount: The length of the message.
+  ///   - peers: The recipients, without duplicates; at least one.
+  /// - Returns: The number of the message.
   mutating func add(_ request: CommandRequest, byteCount: Int, to peers: [PeerID]) -> Int {
     last += 1
     messages[last] = Message(request: request, byteCount: byteCount, open: peers.count)
@@ -61,9 +61,10 @@ struct MessageDeliveries {
   /// Records that the session accepted a message for some of its recipients.
   ///
   /// - Parameters:
-  ///   - number: The message's number.
-  ///   - receipt: Its receipt.
-  /// - Returns: The recipients that were not asked for confirmation yet; the caller must ask them.
+  ///   - number: The number of the message.
+  ///   - receipt: The receipt of the message.
+  /// - Returns: The recipients without a pending confirmation request; the caller must send one to
+  ///   each.
   mutating func taken(_ number: Int, _ receipt: SendReceipt) -> [PeerID] {
     var unasked: [PeerID] = []
     for peer in receipt.peers {
@@ -81,10 +82,11 @@ struct MessageDeliveries {
     return unasked
   }
 
-  /// Returns the last message that the session accepted for a recipient and that it has not
-  /// confirmed.
+  /// Returns the last message that the session accepted for a recipient, if the recipient has not
+  /// confirmed it.
   ///
-  /// If there is none, the recipient counts as not asked until the session accepts another message.
+  /// If there is none, the recipient has no pending confirmation request until the session accepts
+  /// another message for it.
   mutating func lastTaken(for peer: PeerID) -> (number: Int, receipt: SendReceipt)? {
     guard let recipient = recipients[peer], recipient.taken > 0,
       let receipt = recipient.messages[recipient.taken - 1].receipt
@@ -97,7 +99,7 @@ struct MessageDeliveries {
 
   /// Records that a recipient confirmed all messages up to the given one.
   ///
-  /// - Returns: The answers to messages that have no open recipient left.
+  /// - Returns: The answers to messages that wait for no other recipient.
   mutating func confirmed(upTo number: Int, by peer: PeerID) -> [Answer] {
     guard var recipient = recipients[peer] else { return [] }
     let count = recipient.messages.prefix { $0.number <= number }.count
@@ -114,9 +116,9 @@ struct MessageDeliveries {
   ///
   /// - Parameters:
   ///   - peer: The recipient.
-  ///   - name: Its name.
-  ///   - reason: The reason for its departure, in one word.
-  /// - Returns: The answers to messages that have no other open recipient, and the number of
+  ///   - name: The recipient's display name.
+  ///   - reason: The reason why the recipient left, in one word.
+  /// - Returns: The answers to messages that wait for no other recipient, and the number of
   ///   messages that the recipient did not confirm.
   mutating func left(
     _ peer: PeerID,
@@ -141,7 +143,7 @@ struct MessageDeliveries {
     return (answers, undelivered)
   }
 
-  /// The recipients with unconfirmed messages, in order.
+  /// The recipients with unconfirmed messages, ordered by id.
   var peers: [PeerID] { recipients.filter { !$0.value.messages.isEmpty }.keys.sorted() }
 
   private mutating func settle(

@@ -1,10 +1,10 @@
 import Logging
 import PeerSession
 
-/// Messages and datagrams on their way to the members.
+/// The messages and datagrams that the session has not accepted yet.
 ///
-/// Messages wait here until the session accepts them: in one queue for each route, so that a slow peer delays
-/// only the members behind it. Confined to the isolation of its node.
+/// Each route has one queue, so that a slow peer delays only the members that are reached through
+/// it. Confined to the isolation of its node.
 final class Outbox {
   private struct Datagram: Sendable {
     let bytes: [UInt8]
@@ -15,10 +15,10 @@ final class Outbox {
   private let logger: Logger
   private let handleReceipt: (Int, SendReceipt) -> Void
   private let handleSent: () -> Void
-  /// The queues, by the peer whose link their messages take.
+  /// The queue of each route, by the directly connected peer of that route.
   private var queues: [PeerID: SendQueue] = [:]
   private var lastNumber = 0
-  /// The peer whose link messages to a member take, for each member.
+  /// The directly connected peer through which each member is reached.
   private var routes: [PeerID: PeerID] = [:]
   private let datagrams: AsyncStream<Datagram>
   private let datagramSource: AsyncStream<Datagram>.Continuation
@@ -28,8 +28,8 @@ final class Outbox {
   /// - Parameters:
   ///   - runtime: The services of the node.
   ///   - logger: The logger.
-  ///   - handleReceipt: Handles that the session accepted the message of a number.
-  ///   - handleSent: Handles that the session accepted or refused a message.
+  ///   - handleReceipt: A function called when the session accepted a message that has a number.
+  ///   - handleSent: A function called when the session accepted or refused a message.
   init(
     _ runtime: BoardRuntime,
     logger: Logger,
@@ -45,7 +45,7 @@ final class Outbox {
 
   // MARK: - Members
 
-  /// Handles that a peer joined; it receives the messages that are queued from now on.
+  /// Adds a peer that joined; it receives the messages that are queued from now on.
   func join(_ peer: Peer, _ session: Session) {
     let route = peer.relay ?? peer.id
     routes[peer.id] = route
@@ -58,7 +58,8 @@ final class Outbox {
     queues[route]?.enter(peer.id, joining: peer.joinGeneration)
   }
 
-  /// Handles that a peer left; its queue stays if other members are reached through the same peer.
+  /// Removes a peer that left; its queue remains if other members are reached through the same
+  /// peer.
   func leave(_ peer: PeerID) {
     guard let route = routes.removeValue(forKey: peer) else { return }
     guard let queue = queues[route], queue.isLast(peer) else {
@@ -69,13 +70,14 @@ final class Outbox {
     queues[route] = nil
   }
 
-  /// Sends nothing more.
+  /// Closes all queues; nothing more is sent.
   func close() {
     for route in Array(queues.keys) { queues[route]?.close() }
     datagramSource.finish()
   }
 
-  /// Disconnects the peers that a condition selects and that accept too little; they may come back and catch up.
+  /// Disconnects the connected peers that accept data too slowly (MSG-5); they may reconnect and
+  /// catch up.
   func dropSlowPeers(of session: Session, where isReached: (PeerID) -> Bool) {
     for (route, queue) in queues where isReached(route) && queue.isTooSlow {
       queues[route]?.close()
@@ -86,22 +88,22 @@ final class Outbox {
 
   // MARK: - State
 
-  /// The amount that waits for the session to accept it, on the route to a member.
+  /// Returns the load of the route to a member.
   func load(to peer: PeerID) -> SendQueue.Load {
     routes[peer].flatMap { queues[$0]?.load } ?? .light
   }
 
-  /// Whether nothing waits on the route to a member.
+  /// Whether no message waits on the route to a member.
   func isEmpty(to peer: PeerID) -> Bool { routes[peer].flatMap { queues[$0]?.isEmpty } ?? true }
 
-  /// Returns the time at which a queue will have stalled; nil if none waits.
+  /// Returns the next time at which a queue counts as stalled; nil if nothing waits.
   func nextDeadline(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     queues.values.compactMap { $0.nextDeadline(after: now) }.min()
   }
 
-  /// Waits until few messages wait, or the peers that should accept them have stalled.
+  /// Waits until few messages are queued, or the routes with many queued messages have stalled.
   ///
-  /// One stalled peer must not stop the commands on the board.
+  /// A stalled peer must not block the commands on the board.
   nonisolated(nonsending) func room() async {
     _ = await runtime.wait {
       self.queues.values.allSatisfy {
@@ -112,11 +114,11 @@ final class Outbox {
 
   // MARK: - Messages
 
-  /// Queues a message to some peers, behind the messages that wait for them.
+  /// Queues a message to some peers, after the messages already queued for them.
   ///
   /// - Parameters:
   ///   - bytes: The message.
-  ///   - peers: Its recipients.
+  ///   - peers: The recipients.
   ///   - number: The number of the message, if its recipients must confirm it.
   func send(_ bytes: [UInt8], to peers: [PeerID], as number: Int? = nil) {
     for (route, recipients) in Dictionary(grouping: peers, by: { routes[$0] ?? $0 }) {
@@ -126,7 +128,7 @@ final class Outbox {
     }
   }
 
-  /// Passes the messages of a queue to the session until the queue is closed.
+  /// Sends the messages of a queue through the session until the queue is closed.
   private nonisolated(nonsending) func sendMessages(
     by route: PeerID,
     _ number: Int,
@@ -167,16 +169,16 @@ final class Outbox {
 
   // MARK: - Datagrams
 
-  /// Queues a datagram to some peers, which may be lost; never waits.
+  /// Queues a datagram to some peers, without waiting; it may be lost.
   func sendDatagram(_ bytes: [UInt8], to peers: [PeerID]) {
     datagramSource.yield(Datagram(bytes: bytes, peers: peers))
   }
 
-  /// Passes datagrams to the session until ``close()``.
+  /// Sends datagrams through the session until ``close()``.
   ///
   /// - Parameters:
   ///   - session: The session.
-  ///   - isReached: Whether a peer is connected now; the others get no datagrams.
+  ///   - isReached: Returns whether a peer is connected now; other peers get no datagrams.
   nonisolated(nonsending) func sendDatagrams(
     by session: Session,
     where isReached: (PeerID) -> Bool

@@ -1,14 +1,16 @@
 import PeerSession
 
-/// The messages that wait for one route, until the session's outbox accepts them.
+/// The messages of one route that the session's outbox has not accepted yet.
 ///
-/// There is one queue for each route, so that a peer whose outbox is full delays only the members behind
-/// it. A message to several of them is queued once. Confined to the node's isolation.
+/// Each route has one queue, so that a peer whose outbox is full delays only the members that are
+/// reached through it. A message to several members of the route is queued once. Confined to the
+/// node's isolation.
 struct SendQueue {
   /// A message with its recipients.
   struct Message: Sendable {
     let bytes: [UInt8]
-    /// The recipients that have not joined again since the message was queued, with their join generations.
+    /// The recipients with their join generations, without those that joined again after the
+    /// message was queued.
     let joinings: [PeerID: UInt64]
     /// The number of the message, if its recipients must confirm it.
     let number: Int?
@@ -37,28 +39,29 @@ struct SendQueue {
   private var waiter: CheckedContinuation<Message?, Never>?
   /// Whether the queue is closed, so that nothing more is sent.
   private(set) var isClosed = false
-  /// The number of bytes that wait, with those that are being passed to the outbox.
+  /// The number of bytes in the queue, including those that are being passed to the outbox.
   private(set) var byteCount = 0
 
-  /// When the outbox last accepted ``pace`` bytes, or the first message was queued.
+  /// The time at which the outbox last accepted ``pace`` bytes, or the first message was queued.
   private var movedAt = ContinuousClock.now
-  /// The number of bytes that the outbox accepted since then.
+  /// The number of bytes that the outbox accepted since ``movedAt``.
   private var moved = 0
 
-  /// The number of waiting bytes at which local commands wait.
+  /// The number of queued bytes from which local commands wait.
   static let patience = 16 * 1024 * 1024
-  /// How long a peer that accepts nothing delays local commands.
+  /// The maximum time for which a peer that accepts nothing delays local commands.
   static let standstill = Duration.seconds(5)
-  /// How long a connected peer may accept too little before it is disconnected as too slow (MSG-5).
+  /// The time after which a connected peer that accepts data too slowly is disconnected (MSG-5).
   static let tooSlow = Duration.seconds(30)
-  /// The number of bytes that a peer must accept in that time; accepting a few now and then is a stall.
+  /// The number of bytes that a peer must accept within a time limit; otherwise it counts as
+  /// stalled.
   static let pace = 256 * 1024
-  /// The number of waiting bytes at which the peer is disconnected as too slow, however many it accepts.
+  /// The number of queued bytes at which the peer is disconnected, however fast it accepts data.
   static let limit = 128 * 1024 * 1024
 
   init(number: Int) { self.number = number }
 
-  /// The amount of waiting bytes, in classes.
+  /// A class of the number of queued bytes.
   enum Load: Int, Comparable {
     case light
     /// Local commands wait.
@@ -69,20 +72,21 @@ struct SendQueue {
     static func < (one: Load, other: Load) -> Bool { one.rawValue < other.rawValue }
   }
 
-  /// The class of the amount of waiting bytes.
+  /// The class of the number of queued bytes.
   var load: Load {
     byteCount >= SendQueue.limit ? .excessive : byteCount >= SendQueue.patience ? .heavy : .light
   }
 
-  /// Whether the peer accepts so little that it must be disconnected.
+  /// Whether the peer accepts data so slowly that it must be disconnected.
   var isTooSlow: Bool { load == .excessive || isStalled(for: SendQueue.tooSlow) }
 
-  /// Whether much waits, and the peer accepted too little of it for the given time.
+  /// Returns whether the queue is heavy, and the peer accepted too few bytes for the given time.
   func isStalled(for duration: Duration) -> Bool {
     load > .light && ContinuousClock.now - movedAt >= duration
   }
 
-  /// Returns when the queue will have stalled, or the peer will be too slow, unless it accepts more.
+  /// Returns the next time at which the queue counts as stalled, or the peer as too slow; nil if
+  /// few bytes are queued.
   func nextDeadline(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     guard load > .light else { return nil }
     return [SendQueue.standstill, SendQueue.tooSlow].lazy.map { movedAt + $0 }.first { $0 > now }
@@ -101,12 +105,12 @@ struct SendQueue {
   /// Removes a member; it receives no more messages.
   mutating func leave(_ peer: PeerID) { entries[peer] = nil }
 
-  /// Whether no other member is on this route.
+  /// Returns whether no other member is on this route.
   func isLast(_ peer: PeerID) -> Bool { entries.keys.allSatisfy { $0 == peer } }
 
   // MARK: - Messages
 
-  /// Adds a message at the end, or passes it to the waiting sender.
+  /// Appends a message, or passes it to the waiting sender.
   mutating func append(_ bytes: [UInt8], to recipients: [PeerID], as number: Int? = nil) {
     guard !isClosed else { return }
     // Most messages go to all members, so consecutive messages share one list of recipients.
@@ -128,7 +132,8 @@ struct SendQueue {
     }
   }
 
-  /// Passes the next message to the sender, now or when there is one; nil if the queue is closed.
+  /// Passes the next message to the sender, as soon as there is one; passes nil if the queue is
+  /// closed.
   mutating func next(_ continuation: CheckedContinuation<Message?, Never>) {
     while head < items.count {
       let item = items[head]
@@ -143,7 +148,7 @@ struct SendQueue {
         continuation.resume(returning: message)
         return
       }
-      // All its recipients left.
+      // All recipients of the message have left.
       byteCount -= item.bytes.count
     }
     if isClosed {

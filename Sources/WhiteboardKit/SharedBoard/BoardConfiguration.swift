@@ -9,19 +9,20 @@ import WhiteboardExport
 
 /// The configuration of a node.
 package struct BoardConfiguration: Sendable {
-  /// The board that the node hosts or joins.
+  /// Whether the node hosts or joins a board, and which one.
   package enum Part: Sendable {
-    /// Hosts the board of a name; creates it if there is none.
+    /// Hosts the board with a name; creates it if it does not exist.
     case host(boardName: String)
-    /// Hosts the board of an id; creates it with the name if there is none.
+    /// Hosts the board with an id; creates it with the name if it does not exist.
     case keep(board: SessionID, boardName: String)
-    /// Joins a board; waits for its announcement for the given time.
+    /// Joins a board; waits for its announcement for at most `patience`.
     case join(JoinTarget, patience: Duration)
   }
 
   /// A session that another peer hosts and the node relays.
   package struct RelayHosting: Sendable {
-    /// The session, if its host has just moved it to this relay; nil if it must be opened again.
+    /// The session, if its host has just moved it to this relay; nil if the node must open it
+    /// again.
     package let session: Session?
     /// The host.
     package let host: PeerID
@@ -36,20 +37,20 @@ package struct BoardConfiguration: Sendable {
     }
   }
 
-  /// The relays that may relay a hosted board.
+  /// The relays that can serve a hosted board.
   package enum Carrier: Sendable, Equatable {
-    /// The relay at this address, with this key if it is known.
+    /// The relay at an address; if a key is given, the relay must have it.
     case at(HostPort, PeerID?)
-    /// Any relay that is found nearby and accepts the board.
+    /// Any relay that discovery finds and that accepts the board.
     case nearby
   }
 
   /// What the node does when its input ends or a command fails.
   package enum Script: Sendable, Equatable {
-    /// It runs until it is asked to end.
+    /// It runs until it is requested to end.
     case none
-    /// It waits until all members have the board, and ends. A failed command ends it at once, or if `keepsGoing`,
-    /// at the end of the input.
+    /// It waits until all members have the board, and ends. A failed command ends it at once or,
+    /// with `keepsGoing`, at the end of the input.
     case run(keepsGoing: Bool)
   }
 
@@ -59,7 +60,7 @@ package struct BoardConfiguration: Sendable {
     case ask
     /// The peers that know the join code.
     case code
-    /// The peers that were trusted before.
+    /// The peers that were admitted before.
     case known
     /// All peers.
     case anyone
@@ -75,47 +76,51 @@ package struct BoardConfiguration: Sendable {
     case refuse
   }
 
-  /// The board that the node hosts or joins.
+  /// Whether the node hosts or joins a board, and which one.
   package var part: Part
-  /// What to do at the end of the input.
+  /// The behavior at the end of the input, and after a failed command.
   package var script = Script.none
-  /// Whether a user types the commands, and may want to quit before they are done.
+  /// Whether a user types the commands, so that quitting does not wait for unfinished commands.
   package var isTyped = false
   /// The display name of the local user.
   package var displayName: String
-  /// The local key.
+  /// The key of the local peer.
   package var identity: PeerIdentity
   /// The peers that are known from earlier sessions; nil if none are remembered.
   package var peerStore: PeerStore?
-  /// The directory of all files; created, with access for its owner only, if it is missing.
+  /// The directory of all files; if it is missing, it is created with access for its owner only.
   package var dataDirectory: String
   /// The stored name and icon of the user; nil if they are not stored.
   package var personalSettings: PersonalSettings?
-  /// Whether boards are saved, so that the board of a name is the same in the next run.
+  /// Whether boards are saved, so that a board with the same name is available in the next run.
   package var remembersBoards = true
-  /// The file of the board to host; nil for the file of its name in the data directory.
+  /// The file of the board to host; nil for the file in the data directory that has its name.
   package var boardFile: String?
-  /// The file in which to record a joined board without changing it; nil to save the board in the data directory.
+  /// The file that records a joined board without changing it; nil to save the board in the data
+  /// directory.
   package var recordingFile: String?
-  /// The part of the session's traffic that is recorded in the file of the board; nil for none.
+  /// The part of the session's traffic that the board's file records; nil for none.
   package var recordedTraffic: TrafficScope?
   /// The transport that several nodes of a process share; nil if the node has its own.
   ///
-  /// The owner of the transport must ask the node of a session about resources: ``SharedBoard/wants(_:)``.
+  /// The owner of the transport must pass its decisions about resources to the node of the session:
+  /// ``SharedBoard/wants(_:)``.
   package var transport: PeerTransport?
-  /// The session of another host that the node relays; nil if the node is no relay of another host.
+  /// The session of another host that the node relays; nil if there is none.
   package var carriage: RelayHosting?
-  /// The relays to which a hosted board moves; nil for none.
+  /// The relays to which a hosted board can move; nil if it does not move.
   package var carrier: Carrier?
   /// Whether the local user owns a new board, and decides which members can edit it.
   package var isOwned = false
-  /// Distinguishes a new board from others of the same owner; nil for a random one.
+  /// The salt that distinguishes a new board from others of the same owner; nil for a random one.
   package var salt: [UInt8]?
-  /// Whether the node is a relay, which stays when all other members have left, and is announced as a relay.
+  /// Whether the node is a relay, which remains when all other members have left, and is announced
+  /// as a relay.
   package var isRelay = false
-  /// Whether each photo also has a file outside the board, for events that name it.
+  /// Whether each photo also has a file outside the board, for events that contain its path.
   ///
-  /// Otherwise a photo is stored in the board only, and has a file only while it is read or sent.
+  /// If false, a photo is stored only in the board's file, and has a file of its own only while it
+  /// is read or sent.
   package var keepsPhotoFiles = true
   /// Whether other peers can connect to this one.
   package var isListening = true
@@ -123,7 +128,8 @@ package struct BoardConfiguration: Sendable {
   package var listen: PeerAddress?
   /// The only network interface to use; nil for all.
   package var interface: String?
-  /// Whether to announce the board if it is hosted, or if it was found nearby and this peer can admit others.
+  /// Whether to announce the board, if it is hosted, or was found nearby and this peer can admit
+  /// others.
   package var isAnnounced = true
   /// The admission policy; nil means the default.
   ///
@@ -137,20 +143,20 @@ package struct BoardConfiguration: Sendable {
   package var files = FilePolicy.ask
   /// The time after which a peer whose link broke is lost (LIV-4).
   package var lostAfter = Duration.seconds(60)
-  /// How long piped commands of a joined peer wait for the board.
+  /// The maximum time for which piped commands of a joined peer wait for the board.
   package var catchUpTimeout = Duration.seconds(30)
   /// Whether to use a copy of another peer's board offline, without announcing or searching.
   package var isOffline = false
-  /// The time after which a new member that did not introduce itself counts as one without a board.
+  /// The time after which a new member that sent no introduction counts as one without a board.
   var introductionTime = Duration.seconds(5)
-  /// Runs before the node reads the first event of its session; tests use it to fix the order of
-  /// tasks.
+  /// A function that runs before the node reads the first event of its session; tests use it to fix
+  /// the order of tasks.
   var beforeSessionEvents: (@Sendable (SharedBoard) async -> Void)?
-  /// Exports boards to raster images and documents; nil if the program cannot.
+  /// The service that exports boards to images and documents; nil if the program has none.
   package var pages: (any PageWriter)?
-  /// Converts pictures of other formats to photos; nil if the program cannot.
+  /// The service that converts pictures of other formats to photos; nil if the program has none.
   package var photos: (any PhotoConverter)?
-  /// Announces and finds boards; nil for neither.
+  /// The service that announces and finds boards; nil for no announcements and no search.
   package var discovery: (any Discovery)?
   /// The logger.
   package var logger: Logger
@@ -175,7 +181,7 @@ package struct BoardConfiguration: Sendable {
   var answersDirectory: String { dataDirectory + "/answers" }
   var boardsDirectory: String { dataDirectory + "/boards" }
 
-  /// Whether the node joins a board that discovery must find.
+  /// Whether the node joins a board that it must find by discovery.
   var isSearching: Bool {
     guard case .join(let target, _) = part else { return false }
     switch target {

@@ -14,7 +14,7 @@ extension CommandError {
     case .notDeleted(let id):
       self.init(.refused, "\(id) is not deleted")
     case .nextToItself(let id):
-      self.init(.badArgument, "\(id) cannot lie in front of or behind itself")
+      self.init(.badArgument, "\(id) cannot be in front of or behind itself")
     case .held(let id, let member):
       self.init(.held, "\(name(member)) has selected \(id); wait until it is free")
     case .locked(let id):

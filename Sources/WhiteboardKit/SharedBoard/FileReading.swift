@@ -7,7 +7,7 @@ import WhiteboardRendering
 @preconcurrency import Musl
 #endif
 
-/// A file of ours that is read piece by piece, without holding up anybody else.
+/// A local file that is read in pieces, without blocking other tasks.
 package final class FileReading: Sendable {
   private let descriptor: Int32
   private let file: String
@@ -29,7 +29,7 @@ package final class FileReading: Sendable {
     }
   }
 
-  /// The next bytes, at most so many, or nil at the end.
+  /// Reads the next bytes, at most `count`; returns nil at the end of the file.
   ///
   /// - Throws: `fileUnreadable` with the reason.
   func next(upTo count: Int) async throws(CommandError) -> [UInt8]? {
@@ -50,7 +50,7 @@ package final class FileReading: Sendable {
     return bytes.isEmpty ? nil : bytes
   }
 
-  /// Sees that a file is there, regular and ours to read.
+  /// Checks that a path is a regular file that this process can read.
   ///
   /// - Throws: `fileUnreadable` with the reason.
   static func check(_ file: String) throws(CommandError) {
@@ -59,25 +59,26 @@ package final class FileReading: Sendable {
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw CommandError(
         .fileUnreadable,
-        "\(TerminalText.quoted(file, limit: 256)) is no regular file"
+        "\(TerminalText.quoted(file, limit: 256)) is not a regular file"
       )
     }
     guard access(file, R_OK) == 0 else { throw unreadable(file, errno) }
   }
 
-  /// How many bytes a file of ours has; nil if it cannot be told.
+  /// Returns the size of a local file, in bytes; nil if it cannot be determined.
   static func size(_ file: String) -> Int? {
     var status = stat()
     guard stat(file, &status) == 0 else { return nil }
     return Int(status.st_size)
   }
 
-  /// Gives a file of ours another name, in place of what had it; false if that cannot be.
+  /// Renames a local file, and replaces an existing file of that name; returns whether this
+  /// succeeded.
   static func move(_ file: String, over name: String) -> Bool { rename(file, name) == 0 }
 
-  /// All bytes of a file.
+  /// Reads a whole file.
   ///
-  /// - Throws: `fileUnreadable` with the reason, `tooBig` above the limit.
+  /// - Throws: `fileUnreadable` with the reason, or `tooBig` if the file exceeds `limit` bytes.
   package static func whole(_ file: String, limit: Int) throws(CommandError) -> [UInt8] {
     try check(file)
     let descriptor = open(file, O_RDONLY | O_CLOEXEC)
@@ -86,9 +87,9 @@ package final class FileReading: Sendable {
     return try whole(descriptor, file, limit: limit)
   }
 
-  /// All bytes of standard input.
+  /// Reads standard input to its end.
   ///
-  /// - Throws: As ``whole(_:limit:)``.
+  /// - Throws: The errors of ``whole(_:limit:)``.
   package static func standardInput(limit: Int) throws(CommandError) -> [UInt8] {
     try whole(STDIN_FILENO, "standard input", limit: limit)
   }

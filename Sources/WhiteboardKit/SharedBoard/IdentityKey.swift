@@ -1,16 +1,16 @@
 import PeerSession
 import WhiteboardSync
 
-/// The key of this peer's identity, as the board signs with it.
+/// The key of the local peer, with which it signs changes of a board.
 package struct IdentityKey: AuthorKey {
   let identity: PeerIdentity
 
-  /// The key of an identity.
+  /// Creates the signing key of an identity.
   package init(identity: PeerIdentity) { self.identity = identity }
 
-  /// The public key, uncompressed.
+  /// The public key, in the uncompressed form of X9.63.
   package var publicKey: [UInt8] { identity.publicKeyX963 }
 
-  /// *r* and *s* of the signature.
+  /// Signs bytes; returns *r* and *s* of the signature.
   package func signature(of bytes: [UInt8]) -> [UInt8] { identity.rawSignature(of: bytes) }
 }

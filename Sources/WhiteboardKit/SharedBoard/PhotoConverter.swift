@@ -1,15 +1,17 @@
-/// Makes photos of pictures that no board takes as they are, which takes libraries that not every program has.
+/// Converts pictures in formats that boards cannot contain to photos; this needs libraries that not
+/// every program has.
 package protocol PhotoConverter: Sendable {
-  /// A WebP as a JPEG or PNG.
+  /// Converts a WebP picture to a JPEG or PNG.
+  ///
   /// - Throws: ``PhotoConversionError`` with the reason.
   func photo(ofWebP bytes: [UInt8]) throws(PhotoConversionError) -> [UInt8]
 }
 
 /// The reason why a picture could not be converted to a photo.
 package struct PhotoConversionError: Error, Hashable, Sendable {
-  /// The problem with the picture, in words that follow its name.
+  /// The problem with the picture, worded to follow the name of its file.
   package let message: String
 
-  /// An error that says this.
+  /// Creates an error with a message.
   package init(_ message: String) { self.message = message }
 }

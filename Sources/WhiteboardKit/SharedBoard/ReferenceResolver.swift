@@ -1,6 +1,6 @@
 import WhiteboardRendering
 
-/// Resolves a word of a command to a peer or another target that it names.
+/// Resolves a word of a command to a peer, or to another target with an id and names.
 struct ReferenceResolver<Value: Sendable>: Sendable {
   private struct Entry: Sendable {
     let id: String
@@ -13,19 +13,20 @@ struct ReferenceResolver<Value: Sendable>: Sendable {
   /// The minimum length of an id prefix.
   static var shortestPrefix: Int { 4 }
 
-  /// Adds a target with its id and its names; other targets may have the same names.
+  /// Adds a target with its id and its names, which other targets can share.
   mutating func add(id: String, names: [String], value: Value) {
     entries.append(Entry(id: id, names: names, value: value))
   }
 
-  /// Returns the target that a word means: by its id, else by a unique id prefix, else by a unique name.
+  /// Returns the target that a word names: by its id, by a unique id prefix, or by a unique name,
+  /// in this order.
   ///
-  /// An id has precedence over names, so that a member cannot choose the id of another member as its name and
-  /// receive what is meant for that one.
+  /// Ids have precedence over names. Otherwise a member could choose another member's id as its
+  /// name, and receive messages for that member.
   ///
   /// - Parameters:
   ///   - word: The word of the command.
-  ///   - what: The kind of target for the error message, such as "peer".
+  ///   - what: The kind of target, such as "peer", for the error message.
   ///   - missing: The error code if no target matches.
   /// - Returns: The target.
   /// - Throws: ``CommandError`` with the code `ambiguous` if several targets match, or `missing` if none does.

@@ -5,9 +5,10 @@ import WhiteboardSync
 
 /// The board's file: opening it, and restoring the board from it.
 extension SharedBoard {
-  /// Opens the file of a board, unless it is open already, and restores its contents.
+  /// Opens the file of a board, unless it is already open, and restores the board from it.
   ///
-  /// - Throws: ``WhiteboardError`` if the file cannot be opened for writing or read; it is unchanged then.
+  /// - Throws: ``WhiteboardError`` if the file cannot be opened for writing or cannot be read; the
+  ///   file is then unchanged.
   func openDocument(of board: BoardSession, _ replica: Replica) async throws(WhiteboardError) {
     guard configuration.remembersBoards else { return }
     do throws(DocumentError) {
@@ -39,7 +40,8 @@ extension SharedBoard {
     }
   }
 
-  /// Opens the copy of a joined board, or creates it or the recording.
+  /// Opens the local copy of a joined board; creates the copy or the recording if it does not
+  /// exist.
   private func openCopy(of board: BoardSession) async throws(DocumentError) -> BoardDocument {
     let session = board.session
     let name = board.name.isEmpty ? "board" : board.name
@@ -63,14 +65,16 @@ extension SharedBoard {
     try await board.storeName(in: document)
     await localRemoval.load(from: document)
     if localRemoval.removal != nil, session.connectedPeers().contains(session.hostPeer) {
-      // The host admitted this peer, so it is a member again.
+      // The host admitted the local peer, so a stored removal no longer applies.
       try await localRemoval.clear(in: document)
     }
     return document
   }
 
-  /// Warns that a new board may exist in a file that cannot be read, because only such a file can contain a board
-  /// that is not found by its name or id.
+  /// Warns the user about unreadable files when a new board was created.
+  ///
+  /// The board may already exist in such a file, since only an unreadable file is not found by its
+  /// name or id.
   private func warnOfUnreadableFiles() async {
     let library = BoardLibrary(directory: configuration.boardsDirectory)
     let files = (try? await library.unreadable()) ?? []

@@ -17,7 +17,7 @@ extension SharedBoard {
     )
   }
 
-  /// The join code of the board, if the board is hosted here.
+  /// The join code of a board that the local peer hosts; nil for other boards.
   private var hostedCode: Persistence.HostedCode? {
     guard let board = phase.board, configuration.isHosting(board.session) else { return nil }
     return Persistence.HostedCode(code: board.code)
@@ -49,7 +49,7 @@ extension SharedBoard {
     )
   }
 
-  /// Creates the open board with the parts that work on it.
+  /// Creates the open board and the parts that work on it.
   func makeActiveBoard(_ board: BoardSession, _ replica: Replica) -> ActiveBoard {
     ActiveBoard(
       runtime,

@@ -3,20 +3,21 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// What programs and the transport ask of a node.
+/// Functions for programs and for the transport.
 extension SharedBoard {
   /// Returns whether this node requested the resource that a peer offers: an answer (SYN-13) or an asset
   /// (SYN-37).
   package func isRequested(_ info: ResourceInfo) -> Bool { transfers.isRequested(info) }
 
-  /// Decides about a resource that this node did not request (SYN-13, SYN-37, RES-8).
+  /// Decides about a resource that the local peer did not request (SYN-13, SYN-37, RES-8).
   ///
-  /// If the configuration says so, the call asks the user and waits for the answer, until its task is canceled.
+  /// If the configuration requires it, the function asks the user and waits for the answer, until
+  /// its task is canceled.
   ///
-  /// - Returns: Whether to accept it.
+  /// - Returns: Whether to accept the resource.
   package func wants(_ info: ResourceInfo) async -> Bool { await transfers.wants(info) }
 
-  /// Ends the offer of a file that the session ended.
+  /// Ends a file offer that timed out or was withdrawn.
   func offerEnded(_ id: TransferID, _ number: Int) { transfers.offerEnded(id, number) }
 
   /// Returns the name and the request of a catch-up answer; nil if the resource is not one.
@@ -24,19 +25,21 @@ extension SharedBoard {
     Transfers.answer(named: name)
   }
 
-  /// Whether the work on the board is on disk.
+  /// The save state: whether the work on the board is on disk.
   package var saveState: SaveState { persistence.state }
 
-  /// The document's size on disk, in bytes; nil if there is no document.
+  /// The size of the board's file on disk, in bytes; nil if there is no file.
   package var documentSize: Int? {
     guard let path = persistence.document?.path else { return nil }
     return (FileReading.size(path) ?? 0) + (FileReading.size(path + "-wal") ?? 0)
   }
 
-  /// Deletes old history and returns its space to the disk; the board stays usable meanwhile.
+  /// Deletes old history, and returns its space to the disk; the board remains usable.
   ///
-  /// - Parameter days: How many days of history to keep; nil uses the document's setting.
-  /// - Throws: ``WhiteboardError`` if there is not enough space for this; then nothing is lost.
+  /// - Parameter days: The number of days of history to retain; nil for the setting in the board's
+  ///   file.
+  /// - Throws: ``WhiteboardError`` if the disk has too little free space; the history is then
+  ///   unchanged.
   package func compactDocument(keeping days: Int? = nil) async throws(WhiteboardError) {
     guard let document = persistence.document else {
       throw WhiteboardError(.timedOut, "the board is not open")
@@ -48,17 +51,18 @@ extension SharedBoard {
     }
   }
 
-  /// Returns the amount that this node forwarded as a relay of the session.
+  /// Returns the amount of data that this peer forwarded as a relay of the session.
   package func relayTally() async -> RelayTally { await session?.relayTally() ?? RelayTally() }
 
   // MARK: - Photos
 
-  /// Returns the path of a photo's file, which stays until ``closePhoto(_:)``; nil if there is no photo.
+  /// Returns the path of a photo's file, which exists until ``closePhoto(_:)``; nil if there is no
+  /// photo.
   ///
-  /// Each call needs a call of ``closePhoto(_:)``, whatever it returns.
+  /// Each call needs a matching call of ``closePhoto(_:)``, even if it returns nil.
   package func openPhoto(_ id: AssetID) async -> String? { await photos.open(id) }
 
-  /// Handles that a photo's file is no longer read.
+  /// Releases a photo's file; call it once for each ``openPhoto(_:)``.
   package func closePhoto(_ id: AssetID) { photos.close(id) }
 
   // MARK: - Recordings
@@ -66,24 +70,26 @@ extension SharedBoard {
   /// Whether recording is paused.
   package var isRecordingPaused: Bool { persistence.queue.isPaused }
 
-  /// Stops recording until ``resumeRecording()``; the keyframe after the pause contains what changed meanwhile.
+  /// Pauses recording until ``resumeRecording()``; the keyframe after the pause contains the
+  /// changes made in between.
   ///
-  /// - Throws: The error of writing the earlier changes; recording then continues.
+  /// - Throws: The error of writing earlier changes; recording then continues.
   package func pauseRecording() async throws(DocumentError) {
     try await persistence.pauseRecording()
   }
 
-  /// Records again, after a keyframe of the present board.
+  /// Resumes recording with a keyframe of the current board.
   ///
   /// - Throws: The error of writing the keyframe, which is retried later.
   package func resumeRecording() async throws(DocumentError) {
     try await persistence.resumeRecording()
   }
 
-  /// Adds a named marker at the present position of the recording.
+  /// Adds a named marker at the current position of the recording.
   ///
-  /// - Parameter name: The name, 1 to 128 bytes.
-  /// - Throws: `badName` if the name is too long or already in use; the error of writing the marker.
+  /// - Parameter name: The name, 1 to 128 bytes of UTF-8.
+  /// - Throws: `badName` if the name is too long or already in use; otherwise the error of writing
+  ///   the marker.
   package func markRecording(_ name: String) async throws(DocumentError) {
     try await persistence.addMarker(name)
   }
@@ -100,9 +106,9 @@ extension SharedBoard {
 
   /// Creates an additional join code.
   ///
-  /// - Parameter terms: The role that the code gives, and its lifetime.
-  /// - Returns: The event that reports the code.
-  /// - Throws: ``CommandError`` if there is no code.
+  /// - Parameter terms: The role and the lifetime of the code.
+  /// - Returns: The event that contains the code.
+  /// - Throws: ``CommandError`` if no code can be created.
   package func invite(_ terms: InvitationTerms) async throws(CommandError) -> BoardEvent.Invited {
     guard let board else { throw CommandError(.notConnected, "the board is not open") }
     return try await board.admission.invite(terms, request: nil)
@@ -110,21 +116,26 @@ extension SharedBoard {
 
   /// Changes the role of a member.
   ///
-  /// - Throws: ``CommandError`` if there is no such peer, or the local member may not change its role.
+  /// - Parameters:
+  ///   - target: The display name, id or id prefix of the member.
+  ///   - role: The new role.
+  /// - Throws: ``CommandError`` if there is no such member, or the local member is not allowed to
+  ///   change its role.
   package func changeRole(of target: String, to role: BoardRole) throws(CommandError) {
     guard let board else { throw CommandError(.notConnected, "no other member is connected") }
     try board.roles.change(target, to: role)
   }
 
-  /// Removes a peer from the board, with the rights that it was granted.
+  /// Removes a peer from the board, and revokes the rights that it was granted.
   ///
   /// - Parameters:
-  ///   - target: The name, id or id prefix of the peer.
-  ///   - reason: The reason, for the peer and the others; may be empty.
-  ///   - withAdmitted: Whether to also remove the members that the peer admitted, those that they admitted, and
-  ///     so on.
-  ///   - keepsCode: Whether the join code of the board stays.
-  /// - Returns: The event that reports the new join code; nil if the board has no code, or keeps it.
+  ///   - target: The display name, id or id prefix of the peer.
+  ///   - reason: The reason, which the peer and the other members can read; may be empty.
+  ///   - withAdmitted: Whether to also remove the members that the peer admitted, directly or
+  ///     through other members.
+  ///   - keepsCode: Whether the join code of the board remains valid.
+  /// - Returns: The event that contains the new join code; nil if the board has no code, or keeps
+  ///   it.
   /// - Throws: ``CommandError`` if there is no such peer, or another peer is the host.
   package func kick(
     _ target: String,
@@ -142,9 +153,9 @@ extension SharedBoard {
     )
   }
 
-  /// Ends the node at the user's request; if that would lose work, the first request only warns.
+  /// Ends the board at the user's request; if that would lose work, the first request only warns.
   ///
-  /// - Returns: Whether the node ends.
+  /// - Returns: Whether the board ends.
   package func requestEndUnlessUnsaved() async -> Bool {
     if ending == nil, !persistence.wasAskedBeforeEnding, await persistence.wouldLoseWork() {
       persistence.wasAskedBeforeEnding = true

@@ -4,11 +4,11 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The life of a node: it hosts or joins a board, serves it until the end, and leaves it.
+/// The phases of a board: it hosts or joins, serves until the end, and leaves.
 extension SharedBoard {
   /// Hosts or joins a board, and serves it until the node ends.
   ///
-  /// - Throws: ``WhiteboardError``: the reason why it could not begin or continue.
+  /// - Throws: ``WhiteboardError`` if the board cannot be opened, or cannot continue.
   func serve() async throws(WhiteboardError) {
     try configuration.createDirectories()
     try await readPersonalSettings()
@@ -27,10 +27,10 @@ extension SharedBoard {
     }
   }
 
-  /// Serves with a transport of its own.
+  /// Serves the board with a transport that other nodes do not share.
   private func serveAlone() async throws {
     var transportConfiguration = configuration.transportConfiguration
-    // Handshakes may cut the name.
+    // The transport may have cut a long name.
     members.ownName = transportConfiguration.displayName
     transportConfiguration.isRequestedResource = { [weak self] _, info in
       await self?.isRequested(info) ?? false
@@ -75,7 +75,8 @@ extension SharedBoard {
 
   // MARK: - Beginning
 
-  /// Hosts or joins the board, and announces it; does nothing if the node ends before it has joined one.
+  /// Hosts or joins the board, and announces it; returns early if the node ends before it has
+  /// joined.
   ///
   /// - Throws: ``WhiteboardError`` or ``SessionError``.
   private func begin(_ transport: PeerTransport) async throws {
@@ -116,7 +117,7 @@ extension SharedBoard {
     let board = try await host.host(choice, orMaking: newBoard(), transport)
     if let document = persistence.document { await localRemoval.load(from: document) }
     phase = .opening(board)
-    // A peer that was removed from a board must not invite others to it.
+    // A peer that the host removed must not announce the board to others.
     if localRemoval.removal == nil { discovery.announce(board, transport) }
   }
 
@@ -125,17 +126,17 @@ extension SharedBoard {
     timeout: Duration,
     _ transport: PeerTransport
   ) async throws {
-    // Awaited below; a task of its own, so that it can be canceled.
+    // A separate task, so that it can be canceled; awaited below.
     let joining = Task {
       guard let joiner else { return }
       let (board, isAnnounced) = try await joiner.join(target, timeout: timeout)
       phase = .opening(board)
       runtime.changed()
-      // A board that was found by its announcement is announced here too, so that others can find it after its
-      // host has left (DSC-23).
+      // A joined board that was found by its announcement is announced here too, so that others can
+      // find it after its host has left (DSC-23).
       if isAnnounced, board.admission != .known { discovery.announce(board, transport) }
     }
-    // If the node is asked to end, it withdraws its request.
+    // If the node ends, this task withdraws the request to join.
     spawn { node in
       _ = await node.wait { node.joiner == nil }
       if node.ending != nil { joining.cancel() }
@@ -147,7 +148,7 @@ extension SharedBoard {
     }
   }
 
-  /// Moves a hosted board to a relay, if the configuration says so.
+  /// Starts moving a hosted board to a relay, if the configuration has one.
   private func startRelayMove() {
     guard !configuration.isGuest, let carrier = configuration.carrier else { return }
     spawn { node in
@@ -193,7 +194,7 @@ extension SharedBoard {
     await active.storeTitle()
     await persistence.loadNames()
     persistence.reportState()
-    // A name from a handshake is never too long for a profile.
+    // The transport limits the length of names, so publishing the profile cannot fail.
     try? active.profiles.publish()
     let ready = await board.ready(configuration, transport, isAnnounced: discovery.isAnnouncing)
     let events = SessionEvents(
@@ -216,7 +217,7 @@ extension SharedBoard {
     return serving
   }
 
-  /// Reports that the board can be used, to the user and to the other programs of this user.
+  /// Reports the open board to the user, and to other programs of the same user.
   private func report(_ serving: Serving) {
     emit(.ready(serving.ready))
     runtime.changed()
@@ -248,19 +249,20 @@ extension SharedBoard {
     }
   }
 
-  /// Handles the events of a session until it ends.
+  /// Handles the events of a session until the session ends.
   private func handleEvents(of session: Session) async {
     await configuration.beforeSessionEvents?(self)
     spawn { node in await node.serving?.events.read() }
     await serving?.events.handle()
-    // A user may still look at the board, but the other commands of a script would reach no member.
+    // After a removal, the user may still view the board, but further commands of a script would
+    // reach no member.
     if case .run = configuration.script, let reason = session.endReason, reason.code == .kicked {
       let message = localRemoval.event?.message ?? reason.message
       end(.failed(WhiteboardError(.notAllowed, message, isRemoval: true)))
     }
   }
 
-  /// Stores the membership of a session whenever it changes (MEM-7), until the session ends.
+  /// Stores the membership of a session after each change (MEM-7), until the session ends.
   private func storeMembership(of session: Session) async {
     guard !configuration.isOffline else { return }
     for await record in session.membership where configuration.recordingFile == nil {
@@ -270,7 +272,8 @@ extension SharedBoard {
 
   // MARK: - Leaving
 
-  /// Releases all held objects, waits a moment until members have received pending messages, and leaves.
+  /// Deselects all objects, gives members a moment to receive pending messages, and leaves the
+  /// session.
   private func leave(_ serving: Serving) async {
     phase = .leaving(serving)
     serving.hideOpenBoard()
@@ -295,7 +298,7 @@ extension SharedBoard {
 }
 
 extension WhiteboardError {
-  /// Creates the error with which the program ends if it gets no session.
+  /// Creates the error of a program that could not open a session.
   package init(_ error: SessionError) {
     let code: Code =
       switch error.code {

@@ -7,15 +7,15 @@ import WhiteboardSync
 extension SharedBoard {
   // MARK: - The session
 
-  /// The link by which others join the board here; nil if no other peer can connect.
+  /// The link by which other peers join the board here; nil if this peer does not listen.
   ///
-  /// It contains the code of the board. Do not log it.
+  /// The link contains the board's join code. Do not log it.
   public var link: BoardLink? { serving.flatMap { try? BoardLink($0.ready.link) } }
 
   /// The path of the board's file; nil if boards are not saved.
   public var file: String? { persistence.document?.path }
 
-  /// The id of the local member.
+  /// The peer id of the local member.
   public nonisolated var localMember: PeerID { configuration.identity.peerID }
 
   // MARK: - Reading
@@ -23,7 +23,10 @@ extension SharedBoard {
   /// The objects, from back to front.
   public var objects: [ObjectSnapshot] { replica?.board.objects.compactMap(\.snapshot) ?? [] }
 
-  /// Returns the state of an object; nil if it is not on the board.
+  /// Returns the current state of an object.
+  ///
+  /// - Parameter id: The id of the object.
+  /// - Returns: The state; nil if the object is not on the board.
   public func object(_ id: ObjectID) -> ObjectSnapshot? { replica?.board.snapshot(id) }
 
   /// The lines of the chat, from the oldest to the newest.
@@ -32,7 +35,7 @@ extension SharedBoard {
   /// The settings of the board: its title, background, grid and language.
   public var settings: BoardSettings { replica?.board.settings ?? BoardSettings() }
 
-  /// The hash of the board's contents, as hexadecimal text; equal boards have equal digests.
+  /// The digest of the board's contents, in hexadecimal; equal boards have equal digests.
   public var digest: String { replica?.digest.hex ?? "" }
 
   /// The members that are connected or reconnecting, without the local one, ordered by id.
@@ -43,11 +46,11 @@ extension SharedBoard {
   /// Adds an object, as one undo step.
   ///
   /// - Parameter object: The object.
-  /// - Returns: Its id. By then the object is saved on disk, unless boards are not saved, and is
-  ///   on its way to all members.
+  /// - Returns: The id of the object. When the function returns, the object is saved on disk,
+  ///   unless boards are not saved, and queued for all members.
   /// - Throws: ``CommandError``, for example `badArgument` for a point outside the board, `viewer`
-  ///   if the local member may not edit, `notSaved` if the object is on the board but not on disk,
-  ///   `ending` if the board is closed.
+  ///   if the local member is not allowed to edit, `notSaved` if the object is on the board but not
+  ///   on disk, or `ending` if the board is closed.
   @discardableResult
   public func add(_ object: NewObject) async throws(CommandError) -> ObjectID {
     guard let id = try await perform(object.command()).id else {
@@ -58,15 +61,14 @@ extension SharedBoard {
 
   /// Edits the board, as one undo step.
   ///
-  /// `body` runs in the isolation of the board and reads its own writes; nobody else changes the
-  /// board meanwhile. If it throws, none of its edits are made.
+  /// `body` runs in the isolation of the board and sees its own edits; no other edit happens in
+  /// between. If it throws, none of its edits are made.
   ///
-  /// - Parameter body: Edits the board; it must return soon.
-  /// - Returns: The result of `body`. By then the edits are saved on disk, unless boards are not
-  ///   saved, and are on their way to all members.
-  /// - Throws: The error of `body`, which is a `BoardError` if the board refuses an edit, and
-  ///   ``CommandError``: `removed`, `notSaved` if the edits are on the board but not on disk,
-  ///   `ending` if the board is closed.
+  /// - Parameter body: A function that edits the board. It blocks the board while it runs.
+  /// - Returns: The result of `body`. When the function returns, the edits are saved on disk,
+  ///   unless boards are not saved, and queued for all members.
+  /// - Throws: The error of `body`, or ``CommandError``: `viewer`, `removed`, `notSaved` if the
+  ///   edits are on the board but not on disk, or `ending` if the board is closed.
   @discardableResult
   public func edit<Result: Sendable>(
     _ body: @Sendable (Board) throws -> Result
@@ -86,10 +88,9 @@ extension SharedBoard {
   /// Runs a command, and waits for its result.
   ///
   /// - Parameter command: The command.
-  /// - Returns: The result, when the command is complete and what it changed is saved on disk.
-  /// - Throws: ``CommandError`` with the reason why the command failed, `ending` if the board was
-  ///   closed meanwhile, or `cancelled` if the task was canceled; the command may then still be
-  ///   carried out.
+  /// - Returns: The result, when the command has finished and its changes are saved on disk.
+  /// - Throws: ``CommandError`` if the command failed; `ending` if the board was closed before it
+  ///   finished.
   @discardableResult
   public func perform(_ command: Command) async throws(CommandError) -> CommandOutcome {
     let command = try command.checked()
@@ -115,38 +116,41 @@ extension SharedBoard {
 
   /// Adds a line to the chat.
   ///
-  /// - Throws: ``CommandError``, as ``add(_:)``.
+  /// - Parameter text: The text of the line.
+  /// - Throws: ``CommandError``, as for ``add(_:)``.
   public func say(_ text: String) async throws(CommandError) {
     try await perform(.say(words: text))
   }
 
   /// Undoes the latest step of the local member.
   ///
-  /// - Returns: What was undone, and what was left because others changed it since.
-  /// - Throws: ``CommandError`` with `nothingToUndo`, and the errors of ``add(_:)``.
+  /// - Returns: The outcome: the undone step, and the changes that were not reverted because other
+  ///   members changed the same objects later.
+  /// - Throws: ``CommandError`` with `nothingToUndo`, or an error as for ``add(_:)``.
   @discardableResult
   public func undo() async throws(CommandError) -> CommandOutcome { try await perform(.undo) }
 
   /// Redoes the step that was undone last.
   ///
-  /// - Throws: ``CommandError`` with `nothingToRedo`, and the errors of ``add(_:)``.
+  /// - Returns: The outcome: the redone step, and the changes that could not be redone.
+  /// - Throws: ``CommandError`` with `nothingToRedo`, or an error as for ``add(_:)``.
   @discardableResult
   public func redo() async throws(CommandError) -> CommandOutcome { try await perform(.redo) }
 
   // MARK: - Messages
 
-  /// Sends a message to members, who get it as ``Change/message(_:from:mode:)``.
+  /// Sends a message to members, which receive it as ``Change/message(_:from:mode:)``.
   ///
   /// Use the ``session`` for resources and streams.
   ///
   /// - Parameters:
-  ///   - bytes: The message; at most 16 MiB - 1 if it is reliable, and 64 KiB - 1 otherwise.
+  ///   - bytes: The message: at most 16 MiB if it is reliable, otherwise at most 60 KiB.
   ///   - recipients: The recipients; empty for all connected members.
-  ///   - mode: A reliable message arrives once and in order, also over broken links; an unreliable
-  ///     one arrives at once or not at all.
+  ///   - mode: The delivery mode. A reliable message arrives exactly once and in order, even if a
+  ///     link breaks and is restored. An unreliable message is sent once and may be lost.
   /// - Throws: ``CommandError`` with `notConnected` or `noSuchPeer` if a recipient is not
-  ///   connected, `tooBig`, or `undelivered` if a recipient left before it confirmed a reliable
-  ///   message.
+  ///   connected, `tooBig` if the message is too long, or `undelivered` if a recipient left before
+  ///   it confirmed a reliable message.
   public func send(
     _ bytes: [UInt8],
     to recipients: [Member] = [],
@@ -160,8 +164,8 @@ extension SharedBoard {
 
   // MARK: - Waiting
 
-  /// Waits until the local board has everything that another member has; returns at once on a
-  /// board that is hosted here.
+  /// Waits until the local board has everything that another member has; returns at once if the
+  /// board is hosted here.
   ///
   /// - Parameter limit: The maximum wait.
   /// - Throws: ``CommandError`` with `notSynced` if the board did not arrive in time, `ending`, or
@@ -180,10 +184,11 @@ extension SharedBoard {
     }
   }
 
-  /// Waits until every connected member has the same board, at least one.
+  /// Waits until at least one member is connected, and all connected members have the same board.
   ///
-  /// - Parameter limit: The maximum wait, at most a day; nil for a day.
-  /// - Throws: ``CommandError`` with `timedOut` and the members that are not equal, or `ending`.
+  /// - Parameter limit: The maximum wait; nil for no limit.
+  /// - Throws: ``CommandError`` with `timedOut`, whose message names the members with other boards,
+  ///   or `ending` if the board is closed.
   public func synced(within limit: Duration? = nil) async throws(CommandError) {
     let seconds = limit.map { min($0 / .seconds(1), CommandLimits.maximumSeconds) }
     try await perform(.wait(.synced, timeout: seconds))
@@ -191,7 +196,7 @@ extension SharedBoard {
 
   /// Waits until the session is open.
   ///
-  /// - Returns: False if the board ended before.
+  /// - Returns: False if the board ends before its session is open.
   func opened() async -> Bool { await wait { self.serving != nil } }
 
   /// Leaves the board: says goodbye to the members, and closes the file; returns when that is done.
@@ -204,7 +209,7 @@ extension SharedBoard {
     await withCheckedContinuation { endWaiters.append($0) }
   }
 
-  // MARK: - Inside
+  // MARK: - Saving
 
   /// Waits until the board accepts more changes, so that a fast caller does not fill the memory.
   private func room() async {

@@ -8,14 +8,14 @@ import WhiteboardSync
 
 /// A board that is open in this program: a peer session, a replica of the board, and its file.
 ///
-/// ``Boards`` opens boards for other programs. The programs of this package create it with a `CommandSource`, whose
-/// commands it runs in order, and an `EventSink`, which receives all events in one order; each command is answered
-/// by exactly one `done` or `error`. A slow sink slows the board down: it reads its session and its input no faster
-/// than the sink accepts events.
+/// Programs open boards with ``Boards``. The programs of this package create a board with a
+/// `CommandSource`, whose commands it runs in order, and an `EventSink`, which receives all events
+/// in order; each command is answered by exactly one `done` or `error`. A slow sink slows the board
+/// down: it reads its session and its input no faster than the sink accepts events.
 public actor SharedBoard {
   let configuration: BoardConfiguration
   let input: (any CommandSource)?
-  /// The members of the session, and their names.
+  /// The members of the session.
   let members: Members
   private let sink: any EventSink
   /// Events, conditions, tasks, time, and the end.
@@ -42,7 +42,7 @@ public actor SharedBoard {
     members: members,
     persistence: persistence
   )
-  /// The requests to join and other questions to the user.
+  /// The pending requests to join, and other questions to the user.
   private(set) lazy var invitations = Invitations(runtime)
   /// The answers to commands.
   private(set) lazy var answers = CommandAnswers(
@@ -61,9 +61,9 @@ public actor SharedBoard {
 
   /// The phase of the board.
   var phase = BoardPhase.starting
-  /// Whether the program will serve the board again when it is next started.
+  /// Whether the board ends only until the program is next started.
   private(set) var comesBack = false
-  /// The ownership of a new board that the local user owns; nil for other boards.
+  /// The owner's key and rights, if the local user owns a new board; nil for other boards.
   var owner: BoardOwner?
 
   /// Whether the board has left its session and closed its file.
@@ -94,19 +94,22 @@ public actor SharedBoard {
     self.sink = sink
   }
 
-  /// Runs until it is asked to end, its script is over, or it fails; a board runs only once.
+  /// Runs the board until it is requested to end, its script ends, or it fails; can be called only
+  /// once.
   ///
-  /// Leaves the session properly and emits every event before it returns. Canceling the task asks it to end.
+  /// The function leaves the session properly and emits every event before it returns. Canceling
+  /// the task requests the end.
   ///
-  /// - Throws: ``WhiteboardError``: the reason why it could not begin or continue, or the failure of its script.
+  /// - Throws: ``WhiteboardError`` if the board cannot be opened, cannot continue, or its script
+  ///   failed.
   package func run() async throws(WhiteboardError) {
-    // Awaited below, but not canceled with the caller: a node that ends still leaves the session and writes the
-    // file.
+    // A separate task, which is awaited below but not canceled with the caller: a node that ends
+    // must still leave the session and write the file.
     let running = Task { await self.live() }
     await withTaskCancellationHandler {
       await running.value
     } onCancel: {
-      // Returns at once; no code waits for it.
+      // This task returns soon; no code awaits it.
       Task { await self.end(.asked) }
     }
     await runtime.flush()
@@ -126,10 +129,10 @@ public actor SharedBoard {
     }
   }
 
-  /// Asks the board to leave its session and end; ``run()`` returns after that.
+  /// Requests that the board leaves its session and ends; ``run()`` returns when it has.
   ///
-  /// - Parameter untilNextStart: Whether the program will serve the board again when it is next started, so that
-  ///   the members try to reconnect.
+  /// - Parameter untilNextStart: Whether the program will serve the board again when it is next
+  ///   started, so that the members try to reconnect.
   package func requestEnd(untilNextStart: Bool = false) {
     if ending == nil { comesBack = untilNextStart }
     end(.asked)
@@ -154,7 +157,7 @@ public actor SharedBoard {
 
   // MARK: - The board
 
-  /// Finds the board and joins it; nil if the node does not join a board, or has joined it.
+  /// The part that finds and joins the board; nil if the node hosts a board, or has joined it.
   var joiner: Joiner? {
     if case .joining(let joiner) = phase { joiner } else { nil }
   }
@@ -162,10 +165,10 @@ public actor SharedBoard {
   /// The state of the board in use; nil before it is open.
   var serving: Serving? { phase.serving }
 
-  /// The peer session of the board, for resources, streams and the states of peers; nil before the board is hosted
-  /// or joined.
+  /// The peer session of the board, for resources, streams and the states of peers; nil before the
+  /// board is hosted or joined.
   ///
-  /// The board itself reads the events of the session.
+  /// The board itself consumes the events of the session.
   public var session: Session? { phase.board?.session }
 
   /// The replica; nil before the board is open.
@@ -174,10 +177,10 @@ public actor SharedBoard {
   /// The open board with the parts that work on it; nil before it is open.
   var board: ActiveBoard? { phase.serving?.active }
 
-  /// Performs the actions of the replica; to be called after every call that may add one.
+  /// Performs the actions of the replica; must be called after each call that may add one.
   func performActions() { board?.performActions() }
 
-  /// Returns the id for a new board: one of the local user, if the configuration says so.
+  /// Returns the id for a new board; if the configuration says so, an id that the local user owns.
   func newBoard() -> SessionID {
     guard configuration.isOwned else { return .ofOpenBoard() }
     let owner = BoardOwner(identity: configuration.identity, salt: configuration.salt)
@@ -190,10 +193,10 @@ public actor SharedBoard {
   /// The reason why the node ends; nil while it runs.
   var ending: BoardRuntime.Ending? { runtime.ending }
 
-  /// Makes the node end; the first reason counts.
+  /// Makes the node end; only the first reason counts.
   func end(_ reason: BoardRuntime.Ending) { runtime.end(reason) }
 
-  /// Resumes all waits whose answer can no longer come.
+  /// Resumes all waiters whose condition can no longer become true.
   func finishWaiters() {
     invitations.close()
     transfers.endFileOffers()
@@ -203,10 +206,10 @@ public actor SharedBoard {
 
   // MARK: - Services of the runtime
 
-  /// Handles that the sink has accepted events, or failed.
+  /// Continues after the sink has accepted events, or failed.
   func delivered(_ failure: OutputError?) { runtime.delivered(failure) }
 
-  /// Emits an event after all events before it.
+  /// Emits an event after all earlier events.
   func emit(_ event: BoardEvent) { runtime.emit(event) }
 
   /// Waits until a condition holds.
@@ -216,6 +219,6 @@ public actor SharedBoard {
     await runtime.wait(timeout: timeout, until: holds)
   }
 
-  /// The current time on both clocks.
+  /// The current wall-clock time and uptime.
   var now: Moment { runtime.now }
 }

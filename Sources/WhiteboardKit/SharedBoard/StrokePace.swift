@@ -1,15 +1,15 @@
-/// When each point of a stroke that is drawn over a time is due.
+/// The schedule of a stroke that is drawn over a period.
 struct StrokePace: Sendable {
-  /// How many points there are.
+  /// The number of points in the stroke.
   let count: Int
-  /// Over how many seconds they are drawn; the last one is due at the end.
+  /// The duration of the stroke, in seconds; the last point is due at its end.
   let seconds: Double
 
-  /// How long a frame is.
+  /// The interval between two updates of the stroke.
   static let frame = Duration.milliseconds(16)
 
-  /// Returns the number of points that are due after a time: the first one at once, the last one at
-  /// the end.
+  /// Returns the number of points that are due after a time; the first point is due at once, the
+  /// last one at the end.
   func due(after elapsed: Duration) -> Int {
     guard count > 1, seconds > 0 else { return count }
     let share = min(max(elapsed / .seconds(1) / seconds, 0), 1)

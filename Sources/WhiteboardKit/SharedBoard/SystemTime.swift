@@ -8,21 +8,21 @@ import Whiteboard
 
 /// The clocks of the system.
 enum SystemTime {
-  /// The processor time that the present thread has used, in seconds.
+  /// The processor time that the current thread has used, in seconds.
   static var processorTime: Double {
     var time = timespec()
     guard clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0 else { return 0 }
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
-  /// Milliseconds since 1970; zero if the clock shows an earlier time.
+  /// The current time in milliseconds since 1970; zero if the clock shows an earlier time.
   static var milliseconds: UInt64 {
     var time = timespec()
     guard clock_gettime(CLOCK_REALTIME, &time) == 0, time.tv_sec >= 0 else { return 0 }
     return UInt64(time.tv_sec) * 1_000 + UInt64(time.tv_nsec) / 1_000_000
   }
 
-  /// Returns the time at which a timeout that begins now ends, RFC 3339.
+  /// Returns the end of a timeout that begins now, in the format of RFC 3339.
   static func deadlineText(_ timeout: Duration) -> String {
     Timestamp.text(milliseconds: milliseconds + UInt64(max(timeout / .milliseconds(1), 0)))
   }

@@ -1,23 +1,25 @@
-/// Why a node ended otherwise than by being asked to.
+/// The error with which opening or running a board ends.
 public struct WhiteboardError: Error, Equatable, Sendable {
-  /// The kind, which is also the exit status.
+  /// The kind of error; its raw value is the exit status of the programs.
   public let code: Code
-  /// What went wrong and what to do, in one line that may be shown.
+  /// What went wrong and what to do, in one line that is safe to display.
   public let message: String
   /// The reason why some of the work was not saved, if the error is about saving.
   package let problem: SaveProblem?
-  /// Whether the host removed this peer from the board, so that its own copy is all that it can open.
+  /// Whether the host removed the local peer from the board, so that the program can only open its
+  /// own copy.
   public let isRemoval: Bool
 
-  /// The end of the message of a refusal that a code ends; a program that asks for the code leaves it out.
+  /// The end of the message of a refusal because of a missing code; a program that asks the user
+  /// for the code omits it.
   package static let codeAdvice = ": add --code WORDS"
 
-  /// Makes an error.
+  /// Creates an error.
   ///
   /// - Parameters:
-  ///   - code: The kind.
+  ///   - code: The kind of error.
   ///   - message: What went wrong and what to do.
-  ///   - isRemoval: Whether the host removed this peer from the board.
+  ///   - isRemoval: Whether the host removed the local peer from the board.
   package init(_ code: Code, _ message: String, isRemoval: Bool = false) {
     self.code = code
     self.message = message
@@ -33,33 +35,33 @@ public struct WhiteboardError: Error, Equatable, Sendable {
     self.problem = problem
   }
 
-  /// The kinds of end; the raw values are exit statuses after sysexits.
+  /// The kinds of errors; the raw values are exit statuses as in `sysexits.h`.
   public enum Code: Int32, Sendable {
-    /// The answer is no: nothing nearby, a verb failed, a check found a fault.
+    /// Not found, a command failed, or a check found a fault.
     case no = 1
-    /// The command line is wrong.
+    /// The command line is malformed.
     case usage = 64
-    /// A line or a file is not of its form.
+    /// A line or a file is malformed.
     case badData = 65
-    /// A file to read is not there.
+    /// An input file does not exist.
     case noInput = 66
     /// The peer cannot be reached.
     case unreachable = 69
-    /// A fault of ours.
+    /// An internal error of the program.
     case `internal` = 70
-    /// The system refuses something.
+    /// The operating system refused an operation.
     case system = 71
-    /// A file cannot be made.
+    /// An output file cannot be created.
     case cannotCreate = 73
-    /// Reading or writing failed.
+    /// Reading or writing a file failed.
     case inputOutput = 74
-    /// It did not happen in time; trying again may help.
+    /// The operation timed out; a retry may help.
     case timedOut = 75
-    /// The other side speaks another version, or breaks the protocol.
+    /// The peer uses another protocol version, or violates the protocol.
     case `protocol` = 76
-    /// The other side does not let us in.
+    /// The peer does not admit the local peer.
     case notAllowed = 77
-    /// A setting or a file of settings is wrong.
+    /// A setting or a configuration file is invalid.
     case badConfiguration = 78
   }
 }

@@ -15,7 +15,7 @@ final class CatchUp {
   private let members: Members
   /// Whether a member's answer to a catch-up request was applied.
   private var isCaughtUp = false
-  /// The deadline for commands that wait for the board; nil until the first one waits.
+  /// The deadline for commands that wait for the board; nil if none has waited yet.
   private var deadline: ContinuousClock.Instant?
   /// Whether a command waits for the board.
   private(set) var isHolding = false
@@ -34,13 +34,13 @@ final class CatchUp {
     self.members = members
   }
 
-  /// Whether commands are held; a user who types sees the state of the board instead.
+  /// Whether commands are held; a user who types commands sees the state of the board instead.
   private var holdsCommands: Bool { configuration.isGuest && !configuration.isTyped }
 
-  /// If commands are held, waits until the requirement of a command is met.
+  /// Waits until the requirement of a command is met, if commands are held.
   ///
   /// - Parameter requirement: The requirement.
-  /// - Returns: The error that keeps the command from running; nil if it may run.
+  /// - Returns: The error that prevents the command from running; nil if it can run.
   nonisolated(nonsending) func hold(for requirement: CommandRules.Requirement) async
     -> CommandError?
   {
@@ -58,7 +58,7 @@ final class CatchUp {
         return CommandError(.notSynced, absence(after: configuration.catchUpTimeout))
       }
     }
-    // Once a command has seen the board, later commands need not wait, even if all members leave.
+    // If the board has arrived once, later commands need not wait, even if all members leave.
     if requirement == .board,
       let member = replica.members.first(where: {
         replica.hasSameContext(as: $0) && hasArrived(from: $0)
@@ -69,7 +69,7 @@ final class CatchUp {
     return nil
   }
 
-  /// Handles that a member's answer was applied, and reports the first one.
+  /// Handles that the answer of a member was applied; reports only the first one.
   func caughtUp(with member: MemberID) {
     guard !isCaughtUp, hasArrived(from: member) else { return }
     isCaughtUp = true
@@ -94,24 +94,24 @@ final class CatchUp {
     }
   }
 
-  /// Whether this replica has everything that at least one member had when it answered.
+  /// Whether the local replica has everything that at least one member had when it answered.
   var hasBoard: Bool {
-    // A viewer answers no request, but an equal context proves that no change is missing.
+    // A viewer does not answer requests, but an equal context proves that no change is missing.
     isCaughtUp
       || replica.members.contains { replica.hasSameContext(as: $0) && hasArrived(from: $0) }
   }
 
-  /// Whether the board of a member counts as the whole board.
+  /// Returns whether the board of a member counts as the whole board.
   ///
-  /// A member that has just joined has an empty board, too. Only the host and relays know whether the board
-  /// itself is empty.
+  /// A member that has just joined has an empty board, too. Only the host and relays know whether
+  /// the board itself is empty.
   private func hasArrived(from member: MemberID) -> Bool {
     guard holdsCommands, replica.board.state.context == replica.board.written else { return true }
     return session.hostPeer.bytes == member.bytes
       || session.peers().contains { $0.peer.isRelay && $0.peer.id.bytes == member.bytes }
   }
 
-  /// The message that the board did not arrive in time, with the remedy.
+  /// The message that the board did not arrive in time, with advice.
   func absence(after limit: Duration) -> String {
     let seconds = Int(limit / .seconds(1))
     let names = members.map { EventText.shortName($0.value.name, $0.key.text) }
@@ -125,7 +125,7 @@ final class CatchUp {
 }
 
 extension BoardEvent.Remark {
-  /// The note that the board is the copy on this computer.
+  /// The note that the program uses the copy of the board on this computer.
   static func offline(_ boardName: String) -> Self {
     Self(
       code: "offline",

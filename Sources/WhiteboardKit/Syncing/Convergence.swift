@@ -2,7 +2,7 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Waits until the boards of the members are equal, or have the local changes (SYN-44).
+/// Waits until the boards of all members are equal, or contain all local changes (SYN-44).
 ///
 /// Confined to the isolation of its node.
 final class Convergence {
@@ -36,7 +36,7 @@ final class Convergence {
     self.messages = messages
   }
 
-  /// Whether the local peer made changes after those that another member is known to have.
+  /// Whether the local peer made changes that no other member is known to have.
   var hasUnsharedChanges: Bool { replica.board.written != sharedDots }
 
   /// Waits until boards are equal, or until all local changes have arrived.
@@ -44,16 +44,18 @@ final class Convergence {
   /// - Parameters:
   ///   - scope: The members to wait for.
   ///   - timeout: The maximum wait; nil for no limit.
-  /// - Returns: The members that are synced and those that are not, and whether the condition held in time.
+  /// - Returns: The members that are synced, the other members, and whether the condition held in
+  ///   time.
   nonisolated(nonsending) func wait(_ scope: SyncScope, timeout: Duration?) async -> SyncReport {
     let clock = runtime.clock
     let deadline = clock.now + (timeout ?? .seconds(Int64(CommandLimits.maximumSeconds)))
     beginProving()
     defer { endProving() }
     repeat {
-      // Check again after a moment: only its silence shows that a member has no board.
+      // The wait is repeated, because only a longer silence shows that a member has no board.
       let moment = min(deadline - clock.now, .milliseconds(500))
-      // The condition may have ended again before this task continued, for example because a link broke.
+      // The condition may have become false before this task continued, for example because a link
+      // broke.
       guard await runtime.wait(timeout: moment, until: { self.isSettled(scope) }), isSettled(scope)
       else { continue }
       let asked = compared(scope)
@@ -65,7 +67,7 @@ final class Convergence {
         if !report.synced.isEmpty { sharedDots = written }
         return report
       }
-      // A member is leaving, or the session ended. Wait until that is reported.
+      // A member is leaving, or the session ended. The wait continues until an event reports that.
       let rest = deadline - clock.now
       _ = await runtime.wait(timeout: rest) {
         !self.isSettled(scope) || self.compared(scope) != asked
@@ -108,9 +110,9 @@ final class Convergence {
       .map(\.key)
   }
 
-  /// Whether no local work is pending, and each compared member is synced.
+  /// Returns whether no local work is pending, and each compared member is synced.
   private func isSettled(_ scope: SyncScope) -> Bool {
-    // Do not wait for application messages, since their recipients may be away for a long time.
+    // Application messages do not count, since their recipients may be offline for a long time.
     guard !runtime.call({ $0.commandRunner.hasConcurrentCommands }),
       scope == .connected || messages.isEmpty
     else { return false }
@@ -125,12 +127,13 @@ final class Convergence {
     guard let id = MemberID(peer.bytes), members.isReached(peer) else { return false }
     return switch scope {
     case .connected: replica.isEqual(to: id)
-    // While members keep drawing, boards are rarely equal, but the local changes do arrive.
+    // If members keep drawing, boards are rarely equal, but the local changes do arrive.
     case .everybody: replica.isSynced(with: id, now: runtime.now)
     }
   }
 
-  /// Whether a member has been connected for a while and never introduced itself as an author.
+  /// Returns whether a member has been connected for some time and never introduced itself as an
+  /// author.
   private func isWithoutBoard(_ peer: PeerID) -> Bool {
     guard let member = members[peer], let id = MemberID(peer.bytes) else { return false }
     return !replica.hasIntroducedItself(id)

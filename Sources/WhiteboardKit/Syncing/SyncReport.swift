@@ -1,6 +1,6 @@
 /// The members that a wait for equal boards includes.
 enum SyncScope {
-  /// All connected members, at least one. Each must have the same board as the local peer.
+  /// All connected members, at least one; each must have the same board as the local peer.
   case connected
   /// All members, including those that reconnect. Each must have received the local changes.
   case everybody

@@ -8,14 +8,14 @@ import Musl
 
 /// A catch-up answer in a private file, from which a transfer sends it.
 ///
-/// The file is locked while it is needed, and then removed. If the process dies, the system
-/// releases its lock, so the next start can remove the file.
+/// The file is locked while the transfer needs it, and then removed. If the process dies, the
+/// system releases the lock, so the next process can remove the file.
 final class AnswerFile: Sendable {
   /// The path of the file.
   let path: String
   private let descriptor: Int32
 
-  /// Writes an answer to a new file; `nil` if that fails.
+  /// Writes an answer to a new file; nil if that fails.
   init?(_ bytes: [UInt8], inDirectory directory: String) {
     path = "\(directory)/\(TransferID.random().text)"
     descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -31,9 +31,9 @@ final class AnswerFile: Sendable {
     close(descriptor)
   }
 
-  /// Removes the file of a process that died.
+  /// Removes a file of a process that died.
   ///
-  /// - Parameter path: The file; it stays if a process still needs it.
+  /// - Parameter path: The path of the file; a file that a process still locks remains.
   static func removeAbandoned(atPath path: String) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return }

@@ -5,7 +5,8 @@ import WhiteboardSync
 
 /// Catch-up answers, which travel as resources (SYN-13).
 extension Transfers {
-  /// Returns the name and the request of a catch-up answer; nil if a resource of this name is not one.
+  /// Returns the name and the request of a catch-up answer; nil if the resource with this name is
+  /// not one.
   static func answer(named name: String) -> (name: ResourceDTO, request: UInt64)? {
     guard let name = try? ResourceDTO(name: name), name.type == .whiteboard,
       let request = name.request
@@ -13,13 +14,13 @@ extension Transfers {
     return (name, request)
   }
 
-  /// Whether the replica requested this answer from the peer.
+  /// Returns whether the replica requested this answer from the peer.
   func wantsAnswer(_ name: ResourceDTO, _ info: ResourceInfo) -> Bool {
     guard let member = MemberID(info.peer.bytes), name.byteCount == info.size else { return false }
     return replica?.expectsAnswer(name, from: member) ?? false
   }
 
-  /// Passes a received answer to the replica, or reports that it failed.
+  /// Passes a received answer to the replica, or reports the failure of its transfer.
   func answerFinished(
     request: UInt64,
     from peer: PeerID,
@@ -59,7 +60,7 @@ extension Transfers {
       } catch {
         // The member requests the answer again, from this peer or another.
         node.configuration.logger.debug(
-          "an answer was not taken",
+          "A catch-up answer was not delivered.",
           metadata: ["peer": "\(peer.short)", "code": "\(error.code)"]
         )
       }

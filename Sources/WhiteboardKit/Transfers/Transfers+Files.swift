@@ -90,7 +90,7 @@ extension Transfers {
         size += UInt64(chunk.count)
       }
       try await stream.finish()
-      // The peer ends its direction after it has read this one to the end.
+      // The peer closes its direction after it has read this one to the end.
       for try await _ in stream.inbound {}
     } catch let error as SessionError {
       failure = CommandError(error)
@@ -120,7 +120,8 @@ extension Transfers {
     return id
   }
 
-  /// Reports the bytes of a stream that a peer opened, and reads no faster than they are reported.
+  /// Reports the bytes of a stream that a peer opened; reads no faster than the sink accepts the
+  /// events.
   nonisolated(nonsending) func readStream(_ stream: PeerStream) async {
     let id = stream.id.text
     let peer = stream.peer.text

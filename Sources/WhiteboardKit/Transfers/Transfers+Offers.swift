@@ -3,23 +3,24 @@ import WhiteboardRendering
 
 /// Files that members offer, and the answers to the offers.
 extension Transfers {
-  /// How a file offer ends without being accepted.
+  /// The ways in which a file offer ends without being accepted.
   private enum OfferEnd {
     case declined
     case over
   }
 
-  /// The number of accepted files that have not arrived and are remembered, so that the user is not asked again
-  /// when their transfer resumes.
+  /// The maximum number of accepted files that are remembered until they arrive, so that the user
+  /// is not asked again when a transfer resumes.
   private static let acceptedLimit = 256
 
   /// Decides about a resource that this node did not request (SYN-13, SYN-37, RES-8).
   ///
-  /// Such an answer or photo is refused. Any other resource is a file for the user. If the configuration says
-  /// so, the call asks the user and waits for the answer, until its task is canceled.
+  /// A catch-up answer or a photo is refused. Any other resource is a file for the user. If the
+  /// configuration requires it, the function asks the user and waits for the answer, until its task
+  /// is canceled.
   ///
   /// - Parameter info: The resource.
-  /// - Returns: Whether to accept it.
+  /// - Returns: Whether to accept the resource.
   nonisolated(nonsending) func wants(_ info: ResourceInfo) async -> Bool {
     guard Transfers.answer(named: info.name.raw) == nil, asset(named: info.name.raw) == nil else {
       return false
@@ -78,7 +79,7 @@ extension Transfers {
         runtime.spawn { node in await node.commandRunner.runDueCommands() }
       }
     } onCancel: {
-      // Resumes the canceled call.
+      // This resumes the canceled call.
       Task { await node.offerEnded(info.id, number) }
     }
   }
@@ -118,10 +119,11 @@ extension Transfers {
     for id in offers.keys.sorted(by: { $0.text < $1.text }) { endOffer(id, .over) }
   }
 
-  /// Finds the offered file that a word of `accept` or `decline` means.
+  /// Finds the offered file that an argument of `accept` or `decline` names.
   ///
-  /// - Parameter word: The id of its transfer or the start of it, its name, or that of its sender.
-  /// - Returns: The transfer; nil if there is none or more than one.
+  /// - Parameter word: The id of the transfer or an id prefix, the name of the file, or the name of
+  ///   its sender.
+  /// - Returns: The transfer; nil if no transfer or more than one matches.
   func offer(_ word: String) -> TransferID? {
     if word == "last", offers.count == 1 { return offers.keys.first }
     var book = ReferenceResolver<TransferID>()
@@ -137,9 +139,10 @@ extension Transfers {
   ///
   /// - Parameters:
   ///   - id: The transfer.
-  ///   - isAccepted: Whether the file is accepted.
-  ///   - isAlways: Whether the user asked to admit a peer from now on, which a file does not allow.
-  /// - Throws: ``CommandError`` for `isAlways`.
+  ///   - isAccepted: Whether the user accepts the file.
+  ///   - isAlways: Whether the command contains `always`, which is valid for peers but not for
+  ///     files.
+  /// - Throws: ``CommandError`` if `isAlways` is true.
   func answerOffer(_ id: TransferID, isAccepted: Bool, isAlways: Bool = false) throws(CommandError)
   {
     guard !isAlways else {
@@ -149,9 +152,10 @@ extension Transfers {
     offers.removeValue(forKey: id)?.decision.resume(returning: true)
   }
 
-  /// Explains that the file is no longer offered, if a word of `accept` or `decline` can only mean a file.
+  /// Throws an error if an argument of `accept` or `decline` can only mean a file whose offer has
+  /// ended.
   ///
-  /// - Parameter word: The word.
+  /// - Parameter word: The argument.
   /// - Throws: ``CommandError`` `noSuchTransfer`.
   func checkNotEnded(_ word: String) throws(CommandError) {
     guard TransferID(text: word) != nil else { return }

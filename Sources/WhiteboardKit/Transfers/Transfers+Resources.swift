@@ -11,7 +11,8 @@ import WhiteboardSync
 extension Transfers {
   // MARK: - The events of resources
 
-  /// Returns whether this node requested what a peer offers: an answer (SYN-13) or an asset (SYN-37).
+  /// Returns whether this node requested the offered resource: an answer (SYN-13) or an asset
+  /// (SYN-37).
   func isRequested(_ info: ResourceInfo) -> Bool {
     if let answer = Transfers.answer(named: info.name.raw) { return wantsAnswer(answer.name, info) }
     guard let asset = asset(named: info.name.raw), let member = MemberID(info.peer.bytes) else {
@@ -117,7 +118,8 @@ extension Transfers {
 
   // MARK: - Photos
 
-  /// Returns the asset that a resource is according to its name; nil if it is another resource.
+  /// Returns the asset that a resource with this name contains; nil if it is another kind of
+  /// resource.
   func asset(named name: String) -> AssetID? {
     guard let name = try? ResourceDTO(name: name), name.type == .imageData, !name.isDeleted else {
       return nil
@@ -125,7 +127,7 @@ extension Transfers {
     return name.sha256
   }
 
-  /// Stores a requested photo, and removes one that was not requested or has other contents.
+  /// Stores a requested photo; removes a photo that was not requested or has other contents.
   private func takeAsset(
     _ id: AssetID,
     from peer: PeerID,
@@ -171,7 +173,8 @@ extension Transfers {
     performActions()
   }
 
-  /// Moves a received photo to the directory of photos, if its header agrees with an object of the board.
+  /// Moves a received photo to the photo directory if its header matches an object of the board;
+  /// returns its path.
   private func keepAsset(_ references: Set<AssetReference>, from path: String) -> String? {
     guard !references.isEmpty,
       let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes),
@@ -183,7 +186,7 @@ extension Transfers {
     return FileReading.move(path, over: kept) ? kept : nil
   }
 
-  /// Sends a photo to a member that requested it.
+  /// Sends a photo to the member that requested it.
   func sendAsset(_ id: AssetID, _ name: ResourceDTO, to member: MemberID) {
     runtime.spawn { node in
       if let path = await node.photos.open(id) {
@@ -214,9 +217,10 @@ extension Transfers {
       sentPaths[transfer.id.text] = path
       _ = try await transfer.result()
     } catch {
-      // The session reports the end of the transfer. The member requests the photo again, or elsewhere.
+      // The session reports the end of the transfer. The member requests the photo again, here or
+      // from another peer.
       configuration.logger.debug(
-        "a photo was not sent",
+        "A photo was not sent.",
         metadata: ["peer": "\(peer.short)", "code": "\(error.code)"]
       )
     }
@@ -224,7 +228,7 @@ extension Transfers {
 }
 
 extension Direction {
-  /// Creates the direction of a session's transfer.
+  /// Creates the direction of an event from that of a transfer.
   init(_ direction: ResourceInfo.Direction) {
     self = direction == .incoming ? .incoming : .outgoing
   }

@@ -19,7 +19,7 @@ final class Transfers {
     let peer: PeerID
   }
 
-  /// A file that a member offers, until it is answered.
+  /// An unanswered file offer of a member.
   struct FileOffer {
     let info: ResourceInfo
     /// Distinguishes this offer from a later one of the same transfer.
@@ -33,7 +33,7 @@ final class Transfers {
   let members: Members
   let persistence: Persistence
   let photos: PhotoFiles
-  /// Performs the actions of the replica.
+  /// A function that performs the actions of the replica.
   let performActions: () -> Void
   /// The replica; nil before the board is open.
   private(set) var replica: Replica?
@@ -42,14 +42,14 @@ final class Transfers {
 
   /// The transfers that are not finished, by id.
   var pending: [String: PendingTransfer] = [:]
-  /// The incoming catch-up answers, with their senders and requests.
+  /// The incoming catch-up answers, with their senders and request numbers.
   var answers: [TransferID: (peer: PeerID, request: UInt64)] = [:]
   /// The files that outgoing transfers read.
   var sentPaths: [String: String] = [:]
   /// The files that members offer and that are not answered yet.
   var offers: [TransferID: FileOffer] = [:]
   var lastOffer = 0
-  /// The senders of files that were accepted here and have not arrived.
+  /// The senders of files that the user accepted and that have not arrived.
   var acceptedFiles: [TransferID: PeerID] = [:]
 
   init(
@@ -68,24 +68,24 @@ final class Transfers {
     self.performActions = performActions
   }
 
-  /// Sets the board whose transfers these are.
+  /// Sets the replica and the session of the open board.
   func begin(_ replica: Replica, _ session: Session) {
     self.replica = replica
     self.session = session
   }
 
-  /// Returns the unfinished transfer that a word of `cancel` means.
+  /// Returns the unfinished transfer that an argument of `cancel` names.
   ///
-  /// - Throws: ``CommandError`` if there is none or more than one.
+  /// - Throws: ``CommandError`` if no transfer or more than one matches.
   func transfer(_ word: String) throws(CommandError) -> PendingTransfer {
     var resolver = ReferenceResolver<PendingTransfer>()
     for (id, transfer) in pending { resolver.add(id: id, names: [transfer.name], value: transfer) }
     return try resolver.find(word, what: "transfer", missing: .noSuchTransfer)
   }
 
-  /// Cancels the transfer that a word means, in either direction.
+  /// Cancels the transfer that an argument names, incoming or outgoing.
   ///
-  /// - Throws: ``CommandError`` if there is none or more than one, or it has ended.
+  /// - Throws: ``CommandError`` if no transfer or more than one matches, or the transfer has ended.
   func cancel(_ word: String, reason: String) throws(CommandError) {
     switch try transfer(word).kind {
     case .resource(let id):

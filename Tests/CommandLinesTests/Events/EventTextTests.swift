@@ -58,14 +58,14 @@ struct EventTextTests {
         == "ok: there was nothing to erase"
     )
     done.changed = false
-    #expect(EventText.line(.done(done)) == "ok: 1-abcdefghijklm was so already")
+    #expect(EventText.line(.done(done)) == "ok: 1-abcdefghijklm did not change")
     #expect(
       String(decoding: EventLine.json(.done(done)), as: UTF8.self)
         .contains(#""changed":false,"id":"1-abcdefghijklm""#)
     )
     done.id = nil
     done.ids = ["1-abcdefghijklm", "2-abcdefghijklm"]
-    #expect(EventText.line(.done(done)) == "ok: 1-abcdefghijklm, 2-abcdefghijklm were so already")
+    #expect(EventText.line(.done(done)) == "ok: 1-abcdefghijklm, 2-abcdefghijklm did not change")
   }
 
   @Test("undo and redo report the step, and the changes that they skipped")
@@ -76,7 +76,7 @@ struct EventTextTests {
     done.left = ["overwritten": 2]
     #expect(
       EventText.line(.done(done))
-        == "ok: Undone: move. 2 changes left: others changed the same since."
+        == "ok: Undone: move. 2 changes skipped: others changed the same later."
     )
     #expect(
       String(decoding: EventLine.json(.done(done)), as: UTF8.self)
@@ -86,8 +86,8 @@ struct EventTextTests {
     done.left = ["purged": 1, "played": 1]
     #expect(
       EventText.line(.done(done))
-        == "ok: Undone: move. 1 game stays: moves were made in it. 1 change left: the object was "
-        + "removed for good."
+        == "ok: Undone: move. 1 game stays: moves were made in it. 1 change skipped: the object was "
+        + "purged."
     )
   }
 
@@ -101,8 +101,8 @@ struct EventTextTests {
     ]
     #expect(
       EventText.line(.done(done))
-        == "ok: Redone: resize. Skipped: resize and move (others changed the same since). "
-        + "Skipped: text (the object was removed for good)."
+        == "ok: Redone: resize. Skipped: resize and move (others changed the same later). "
+        + "Skipped: text (the object was purged)."
     )
     #expect(
       String(decoding: EventLine.json(.done(done)), as: UTF8.self)

@@ -2,7 +2,7 @@ import PeerSession
 import Whiteboard
 import WhiteboardKit
 
-/// Draws on the board of a link, tells who draws what, and leaves when somebody says "bye".
+/// Edits a board, prints the objects that others add, and leaves when a member writes "bye".
 @main
 struct Bot {
   static func main() async throws {
