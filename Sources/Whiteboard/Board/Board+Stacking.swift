@@ -13,12 +13,16 @@ extension Board {
     try gesture { () throws(BoardError) in
       let moving = Set(try state.targets(ids))
       for id in moving.sorted() { try requireWritable(id) }
-      var stack = Stack(objectIDs.map { ($0, state.record($0)?.zIndex ?? []) })
+      var stack = Stack(objectIDs)
       try stack.move(moving, move) { (id) throws(BoardError) in Set(try state.targets([id])) }
       let jitter = UInt8(truncatingIfNeeded: incarnation.rawValue ^ nextDot().sequence)
-      guard
-        stack.assign(to: moving, jitter: jitter, isMovable: { (try? requireWritable($0)) != nil })
-      else { throw .stackFull }
+      let hasRoom = stack.assign(
+        to: moving,
+        zIndex: { state.record($0)?.zIndex ?? [] },
+        jitter: jitter,
+        isMovable: { (try? requireWritable($0)) != nil }
+      )
+      guard hasRoom else { throw .stackFull }
       for (id, zIndex) in stack.written { try write(id, .zIndex, .bytes(zIndex)) }
     }
   }

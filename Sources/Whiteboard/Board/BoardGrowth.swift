@@ -29,7 +29,8 @@ extension BoardState {
       && context.rangeCount + ranges <= BoardLimits.ranges
   }
 
-  private func hasRoom(for growth: BoardGrowth) -> Bool {
+  /// Returns whether the board has room for this growth.
+  func hasRoom(for growth: BoardGrowth) -> Bool {
     hasRoom(
       objects: growth.objects,
       cells: growth.cells,

@@ -35,8 +35,10 @@ extension BoardReplica {
   /// - Complexity: O(*n* log *n*) in the objects of the board, plus the points of nearby strokes.
   public func objects(at place: Point, tolerance: Double = 0) -> [ObjectID] {
     guard place.isFinite, tolerance >= 0 else { return [] }
-    return objectIDs.reversed().filter {
-      state.record($0)?.covers(place, within: tolerance) ?? false
+    let state = self.state
+    return objectIDs.reversed().filter { id in
+      guard let record = state.record(id) else { return false }
+      return record.covers(place, within: tolerance)
     }
   }
 
@@ -46,8 +48,10 @@ extension BoardReplica {
   /// - Complexity: The same as `objects(at:tolerance:)`.
   public func objects(in rectangle: Rectangle, mode: RectangleMode) -> [ObjectID] {
     guard rectangle.isFinite else { return [] }
-    return objectIDs.reversed().filter {
-      state.record($0)?.isSelected(by: rectangle, mode: mode) ?? false
+    let state = self.state
+    return objectIDs.reversed().filter { id in
+      guard let record = state.record(id) else { return false }
+      return record.isSelected(by: rectangle, mode: mode)
     }
   }
 

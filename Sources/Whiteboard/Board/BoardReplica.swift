@@ -12,7 +12,7 @@ public class BoardReplica {
   /// Inside a gesture, they include the edits that the gesture has made so far.
   ///
   /// The context does not include these edits until the gesture ends.
-  public var state: BoardState {
+  public final var state: BoardState {
     // A getter would copy the state for each access; this accessor yields it without a copy.
     _read {
       showStaged()
@@ -22,37 +22,37 @@ public class BoardReplica {
   /// The wall clock, in milliseconds since 1970.
   ///
   /// The owner of the board updates it.
-  public var wallClock: UInt64
+  public final var wallClock: UInt64
   /// The other members that are online and sent data recently.
   ///
   /// Only their selections hold objects.
-  public var presentMembers: Set<MemberID> = []
+  public final var presentMembers: Set<MemberID> = []
   /// The incarnations of members that are online and may therefore still finish a stroke.
-  public var presentIncarnations: Set<Incarnation> = []
+  public final var presentIncarnations: Set<Incarnation> = []
   /// The member of each incarnation: the local incarnations, and those whose author records are
   /// known (AUT-3).
-  public var authors: [Incarnation: MemberID] = [:]
+  public final var authors: [Incarnation: MemberID] = [:]
   /// Whether local edits are refused, because the local member is a viewer and no peer would accept
   /// them (AUT-4).
-  public var isReadOnly = false
+  public final var isReadOnly = false
   /// The assets whose bytes are stored locally.
-  public var assets: Set<AssetID> = []
+  public final var assets: Set<AssetID> = []
 
   /// The local steps that can be undone and redone.
-  var history = UndoHistory()
+  final var history = UndoHistory()
   /// The greatest positions, which new objects must follow.
-  private(set) var frontier = Frontier()
+  final private(set) var frontier = Frontier()
 
   /// The agreed state and, after `showStaged`, the edits of the current gesture.
-  private var cells = BoardState()
-  private var clock = HybridClock()
-  private var output = PendingOutput()
-  private var localAuthor: LocalAuthor
-  private var shares = AuthorShares()
+  private final var cells = BoardState()
+  private final var clock = HybridClock()
+  private final var output = PendingOutput()
+  private final var localAuthor: LocalAuthor
+  private final var shares = AuthorShares()
   /// The operations of the current gesture.
-  private var staged: StagedOperations?
+  private final var staged: StagedOperations?
   /// The operations of the current gesture that are shown in `cells`.
-  private var draft: GestureDraft?
+  private final var draft: GestureDraft?
 
   /// Creates an empty board.
   ///
@@ -82,17 +82,17 @@ public class BoardReplica {
   ///
   /// If a peer claims dots of this incarnation that were never written, a new incarnation begins
   /// with the next gesture (BRD-25).
-  public var incarnation: Incarnation { localAuthor.incarnation }
+  public final var incarnation: Incarnation { localAuthor.incarnation }
   /// The dots of all local edits, by each incarnation that this board had.
-  package var written: DotSet { localAuthor.written }
+  package final var written: DotSet { localAuthor.written }
   /// The member that makes the local edits.
-  public var member: MemberID { localAuthor.member }
+  public final var member: MemberID { localAuthor.member }
 
   /// Returns whether this incarnation is, or was, the author of local edits.
-  package func isOwn(_ incarnation: Incarnation) -> Bool { localAuthor.isOwn(incarnation) }
+  package final func isOwn(_ incarnation: Incarnation) -> Bool { localAuthor.isOwn(incarnation) }
 
   /// Begins a new incarnation of the local member for all further edits.
-  package func beginIncarnation() {
+  package final func beginIncarnation() {
     localAuthor.beginIncarnation(outside: cells.context)
     authors[incarnation] = member
   }
@@ -102,7 +102,7 @@ public class BoardReplica {
   ///
   /// A peer can claim such a dot by purging an object that never existed, or in the context of an
   /// answer. The claim counts on every replica: peers would skip an edit written under that dot.
-  func leaveClaimedIncarnation() {
+  final func leaveClaimedIncarnation() {
     if localAuthor.isClaimed(in: cells.context) { beginIncarnation() }
   }
 
@@ -111,13 +111,13 @@ public class BoardReplica {
   /// Applies a batch from a peer, even if it breaks the rules for local edits, so that all replicas
   /// agree (SYN-3).
   /// - Throws: `BoardError.boardFull`. If it throws, nothing is applied.
-  public func receive(_ batch: Batch) throws(BoardError) {
+  public final func receive(_ batch: Batch) throws(BoardError) {
     try receive(batch, purgingWithin: [:])
   }
 
   /// Applies a batch, but ignores purges of objects whose sequence number is greater than the one
   /// given for their incarnation.
-  package func receive(
+  package final func receive(
     _ batch: Batch,
     purgingWithin last: [Incarnation: UInt64]
   ) throws(BoardError) {
@@ -132,7 +132,7 @@ public class BoardReplica {
 
   /// Throws an error if a batch would exceed its author's share of the board (BRD-38).
   /// - Throws: `shareUsed`.
-  package func requireShare(for batch: Batch, of author: MemberID) throws(BoardError) {
+  package final func requireShare(for batch: Batch, of author: MemberID) throws(BoardError) {
     guard shares.admit(batch.operations, of: author, to: cells, authors) else { throw .shareUsed }
   }
 
@@ -144,7 +144,7 @@ public class BoardReplica {
   ///     This repairs replicas that diverged (SYN-42).
   ///   - replacing: The buckets in which cells are removed that the sender no longer has (AUT-15).
   /// - Throws: `BoardError.boardFull`. If it throws, nothing is applied.
-  public func receive(
+  public final func receive(
     _ difference: Difference,
     comparesAll: Bool = false,
     replacing: UInt16 = 0
@@ -168,7 +168,7 @@ public class BoardReplica {
   /// (BRD-37).
   /// - Parameter isKnown: Returns whether to keep an incarnation in any case.
   /// - Returns: The number of incarnations that were removed, and of unknown ones that stay.
-  package func forgetEmptyIncarnations(
+  package final func forgetEmptyIncarnations(
     unless isKnown: (Incarnation) -> Bool
   ) -> (forgotten: Int, kept: Int) {
     hideStaged()
@@ -176,7 +176,7 @@ public class BoardReplica {
   }
 
   /// Ignores everything that these incarnations wrote after the given sequence numbers (AUT-14).
-  package func limit(_ limits: [Incarnation: UInt64]) {
+  package final func limit(_ limits: [Incarnation: UInt64]) {
     hideStaged()
     cells.limit(limits, changes: &output.changes)
   }
@@ -184,7 +184,7 @@ public class BoardReplica {
   /// Shows another state, from a recording.
   ///
   /// The board becomes read-only, and the changes are not reported.
-  package func show(_ state: BoardState, authors: [Incarnation: MemberID]) {
+  package final func show(_ state: BoardState, authors: [Incarnation: MemberID]) {
     hideStaged()
     cells = state
     self.authors = authors
@@ -197,10 +197,10 @@ public class BoardReplica {
   /// Returns the local batches made since the last call, in order.
   ///
   /// The caller sends each to every peer.
-  public func takeBatches() -> [Batch] { output.removeBatches() }
+  public final func takeBatches() -> [Batch] { output.removeBatches() }
 
   /// Returns the changes of objects since the last call, by local edits and by received ones.
-  public func takeChanges() -> [ObjectChange] {
+  public final func takeChanges() -> [ObjectChange] {
     guard !output.changes.isEmpty else { return [] }
     // Hide the edits of the current gesture, which are not applied yet.
     hideStaged()
@@ -210,7 +210,7 @@ public class BoardReplica {
   /// Returns whether the settings may have changed since the last call.
   ///
   /// Only changes that `takeChanges` has returned count.
-  public func takeSettingsChange() -> Bool { output.removeSettingsChange() }
+  public final func takeSettingsChange() -> Bool { output.removeSettingsChange() }
 
   // MARK: - Gestures
 
@@ -222,7 +222,7 @@ public class BoardReplica {
   /// come out when the outermost gesture ends; an inner gesture is part of the outer one. A gesture
   /// is one undo step. Its label is `label`, or else the label of the inner gesture that makes the
   /// first change, or else a word for that change.
-  public func gesture<Result, Failure: Error>(
+  public final func gesture<Result, Failure: Error>(
     _ label: String? = nil,
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -249,7 +249,7 @@ public class BoardReplica {
   }
 
   /// Applies the edits of the current gesture to the board's cells.
-  private func showStaged() {
+  private final func showStaged() {
     guard let staged, (draft?.shownCount ?? 0) < staged.operations.count else { return }
     var next = draft ?? GestureDraft(clock, wall: wallClock, over: cells)
     // Clear the property first, so that the draft has one reference and is not copied.
@@ -259,13 +259,13 @@ public class BoardReplica {
   }
 
   /// Restores the agreed state in the board's cells.
-  private func hideStaged() {
+  private final func hideStaged() {
     draft?.hide(from: &cells)
     draft = nil
   }
 
   /// Applies the operations of the current gesture, and ends it.
-  private func commit() {
+  private final func commit() {
     guard let staged else { return }
     hideStaged()
     self.staged = nil
@@ -288,7 +288,7 @@ public class BoardReplica {
   /// The batch is not an undo step.
   ///
   /// - Throws: `boardFull`. If it throws, nothing is written.
-  package func reenact(_ batch: Batch) throws(BoardError) {
+  package final func reenact(_ batch: Batch) throws(BoardError) {
     try receive(batch)
     localAuthor.record(batch)
     authors[batch.author] = member
@@ -298,10 +298,10 @@ public class BoardReplica {
   // MARK: - Operations of the gesture in progress
 
   /// Whether a gesture is in progress.
-  var isInGesture: Bool { staged != nil }
+  final var isInGesture: Bool { staged != nil }
 
   /// Returns the dot of the next operation that is staged.
-  func nextDot() -> Dot {
+  final func nextDot() -> Dot {
     guard let dot = staged?.nextDot else {
       preconditionFailure("operations are staged inside a gesture")
     }
@@ -317,7 +317,7 @@ public class BoardReplica {
   ///   - earlier: A time that this write must follow, in addition to that of the cell that it
   ///     overwrites.
   /// - Throws: `tooManyOperations`, `boardFull`, `clockExhausted`.
-  func stage(
+  final func stage(
     _ id: ObjectID,
     _ property: Property,
     _ value: Value,
@@ -330,14 +330,16 @@ public class BoardReplica {
       if let shown = draft?.shownCount, index < shown { draft?.rewrite(operation, in: &cells) }
       return
     }
-    guard shares.admit(CollectionOfOne(operation), of: member, to: cells, authors) else {
-      throw .shareUsed
+    // Check this first, because a call of `admit` copies the state.
+    if cells.mayHoldWholeShare {
+      guard shares.admit(CollectionOfOne(operation), of: member, to: cells, authors) else {
+        throw .shareUsed
+      }
     }
-    try staged?.requireRoom(
-      for: operation,
-      on: cells,
-      alreadyShown: draft?.growth ?? BoardGrowth()
-    )
+    try staged?.requireRoom(for: operation)
+    let growth = staged?.growth(with: operation, alreadyShown: draft?.growth ?? BoardGrowth())
+    // A purge frees space, so it is allowed on a full board too.
+    guard property.isPurge || cells.hasRoom(for: growth ?? BoardGrowth()) else { throw .boardFull }
     let agreed = draft?.original(of: id) ?? cells.record(id)
     let floor = [agreed?[property]?.time, earlier].compactMap(\.self).max()
     if let floor, !floor.canBeFollowed { throw .clockExhausted }
@@ -345,13 +347,13 @@ public class BoardReplica {
   }
 
   /// Writes one cell, unless it already holds the value.
-  func write(_ id: ObjectID, _ property: Property, _ value: Value) throws(BoardError) {
+  final func write(_ id: ObjectID, _ property: Property, _ value: Value) throws(BoardError) {
     guard state.record(id)?[property]?.value != value else { return }
     try gesture { () throws(BoardError) in try stage(id, property, value) }
   }
 
   /// Stages the create operation of an object, at a time later than `earlier`.
-  func create(
+  final func create(
     _ kind: ObjectKind,
     after earlier: HybridTime? = nil
   ) throws(BoardError) -> ObjectID {
@@ -363,7 +365,7 @@ public class BoardReplica {
   }
 
   /// Stages a z index that places the object in front of all objects.
-  func stageZIndex(_ id: ObjectID) throws(BoardError) {
+  final func stageZIndex(_ id: ObjectID) throws(BoardError) {
     let jitter = UInt8(truncatingIfNeeded: incarnation.rawValue ^ id.dot.sequence)
     let zIndex = ZIndex.above(frontier.zIndex, jitter: jitter)
     try stage(id, .zIndex, .bytes(zIndex))
@@ -372,7 +374,7 @@ public class BoardReplica {
   }
 
   /// Throws an error if the current gesture already has a move of this game (GAM-11).
-  func requireNoMove(of id: ObjectID) throws(BoardError) {
+  final func requireNoMove(of id: ObjectID) throws(BoardError) {
     if staged?.hasMove(of: id) ?? false { throw .gameRefused(.moveInProgress) }
   }
 }

@@ -18,16 +18,11 @@ public enum StackMove: Hashable, Sendable {
 struct Stack {
   /// The objects from back to front.
   private(set) var order: [ObjectID]
-  /// The z indexes before the move.
-  private let original: [ObjectID: [UInt8]]
   /// The new z indexes.
   private var changed: [ObjectID: [UInt8]] = [:]
 
-  /// Creates a stack of objects with their z indexes, from back to front.
-  init(_ objects: [(id: ObjectID, zIndex: [UInt8])]) {
-    order = objects.map(\.id)
-    original = Dictionary(uniqueKeysWithValues: objects.map { ($0.id, $0.zIndex) })
-  }
+  /// Creates a stack of objects, given from back to front.
+  init(_ objects: [ObjectID]) { order = objects }
 
   /// The new z indexes, from back to front.
   var written: [(id: ObjectID, zIndex: [UInt8])] {
@@ -98,11 +93,13 @@ struct Stack {
   /// Assigns z indexes to the moved objects if their current ones are not in order.
   /// - Parameters:
   ///   - moving: The moved objects.
+  ///   - zIndex: Returns the current z index of an object.
   ///   - jitter: A byte that makes equal z indexes of two members unlikely.
   ///   - isMovable: Whether a neighbor may be changed.
   /// - Returns: Whether there was room for all of them.
   mutating func assign(
     to moving: Set<ObjectID>,
+    zIndex: (ObjectID) -> [UInt8],
     jitter: UInt8,
     isMovable: (ObjectID) -> Bool
   ) -> Bool {
@@ -113,7 +110,9 @@ struct Stack {
         continue
       }
       let end = order[start...].firstIndex { !moving.contains($0) } ?? order.count
-      guard place(start..<end, jitter: jitter, isMovable: isMovable) else { return false }
+      guard place(start..<end, zIndex: zIndex, jitter: jitter, isMovable: isMovable) else {
+        return false
+      }
       start = end
     }
     return true
@@ -126,23 +125,27 @@ struct Stack {
   ///
   /// - Parameters:
   ///   - row: The positions of the objects in ``order``.
+  ///   - zIndex: Returns the current z index of an object.
   ///   - jitter: A byte that makes equal z indexes of two members unlikely.
   ///   - isMovable: Whether a neighbor may be changed.
   /// - Returns: Whether there was room for all of them.
   private mutating func place(
     _ row: Range<Int>,
+    zIndex: (ObjectID) -> [UInt8],
     jitter: UInt8,
     isMovable: (ObjectID) -> Bool
   ) -> Bool {
     let stack = max(0, row.lowerBound - 1)..<min(order.count, row.upperBound + 1)
-    guard zip(stack, stack.dropFirst()).contains(where: { !isBehind($0, $1) }) else { return true }
+    guard zip(stack, stack.dropFirst()).contains(where: { !isBehind($0, $1, zIndex) }) else {
+      return true
+    }
     var (first, end) = (row.lowerBound, row.upperBound)
     var step = 1
     while true {
       let zIndexes = ZIndex.spread(
         end - first,
-        between: first > 0 ? zIndex(first - 1) : nil,
-        and: end < order.count ? zIndex(end) : nil,
+        between: first > 0 ? current(first - 1, zIndex) : nil,
+        and: end < order.count ? current(end, zIndex) : nil,
         jitter: jitter
       )
       if let zIndexes {
@@ -159,12 +162,13 @@ struct Stack {
     }
   }
 
-  private func zIndex(_ index: Int) -> [UInt8] {
-    changed[order[index]] ?? original[order[index]] ?? []
+  /// Returns the new z index of the object at an index, or else its current one.
+  private func current(_ index: Int, _ zIndex: (ObjectID) -> [UInt8]) -> [UInt8] {
+    changed[order[index]] ?? zIndex(order[index])
   }
 
-  private func isBehind(_ lhs: Int, _ rhs: Int) -> Bool {
-    let (left, right) = (zIndex(lhs), zIndex(rhs))
+  private func isBehind(_ lhs: Int, _ rhs: Int, _ zIndex: (ObjectID) -> [UInt8]) -> Bool {
+    let (left, right) = (current(lhs, zIndex), current(rhs, zIndex))
     return left == right ? order[lhs] < order[rhs] : ZIndex.isBehind(left, right)
   }
 }

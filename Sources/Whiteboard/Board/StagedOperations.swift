@@ -56,34 +56,32 @@ struct StagedOperations {
     return index
   }
 
-  /// Throws an error if one more operation might not fit in a batch or on the board.
+  /// Throws an error if one more operation does not fit in a batch.
+  /// - Throws: `tooManyOperations`, `boardFull` if no sequence number is left.
+  func requireRoom(for operation: Operation) throws(BoardError) {
+    guard operations.count < BoardLimits.operationsPerBatch,
+      valueBytes + operation.value.length <= BoardLimits.batchBytes * 3 / 4
+    else { throw .tooManyOperations }
+    guard firstSequence <= BoardLimits.sequence - UInt64(BoardLimits.operationsPerBatch) else {
+      throw .boardFull
+    }
+  }
+
+  /// Returns the greatest amounts by which the gesture can increase the size of the board if it
+  /// makes one more operation.
   /// - Parameters:
   ///   - operation: The operation.
-  ///   - state: The board, which may already show some of the operations.
-  ///   - shown: The amounts by which the operations that it shows increase the size of the board.
-  /// - Throws: `tooManyOperations`, `boardFull`.
-  func requireRoom(
-    for operation: Operation,
-    on state: borrowing BoardState,
-    alreadyShown shown: BoardGrowth
-  ) throws(BoardError) {
-    let bytes = valueBytes + operation.value.length
-    guard operations.count < BoardLimits.operationsPerBatch,
-      bytes <= BoardLimits.batchBytes * 3 / 4
-    else { throw .tooManyOperations }
+  ///   - shown: The part of the growth that the board already shows.
+  /// - Returns: The growth that the board does not show yet.
+  func growth(with operation: Operation, alreadyShown shown: BoardGrowth) -> BoardGrowth {
     let count = operations.count + 1
-    // A purge frees space, so it is allowed on a full board too.
-    guard
-      operation.property.isPurge
-        || state.hasRoom(
-          objects: count - shown.objects,
-          cells: count - shown.cells,
-          bytes: bytes - shown.bytes,
-          incarnations: count + 1,
-          ranges: count + 1
-        ),
-      firstSequence <= BoardLimits.sequence - UInt64(BoardLimits.operationsPerBatch)
-    else { throw .boardFull }
+    return BoardGrowth(
+      objects: count - shown.objects,
+      cells: count - shown.cells,
+      bytes: valueBytes + operation.value.length - shown.bytes,
+      incarnations: count + 1,
+      ranges: count + 1
+    )
   }
 
   /// Adds an operation that writes a cell which the gesture did not write yet.

@@ -180,7 +180,8 @@ package enum ObjectDefaults {
 extension BoardState {
   /// Returns whether the object is created, not deleted, and of a kind that is shown on the board.
   public func isShown(_ id: ObjectID) -> Bool {
-    isVisible(id) && record(id)?.kind?.isShown ?? false
+    guard let index = objects.index(of: id) else { return false }
+    return objects.records[index].isVisible && objects.records[index].kind?.isShown ?? false
   }
 }
 

@@ -298,7 +298,7 @@ public struct BoardState: Sendable {
       entry.cells.contains { seen.contains($0.cell.dot) }
       ? entry.cells.filter { !seen.contains($0.cell.dot) } : entry.cells
     guard !unseen.isEmpty else { return false }
-    objects.add(entry.object, ObjectRecord(ascending: unseen), changes: &changes)
+    objects.add(entry.object, unseen, changes: &changes)
     return true
   }
 }

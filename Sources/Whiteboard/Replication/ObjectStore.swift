@@ -79,16 +79,16 @@ struct ObjectStore: Sendable {
     return true
   }
 
-  /// Adds an object that is not stored.
-  mutating func add(_ id: ObjectID, _ record: ObjectRecord, changes: inout ChangeLog) {
-    let index = append(id, record)
+  /// Adds an object that is not stored, with cells in ascending order of property.
+  mutating func add(_ id: ObjectID, _ cells: [PropertyCell], changes: inout ChangeLog) {
+    let index = append(id, ObjectRecord(ascending: cells))
     let entry = changes.place(of: id, at: index, &marks[index])
     changes.visibilityWillChange(at: entry, false)
-    for cell in record.entries { changes.didChange(at: entry, cell.property) }
-    list(id, record)
-    setOrphan(id, record)
-    cellCount += record.count
-    valueBytes += record.valueBytes
+    for cell in cells { changes.didChange(at: entry, cell.property) }
+    list(id, records[index])
+    if !cells.contains(where: { $0.property.isKind }) { orphans.insert(id) }
+    cellCount += cells.count
+    valueBytes += records[index].valueBytes
   }
 
   /// Removes an object, if it is stored.

@@ -5,16 +5,18 @@ import Testing
 @Suite struct StackTests {
   private let ids = (1...5).map { ObjectID(Dot(Incarnation(1), $0)) }
 
-  private func stack(_ zIndexes: [[UInt8]]) -> Stack {
-    Stack(zip(ids, zIndexes).map { ($0, $1) })
+  /// Returns the z index of each object, given in their order.
+  private func zIndex(_ zIndexes: [[UInt8]]) -> (ObjectID) -> [UInt8] {
+    { id in zIndexes[Int(id.dot.sequence) - 1] }
   }
 
   @Test("[BRD-13] only the moved objects get new z indexes")
   func moves() throws {
-    var stack = stack([[10, 1], [20, 1], [30, 1], [40, 1], [50, 1]])
+    let zIndex = self.zIndex([[10, 1], [20, 1], [30, 1], [40, 1], [50, 1]])
+    var stack = Stack(ids)
     try stack.move([ids[0], ids[2]], .above(ids[3])) { [$0] }
     #expect(stack.order == [1, 3, 0, 2, 4].map { ids[$0] })
-    #expect(stack.assign(to: [ids[0], ids[2]], jitter: 7) { _ in false })
+    #expect(stack.assign(to: [ids[0], ids[2]], zIndex: zIndex, jitter: 7) { _ in false })
     #expect(stack.written.map(\.id) == [ids[0], ids[2]])
     let zIndexes = [[40, 1]] + stack.written.map(\.zIndex) + [[50, 1]]
     for (lower, upper) in zip(zIndexes, zIndexes.dropFirst()) {
@@ -28,11 +30,12 @@ import Testing
   @Test("[BRD-34] neighbors get new z indexes if none is left between them")
   func spreading() throws {
     let equal = [UInt8](repeating: 5, count: 2)
-    var stack = stack([[1], equal, equal, equal, [9]])
+    let zIndex = self.zIndex([[1], equal, equal, equal, [9]])
+    var stack = Stack(ids)
     try stack.move([ids[4]], .above(ids[1])) { [$0] }
     var blocked = stack
-    #expect(!blocked.assign(to: [ids[4]], jitter: 7) { _ in false })
-    #expect(stack.assign(to: [ids[4]], jitter: 7) { $0 == ids[2] || $0 == ids[3] })
+    #expect(!blocked.assign(to: [ids[4]], zIndex: zIndex, jitter: 7) { _ in false })
+    #expect(stack.assign(to: [ids[4]], zIndex: zIndex, jitter: 7) { $0 == ids[2] || $0 == ids[3] })
     #expect(stack.written.map(\.id) == [ids[4], ids[2], ids[3]])
   }
 }

@@ -43,14 +43,22 @@ import Testing
 
   @Test("a gesture has a limited number of operations")
   func limits() throws {
-    let state = BoardState()
     let next = Operation(ObjectID(Dot(author, 1)), .color, .unsigned(1))
     var staged = staged(BoardLimits.operationsPerBatch - 1)
-    try staged.requireRoom(for: next, on: state, alreadyShown: BoardGrowth())
+    try staged.requireRoom(for: next)
     staged.append(next, after: nil)
     #expect(throws: BoardError.tooManyOperations) {
-      try staged.requireRoom(for: next, on: state, alreadyShown: BoardGrowth())
+      try staged.requireRoom(for: next)
     }
+  }
+
+  @Test("[BRD-30] each operation may add an object, a cell and its bytes")
+  func growth() {
+    let next = Operation(ObjectID(Dot(author, 1)), .color, .unsigned(1))
+    let shown = BoardGrowth(objects: 2, cells: 1)
+    let growth = staged(3).growth(with: next, alreadyShown: shown)
+    #expect(growth.objects == 2 && growth.cells == 3 && growth.incarnations == 5)
+    #expect(growth.bytes == staged(3).valueBytes + next.value.length)
   }
 
   @Test("the first label counts, unless the gesture already has operations")
