@@ -1,7 +1,7 @@
 /// The kind of an object.
 ///
 /// Objects of unknown kinds are stored, forwarded and listed (BRD-3).
-public struct ObjectKind: RawRepresentable, Hashable, Sendable {
+public struct ObjectKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   /// The number of the kind in the protocol.
   public let rawValue: UInt64
 
@@ -41,4 +41,7 @@ public struct ObjectKind: RawRepresentable, Hashable, Sendable {
     default: "unknown-\(rawValue)"
     }
   }
+
+  /// The same as `name`.
+  public var description: String { name }
 }

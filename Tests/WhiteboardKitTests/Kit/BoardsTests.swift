@@ -60,7 +60,7 @@ struct BoardsTests: NodeSuite {
       for await change in changes {
         switch change {
         case .added(let object, by: .other(let author)):
-          seen.append("\(author.name) added \(object.kind.name)")
+          seen.append("\(author.name) added \(object.kind)")
         case .changed(let object, by: .other):
           seen.append("changed")
           if object.centerPosition == Point(x: 40, y: -30) { break }

@@ -24,7 +24,7 @@ struct Bot {
       for await change in changes {
         switch change {
         case .added(let object, by: .other(let author)):
-          print("\(author.name) added a \(object.kind.name)")
+          print("\(author.name) added a \(object.kind)")
         case .chat(let line, by: .other) where line.text == "bye":
           try await board.synced()
           print(await board.digest)
