@@ -281,7 +281,7 @@ struct BoardsTests: NodeSuite {
   func tooLongMessage() async throws {
     try await withPair { ada, ben in
       let changes = ben.changes
-      do {
+      do throws(CommandError) {
         try await ada.send([UInt8](repeating: 0, count: 16 << 20))
         Issue.record("a message of 16 MiB was accepted")
       } catch {
