@@ -168,6 +168,7 @@ final class ImportExport {
     _ file: String,
     at place: BoardPoint?
   ) async throws(CommandError) -> CommandOutcome {
+    defer { checkIsolation(#isolation) }
     guard let imported = try await Self.read(file) else {
       return try await editor.importPhoto(file, at: place.map { Point($0) } ?? Point(x: 0, y: 0))
     }

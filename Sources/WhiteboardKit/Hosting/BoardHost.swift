@@ -38,6 +38,7 @@ struct BoardHost {
     orMaking new: SessionID,
     _ transport: PeerTransport
   ) async throws -> BoardSession {
+    defer { checkIsolation(#isolation) }
     var name = choice.name
     var id = new
     if case .board(let board, _) = choice { id = board }
@@ -76,6 +77,7 @@ struct BoardHost {
     _ membership: MembershipRecord?,
     _ transport: PeerTransport
   ) async throws(SessionError) -> Session {
+    defer { checkIsolation(#isolation) }
     guard let carriage = configuration.carriage else {
       return try await transport.host(id, admission: policy, name: name, membership: membership)
     }

@@ -43,6 +43,7 @@ final class BoardSession {
     _ title: String,
     in document: BoardDocument
   ) async throws(DocumentError) {
+    defer { checkIsolation(#isolation) }
     if try await document.title() ?? "" != title { try await document.setTitle(title) }
     guard !title.isEmpty, isProvisional(name) else { return }
     name = Self.name(fromTitle: title)
@@ -54,6 +55,7 @@ final class BoardSession {
   ///
   /// - Throws: The error of reading or writing the file.
   nonisolated(nonsending) func storeName(in document: BoardDocument) async throws(DocumentError) {
+    defer { checkIsolation(#isolation) }
     guard isProvisional(try await document.name()), !isProvisional(name) else { return }
     try await document.rename(to: name)
   }

@@ -200,6 +200,7 @@ final class Joiner {
     of peer: AskedPeer,
     isAgain: Bool
   ) async throws -> BoardSession {
+    defer { checkIsolation(#isolation) }
     var request = request
     // The local peer admits others with its own code, since all members use one code for a board.
     request.admission =
@@ -223,20 +224,17 @@ final class Joiner {
       progress: { stepSource.yield($0) },
       verify: { [node = runtime.node] in await Joiner.compare($0, timeout: timeout, on: node) }
     )
-    let name = await name(of: session, announcedAs: peer.boardName)
+    let name = name(of: session, announcedAs: peer.boardName)
+    // The host did not report the name in the handshake, but announces it.
+    if session.name.isEmpty, !peer.boardName.isEmpty { await session.setName(name) }
     return BoardSession(session, name: name, policy: request.admission)
   }
 
   /// Returns the announced name of a board, or the one that its host sent; an id prefix if it has
   /// none.
-  private nonisolated(nonsending) func name(
-    of session: Session,
-    announcedAs announced: String
-  ) async -> String {
-    if announced.isEmpty { return session.name.isEmpty ? session.id.short : session.name.raw }
-    // The host did not report the name in the handshake, but announces it.
-    if session.name.isEmpty { await session.setName(announced) }
-    return announced
+  private func name(of session: Session, announcedAs announced: String) -> String {
+    guard announced.isEmpty else { return announced }
+    return session.name.isEmpty ? session.id.short : session.name.raw
   }
 
   // MARK: - Reporting

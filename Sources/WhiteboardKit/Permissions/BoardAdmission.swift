@@ -134,6 +134,7 @@ final class BoardAdmission {
   private nonisolated(nonsending) func replaceCode(
     request: RequestMark?
   ) async throws(SessionError) -> BoardEvent.Invited {
+    defer { checkIsolation(#isolation) }
     let code = JoinCode.random()
     try await board.session.replaceCode(with: code)
     let link = link(with: code)

@@ -248,6 +248,7 @@ final class Invitations {
     _ question: Pending,
     _ session: Session?
   ) async throws(CommandError) {
+    defer { checkIsolation(#isolation) }
     do {
       try await session?.alwaysAdmit(question.peer, name: question.name)
     } catch {

@@ -146,6 +146,7 @@ final class LocalRemoval {
 
   /// Deletes the stored decision, because the host admitted the local peer again.
   nonisolated(nonsending) func clear(in document: BoardDocument) async throws(DocumentError) {
+    defer { checkIsolation(#isolation) }
     removal = nil
     try await document.setRemoval(nil)
   }

@@ -48,6 +48,7 @@ extension Persistence {
     of document: BoardDocument,
     _ photos: PhotoFiles
   ) async throws(DocumentError) {
+    defer { checkIsolation(#isolation) }
     let isWhole = (try? await storeAll()) != nil && queue.loss == nil
     if isWhole { return try await document.save(as: path) }
     guard let replica else { throw DocumentError(.closed, "the board is closed") }

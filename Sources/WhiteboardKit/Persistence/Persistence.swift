@@ -201,6 +201,7 @@ final class Persistence {
     _ work: PersistenceQueue.Work,
     in document: BoardDocument
   ) async throws(DocumentError) {
+    defer { checkIsolation(#isolation) }
     for photo in work.photos {
       do throws(DocumentError) {
         try await document.storeAsset(file: photo.path, sha256: photo.sha256)

@@ -13,6 +13,7 @@ extension PhotoFiles {
   nonisolated(nonsending) func importPhoto(_ file: String) async throws(CommandError) -> (
     AssetReference, Size
   ) {
+    defer { checkIsolation(#isolation) }
     let bytes = try await Self.readPhoto(file, configuration.photos)
     let reference: AssetReference
     do throws(PhotoError) {
