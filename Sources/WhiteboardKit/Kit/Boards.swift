@@ -78,7 +78,7 @@ public struct Boards: Sendable {
     name: String,
     directory: String,
     options: Options = Options(),
-    _ body: (Boards) async throws -> Result
+    _ body: @Sendable (Boards) async throws -> Result
   ) async throws -> Result {
     let open = OpenBoards()
     var transport = TransportConfiguration(

@@ -18,7 +18,7 @@ struct BoardsTests: NodeSuite {
   /// Hosts a board as Ada, joins it as Ben, and calls `body` with both.
   private func withPair(
     options: Boards.Options? = nil,
-    _ body: (_ ada: SharedBoard, _ ben: SharedBoard) async throws -> Void
+    _ body: @Sendable (_ ada: SharedBoard, _ ben: SharedBoard) async throws -> Void
   ) async throws {
     let options = options ?? self.options()
     try await withRoom { room in
@@ -131,7 +131,7 @@ struct BoardsTests: NodeSuite {
   func durability() async throws {
     try await withRoom { room in
       let identity = PeerIdentity.ephemeral()
-      func run(_ body: (SharedBoard) async throws -> Void) async throws {
+      func run(_ body: @Sendable (SharedBoard) async throws -> Void) async throws {
         try await Boards.with(
           identity: identity,
           name: "Ada",

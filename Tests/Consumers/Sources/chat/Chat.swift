@@ -10,7 +10,7 @@ import PeerSession
       displayName: words[1],
       inboxDirectory: "/tmp/chat-inbox"
     )
-    try await PeerTransport.withTransport(settings) { transport in
+    try await PeerTransport.withTransport(settings) { @Sendable transport in
       let session: Session
       if words.count > 4, let id = SessionID(text: words[2]), let port = Int(words[3]) {
         let (host, key) = (PeerAddress(host: "127.0.0.1", port: port), PeerID(text: words[4]))
