@@ -47,6 +47,8 @@ extension SharedBoard {
     /// A member was connected.
     case joined(Member)
     /// A member left, or was lost because its link was broken for too long.
+    ///
+    /// When the local member leaves, the changes end without one of this kind for each other member.
     case left(Member)
     /// A member moved its pointer or its view.
     ///
@@ -72,7 +74,7 @@ extension SharedBoard {
   /// made before the iteration begins. It ends when the board is closed or the reading task is
   /// canceled.
   ///
-  /// The board never waits for a reader. The buffer holds 4,096 changes. If a reader is slower, the
+  /// The board never waits for a reader. The buffer holds 4,096 changes or 64 MiB. If a reader is slower, the
   /// changes in its buffer are dropped, and it gets ``Change/missed(_:)`` in their place.
   public nonisolated var changes: Changes { Changes(readers: readers) }
 

@@ -4,7 +4,7 @@ import Whiteboard
 ///
 /// Positions are the centers of objects, in board units.
 public enum NewObject: Hashable, Sendable {
-  /// A text of at most 65,536 bytes of UTF-8, with a color as `0xRRGGBBAA`.
+  /// A text of at most 8 KiB of UTF-8, with a color as `0xRRGGBBAA`.
   case text(String, at: Point, color: UInt32? = nil)
   /// A stroke through one or more points, with a color as `0xRRGGBBAA` and a width in board units.
   case stroke([Point], color: UInt32? = nil, width: Double = 5)

@@ -174,7 +174,8 @@ final class BoardRuntime {
   /// - Parameters:
   ///   - timeout: The maximum wait; nil for no limit.
   ///   - holds: The condition; checked now and after each ``changed()``.
-  /// - Returns: True if the condition held; false if the wait timed out or the node ends.
+  /// - Returns: True if the condition held; false if the wait timed out, the node ends or the task is
+  ///   canceled.
   nonisolated(nonsending) func wait(
     timeout: Duration? = nil,
     until holds: @escaping () -> Bool
@@ -190,12 +191,19 @@ final class BoardRuntime {
         node.runtime.giveUp(key)
       }
     }
-    return await withCheckedContinuation { continuation in
-      conditions[key] = Condition(holds: holds, continuation: continuation)
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        guard !Task.isCancelled else { return continuation.resume(returning: false) }
+        conditions[key] = Condition(holds: holds, continuation: continuation)
+      }
+    } onCancel: { [node] in
+      // Returns at once; no code waits for it.
+      Task { await node.stopWaiting(key) }
     }
   }
 
-  private func giveUp(_ condition: Int) {
+  /// Ends the wait for a condition that still does not hold.
+  func giveUp(_ condition: Int) {
     conditions.removeValue(forKey: condition)?.continuation.resume(returning: false)
   }
 

@@ -67,8 +67,9 @@ extension SharedBoard {
   /// - Parameter body: A function that edits the board. It blocks the board while it runs.
   /// - Returns: The result of `body`. When the function returns, the edits are saved on disk,
   ///   unless boards are not saved, and queued for all members.
-  /// - Throws: The error of `body`, or ``CommandError``: `viewer`, `removed`, `notSaved` if the
-  ///   edits are on the board but not on disk, or `ending` if the board is closed.
+  /// - Throws: The error of `body`, which is a `BoardError` if the board refuses an edit; or
+  ///   ``CommandError``: `removed`, `notSaved` if the edits are on the board but not on disk, or
+  ///   `ending` if the board is closed.
   @discardableResult
   public func edit<Result: Sendable>(
     _ body: @Sendable (Board) throws -> Result
@@ -90,7 +91,7 @@ extension SharedBoard {
   /// - Parameter command: The command.
   /// - Returns: The result, when the command has finished and its changes are saved on disk.
   /// - Throws: ``CommandError`` if the command failed; `ending` if the board was closed before it
-  ///   finished.
+  ///   finished; `cancelled` if the task was canceled, while the command may still be carried out.
   @discardableResult
   public func perform(_ command: Command) async throws(CommandError) -> CommandOutcome {
     let command = try command.checked()
@@ -144,7 +145,8 @@ extension SharedBoard {
   /// Use the ``session`` for resources and streams.
   ///
   /// - Parameters:
-  ///   - bytes: The message: at most 16 MiB if it is reliable, otherwise at most 60 KiB.
+  ///   - bytes: The message: one byte less than 16 MiB at most if it is reliable, else one byte less
+  ///     than 64 KiB.
   ///   - recipients: The recipients; empty for all connected members.
   ///   - mode: The delivery mode. A reliable message arrives exactly once and in order, even if a
   ///     link breaks and is restored. An unreliable message is sent once and may be lost.
@@ -173,20 +175,15 @@ extension SharedBoard {
   public func caughtUp(within limit: Duration = .seconds(30)) async throws(CommandError) {
     guard configuration.isGuest else { return }
     guard let catchUp = board?.catchUp else { throw .closed }
-    let deadline = runtime.clock.now + limit
-    // Looks again now and then, because a canceled task must not wait any longer.
-    while !catchUp.hasBoard {
-      guard ending == nil else { throw .closed }
-      guard !Task.isCancelled else { throw .callerCanceled }
-      let left = deadline - runtime.clock.now
-      guard left > .zero else { throw CommandError(.notSynced, catchUp.absence(after: limit)) }
-      _ = await wait(timeout: min(left, .milliseconds(500)), until: { catchUp.hasBoard })
-    }
+    guard await !wait(timeout: limit, until: { catchUp.hasBoard }) else { return }
+    guard ending == nil else { throw .closed }
+    guard !Task.isCancelled else { throw .callerCanceled }
+    throw CommandError(.notSynced, catchUp.absence(after: limit))
   }
 
   /// Waits until at least one member is connected, and all connected members have the same board.
   ///
-  /// - Parameter limit: The maximum wait; nil for no limit.
+  /// - Parameter limit: The maximum wait, at most a day; nil for a day.
   /// - Throws: ``CommandError`` with `timedOut`, whose message names the members with other boards,
   ///   or `ending` if the board is closed.
   public func synced(within limit: Duration? = nil) async throws(CommandError) {

@@ -219,6 +219,9 @@ public actor SharedBoard {
     await runtime.wait(timeout: timeout, until: holds)
   }
 
+  /// Ends a wait whose task was canceled.
+  func stopWaiting(_ condition: Int) { runtime.giveUp(condition) }
+
   /// The current wall-clock time and uptime.
   var now: Moment { runtime.now }
 }
