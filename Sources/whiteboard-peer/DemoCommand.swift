@@ -47,7 +47,7 @@ struct DemoCommand: AsyncParsableCommand {
         directory: directory,
         logger: settings.logger("whiteboard-peer")
       )
-      let name = settings.value(.personName) ?? Environment["USER"] ?? "somebody"
+      let name = settings.value(.personName) ?? Environment.userName
       try await Program.withScreen(dataDirectory: directory, settings) {
         screen throws(WhiteboardError) in
         try await companion.run(for: name) { (configuration) throws(WhiteboardError) in

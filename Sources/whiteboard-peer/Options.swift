@@ -232,7 +232,7 @@ struct BoardOptions: ParsableArguments {
     } catch {
       throw WhiteboardError(error)
     }
-    return Environment["USER"] ?? "somebody"
+    return Environment.userName
   }
 
   private func standardAdmission(
