@@ -82,7 +82,7 @@ enum EditingCommands {
     arguments: "X,Y X,Y … [radius=R]",
     summary: "erase the parts of lines that are within 8 board units, or R, of the path",
     notes: [
-      "A line of which nothing is left is deleted. Locked lines and lines held by others stay."
+      "A line is deleted if no part of it is left. Locked lines and lines held by others stay."
     ],
     keys: ["points", "radius"],
     words: { arguments throws(CommandError) in
@@ -143,7 +143,7 @@ enum EditingCommands {
     .undo,
     summary: "undo your last step, except moves in games",
     notes: [
-      "Later changes by others stay. A step of which nothing can be undone is skipped.",
+      "Later changes by others stay. A step is skipped if none of its changes can be undone.",
       "Moves in games, chat lines and purges are not steps. A game with moves in it stays: use `delete`.",
     ]
   )
@@ -158,7 +158,7 @@ enum EditingCommands {
     arguments: "title|background|grid|language VALUE",
     summary: "set the board's title, background (#RRGGBB or default), grid, or language for games",
     notes: [
-      "grid is the distance between its lines in board units; 0 is no grid. An empty title removes the title.",
+      "grid is the distance between its lines in board units; 0 hides the grid. An empty title removes the title.",
       "language is a tag like en. Games have words only in English.",
     ],
     keys: ["title", "background", "grid", "language"],

@@ -132,9 +132,9 @@ enum MemberCommands {
   static let hide = CommandEntry(
     .hide,
     arguments: "PEER",
-    summary: "hide what a present or former member makes from your screen",
+    summary: "hide the objects, pointer and chat of a present or former member",
     notes: [
-      "This hides the objects, pointer and chat of the member on your screen only. It applies to all boards",
+      "This hides them on your screen only. It applies to all boards",
       "and lasts after a restart. `objects`, exports and JSON events still include the objects.",
     ],
     keys: ["target"],
@@ -149,7 +149,7 @@ enum MemberCommands {
   static let unhide = CommandEntry(
     .unhide,
     arguments: "PEER",
-    summary: "show what a hidden member makes again",
+    summary: "show the objects, pointer and chat of a hidden member again",
     keys: ["target"],
     words: { arguments throws(CommandError) in
       .hide(target: try arguments.target("the author"), isHidden: false)

@@ -1,6 +1,6 @@
 import WhiteboardKit
 
-/// The commands that list or show what is on the board and in the session.
+/// The commands that list or show the content of the board and the state of the session.
 enum QueryCommands {
   static let objects = CommandEntry(
     .objects,

@@ -137,7 +137,7 @@ extension CommandLimits {
     guard spacing >= 0, spacing <= maximumGrid else {
       throw CommandError(
         .badArgument,
-        "the grid must be the distance between its lines in board units, like 50, at most 65536; 0 is no grid"
+        "the grid must be the distance between its lines in board units, like 50, at most 65536; 0 hides the grid"
       )
     }
     return spacing
