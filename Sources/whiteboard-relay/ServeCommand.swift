@@ -13,7 +13,7 @@ import WhiteboardRelay
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
-    abstract: "Serve boards until the relay is told to stop; the default command.",
+    abstract: "Serve boards until the relay is stopped (the default command).",
     discussion: """
       SIGTERM, SIGINT and `drain` stop the relay in good order: it notifies all peers, and saves every board. \
       A second signal ends it at once. At SIGHUP, the relay reads the settings again: those for accepting and \

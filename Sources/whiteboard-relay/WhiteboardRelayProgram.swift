@@ -12,7 +12,7 @@ struct WhiteboardRelayProgram: DocumentedProgram {
     abstract: "Keep whiteboards online, and connect peers that cannot reach each other.",
     discussion: """
       EXAMPLES
-        whiteboard-relay                          serve boards until it is told to stop
+        whiteboard-relay                          serve boards until you stop the relay
         whiteboard-relay boards create standup    create a board, and print its link
         whiteboard-relay boards                   list the boards, and the peers on them
         whiteboard-relay status                   show the state of the relay

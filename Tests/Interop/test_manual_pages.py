@@ -245,7 +245,7 @@ def board_commands():
             parts.append([line])
         elif parts and line.startswith("    ") and not line.startswith("    JSON keys: "):
             parts[-1].append(line.strip())
-    # The text is code, so that no character of it is taken for Markdown.
+    # The text is a code block, so that its characters are not read as Markdown.
     blocks = ["\n".join([usage, *("    " + line for line in rest)]) for usage, *rest in parts]
     return "```\n" + "\n".join(blocks) + "\n```\n"
 
@@ -260,7 +260,7 @@ def limits():
     rows = output("whiteboard-relay", "config", "check").splitlines()[1:]
     cells = [re.split(r" {2,}", row.strip()) for row in rows]
     table = "".join(f"| {what} | {limit} | {then.removeprefix('then ')} |\n" for what, limit, then in cells)
-    return "| what | default limit | beyond it |\n|---|---|---|\n" + table
+    return "| resource | default limit | beyond the limit |\n|---|---|---|\n" + table
 
 
 @unittest.skipUnless(BINARY.exists(), "whiteboard-peer is not built")
