@@ -131,7 +131,7 @@ extension EventText {
   private static func stateLine(_ change: BoardEvent.PeerState) -> String? {
     let name =
       change.peer.map { person(change.name, $0) }
-      ?? TerminalText.cleaned(change.address ?? "somebody", limit: 128)
+      ?? TerminalText.cleaned(change.address ?? "a peer", limit: 128)
     return switch change.state {
     case .connecting: "connecting to \(name)"
     case .connected: "connected with \(name)"

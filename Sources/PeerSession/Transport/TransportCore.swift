@@ -46,8 +46,8 @@ final class TransportCore {
   private var listeners: [any Channel] = []
   /// Whether connections are accepted: from the first session on.
   ///
-  /// Earlier connections wait in the system's queue. Otherwise a peer that dials a restarted
-  /// program would be told that its session is not served, and would not come back.
+  /// Earlier connections wait in the system's queue. Otherwise a restarted program would refuse a
+  /// dialer's session as not served, and that peer would not dial again.
   private var isAccepting = false
   /// The places of the connections in `handshakes` (LNK-6).
   private var places = FairPlaces<ObjectIdentifier>(
@@ -261,7 +261,7 @@ final class TransportCore {
     return SessionWarning(
       code: "changed-key",
       message: "\(name) has another key (\(peer.short)…) than the \(name) known from before"
-        + " (\(other.short)…): it may be a new device, or another person who uses the name.",
+        + " (\(other.short)…): it may be a new device, or another person with the same name.",
       peer: peer
     )
   }

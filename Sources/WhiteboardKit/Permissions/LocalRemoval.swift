@@ -66,7 +66,7 @@ final class LocalRemoval {
           code: "removed-says",
           message:
             "\(members.label(of: member)) says that the host removed you from this board\(why). "
-            + "That member does not receive your changes any more.",
+            + "That member no longer receives your changes.",
           peer: member.text
         )
       )
@@ -156,7 +156,7 @@ final class LocalRemoval {
     do throws(DocumentError) {
       try await document.setRemoval(removal?.json)
     } catch {
-      // When the board is next opened, the host refuses the local peer and thereby sends the
+      // When the board is next opened, the host refuses the local peer, which sends the
       // decision again.
       configuration.logger.warning(
         "A removal was not stored.",

@@ -18,8 +18,8 @@ extension BoardEvent.Remark {
   static func boardFull(for member: String) -> Self {
     Self(
       code: "board-full",
-      message: "The board is full: there is no room here for what \(member) added. Purge deleted "
-        + "objects on either side; what is missing then arrives within a minute."
+      message: "The board is full: there is no room here for changes of \(member). Purge deleted "
+        + "objects on either side. The missing data then arrives within a minute."
     )
   }
 
