@@ -127,7 +127,7 @@ struct BoardsTests: NodeSuite {
     }
   }
 
-  @Test("what was added is on disk when the call returns, and a hosted board is opened again")
+  @Test("added objects are on disk when the call returns, and a hosted board is opened again")
   func durability() async throws {
     try await withRoom { room in
       let identity = PeerIdentity.ephemeral()
@@ -181,7 +181,7 @@ struct BoardsTests: NodeSuite {
     }
   }
 
-  @Test("a wrong code, and a board that nobody hosts, fail with the reason")
+  @Test("a wrong code, and a board without a host, fail with the reason")
   func refusals() async throws {
     try await withPair { ada, ben in
       _ = ben

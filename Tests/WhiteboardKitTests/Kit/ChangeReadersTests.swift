@@ -93,7 +93,7 @@ struct ChangeReadersTests {
     #expect(await drain(buffer) == ["message 2"], "a canceled reader takes nothing")
   }
 
-  @Test("a sequence that nobody holds any more is forgotten")
+  @Test("a sequence without references is removed")
   func forgotten() {
     let readers = ChangeReaders()
     do {
@@ -137,7 +137,7 @@ struct ChangeReadersTests {
     #expect(await drain(buffer) == ["missed 5", "message 1"])
   }
 
-  @Test("what is published after the end is not read")
+  @Test("changes published after the end are not read")
   func publishedAfterTheEnd() async {
     let readers = ChangeReaders()
     let buffer = readers.add()

@@ -116,7 +116,7 @@ import Whiteboard
           .message(members[index].head(), from: member), .message(data, from: member),
         ]
       case 5:
-        // A lie, whose link is closed and begins again.
+        // The head has an invalid signature, so its link is closed and opened again.
         var lie = members[index].head()
         lie[lie.count - 1] ^= 1
         joined.remove(member)

@@ -166,7 +166,7 @@ import Whiteboard
     }
   }
 
-  @Test("what a member sends keeps its order while a signature is verified")
+  @Test("the messages of a member keep their order while a signature is verified")
   mutating func keepsOrder() throws {
     try join()
     replica.received(bo.hello(), from: bo.member, now: now)
@@ -242,7 +242,7 @@ import Whiteboard
     #expect(!actions().contains(.caughtUp(bo.member)))
   }
 
-  @Test("an invalid signature closes the link, and drops what waits behind it")
+  @Test("an invalid signature closes the link, and drops the messages behind it")
   mutating func invalid() throws {
     replica.peerJoined(bo.member, now: now)
     _ = actions()
@@ -259,7 +259,7 @@ import Whiteboard
     #expect(!replica.isAwaitingVerification)
   }
 
-  @Test("what waits is dropped when its member leaves, and late results are ignored")
+  @Test("waiting messages are dropped when their member leaves, and late results are ignored")
   mutating func leaves() throws {
     replica.peerJoined(bo.member, now: now)
     _ = actions()

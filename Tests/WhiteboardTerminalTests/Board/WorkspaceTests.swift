@@ -117,7 +117,7 @@ struct WorkspaceTests {
     #expect(commands(end) == ["delete typed-1"] && workspace.typing == nil)
   }
 
-  @Test("a text that another member deletes is no longer typed in")
+  @Test("typing ends when another member deletes the text")
   mutating func deletedText() throws {
     let id = try addText("hello", isSelected: true)
     let snapshot = try #require(board.snapshot(id))

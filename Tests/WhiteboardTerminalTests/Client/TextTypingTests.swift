@@ -98,7 +98,7 @@ struct TextTypingTests {
     #expect(typed.nextChange() == nil, "changes of others are not sent")
   }
 
-  @Test("the caret stays inside the text, whatever the users type", arguments: 0..<50)
+  @Test("the caret stays inside the text for all input", arguments: 0..<50)
   func anything(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var typed = try typing("some words\nof several lines")
