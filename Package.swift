@@ -27,7 +27,7 @@ extension Product {
 
 let package = Package(
   name: "whiteboard",
-  // Programs are no products, so that packages that use a library need none of their dependencies.
+  // Programs are not products, so that packages that use a library do not need their dependencies.
   products: [
     Product.of("AvahiDiscovery"), .of("PeerDiscovery"), .of("PeerSession"), .of("PeerWire"),
     .of("SessionReplay"), .of("Whiteboard"), .of("WhiteboardDocument"), .of("WhiteboardKit"),

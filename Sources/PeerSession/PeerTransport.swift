@@ -167,9 +167,9 @@ public final class PeerTransport: Sendable {
 
   /// Begins to accept connections at a relay (``TransportConfiguration/carries``).
   ///
-  /// Call it after the sessions from before a restart exist again: a peer that is told that its
-  /// session is not served here may not come back soon. Other transports accept from the first
-  /// session on.
+  /// After a restart, call it when the earlier sessions exist again. If a peer dials before that,
+  /// its session is refused as not served, and the peer may not dial again soon. Other transports
+  /// accept connections as soon as they have a session.
   public func startAccepting() async {
     let core = core
     try? await eventLoop.submit { core.value.startAccepting() }.get()

@@ -111,7 +111,7 @@ package struct SettingEntry: Sendable {
     case words(String)
   }
 
-  /// A variable that implies a value if it is set, whatever its value is.
+  /// A variable that implies a value if it is set to any text.
   package struct Presence: Sendable {
     /// The variable.
     package let variable: String

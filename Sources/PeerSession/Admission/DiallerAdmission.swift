@@ -135,7 +135,7 @@ struct DiallerAdmission: Sendable {
   /// Creates the state machine for one link.
   init(facts: Facts) { self.facts = facts }
 
-  /// Whether the owner reads on; not while many bytes wait for a user who has not answered.
+  /// Whether the owner continues to read; false while too many bytes wait for the user's answer.
   var shouldRead: Bool { heldBytes < Self.maximumHeldBytes }
 
   /// Begins when TLS is complete and the key is the right one.

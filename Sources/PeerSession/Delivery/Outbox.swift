@@ -199,7 +199,7 @@ final class Outbox: Sendable {
     try update { sender throws(AcknowledgementError) in _ = try sender.acknowledge(sequence) }
   }
 
-  /// Prepares for a new link on which the peer stated what it received.
+  /// Prepares for a new link; `received` is the last number that the peer received.
   func resume(received: UInt64) throws(AcknowledgementError) {
     try update { sender throws(AcknowledgementError) in try sender.resume(received: received) }
   }

@@ -184,7 +184,8 @@ final class DiallerHandshake: LinkDelegate {
 
   /// Returns the failure.
   ///
-  /// A user who did not answer in time is not asked again (3.2).
+  /// If the host's user did not answer in time, the peer does not dial again, so that the user is
+  /// not asked twice (3.2).
   private func failure(_ error: SessionError, _ code: CloseCode) -> Failure {
     guard code == .timedOut, admission.hasAskedPerson else {
       return Failure(error: error, redial: code.redial)

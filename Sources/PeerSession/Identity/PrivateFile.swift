@@ -114,7 +114,7 @@ package struct PrivateFile {
 
   /// Runs `body` while no other process runs its own, by a lock on `<path>.lock`.
   ///
-  /// Blocks while another process holds the lock, which is no longer than a write takes.
+  /// Blocks while another process holds the lock. A process holds it only during one write.
   func withLock<Result>(_ body: () throws -> Result) throws -> Result {
     let lockPath = path + ".lock"
     let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)

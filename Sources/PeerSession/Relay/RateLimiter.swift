@@ -1,4 +1,6 @@
-/// The limit of what a relay forwards for one member: a bucket of bytes and one of copies (RLY-14).
+/// The rate limit for the data that a relay forwards for one member (RLY-14).
+///
+/// It consists of a bucket of bytes and one of copies.
 ///
 /// A value without I/O. A message that was read is forwarded even if it exceeds the buckets. The
 /// member is then not read until the debt is paid, so that TCP slows it down.

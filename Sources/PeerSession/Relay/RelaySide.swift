@@ -204,8 +204,8 @@ final class RelaySide {
       settle(member.peer, .rerouted)
     case .unroute(let number, let end):
       let peer = try relayed.closed(number, of: relay.id)
-      // No sender may use the number any more before it is released (RLY-5): `settle` publishes
-      // that.
+      // Senders must stop using the number before it is released (RLY-5). `settle` publishes that
+      // the number has ended.
       if let peer { settle(peer, end) }
       send([RelayedPeers.Action(relay: relay.id, message: .free(number))])
     case .from(let number):

@@ -10,7 +10,7 @@ extension SessionCore {
     var introduction: Control.Introduction
     /// The number of this link: 1 more than the larger `links`.
     var number: Int
-    /// The number of the last part that the other side received; `nil` if the state begins anew
+    /// The number of the last part that the other side received; `nil` if the state starts again
     /// (RSM-2, RSM-3).
     var received: UInt64?
     /// The reason why the peer gave up the shared delivery state, if it sent one (CLS-3, RSM-6).
@@ -29,8 +29,8 @@ extension SessionCore {
     entry.shownTicket = opening.ticket
     entry.isVouched = true
     if let remote = link.remote {
-      // An address that the local peer reached is valid, whatever port the peer states. The source
-      // port of a connection that the peer opened is not.
+      // An address that the local peer reached is valid, even if the peer states another port. The
+      // source port of a connection that the peer opened is not.
       switch link.side {
       case .dialler: entry.remember(remote)
       case .listener where opening.introduction.port > 0:

@@ -7,7 +7,7 @@ struct Duplication {
   /// The distance of each copy from its original.
   private let offset: Point
 
-  /// Determines what is copied.
+  /// Determines the objects and groups to copy.
   /// - Throws: `unknownObject`.
   init(_ ids: [ObjectID], by offset: Point, on state: BoardState) throws(BoardError) {
     originals = Set(try state.targets(ids))

@@ -9,8 +9,8 @@ struct Frontier {
   /// New lines follow it (BRD-31).
   private(set) var chatTime: HybridTime?
 
-  /// The time after which the next chat line must be; nil if there is no line yet, or if the latest
-  /// line has the greatest possible time.
+  /// The lower bound of the next chat line's time, which must be later; nil if there is no line yet,
+  /// or if the latest line has the greatest possible time.
   var floorOfChat: HybridTime? { chatTime.flatMap { $0.canBeFollowed ? $0 : nil } }
 
   /// Records the writes of a batch.

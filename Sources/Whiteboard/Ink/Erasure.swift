@@ -18,8 +18,8 @@ enum Erasure: Equatable {
     let before = record.erased
     let count = record.points.count
     let rest = before.union(spans).rest(ofPoints: count)
-    // Delete a stroke with no visible parts, because users can neither see nor select it. Two
-    // members who each erased one half may have left such a stroke.
+    // Delete a stroke with no visible parts, because users can neither see nor select it. Such
+    // a stroke remains if two members each erased one half.
     guard !rest.isEmpty || spans.ranges.isEmpty || isBeingDrawn else {
       self = .wholeStroke
       return

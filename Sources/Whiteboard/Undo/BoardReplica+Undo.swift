@@ -2,7 +2,7 @@
 ///
 /// A step is one gesture, or the gestures between `beginStep` and `endStep`, or text that is typed
 /// without a pause (`TextObject.type(replacing:with:)`). Undo restores a cell only if the step's
-/// write is still the last one, so it never overwrites what another member wrote. Selections, chat
+/// write is still the last one, so it never overwrites another member's write. Selections, chat
 /// lines, moves of games and purges are not steps. An undo does not remove a game in which moves
 /// were made. If nothing of a step can be restored, the step is skipped.
 extension BoardReplica {

@@ -1,7 +1,7 @@
 extension BoardDocument {
   /// Reads the current content of the board.
   /// - Throws: `damaged` if data is damaged that the current state needs; `closed`, `inputOutput`.
-  /// - Complexity: O(n) in the newest keyframe and what follows it, not in the history.
+  /// - Complexity: O(n) in the newest keyframe and the rows after it, not in the history.
   public func load() async throws(DocumentError) -> DocumentContent {
     try await read { [path] db in try LogReader(db, path: path).content(upTo: nil) }
   }

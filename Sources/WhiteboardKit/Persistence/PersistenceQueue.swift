@@ -274,7 +274,7 @@ struct PersistenceQueue {
   /// Whether a new answer could be sent at once.
   var isIdle: Bool { answers.isEmpty && awaited.isEmpty && recorded <= kept }
 
-  /// The error because of which recorded work is not in the document; nil if all work is stored or
+  /// The error that keeps recorded work out of the document; nil if all work is stored or
   /// being stored.
   var loss: DocumentError? {
     if isBehind || recorded > kept, let failure { return failure }

@@ -34,7 +34,7 @@ final class CatchUp {
     self.members = members
   }
 
-  /// Whether commands are held; a user who types commands sees the state of the board instead.
+  /// Whether commands are held; false if a user types them, because the user sees the board's state.
   private var holdsCommands: Bool { configuration.isGuest && !configuration.isTyped }
 
   /// Waits until the requirement of a command is met, if commands are held.

@@ -33,8 +33,8 @@ public final class Author {
   ///   - key: The key of the author.
   ///   - role: The requested role; on an owned board the author is a viewer until it has a grant.
   ///   - grant: The grant of the role on an owned board, if it is known.
-  ///   - random: Generates nonces. They must be unpredictable, because anyone who knows an incarnation before it
-  ///     is introduced can claim its dots (BRD-25).
+  ///   - random: Generates nonces. They must be unpredictable, because a peer that knows an incarnation before
+  ///     its introduction can claim its dots (BRD-25).
   public convenience init(
     board: BoardID,
     key: any AuthorKey,

@@ -6,7 +6,7 @@ public enum Role: UInt8, Hashable, Sendable {
   case editor = 1
   /// Only views the board: its changes and answers do not count.
   case viewer = 2
-  /// Does what an editor does, and is always online.
+  /// Has the rights of an editor, and is always online.
   case relay = 3
 
   /// Whether operations of this role count.

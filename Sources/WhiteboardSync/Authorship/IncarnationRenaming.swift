@@ -3,7 +3,7 @@ import Whiteboard
 /// Replaces the incarnations in the changes of a board.
 ///
 /// The order of incarnations decides ties, and the order of letters that were typed at the same place. If a
-/// renaming keeps that order, the board stays the same otherwise.
+/// renaming keeps that order, it changes nothing else on the board.
 package struct IncarnationRenaming {
   private let renamed: (Incarnation) -> Incarnation
 

@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// The head of a chain, signed by its author; it proves who wrote the batches up to there (AUT-7).
+/// The head of a chain, signed by its author; it proves the author of all batches up to this one (AUT-7).
 package struct SignedHead: Hashable, Sendable {
   private static let domain = Array("whiteboard-head-1\n".utf8)
 

@@ -54,6 +54,8 @@ public struct BoardOwner: Hashable, Sendable {
 }
 
 extension BoardID {
-  /// Whether the board has an owner, who decides which members may write; on other boards every member may (AUT-9).
+  /// Whether the board has an owner that decides which members may write (AUT-9).
+  ///
+  /// On other boards every member may write.
   public var isOwned: Bool { bytes.starts(with: BoardOwner.prefix) }
 }

@@ -17,7 +17,7 @@ public struct Revocation: Hashable, Sendable {
   public let member: MemberID
   /// The greatest serial of the revoked certificates.
   let serial: UInt64
-  /// The last sequence of each incarnation that counts; nothing of other incarnations counts.
+  /// The last sequence that counts, for each incarnation; other incarnations do not count.
   let counted: [Incarnation: UInt64]
   /// The public key of the signer.
   let issuer: [UInt8]

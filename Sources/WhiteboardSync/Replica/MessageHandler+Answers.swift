@@ -61,7 +61,7 @@ extension MessageHandler {
       reportFull(member, now)
       peer.postponeRequests(now.uptime)
     }
-    // This comes last, so that the next request includes what this answer brought.
+    // This comes last, so that the next request includes the changes of this answer.
     core.requests.sendNext(now)
     core.finish(from: member, now)
   }

@@ -80,7 +80,7 @@ final class MessageHandler {
     }
   }
 
-  /// Reports that what a member made did not fit.
+  /// Reports that the board has no room for a member's changes.
   ///
   /// This is not a breach by the member, because other members may have filled the board.
   func reportFull(_ member: MemberID, _ now: Moment) {

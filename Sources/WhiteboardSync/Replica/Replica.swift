@@ -13,7 +13,7 @@ public final class Replica {
   public var board: Board { core.board }
 
   let core: ReplicaCore
-  /// Handles what members send.
+  /// Handles the messages of members.
   let messages: MessageHandler
   private var profile: MemberProfile?
   /// The incarnations without a record that the restored board named (BRD-37).

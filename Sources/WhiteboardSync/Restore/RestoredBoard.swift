@@ -144,7 +144,7 @@ public struct RestoredBoard: Sendable {
 extension StoredChange {
   /// Whether the effect of the change does not depend on its position among others.
   ///
-  /// The effect of an answer does, because it omits what its receiver had.
+  /// An answer depends on its position, because it omits the entries that its receiver had.
   public var isIndifferentToOrder: Bool {
     guard case .answer(let bytes) = self else { return true }
     return bytes.first == AnswerMerging.grant || bytes.first == AnswerMerging.revocation

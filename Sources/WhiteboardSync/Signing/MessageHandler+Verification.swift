@@ -2,7 +2,7 @@ import Whiteboard
 
 /// Results of the owner for messages, answers and restored grants that wait for them.
 extension MessageHandler {
-  /// The owner made a check; handles what waited for it, if this was the last check.
+  /// Handles the result of a check, and continues the work that waited if this was the last check.
   func didVerify(_ id: VerificationID, isValid: Bool, _ now: Moment) {
     if id.member == core.board.member {
       if grantVerification.didVerify(id, isValid: isValid) { verifyRestoredGrants(now) }

@@ -27,7 +27,7 @@ enum BoardEffect: Equatable, Sendable {
   case openPrompt(Prompt.Purpose)
   /// Open the menu beside a cell; nil for the corner.
   case openMenu(at: Menu.Cell?)
-  /// Close what covers the question that the user must answer now.
+  /// Close the overlay in front of a question that the user must answer now.
   case questionReceived
   /// End all input, since the local member may no longer edit the board.
   case membershipEnded

@@ -40,7 +40,7 @@ extension Workspace {
     }
   }
 
-  /// Sends what was typed since the last call.
+  /// Sends the text typed since the last call.
   private mutating func sendTyping() -> [BoardEffect] {
     let (request, color) = (requests.nextID, toolbox.color)
     do throws(CommandError) {

@@ -20,12 +20,13 @@ struct Workspace: Sendable {
 
   init(_ scene: BoardScene) { self.scene = scene }
 
-  /// The place for what a key or a paste puts on the board: the pointer, or the center of the view.
+  /// The position of an object that a key or a paste creates: the pointer, or the center of the view.
   var target: Point { toolbox.pointer ?? scene.viewport.center }
 
   // MARK: - Time
 
-  /// Sends what the user drew, where the pointer is, and which part of the board is visible.
+  /// Sends the new points of the user's line, the position of the pointer, and the visible part of
+  /// the board.
   ///
   /// - Parameters:
   ///   - hasReaders: Whether there are other members, which may follow the view.

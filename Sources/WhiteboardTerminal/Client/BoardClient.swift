@@ -38,7 +38,7 @@ package struct BoardClient: Sendable {
   var messages = Messages()
   var overlay: Overlay? {
     didSet {
-      // A message box would cover what the user has just opened.
+      // A message box would cover the overlay that the user has just opened.
       if oldValue == nil, overlay != nil, messages.isBoxed(in: layout) { messages.notice = nil }
     }
   }
@@ -136,7 +136,7 @@ package struct BoardClient: Sendable {
   /// Sets the time of the events that follow.
   package mutating func advance(to now: Duration) { self.now = now }
 
-  /// Handles the passing of time, and sends what the user drew since the last call.
+  /// Does the periodic work, and sends the points drawn since the last call.
   package mutating func tick(now: Duration) -> [Action] {
     self.now = now
     // While the program connects, no message is visible.

@@ -19,7 +19,7 @@ struct FrameWriter {
   ///   - screen: The cells.
   ///   - cursor: The cell of the terminal's cursor; nil hides it.
   ///   - photos: The photos as pixels, which must be written between clearing and the cells.
-  ///   - placements: Where these photos are.
+  ///   - placements: The positions of these photos.
   /// - Returns: The bytes, with the escape sequences for a synchronized update.
   mutating func bytes(
     _ screen: Screen,

@@ -44,7 +44,7 @@ final class BulkAcceptor: BulkFrameSink {
   }
 
   func linkEnded(_ end: BulkEnd) async {
-    // References are released, because what runs on a link refers to it.
+    // Release the references to break a cycle: the link's transfers refer to the link.
     let last = current.withLockedValue { current in
       defer { current = .idle }
       return current

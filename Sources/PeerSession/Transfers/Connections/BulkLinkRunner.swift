@@ -115,7 +115,7 @@ final class BulkLinkRunner: Sendable {
     let sink = state.withLockedValue { state in
       state.hasEnded = true
       if let error = state.endedByUs { end = .endedByUs(error) }
-      // References are released, because what runs on a link refers to it.
+      // Release the reference to break a cycle: the link's transfers refer to the link.
       defer { state.sink = idle }
       return state.sink
     }

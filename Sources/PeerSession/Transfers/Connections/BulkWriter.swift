@@ -73,9 +73,9 @@ final class BulkWriter: Sendable {
     next?.resume()
   }
 
-  /// Writes at once, whatever waits.
+  /// Writes at once, before all waiting writers.
   ///
-  /// It is for the writer whose turn it is, and for the one frame that ends a link.
+  /// Call it only for the writer whose turn it is, or for the last frame of a link.
   @discardableResult
   func push(_ frames: ByteBuffer) -> EventLoopFuture<Void> {
     let count = frames.readableBytes

@@ -5,7 +5,7 @@ import PeerDiscovery
 
 /// The inbox: the resources that arrive from all peers and sessions.
 ///
-/// It decides who may store how much, and finds the stored part of an unfinished transfer.
+/// It limits how much each peer may store, and finds the stored part of an unfinished transfer.
 actor ResourceInbox {
   /// The permission to store a resource, and its part that is stored already.
   struct Admission: Sendable {
@@ -328,7 +328,7 @@ actor ResourceInbox {
     _ threads: NIOThreadPool,
     _ body: @escaping @Sendable () throws(SessionError) -> T
   ) async throws(SessionError) -> T {
-    // The work is not canceled halfway: what began on the disk is finished.
+    // Cancellation does not interrupt the work: a disk operation that began is finished.
     do {
       return try await Task { try await threads.runIfActive { try body() } }.value
     } catch {

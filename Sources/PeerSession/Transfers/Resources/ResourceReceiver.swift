@@ -370,7 +370,7 @@ actor ResourceReceiver {
       await endpoint.receiverEnded(self, info, .failure(error))
     case .interrupted:
       if let file = admission.file {
-        // After a failed write, the sender begins again, and is then told that the disk failed.
+        // After a failed write, the sender begins again and then receives the disk error.
         if isIntact { await storePartial(file, admission) } else { await inbox.discard(offer.id) }
       }
       await endpoint.receiverEnded(self, info, nil)
