@@ -16,14 +16,15 @@ final class MessageHandler {
   /// Handles a message, or lets it wait behind earlier ones of the member.
   func receive(_ message: [UInt8], from member: MemberID, _ now: Moment) {
     guard let peer = core.peers[member] else { return }
-    guard peer.inbox.isWaiting else {
-      return handle(message, from: member, VerificationState(), now)
+    if peer.inbox.isWaiting {
+      core.begin(now)
+      if !peer.inbox.append(message) {
+        close(member, for: .malformed(.overLimit("unverified messages")))
+      }
+      core.finish(from: member, now)
+    } else {
+      handle(message, from: member, VerificationState(), now)
     }
-    core.begin(now)
-    if !peer.inbox.append(message) {
-      close(member, for: .malformed(.overLimit("unverified messages")))
-    }
-    core.finish(from: member, now)
     releaseEarlyBatches(now)
   }
 
@@ -63,7 +64,6 @@ final class MessageHandler {
       }
     }
     core.finish(from: member, now)
-    releaseEarlyBatches(now)
   }
 
   /// Runs `body`, and handles its error as that of a message of a member.
@@ -167,6 +167,9 @@ final class MessageHandler {
   ///
   /// If a batch has waited for too long, its early purges are left out. If the objects are created after
   /// all, the boards differ, and the repair (SYN-42) removes them.
+  ///
+  /// Only functions that receive something from outside call this function. It handles inboxes in a loop, since a
+  /// member can let any number of early batches wait.
   func releaseEarlyBatches(_ now: Moment) {
     var isProgress = core.peers.states.contains { $0.inbox.earlyBatch != nil }
     while isProgress {

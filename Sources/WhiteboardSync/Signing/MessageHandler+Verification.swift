@@ -12,6 +12,7 @@ extension MessageHandler {
     if let (message, verification) = peer.inbox.didVerify(id, isValid: isValid) {
       handle(message, from: id.member, verification, now)
       handleInbox(of: id.member, now)
+      releaseEarlyBatches(now)
     } else if peer.unverifiedAnswer?.verification.didVerify(id, isValid: isValid) ?? false {
       handleVerifiedAnswer(of: id.member, now)
     }

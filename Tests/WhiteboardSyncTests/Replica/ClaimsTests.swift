@@ -235,4 +235,28 @@ import Testing
     // The batch is handled now. It is refused because no record of the object's author was sent (SYN-48).
     #expect(receive(message, from: bo) == ["no-author"])
   }
+
+  @Test("[BRD-39] any number of early purges can wait and be released at once")
+  func manyEarly() throws {
+    join()
+    #expect(receive(SyncMessage.record(cleo.record.bytes).encode(), from: bo) == [])
+    let count: UInt64 = 20_000
+    for sequence in 1...count {
+      #expect(receive(try purge(Dot(cleo.incarnation, 1 << 40 + sequence)), from: bo) == [])
+    }
+    #expect(context.isEmpty)
+    let bytes = [UInt8](repeating: 7, count: MemberInbox.earlyByteLimit)
+    anna.replica.received(
+      SyncMessage.application(bytes).encode(),
+      from: bo.member,
+      now: now
+    )
+    let actions = take()
+    #expect(errors(actions) == [])
+    let arrived = actions.contains {
+      if case .data(let data, _, _) = $0 { data.count == bytes.count } else { false }
+    }
+    #expect(arrived)
+    #expect(context.contains(Dot(bo.incarnation, count)))
+  }
 }
