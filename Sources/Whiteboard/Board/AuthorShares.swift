@@ -27,7 +27,7 @@ struct AuthorShares {
   private var refusals = 0
 
   /// Returns whether an author may write these operations, and adds them to the author's usage if
-  /// so.
+  /// so; to be called only if the board may hold a whole share.
   /// - Complexity: O(1) for almost all calls, O(*n*) in the cells of the board for the rest.
   mutating func admit(
     _ operations: some Sequence<Operation>,
@@ -35,7 +35,6 @@ struct AuthorShares {
     to state: BoardState,
     _ authors: [Incarnation: MemberID]
   ) -> Bool {
-    guard state.mayHoldWholeShare else { return true }
     let more = Usage(operations)
     if more.isEmpty { return true }
     if usage == nil { usage = Self.count(in: state, authors) }

@@ -28,17 +28,15 @@ public final class Board: BoardReplica {
   /// Returns the text object with this id.
   /// - Throws: `unknownObject`, `wrongKind`.
   public func text(_ id: ObjectID) throws(BoardError) -> TextObject {
-    guard let object = object(id) else { throw .unknownObject(id) }
-    guard let text = object as? TextObject else { throw .wrongKind(id) }
+    guard let text = try self[id] as? TextObject else { throw .wrongKind(id) }
     return text
   }
 
   /// Returns the game with this id.
   /// - Throws: `unknownObject`, `wrongKind`.
   public func game(_ id: ObjectID) throws(BoardError) -> GameObject {
-    guard state.isVisible(id) else { throw .unknownObject(id) }
-    guard state.record(id)?.kind == .game else { throw .wrongKind(id) }
-    return GameObject(id, on: self)
+    guard let game = try self[id] as? GameObject else { throw .wrongKind(id) }
+    return game
   }
 
   /// The objects that are shown on the board, from back to front.

@@ -18,9 +18,7 @@ extension BoardReplica {
     guard selection(of: id) != member else { return }
     // Another member may have written a cell that names the local member; such a cell does not
     // count, so write it again.
-    try gesture { () throws(BoardError) in
-      try stage(id, .selection, .bytes(member.bytes))
-    }
+    try stageAlone(id, .selection, .bytes(member.bytes))
   }
 
   /// Returns the member that holds an object: the one that has it selected, if that member is

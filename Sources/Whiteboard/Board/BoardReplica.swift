@@ -133,7 +133,14 @@ public class BoardReplica {
   /// Throws an error if a batch would exceed its author's share of the board (BRD-38).
   /// - Throws: `shareUsed`.
   package final func requireShare(for batch: Batch, of author: MemberID) throws(BoardError) {
-    guard shares.admit(batch.operations, of: author, to: cells, authors) else { throw .shareUsed }
+    guard admit(batch.operations, of: author) else { throw .shareUsed }
+  }
+
+  /// Returns whether an author may write these operations, and counts them if so.
+  private final func admit(_ operations: some Sequence<Operation>, of author: MemberID) -> Bool {
+    // Check this first, because a call of `AuthorShares.admit` copies the state.
+    guard cells.mayHoldWholeShare else { return true }
+    return shares.admit(operations, of: author, to: cells, authors)
   }
 
   /// Merges a peer's answer to a catch-up request.
@@ -330,12 +337,7 @@ public class BoardReplica {
       if let shown = draft?.shownCount, index < shown { draft?.rewrite(operation, in: &cells) }
       return
     }
-    // Check this first, because a call of `admit` copies the state.
-    if cells.mayHoldWholeShare {
-      guard shares.admit(CollectionOfOne(operation), of: member, to: cells, authors) else {
-        throw .shareUsed
-      }
-    }
+    guard admit(CollectionOfOne(operation), of: member) else { throw .shareUsed }
     try staged?.requireRoom(for: operation)
     let growth = staged?.growth(with: operation, alreadyShown: draft?.growth ?? BoardGrowth())
     // A purge frees space, so it is allowed on a full board too.
@@ -349,6 +351,13 @@ public class BoardReplica {
   /// Writes one cell, unless it already holds the value.
   final func write(_ id: ObjectID, _ property: Property, _ value: Value) throws(BoardError) {
     guard state.record(id)?[property]?.value != value else { return }
+    try stageAlone(id, property, value)
+  }
+
+  /// Stages one operation, in a gesture of its own if none is in progress.
+  final func stageAlone(_ id: ObjectID, _ property: Property, _ value: Value) throws(BoardError) {
+    // An inner gesture would copy the staged operations, and `stage` changes nothing if it throws.
+    if isInGesture { return try stage(id, property, value) }
     try gesture { () throws(BoardError) in try stage(id, property, value) }
   }
 
