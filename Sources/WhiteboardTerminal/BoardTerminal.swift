@@ -72,7 +72,6 @@ package actor BoardTerminal: EventSink {
     self.lobby = LobbyClient(
       columns: size.columns,
       rows: size.rows,
-      isASCII: features.dotStyle == .ascii,
       suggestion: lobby.suggestion
     )
     while !isEnding {

@@ -33,7 +33,6 @@ actor LoopbackPeer {
   private var chains: [Incarnation: BatchChain] = [:]
   private var complaints: [String] = []
   private var (messages, bytes, disturbed) = (0, 0, 0)
-  private var lastDeparture: [PeerID: ContinuousClock.Instant] = [:]
   private let (packets, post): (AsyncStream<Packet>, AsyncStream<Packet>.Continuation) =
     AsyncStream.makeStream()
 

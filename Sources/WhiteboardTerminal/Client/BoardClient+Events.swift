@@ -89,7 +89,7 @@ extension BoardClient {
 
   private mutating func show(_ settings: BoardEvent.SettingsDescription) {
     workspace.scene.grid = settings.grid
-    session.board.setTitle(settings.title)
+    session.board.title = settings.title
   }
 
   private mutating func show(_ warning: BoardEvent.Remark) {

@@ -24,7 +24,6 @@ package struct LobbyClient: Sendable {
 
   private(set) var columns: Int
   private(set) var rows: Int
-  private let isASCII: Bool
   private(set) var boards = LobbyBoards()
   /// The index of the highlighted row of the list.
   private(set) var chosen = 0
@@ -41,10 +40,9 @@ package struct LobbyClient: Sendable {
   private let suggestion: String
 
   /// Creates an empty lobby that suggests a name for a new board.
-  package init(columns: Int, rows: Int, isASCII: Bool, suggestion: String) {
+  package init(columns: Int, rows: Int, suggestion: String) {
     self.columns = max(columns, 1)
     self.rows = max(rows, 1)
-    self.isASCII = isASCII
     self.suggestion = suggestion
   }
 

@@ -25,7 +25,7 @@ struct SessionState: Sendable {
   mutating func begin(_ ready: BoardEvent.Ready) {
     connection = nil
     board.id = ready.board
-    board.setName(ready.boardName)
+    board.ownName = ready.boardName
     board.link = ready.link
     board.joinCode = ready.code
     board.isAnnounced = ready.announced

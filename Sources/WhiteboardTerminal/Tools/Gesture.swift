@@ -36,12 +36,8 @@ enum Gesture: Hashable, Sendable {
     }
 
     /// Adds a point, unless the pen did not move.
-    ///
-    /// - Returns: Whether it was added.
-    mutating func append(_ place: Point) -> Bool {
-      guard points.last != place else { return false }
-      points.append(place)
-      return true
+    mutating func append(_ place: Point) {
+      if points.last != place { points.append(place) }
     }
 
     /// Returns the commands that send the points that were not sent yet.

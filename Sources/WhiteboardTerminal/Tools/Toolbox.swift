@@ -92,9 +92,15 @@ struct Toolbox: Sendable {
   ) {
     switch gesture {
     case .stroke(var stroke):
-      if stroke.append(place) { gesture = .stroke(stroke) }
+      // Clear the property first, so that the points have one reference and are not copied.
+      gesture = nil
+      stroke.append(place)
+      gesture = .stroke(stroke)
     case .shape(let tool, let from, _): gesture = .shape(tool, from: from, to: place)
-    case .erase(let path): gesture = .erase(path + [place])
+    case .erase(var path):
+      gesture = nil
+      path.append(place)
+      gesture = .erase(path)
     case .remove(let ids):
       guard let id = scene.object(at: place), !ids.contains(id) else { break }
       gesture = .remove(ids + [id])

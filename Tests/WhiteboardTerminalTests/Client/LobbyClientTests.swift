@@ -7,7 +7,7 @@ import WhiteboardRendering
 @Suite("The lobby on a terminal")
 struct LobbyClientTests {
   private static func lobby() -> LobbyClient {
-    LobbyClient(columns: 90, rows: 16, isASCII: false, suggestion: "ada board")
+    LobbyClient(columns: 90, rows: 16, suggestion: "ada board")
   }
 
   private static func found(

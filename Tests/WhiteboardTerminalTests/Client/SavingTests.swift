@@ -112,7 +112,7 @@ struct SavingTests {
     arguments: [(120, 40), (40, 12)]
   )
   func lobby(_ columns: Int, _ rows: Int) {
-    var lobby = LobbyClient(columns: columns, rows: rows, isASCII: false, suggestion: "board")
+    var lobby = LobbyClient(columns: columns, rows: rows, suggestion: "board")
     lobby.problem = Self.full.problem
     _ = lobby.handle(.key(.down, []), now: .seconds(9))
     let screen = lobby.frame().screen
