@@ -1,3 +1,5 @@
+import WhiteboardKit
+
 #if canImport(Glibc)
 @preconcurrency import Glibc
 #elseif canImport(Musl)
@@ -19,13 +21,7 @@ enum DiskProbe {
       unlink(path)
     }
     let bytes = [UInt8](repeating: 0x5A, count: 65_536)
-    var written = 0
-    while written < bytes.count {
-      let count = bytes[written...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0 && errno == EINTR { continue }
-      guard count > 0 else { return count < 0 ? errno : ENOSPC }
-      written += count
-    }
+    if let number = FileWriting.writeAll(bytes, to: descriptor) { return number }
     return fsync(descriptor) == 0 ? nil : errno
   }
 

@@ -73,12 +73,9 @@ package actor Relay {
     transportConfiguration.carries = { [weak self] request in
       await self?.answer(request) ?? .refuse(reason: "The relay is shutting down.")
     }
-    transportConfiguration.isRequestedResource = { [weak self] session, info in
-      await self?.node(of: session)?.isRequested(info) ?? false
-    }
+    transportConfiguration.askBoards { [weak self] in await self?.node(of: $0) }
     // A relay has no user for whom it would receive files.
     transportConfiguration.wantsResource = { _, _ in false }
-    transportConfiguration.isTemporaryResource = { SharedBoard.answer(named: $0.raw) != nil }
     do {
       let body: @Sendable (PeerTransport) async -> Void = { await self.serve($0, ready) }
       try await PeerTransport.withTransport(transportConfiguration, body)

@@ -14,11 +14,8 @@ import PeerSession
 /// }
 /// ```
 public struct Boards: Sendable {
-  private let identity: PeerIdentity
-  private let name: String
-  private let directory: String
-  private let options: Options
-  private let transport: PeerTransport
+  /// The configuration of each board, but for the board to host or join.
+  private let template: BoardConfiguration
   private let open: OpenBoards
 
   /// The options of all boards of a program.
@@ -81,34 +78,30 @@ public struct Boards: Sendable {
     _ body: @Sendable (Boards) async throws -> Result
   ) async throws -> Result {
     let open = OpenBoards()
-    var transport = TransportConfiguration(
-      identity: identity,
+    var template = BoardConfiguration(
+      part: .host(boardName: ""),
       displayName: name,
-      inboxDirectory: directory + "/inbox",
+      identity: identity,
+      dataDirectory: directory,
       logger: options.logger
     )
-    transport.isListening = options.isListening
-    transport.listen = options.listen
-    transport.lostAfter = options.lostAfter
-    transport.maximumPeers = options.maximumMembers
-    transport.peerStore = options.knownPeers
-    transport.isRequestedResource = { session, info in
-      await open.board(of: session)?.isRequested(info) ?? false
-    }
-    transport.wantsResource = { session, info in
-      await open.board(of: session)?.wants(info) ?? false
-    }
-    transport.isTemporaryResource = { SharedBoard.answer(named: $0.raw) != nil }
-    let displayName = transport.displayName
-    return try await PeerTransport.withTransport(transport) { transport in
-      let boards = Boards(
-        identity: identity,
-        name: displayName,
-        directory: directory,
-        options: options,
-        transport: transport,
-        open: open
-      )
+    template.remembersBoards = options.savesBoards
+    template.isListening = options.isListening
+    template.listen = options.listen
+    template.isAnnounced = options.isAnnounced
+    template.discovery = options.discovery
+    template.peerStore = options.knownPeers
+    template.files = options.acceptsFiles ? .accept : .refuse
+    template.lostAfter = options.lostAfter
+    template.maximumPeers = options.maximumMembers
+    var transport = template.transportConfiguration
+    transport.askBoards { await open.board(of: $0) }
+    // The transport may have cut a long name.
+    template.displayName = transport.displayName
+    return try await PeerTransport.withTransport(transport) { [template] transport in
+      var template = template
+      template.transport = transport
+      let boards = Boards(template: template, open: open)
       let result: Result
       do {
         result = try await body(boards)
@@ -178,23 +171,8 @@ public struct Boards: Sendable {
     _ part: BoardConfiguration.Part,
     _ change: (inout BoardConfiguration) -> Void
   ) async throws -> SharedBoard {
-    var configuration = BoardConfiguration(
-      part: part,
-      displayName: name,
-      identity: identity,
-      dataDirectory: directory,
-      logger: options.logger
-    )
-    configuration.transport = transport
-    configuration.remembersBoards = options.savesBoards
-    configuration.isListening = options.isListening
-    configuration.listen = options.listen
-    configuration.isAnnounced = options.isAnnounced
-    configuration.discovery = options.discovery
-    configuration.peerStore = options.knownPeers
-    configuration.files = options.acceptsFiles ? .accept : .refuse
-    configuration.lostAfter = options.lostAfter
-    configuration.maximumPeers = options.maximumMembers
+    var configuration = template
+    configuration.part = part
     change(&configuration)
     return try await open.start(configuration)
   }
@@ -218,7 +196,11 @@ private actor OpenBoards {
     let board = SharedBoard(configuration, input: nil, sink: NoEvents())
     // `close` awaits this task, so that the board leaves its session properly even if the caller is
     // canceled.
-    let task = Task { try await board.run() }
+    let task = Task {
+      try await board.run()
+      // A board that failed stays in the list, so that `close` reports its error.
+      boards.removeAll { $0.board === board }
+    }
     boards.append(Running(board: board, task: task))
     let isOpen = await withTaskCancellationHandler {
       await board.opened()
@@ -237,7 +219,7 @@ private actor OpenBoards {
 
   /// Returns the open board with a session; nil if there is none.
   func board(of session: SessionID) async -> SharedBoard? {
-    // A board that was left and joined again is open twice for a moment; the later one counts.
+    // A board can be joined again while it is being left; the later one counts.
     for running in boards.reversed() where await running.board.session?.id == session {
       return running.board
     }
@@ -249,6 +231,7 @@ private actor OpenBoards {
   /// - Throws: The first error of a board that could not be saved.
   func close() async throws {
     isClosed = true
+    let boards = boards
     for running in boards { await running.board.requestEnd() }
     var failure: (any Error)?
     for running in boards {
@@ -261,5 +244,7 @@ private actor OpenBoards {
 /// An event sink that ignores all events, for boards that report changes only through
 /// ``SharedBoard/changes``.
 private struct NoEvents: EventSink {
+  var readsContents: Bool { false }
+
   func write(_ events: [BoardEvent]) async throws(OutputError) {}
 }

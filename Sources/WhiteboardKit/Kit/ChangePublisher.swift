@@ -16,8 +16,11 @@ final class ChangePublisher {
     self.localPeer = localPeer
   }
 
-  /// Publishes a change.
-  func publish(_ change: SharedBoard.Change) { readers.publish(change) }
+  /// Publishes a change, which is only created if there are readers.
+  func publish(_ change: @autoclosure () -> SharedBoard.Change) {
+    guard !readers.isEmpty else { return }
+    readers.publish(change())
+  }
 
   /// Publishes the change that an action of the replica reports; ignores other actions.
   func publish(_ action: ReplicaAction) {

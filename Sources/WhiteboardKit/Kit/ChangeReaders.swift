@@ -1,5 +1,5 @@
+import NIOConcurrencyHelpers
 import PeerSession
-import Synchronization
 import Whiteboard
 
 /// The buffers of all readers of a board's changes.
@@ -14,15 +14,15 @@ final class ChangeReaders: Sendable {
     weak var buffer: ChangeBuffer?
   }
 
-  private let state = Mutex(State())
+  private let state = NIOLockedValueBox(State())
 
   /// Whether there are no readers, so that changes need not be described.
-  var isEmpty: Bool { state.withLock { $0.buffers.isEmpty } }
+  var isEmpty: Bool { state.withLockedValue { $0.buffers.isEmpty } }
 
   /// Creates a buffer for a new reader.
   func add() -> ChangeBuffer {
     let buffer = ChangeBuffer()
-    let isFinished = state.withLock { state in
+    let isFinished = state.withLockedValue { state in
       state.buffers.removeAll { $0.buffer == nil }
       state.buffers.append(Weak(buffer: buffer))
       return state.isFinished
@@ -38,12 +38,12 @@ final class ChangeReaders: Sendable {
 
   /// Ends the sequence of every reader after its buffered changes.
   func finish() {
-    state.withLock { $0.isFinished = true }
+    state.withLockedValue { $0.isFinished = true }
     for buffer in current { buffer.finish() }
   }
 
   private var current: [ChangeBuffer] {
-    state.withLock { state in
+    state.withLockedValue { state in
       if state.buffers.contains(where: { $0.buffer == nil }) {
         state.buffers.removeAll { $0.buffer == nil }
       }
@@ -131,14 +131,14 @@ final class ChangeBuffer: Sendable {
     }
   }
 
-  private let state = Mutex(State())
+  private let state = NIOLockedValueBox(State())
 
   /// The number of places in memory, for tests.
-  var storedCount: Int { state.withLock { $0.changes.count } }
+  var storedCount: Int { state.withLockedValue { $0.changes.count } }
 
   /// Appends a change, or passes it to the waiting reader.
   func append(_ change: SharedBoard.Change) {
-    let waiter: CheckedContinuation<SharedBoard.Change?, Never>? = state.withLock { state in
+    let waiter: CheckedContinuation<SharedBoard.Change?, Never>? = state.withLockedValue { state in
       guard !state.isFinished else { return nil }
       if state.waiter == nil { state.append(change) }
       return state.waiter.take()
@@ -148,7 +148,7 @@ final class ChangeBuffer: Sendable {
 
   /// Ends the sequence after the buffered changes.
   func finish() {
-    let waiter = state.withLock { state in
+    let waiter = state.withLockedValue { state in
       state.isFinished = true
       return state.waiter.take()
     }
@@ -159,7 +159,7 @@ final class ChangeBuffer: Sendable {
   func next() async -> SharedBoard.Change? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let next: SharedBoard.Change?? = state.withLock { state in
+        let next: SharedBoard.Change?? = state.withLockedValue { state in
           if let change = state.next() { return change }
           guard !state.isFinished, !Task.isCancelled else { return .some(nil) }
           precondition(state.waiter == nil, "two tasks iterate over one sequence of changes")
@@ -169,7 +169,7 @@ final class ChangeBuffer: Sendable {
         if let next { continuation.resume(returning: next) }
       }
     } onCancel: {
-      let waiter = state.withLock { $0.waiter.take() }
+      let waiter = state.withLockedValue { $0.waiter.take() }
       waiter?.resume(returning: nil)
     }
   }

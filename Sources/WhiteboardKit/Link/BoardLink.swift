@@ -233,7 +233,7 @@ public struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The host and the port as in a link, where an IPv6 scope follows `%25`.
-  public var textInLink: String {
+  fileprivate var textInLink: String {
     guard let percent = host.firstIndex(of: "%") else { return description }
     return "[\(host[..<percent])%25\(host[percent...].dropFirst())]:\(port)"
   }

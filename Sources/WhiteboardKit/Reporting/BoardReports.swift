@@ -19,6 +19,9 @@ final class BoardReports {
 
   private var board: Board { replica.board }
 
+  /// Whether the events of objects and the chat are read.
+  private var readsEvents: Bool { runtime.sink.readsContents }
+
   init(
     _ runtime: BoardRuntime,
     _ replica: Replica,
@@ -69,6 +72,7 @@ final class BoardReports {
     let hasGameChanged = games[snapshot.id] != game
     games[snapshot.id] = game
     show(.shown(snapshot, game))
+    guard readsEvents else { return }
     guard let old else { return emitAdded(snapshot, by: member) }
     let keys =
       BoardEvent.ObjectDescription.changedKeys(old, snapshot) + (hasGameChanged ? ["game"] : [])
@@ -95,6 +99,7 @@ final class BoardReports {
     objects[id] = nil
     games[id] = nil
     show(.removed(id))
+    guard readsEvents else { return }
     runtime.emit(
       .objectRemoved(
         .init(id: id.description, by: author(member), hidden: hiddenMark(id))
@@ -103,6 +108,7 @@ final class BoardReports {
   }
 
   private func emitAdded(_ snapshot: ObjectSnapshot, by member: MemberID?) {
+    guard readsEvents else { return }
     runtime.emit(
       .objectAdded(
         .init(
@@ -118,6 +124,7 @@ final class BoardReports {
   /// Reports that a member selected an object, or that the object is no longer selected.
   func selected(_ id: ObjectID, by member: MemberID?) {
     if let snapshot = board.snapshot(id) { show(.shown(snapshot, games[id])) }
+    guard readsEvents else { return }
     runtime.emit(
       .selected(
         .init(
@@ -131,6 +138,7 @@ final class BoardReports {
 
   /// Reports that the local user lost the selection of an object to another member.
   func selectionLost(_ id: ObjectID, to winner: MemberID) {
+    guard readsEvents else { return }
     runtime.emit(
       .selected(
         .init(
@@ -147,7 +155,7 @@ final class BoardReports {
 
   /// Reports a line of the chat, unless its author is hidden.
   func chatAdded(_ line: ChatLine) {
-    if !isHidden(line.id) { runtime.emit(.chat(.init(line))) }
+    if readsEvents, !isHidden(line.id) { runtime.emit(.chat(.init(line))) }
   }
 
   /// Emits the chat without the lines of hidden authors.

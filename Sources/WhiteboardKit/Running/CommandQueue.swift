@@ -13,9 +13,6 @@ struct CommandQueue: Sendable {
   /// Whether the queue has no room for more commands.
   var isFull: Bool { entries.count - head >= CommandQueue.capacity }
 
-  /// Whether the queue has no commands.
-  var isEmpty: Bool { head == entries.count }
-
   /// Adds a command at the end.
   mutating func append(_ entry: CommandInput) {
     entries.append(entry)

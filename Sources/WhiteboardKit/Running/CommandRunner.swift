@@ -54,7 +54,7 @@ final class CommandRunner {
   /// - Throws: ``CommandError`` if the board is not open.
   var board: ActiveBoard {
     get throws(CommandError) {
-      guard let openBoard else { throw CommandError(.ending, "the board is closed") }
+      guard let openBoard else { throw .closed }
       return openBoard
     }
   }

@@ -17,6 +17,13 @@ final class BoardRuntime {
   private struct Condition {
     let holds: () -> Bool
     let continuation: CheckedContinuation<Bool, Never>
+    /// Ends the wait at its timeout.
+    let timer: Task<Void, Never>?
+
+    func resume(_ result: Bool) {
+      timer?.cancel()
+      continuation.resume(returning: result)
+    }
   }
 
   let clock = ContinuousClock()
@@ -87,7 +94,7 @@ final class BoardRuntime {
     guard ending != nil else { return }
     endWaiter?.resume()
     endWaiter = nil
-    for condition in conditions.values { condition.continuation.resume(returning: false) }
+    for condition in conditions.values { condition.resume(false) }
     conditions = [:]
     call { $0.finishWaiters() }
     wakeNow()
@@ -165,7 +172,7 @@ final class BoardRuntime {
   func changed() {
     for (key, condition) in conditions where condition.holds() {
       conditions[key] = nil
-      condition.continuation.resume(returning: true)
+      condition.resume(true)
     }
   }
 
@@ -173,38 +180,37 @@ final class BoardRuntime {
   ///
   /// - Parameters:
   ///   - timeout: The maximum wait; nil for no limit.
+  ///   - endsWhenCanceled: Whether the wait ends when the task is canceled.
   ///   - holds: The condition; checked now and after each ``changed()``.
-  /// - Returns: True if the condition held; false if the wait timed out, the node ends or the task is
-  ///   canceled.
+  /// - Returns: True if the condition held; false if the wait timed out or was canceled, or the node ends.
   nonisolated(nonsending) func wait(
     timeout: Duration? = nil,
+    endsWhenCanceled: Bool = false,
     until holds: @escaping () -> Bool
   ) async -> Bool {
     guard ending == nil else { return false }
     guard !holds() else { return true }
+    if endsWhenCanceled, Task.isCancelled { return false }
     let key = nextCondition
     nextCondition += 1
-    if let timeout {
-      let clock = clock
-      spawn { node in
-        try? await clock.sleep(for: timeout)
-        node.runtime.giveUp(key)
+    // Canceled when the condition ends, so no code waits for it.
+    let timer = timeout.map { limit in
+      Task { [clock, jobSource] in
+        guard (try? await clock.sleep(for: limit)) != nil else { return }
+        jobSource.yield { $0.runtime.giveUp(key) }
       }
     }
     return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        guard !Task.isCancelled else { return continuation.resume(returning: false) }
-        conditions[key] = Condition(holds: holds, continuation: continuation)
+      await withCheckedContinuation {
+        conditions[key] = Condition(holds: holds, continuation: $0, timer: timer)
       }
-    } onCancel: { [node] in
-      // Returns at once; no code waits for it.
-      Task { await node.stopWaiting(key) }
+    } onCancel: { [jobSource] in
+      if endsWhenCanceled { jobSource.yield { $0.runtime.giveUp(key) } }
     }
   }
 
-  /// Ends the wait for a condition that still does not hold.
-  func giveUp(_ condition: Int) {
-    conditions.removeValue(forKey: condition)?.continuation.resume(returning: false)
+  private func giveUp(_ condition: Int) {
+    conditions.removeValue(forKey: condition)?.resume(false)
   }
 
   // MARK: - Time

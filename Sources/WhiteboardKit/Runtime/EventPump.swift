@@ -40,9 +40,6 @@ struct EventPump {
   /// Whether the sink has received all events, or failed.
   var isIdle: Bool { (pending.isEmpty && !isDelivering) || failure != nil }
 
-  /// The error of the sink; nil if it has not failed.
-  var error: OutputError? { failure }
-
   /// Appends an event, or merges it into the pending event of the same object.
   mutating func append(_ event: BoardEvent) {
     guard failure == nil else { return }

@@ -11,6 +11,12 @@ package protocol EventSink: Sendable {
   /// - Throws: ``OutputError`` if the sink can receive no more events.
   func write(_ events: [BoardEvent]) async throws(OutputError)
 
+  /// Whether the sink reads the events about objects, the chat, messages and data of streams; true by
+  /// default.
+  ///
+  /// If it does not, these events are not created.
+  var readsContents: Bool { get }
+
   /// Receives a change of the board when it happens, before its event.
   ///
   /// The function does not wait: a slow receiver stores only the latest state of each object. The
@@ -19,6 +25,8 @@ package protocol EventSink: Sendable {
 }
 
 extension EventSink {
+  package var readsContents: Bool { true }
+
   package func show(_ change: BoardChange) {}
 }
 

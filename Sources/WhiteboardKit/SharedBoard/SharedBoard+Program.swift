@@ -169,3 +169,16 @@ extension SharedBoard {
   /// The number of refused changes since the board was opened, by reason.
   package var refusals: Refusals { replica?.refusals ?? Refusals() }
 }
+
+extension TransportConfiguration {
+  /// Lets the boards of the transport decide about the resources that peers offer.
+  ///
+  /// - Parameter board: Returns the board of a session; nil if there is none.
+  package mutating func askBoards(
+    _ board: @escaping @Sendable (SessionID) async -> SharedBoard?
+  ) {
+    isRequestedResource = { await board($0)?.isRequested($1) ?? false }
+    wantsResource = { await board($0)?.wants($1) ?? false }
+    isTemporaryResource = { SharedBoard.answer(named: $0.raw) != nil }
+  }
+}

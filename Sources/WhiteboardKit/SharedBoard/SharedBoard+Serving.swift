@@ -32,13 +32,7 @@ extension SharedBoard {
     var transportConfiguration = configuration.transportConfiguration
     // The transport may have cut a long name.
     members.ownName = transportConfiguration.displayName
-    transportConfiguration.isRequestedResource = { [weak self] _, info in
-      await self?.isRequested(info) ?? false
-    }
-    transportConfiguration.wantsResource = { [weak self] _, info in
-      await self?.wants(info) ?? false
-    }
-    transportConfiguration.isTemporaryResource = { SharedBoard.answer(named: $0.raw) != nil }
+    transportConfiguration.askBoards { [weak self] _ in self }
     let body: @Sendable (PeerTransport) async throws -> Void = { transport in
       try await self.serve(transport)
     }

@@ -175,7 +175,9 @@ extension SharedBoard {
   public func caughtUp(within limit: Duration = .seconds(30)) async throws(CommandError) {
     guard configuration.isGuest else { return }
     guard let catchUp = board?.catchUp else { throw .closed }
-    guard await !wait(timeout: limit, until: { catchUp.hasBoard }) else { return }
+    if await runtime.wait(timeout: limit, endsWhenCanceled: true, until: { catchUp.hasBoard }) {
+      return
+    }
     guard ending == nil else { throw .closed }
     guard !Task.isCancelled else { throw .callerCanceled }
     throw CommandError(.notSynced, catchUp.absence(after: limit))
@@ -202,8 +204,7 @@ extension SharedBoard {
   /// fail with `ending`. ``Boards/with(identity:name:directory:options:_:)`` leaves all boards.
   public func leave() async {
     requestEnd()
-    guard !isOver else { return }
-    await withCheckedContinuation { endWaiters.append($0) }
+    await life?.value
   }
 
   // MARK: - Saving

@@ -66,10 +66,8 @@ public actor SharedBoard {
   /// The owner's key and rights, if the local user owns a new board; nil for other boards.
   var owner: BoardOwner?
 
-  /// Whether the board has left its session and closed its file.
-  private(set) var isOver = false
-  /// The callers of ``leave()`` that wait until then.
-  var endWaiters: [CheckedContinuation<Void, Never>] = []
+  /// The task of ``run()``; nil before it is called.
+  private(set) var life: Task<Void, Never>?
 
   /// Creates a board; nothing runs until ``run()``.
   ///
@@ -106,6 +104,7 @@ public actor SharedBoard {
     // A separate task, which is awaited below but not canceled with the caller: a node that ends
     // must still leave the session and write the file.
     let running = Task { await self.live() }
+    life = running
     await withTaskCancellationHandler {
       await running.value
     } onCancel: {
@@ -150,9 +149,6 @@ public actor SharedBoard {
     runtime.finish()
     runtime.finishJobs()
     readers.finish()
-    isOver = true
-    for waiter in endWaiters { waiter.resume() }
-    endWaiters = []
   }
 
   // MARK: - The board
@@ -218,9 +214,6 @@ public actor SharedBoard {
   func wait(timeout: Duration? = nil, until holds: @escaping () -> Bool) async -> Bool {
     await runtime.wait(timeout: timeout, until: holds)
   }
-
-  /// Ends a wait whose task was canceled.
-  func stopWaiting(_ condition: Int) { runtime.giveUp(condition) }
 
   /// The current wall-clock time and uptime.
   var now: Moment { runtime.now }

@@ -5,6 +5,8 @@ import WhiteboardKit
 struct BoardSink: EventSink {
   let take: @Sendable (BoardEvent) async -> Void
 
+  var readsContents: Bool { false }
+
   func write(_ events: [BoardEvent]) async throws(OutputError) {
     for event in events {
       switch event {

@@ -15,7 +15,7 @@ struct CommandQueueTests {
     #expect(queue.popFirst(where: isAccept) == nil)
     #expect(queue.popFirst() == .request(wait))
     #expect(queue.popFirst(where: isAccept) == accept)
-    #expect(queue.isEmpty)
+    #expect(queue.popFirst() == nil)
     #expect(queue.popFirst() == nil)
   }
 
@@ -32,7 +32,7 @@ struct CommandQueueTests {
     #expect(queue.popAny { verb, _ in verb == .objects }?.command == .objects)
     #expect(queue.popFirst() == .request(CommandRequest(.digest)))
     #expect(queue.popAny { verb, isFirst in verb == .quit && isFirst }?.command == .quit)
-    #expect(queue.isEmpty)
+    #expect(queue.popFirst() == nil)
     queue.append(.request(CommandRequest(.peers)))
     #expect(queue.popFirst() == .request(CommandRequest(.peers)))
   }
