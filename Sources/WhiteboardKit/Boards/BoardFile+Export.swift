@@ -59,7 +59,7 @@ extension BoardFile {
     }
   }
 
-  /// Returns the photos that are in the document and intact.
+  /// Returns the requested photos that the document contains intact.
   private static func photos(
     _ ids: Set<AssetID>,
     of document: BoardDocument

@@ -5,7 +5,7 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// Functions on the file of a board, without a session.
+/// Operations on a board's file that need no session.
 package enum BoardFile {
   /// The content of a board's file.
   package struct Content: Sendable {
@@ -48,7 +48,7 @@ package enum BoardFile {
   /// The filename extension of a board's file.
   package static let fileExtension = BoardLibrary.fileExtension
 
-  /// Whether the user's text for a board is a path, and not the name of a board.
+  /// Whether the text by which a user names a board is a path rather than a name.
   package static func isMeant(by text: String) -> Bool {
     text.contains("/") || text.hasSuffix("." + fileExtension)
   }
@@ -340,8 +340,8 @@ extension UnrecordedAuthors {
 }
 
 extension WhiteboardError {
-  /// Creates the error of a program that cannot use a document; the code of `error` selects the
-  /// exit status.
+  /// Creates the error with which a program ends if it cannot use a document; the code of `error`
+  /// determines the exit status.
   package init(_ error: DocumentError) {
     let code: Code =
       switch error.code {

@@ -14,8 +14,10 @@ extension Thumbnail {
   }
 }
 
-/// A parser of stored pictures that works on bytes, because one `Character` can begin with `<` and
-/// contain more scalars.
+/// A parser for stored pictures.
+///
+/// It works on bytes, because a `Character` that begins with `<` can also contain combining
+/// scalars.
 private struct ThumbnailForm {
   private static let attributes = [
     "transform", "points", "x", "y", "width", "height", "fill", "stroke", "stroke-width",

@@ -34,7 +34,7 @@ package enum Thumbnail {
     let closing = "</svg>"
     var left = byteLimit - opening.utf8.count - closing.utf8.count
     var shapes: [String] = []
-    // Objects in front come first, since they matter most if there is no room for all.
+    // Objects in front are added first, since they matter most if there is no room for all objects.
     for snapshot in snapshots.reversed() {
       guard let shape = shape(snapshot, view), shape.utf8.count <= left else { continue }
       left -= shape.utf8.count
@@ -59,7 +59,7 @@ package enum Thumbnail {
       let step = max(1, (points.count + pointsPerStroke - 1) / pointsPerStroke)
       let shown = stride(from: 0, to: points.count, by: step).map { points[$0] }
       let list = shown.map { "\(number($0.x)),\(number($0.y))" }.joined(separator: " ")
-      // At least one pixel wide, so that thin lines stay visible.
+      // Lines are at least one pixel wide, so that thin lines stay visible.
       let width = max(snapshot.lineWidth ?? 5, view.width / 240)
       return
         "<polyline \(turned) points=\"\(list)\" fill=\"none\" stroke-width=\"\(number(width))\" "

@@ -21,7 +21,7 @@ public struct BoardPoint: Equatable, Sendable {
   /// A coordinate is at least `-bound` and less than `bound`.
   public static let bound = 33_554_432.0
 
-  /// The default distance of a copy from its original.
+  /// The default distance between a copy and its original.
   public static let duplicate = BoardPoint(unchecked: 20, 20)
 
   private init(unchecked x: Double, _ y: Double) {
@@ -72,12 +72,12 @@ public struct BoardView: Equatable, Sendable {
 public enum BoardArea: Equatable, Sendable {
   /// The objects at a point.
   case point(BoardPoint)
-  /// The objects that touch a rectangle with two opposite corners; if `isInside`, only the objects
-  /// wholly inside it.
+  /// The objects that touch the rectangle with the given opposite corners. If `isInside` is true,
+  /// only the objects that are wholly inside the rectangle.
   case rectangle(BoardPoint, BoardPoint, isInside: Bool)
 }
 
-/// The target position of `order` in the stack.
+/// The position in the stack to which `order` moves an object.
 public enum StackPlace: Equatable, Sendable {
   /// In front of all objects.
   case front

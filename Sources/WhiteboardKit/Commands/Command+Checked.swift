@@ -1,9 +1,9 @@
-/// The checks of commands that a program creates without a parser.
+/// The checks for commands that a program creates without a parser.
 extension Command {
-  /// Returns the command with normalized texts, as the parsers return it.
+  /// Returns the command with normalized texts, as a parser would return it.
   ///
-  /// - Throws: ``CommandError`` if a value exceeds its limits, with the same message as from the
-  ///   parsers.
+  /// - Throws: ``CommandError`` if a value exceeds its limits, with the message that a parser would
+  ///   use.
   package func checked() throws(CommandError) -> Command {
     switch self {
     case .text(let at, let words, let color, let alias):

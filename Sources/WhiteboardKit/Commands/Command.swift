@@ -12,7 +12,7 @@ public enum Command: Equatable, Sendable {
   case text(at: BoardPoint, words: String, color: UInt32? = nil, alias: ObjectAlias?)
   /// Draws a line through the points over a number of seconds; zero draws it at once.
   case stroke(points: [BoardPoint], pen: Pen = Pen(), seconds: Double, alias: ObjectAlias?)
-  /// Continues the line that is being drawn, or starts one; others see it grow.
+  /// Continues the line that is being drawn, or starts one; other members see the line grow.
   case pen(points: [BoardPoint], pen: Pen = Pen(), alias: ObjectAlias?)
   /// Ends the line that is being drawn.
   case lift
@@ -59,10 +59,10 @@ public enum Command: Equatable, Sendable {
   case unlock([ObjectReference])
   /// Replaces the characters of a text.
   case edit(ObjectReference, words: String)
-  /// Inserts characters into a text, and replaces a number of characters.
+  /// Replaces a number of characters of a text with other characters.
   ///
   /// The position and the number count Unicode scalars of `was`, or of the current text if `was` is
-  /// nil. Changes made since `was` shift the position.
+  /// nil. If the text was changed since `was`, the position is adjusted.
   case insert(ObjectReference, at: Int, words: String, replacing: Int, was: String? = nil)
   /// Erases the parts of strokes that are within a distance of a path, in board units.
   case erase(points: [BoardPoint], radius: Double)
@@ -93,14 +93,14 @@ public enum Command: Equatable, Sendable {
   case view(BoardView?)
   /// Admits a peer, confirms that the verification words match (ADM-8), or accepts an offered file.
   ///
-  /// If `isAlways`, the peer is admitted without asking from now on.
+  /// If `isAlways` is true, the peer is admitted without asking from now on.
   case accept(target: String, isAlways: Bool = false)
   /// Refuses a peer, reports that the verification words differ, or declines an offered file.
   case decline(target: String, reason: String?)
   /// Disconnects a peer and refuses it from then on; only the host can do this.
   ///
-  /// If `withAdmitted`, every member that the peer admitted is removed too. A board with a join
-  /// code gets a new code, unless `keepsCode`.
+  /// If `withAdmitted` is true, every member that the peer admitted is removed too. A board with a
+  /// join code gets a new code, unless `keepsCode` is true.
   case kick(target: String, reason: String?, withAdmitted: Bool = false, keepsCode: Bool = false)
   /// Sets the role of a peer on an owned board.
   case role(target: String, BoardRole)
@@ -116,7 +116,7 @@ public enum Command: Equatable, Sendable {
   case profile(name: String?, icon: IconChange?)
   /// Writes a line in the chat.
   case say(words: String)
-  /// Sends a message to peers, which does not change the board; an empty list means all peers.
+  /// Sends a message to peers without changing the board; an empty list means all peers.
   case send(bytes: [UInt8], to: [String], isUnreliable: Bool)
   /// Sends a file as a named resource; an empty list means all peers.
   case resource(file: String, name: String, to: [String])
@@ -146,9 +146,10 @@ public enum Command: Equatable, Sendable {
   case checkpoint(name: String)
   /// Lists the checkpoints.
   case checkpoints
-  /// Reports the changes from a checkpoint to another one, or to the current board if `to` is nil.
+  /// Reports the differences between a checkpoint and a later one, or the current board if `to` is
+  /// nil.
   case diff(from: String, to: String?)
-  /// Restores the board of a checkpoint, as one undo step.
+  /// Restores the board to its state at a checkpoint, as one undo step.
   case restore(name: String)
   /// Writes the board to another file.
   case saveAs(file: String)
@@ -156,15 +157,15 @@ public enum Command: Equatable, Sendable {
   case save
   /// Writes the board, or the objects that touch a region, to a file.
   ///
-  /// The file extension selects the format. `scale` is the number of pixels per board unit in a
-  /// format with pixels.
+  /// The file extension selects the format. `scale` is the number of pixels per board unit in
+  /// formats that consist of pixels.
   case export(file: String, region: Rectangle?, scale: Double, isReplacing: Bool)
-  /// Adds the contents of a file, centered at a point; nil means at their positions in the file.
+  /// Adds the contents of a file, centered at a point; nil keeps their positions in the file.
   case `import`(file: String, at: BoardPoint?)
 
   /// Stores copies of objects, which `paste` can add to any board.
   case copy([ObjectReference])
-  /// Adds the objects that were copied last, centered at a point; nil means at their original
+  /// Adds the objects that were copied last, centered at a point; nil keeps their original
   /// positions.
   case paste(at: BoardPoint?)
 
@@ -177,7 +178,7 @@ public enum Command: Equatable, Sendable {
   case quit
   /// Leaves the board and ends the program, even if work is lost.
   case quitAnyway
-  /// Reports a text that explains commands; the parser of the command supplies the text.
+  /// Reports the help text, which the parser of the command supplies.
   case help(text: String)
 
   /// Whether the command answers a request to join or an offered file.

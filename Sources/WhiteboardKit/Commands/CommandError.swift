@@ -4,7 +4,7 @@ public struct CommandError: Error, Equatable, Sendable {
   public let code: Code
   /// What went wrong and what to do, in one line.
   public let message: String
-  /// The name of the command as the line contains it; nil if the line has none.
+  /// The name of the command, as written in the line; nil if the line contains none.
   public let verb: String?
   /// The request id of the failed command.
   public let request: RequestMark?
@@ -30,7 +30,9 @@ public struct CommandError: Error, Equatable, Sendable {
     self.delivery = delivery
   }
 
-  /// Returns this error as the answer to a line; existing values are not replaced.
+  /// Returns this error with details of the line that it answers.
+  ///
+  /// Details that are already set do not change.
   package func answering(
     verb: String?,
     request: RequestMark?,
@@ -113,7 +115,7 @@ public struct CommandError: Error, Equatable, Sendable {
     case cancelled
     /// The other peer left the session.
     case peerGone = "peer-gone"
-    /// The other peer could not receive the transfer.
+    /// The other peer was unable to receive the transfer.
     case transferFailed = "transfer-failed"
     /// A recipient of a message did not confirm it.
     case undelivered

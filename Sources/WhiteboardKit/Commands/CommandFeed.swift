@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// A queue through which a program passes commands to a node.
+/// A queue through which a program passes commands to a board.
 package final class CommandFeed: CommandSource {
   private struct State {
     var inputs: [CommandInput] = []

@@ -1,12 +1,12 @@
-/// An item of input for a node.
+/// An item of input for a board.
 package enum CommandInput: Equatable, Sendable {
   /// A command to run.
   case request(CommandRequest)
-  /// An invalid line; the node answers it with this error, in order with the other input.
+  /// An invalid line. The board answers it with this error, in the order of the input.
   case failure(CommandError)
 }
 
-/// A source of commands for a node.
+/// A source of commands for a board.
 package protocol CommandSource: Sendable {
   /// Returns the next item; nil at the end of the input or when the task is canceled.
   ///
@@ -14,7 +14,7 @@ package protocol CommandSource: Sendable {
   func next() async throws(InputError) -> CommandInput?
 }
 
-/// An error of the input from which a source reads.
+/// An error that a source encounters while it reads its input.
 package struct InputError: Error, Equatable, Sendable {
   /// The system's error number.
   package let number: Int32

@@ -197,7 +197,7 @@ extension CommandLimits {
     return name
   }
 
-  /// Checks a region, given as a list of the least x and y, the width and the height.
+  /// Checks a region, given as a list of minimum x, minimum y, width and height.
   package static func checkedRegion(_ numbers: [Double]) throws(CommandError) -> Rectangle {
     guard numbers.count == 4, numbers[2] > 0, numbers[3] > 0,
       let corner = BoardPoint(x: numbers[0], y: numbers[1]),

@@ -2,7 +2,8 @@
 package enum CommandLimits {
   /// The maximum length of a message of `send`, in bytes.
   ///
-  /// It is one byte less than that of a session, because one byte is the type of the message.
+  /// It is one byte less than the limit of a session, because one byte contains the type of the
+  /// message.
   package static let maximumMessageLength = 16 * 1024 * 1024 - 1
   /// The maximum length of a message of `send --unreliable`, in bytes.
   package static let maximumDatagramLength = 64 * 1024 - 1

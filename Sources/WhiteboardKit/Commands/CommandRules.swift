@@ -2,11 +2,13 @@
 struct CommandRules: Equatable, Sendable {
   /// The requirement that a joined peer must meet before the command runs.
   enum Requirement: Equatable, Sendable {
-    /// No requirement: the command concerns only the program or the list of members.
+    /// There is no requirement, because the command concerns only the program or the list of
+    /// members.
     case nothing
-    /// A connected member: the command sends data that is not stored on the board.
+    /// At least one member must be connected, because the command sends data that is not stored on
+    /// the board.
     case member
-    /// The board of at least one member: the command reads or writes it.
+    /// The board of at least one member must have arrived, because the command reads or changes it.
     case board
   }
 

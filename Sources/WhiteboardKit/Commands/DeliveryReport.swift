@@ -11,8 +11,8 @@ public struct DeliveryReport: Equatable, Sendable {
     public let reason: String
   }
 
-  /// The ids of the recipients that confirmed it.
+  /// The ids of the recipients that confirmed the message.
   public var delivered: [String] = []
-  /// The recipients that did not confirm it.
+  /// The recipients that did not confirm the message.
   public var undelivered: [Undelivered] = []
 }

@@ -36,7 +36,7 @@ public enum ObjectReference: Equatable, Sendable, CustomStringConvertible {
   case selected
   /// The object with an alias.
   case alias(ObjectAlias)
-  /// The object whose id has this sequence number; valid only if there is exactly one.
+  /// The only object whose id has this sequence number.
   case sequence(UInt64)
   /// A complete object id, `SEQ-INCARNATION`.
   case id(sequence: UInt64, incarnation: String)

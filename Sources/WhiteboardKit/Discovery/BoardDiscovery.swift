@@ -4,7 +4,7 @@ import PeerSession
 /// The boards that discovery finds, and the announcement of the local board.
 ///
 /// Reports boards that appear and disappear, and passes peers of the local board to the session.
-/// Confined to the isolation of its node.
+/// Confined to the actor of its board.
 final class BoardDiscovery {
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
@@ -32,11 +32,11 @@ final class BoardDiscovery {
 
   // MARK: - Browsing
 
-  /// Searches for boards until the node ends; a relay does not search.
+  /// Searches for boards until the board ends; a relay does not search.
   ///
   /// - Parameters:
-  ///   - own: The local peer. A joining node receives announcements of its own boards too, to
-  ///     explain why it finds no other board.
+  ///   - own: The local peer. When it joins a board, it also receives announcements of its own
+  ///     boards, so that it can explain why it finds no other board.
   ///   - known: The peers and boards to prefer.
   func browse(own: PeerID, preferring known: Acquaintances) {
     guard let discovery = configuration.discovery, !configuration.isRelay else { return }
@@ -71,7 +71,7 @@ final class BoardDiscovery {
       report(peer)
     case .lost(let peer):
       nearby.remove(peer)
-      // This is only a hint to the session: the link to the peer may still work.
+      // A lost announcement is only a hint to the session: the link to the peer may still work.
       if let session = session(of: peer), let id = PeerID(bytes: peer.announcement.peer.bytes) {
         session.vanished(id)
       }
@@ -95,7 +95,7 @@ final class BoardDiscovery {
 
   // MARK: - Peers of the local board
 
-  /// Passes the peers that are announced for the board of a session to the session (MEM-9).
+  /// Reports the peers that announce the board of a session to that session (MEM-9).
   func reportPeers(to session: Session) {
     for peer in nearby.announcers(of: session.id) { report(peer, to: session) }
   }
@@ -113,7 +113,7 @@ final class BoardDiscovery {
     )
   }
 
-  /// Returns the session of the node if the peer announces the same board; nil otherwise.
+  /// Returns the current session if the peer announces its board; nil otherwise.
   private func session(of peer: DiscoveredPeer) -> Session? {
     guard let session = runtime.call({ $0.session }),
       peer.announcement.session.bytes == session.id.bytes
@@ -157,7 +157,7 @@ final class BoardDiscovery {
   /// Updates the number of participants in the announcement.
   func membersChanged() { memberChangeSource.yield() }
 
-  /// Ends the announcement, because this node no longer admits peers.
+  /// Ends the announcement, because the local peer no longer admits peers.
   func stopAnnouncing() {
     memberChangeSource.finish()
     isAnnouncing = false

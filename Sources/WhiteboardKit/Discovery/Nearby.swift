@@ -35,7 +35,7 @@ package struct Nearby: Sendable {
   package struct Board: Sendable {
     /// The board's id.
     package let id: SessionID
-    /// The peers that announce it, ordered by id.
+    /// The peers that announce the board, ordered by id.
     package let peers: [DiscoveredPeer]
 
     /// The name of the board and of a peer that announces it, for the user.
@@ -47,7 +47,9 @@ package struct Nearby: Sendable {
       return "\(name) by \(host ?? "")"
     }
 
-    /// The display names of these peers, with an id prefix only if two have the same name.
+    /// The display names of the peers that announce the board.
+    ///
+    /// A name has an id prefix only if several peers use it.
     package var names: [String] {
       let names = peers.map(\.announcement.hostName.raw)
       return zip(names, peers).map { name, peer in
@@ -82,7 +84,7 @@ package struct Nearby: Sendable {
     }
   }
 
-  /// The boards, by id; each with the peers that announce it, also by id.
+  /// The boards with the peers that announce them; boards and peers are ordered by id.
   package var boards: [Board] {
     let sorted = peers.values.filter { !$0.isRelayAlone }.sorted {
       $0.announcement.peer.text < $1.announcement.peer.text
@@ -122,7 +124,8 @@ package struct Nearby: Sendable {
 }
 
 extension DiscoveredPeer {
-  /// Whether this is the announcement of a relay that accepts boards, and not of a board.
+  /// Whether the announcement is from a relay that accepts boards, rather than from a member of a
+  /// board.
   package var isRelayAlone: Bool { announcement.session == .none }
 }
 

@@ -194,7 +194,8 @@ extension BoardEditor {
     return .about(ids, asOne: isOne(references))
   }
 
-  /// Changes one object, or several objects together: those of a group, or the selected ones.
+  /// Changes a single object, or several objects together: the members of a group, or the selected
+  /// objects.
   private func transform(
     _ references: [ObjectReference],
     one: (WhiteboardObject) throws(BoardError) -> Void,

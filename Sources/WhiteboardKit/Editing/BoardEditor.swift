@@ -7,7 +7,7 @@ import WhiteboardSync
 ///
 /// Owns the aliases of objects, and the reference to the object that was created last. Each
 /// function runs one command as one undo step, unless its documentation says otherwise. Confined to
-/// the isolation of its node.
+/// the actor of its board.
 final class BoardEditor {
   let runtime: BoardRuntime
   let replica: Replica
@@ -37,7 +37,7 @@ final class BoardEditor {
 
   /// Makes edits as one undo step.
   ///
-  /// - Throws: ``CommandError`` if the board refuses an edit; then no edit is made.
+  /// - Throws: ``CommandError`` if the board refuses an edit; in that case, no edit is made.
   func edit<Result>(
     _ body: (Board) throws(BoardError) -> Result
   ) throws(CommandError) -> Result {

@@ -116,9 +116,9 @@ extension BoardEvent {
     /// The steps that `undo` and `redo` passed over, because none of their changes could be
     /// reverted.
     package var skippedSteps: [PassedStep]?
-    /// The members whose boards equal the local one, for `wait synced`.
+    /// The members whose boards equal the local one; only in the answer to `wait synced`.
     package var synced: [SyncedMember]?
-    /// The other known members, for `wait synced`.
+    /// The known members that are not synced; only in the answer to `wait synced`.
     package var notSynced: [SyncedMember]?
   }
 
@@ -142,9 +142,9 @@ extension BoardEvent {
     package var request: RequestMark?
     /// The number of the line in a script.
     package var line: Int?
-    /// The recipients that confirmed a message, if others did not.
+    /// The recipients that confirmed a message; nil if the error is not about a message.
     package var delivered: [String]?
-    /// The recipients that did not confirm it.
+    /// The recipients that did not confirm the message.
     package var undelivered: [DeliveryReport.Undelivered]?
   }
 
@@ -154,7 +154,7 @@ extension BoardEvent {
     package var code: String
     /// The text of the note.
     package var message: String
-    /// The peer that the remark is about, if any.
+    /// The peer that the note or warning is about, if any.
     package var peer: String?
     /// The number of seconds by which the peer's clock is ahead; negative if it is behind.
     package var difference: Double?
@@ -163,7 +163,7 @@ extension BoardEvent {
 
     /// The code of the note that a request to join has ended.
     package static let invitationEnded = "invitation-ended"
-    /// The code of the note that a member offered a file, and the settings refuse files.
+    /// The code of the note that a member offered a file, which the settings refuse.
     package static let fileRefused = "file-refused"
     /// The code of the warning that some of the work is not on disk.
     package static let notSaved = "not-saved"

@@ -39,9 +39,9 @@ extension BoardEvent {
   package struct Selected: Encodable, Sendable {
     /// The id of the object.
     package var id: String
-    /// The peer that has it selected now; nil if no peer does.
+    /// The peer that has the object selected now; nil if it is not selected.
     package var peer: String?
-    /// The display name of that peer.
+    /// The display name of the peer that has the object selected.
     package var name: String?
     /// True if the local member had the object selected and lost it to another peer.
     package var lostByUs: Bool?

@@ -7,7 +7,7 @@ extension BoardEvent {
     package var address: String?
     /// The peer that the program dials, if it is known.
     package var peer: String?
-    /// Its display name, if one was announced or sent.
+    /// The display name of the peer, if one was announced or sent.
     package var name: String?
     /// The name of the board to join, if one was given or announced.
     package var boardName: String?
@@ -26,7 +26,7 @@ extension BoardEvent {
       self.boardName = boardName
     }
 
-    /// The steps, in their usual order.
+    /// The steps of an attempt to join, in their usual order.
     package enum Step: String, Encodable, Sendable {
       /// The program searches for the board on this network.
       case searching

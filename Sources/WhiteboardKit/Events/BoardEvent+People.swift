@@ -23,7 +23,7 @@ extension BoardEvent {
     package var announced: Bool
   }
 
-  /// A relay now serves the board, also while the host is offline.
+  /// A relay now serves the board, even while the host is offline.
   package struct Carried: Encodable, Sendable {
     /// The relay's peer id.
     package var relay: String
@@ -33,9 +33,11 @@ extension BoardEvent {
     package var link: String
   }
 
-  /// A board that discovery found nearby; announcements prove nothing.
+  /// A board that discovery found nearby.
+  ///
+  /// Its announcement is not authenticated.
   package struct FoundBoard: Encodable, Sendable {
-    /// The announced peer id, or the start of it.
+    /// The announced peer id, or a prefix of it.
     package var peer: String
     /// The announced display name of the peer.
     package var name: String
@@ -55,7 +57,7 @@ extension BoardEvent {
 
   /// A board that is no longer announced nearby.
   package struct LostBoard: Encodable, Sendable {
-    /// The announced peer id, or the start of it.
+    /// The announced peer id, or a prefix of it.
     package var peer: String
     /// The announced display name of the peer.
     package var name: String
@@ -89,9 +91,9 @@ extension BoardEvent {
     }
   }
 
-  /// A request to join: of another peer to this one, or of this peer to another.
+  /// A request to join, from another peer to the local one or from the local peer to another.
   package struct Invitation: Encodable, Sendable {
-    /// The id for `accept` and `decline`.
+    /// The id of the request, for `accept` and `decline`.
     package var id: String
     /// The other peer.
     package var peer: String
@@ -99,16 +101,17 @@ extension BoardEvent {
     package var name: String
     /// The verification words that both screens show.
     package var words: String?
-    /// Whether the other peer asks (`incoming`), or the local peer does (`outgoing`).
+    /// Whether the other peer asks to join (`incoming`), or the local peer does (`outgoing`).
     package var direction: Direction
     /// Whether the user must answer with `accept` or `decline` before the request proceeds.
     package var mustAnswer: Bool
     /// The time at which the request ends, in the format of RFC 3339.
     package var deadline: String?
-    /// True if one of the two peers admitted the other before with the same proved key; the users
-    /// then need not compare words.
+    /// True if one of the two peers admitted the other before with the same verified key.
+    ///
+    /// The users then need not compare words.
     package var known: Bool?
-    /// The reason for extra care, if there is one.
+    /// The reason why the user should be careful, if there is one.
     package var warning: String?
   }
 
@@ -141,13 +144,13 @@ extension BoardEvent {
     package var removedUs: Bool?
   }
 
-  /// The display name and icon of a member: after a change, or as an answer.
+  /// The display name and icon of a member, reported after a change or as the answer to `profile`.
   package struct Profile: Encodable, Sendable {
-    /// The member; the local one in the answer to a command.
+    /// The peer id of the member; in the answer to a command, that of the local member.
     package var peer: String
     /// Its display name.
     package var name: String
-    /// Its icon, one emoji, if it has one.
+    /// The member's icon, one emoji; nil if it has none.
     package var icon: String?
     /// The request id of the command.
     package var request: RequestMark?
@@ -207,9 +210,9 @@ extension BoardEvent {
     package var address: String?
     /// The role of the peer on an owned board: `editor`, `viewer` or `relay`.
     package var role: String?
-    /// The id of the peer that admitted it, if known.
+    /// The id of the peer that admitted this peer, if known.
     package var admittedBy: String?
-    /// The name of that peer.
+    /// The name of the peer that admitted this peer.
     package var admittedByName: String?
   }
 }

@@ -1,13 +1,13 @@
 extension BoardEvent {
-  /// Whether the work on the board is on disk.
+  /// The save state: whether the work on the board is on disk.
   package struct Saving: Encodable, Sendable {
     /// `saved`, `saving`, `not-saved` or `off`.
     package var state: String
-    /// The code of the cause, if it is not saved.
+    /// The code of the cause, if some work is not saved.
     package var cause: String?
-    /// The file and the reason, if it is not saved.
+    /// The file and the reason, if some work is not saved.
     package var message: String?
-    /// A file elsewhere that has all of the work, if there is one.
+    /// Another file that contains all of the work, if there is one.
     package var copy: String?
     /// The request id of the command that asked for the state.
     package var request: RequestMark?
@@ -32,7 +32,7 @@ extension BoardEvent {
       shown = state
     }
 
-    /// The state from which text output is made.
+    /// The save state, for text output.
     package let shown: SaveState
 
     private enum CodingKeys: String, CodingKey {

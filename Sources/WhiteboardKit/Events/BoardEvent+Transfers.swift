@@ -7,7 +7,7 @@ package enum Direction: String, Encodable, Sendable {
 }
 
 extension BoardEvent {
-  /// A message to the program, which does not change the board.
+  /// A message to the program that does not change the board.
   package struct Received: Encodable, Sendable {
     /// The sender's peer id.
     package var from: String
@@ -23,9 +23,9 @@ extension BoardEvent {
     package var text: String?
   }
 
-  /// A member offers a file that this node did not request.
+  /// A member offers a file that the local peer did not request.
   package struct ResourceOffered: Encodable, Sendable, Equatable {
-    /// The id for `accept` and `decline`.
+    /// The id of the offer, for `accept` and `decline`.
     package var transfer: String
     /// The member.
     package var peer: String
@@ -58,7 +58,7 @@ extension BoardEvent {
 
   /// A resource transfer started.
   package struct ResourceStarted: Encodable, Sendable {
-    /// The id for `cancel`.
+    /// The id of the transfer, for `cancel`.
     package var transfer: String
     /// The direction of the transfer.
     package var direction: Direction
@@ -120,7 +120,7 @@ extension BoardEvent {
   package struct StreamOpened: Encodable, Sendable {
     /// The id of the stream.
     package var stream: String
-    /// The direction of its bytes.
+    /// The direction of the stream's bytes.
     package var direction: Direction
     /// The other peer.
     package var peer: String
@@ -147,7 +147,7 @@ extension BoardEvent {
   package struct StreamClosed: Encodable, Sendable {
     /// The id of the stream.
     package var stream: String
-    /// The direction of its bytes.
+    /// The direction of the stream's bytes.
     package var direction: Direction
     /// The other peer.
     package var peer: String

@@ -17,7 +17,7 @@ package enum BoardEvent: Sendable {
   case joining(Joining)
   /// The local replica has the board of another member.
   case caughtUp(CaughtUp)
-  /// A peer asks to join, or the local peer does.
+  /// A peer asks to join, or the local peer asks another one.
   case invitation(Invitation)
   /// A peer joined the session.
   case joined(Joined)

@@ -28,8 +28,8 @@ extension EventText {
       + passed(done.skippedSteps ?? [])
   }
 
-  /// Returns sentences about the steps that were passed over, each after a space; empty if there
-  /// are none.
+  /// Returns sentences about the steps that were passed over, each preceded by a space; empty if
+  /// there are no such steps.
   static func skipped(_ steps: [SkippedStep]) -> String {
     passed(steps.map { BoardEvent.PassedStep(step: $0.label, reason: $0.reason.rawValue) })
   }

@@ -1,6 +1,6 @@
 import WhiteboardRendering
 
-/// Parts of sentences about members and steps, for messages of the node and lines of the programs.
+/// Parts of sentences about members and steps, for the messages and the output of the programs.
 ///
 /// Text from other peers is cleaned, so that the result is safe to display.
 package enum EventText {

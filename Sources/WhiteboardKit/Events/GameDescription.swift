@@ -21,7 +21,7 @@ package struct GameDescription: Encodable, Sendable, Equatable {
     self.init(view: json, lines: view.text(naming: name))
   }
 
-  /// Encodes the JSON view alone.
+  /// Encodes only the JSON.
   package func encode(to encoder: any Encoder) throws {
     try view.encode(to: encoder)
   }

@@ -70,7 +70,7 @@ package enum JSONValue: Codable, Sendable, Equatable {
     return members[key]
   }
 
-  /// The string; nil if the value is not one.
+  /// The value as a string; nil if it is not a string.
   package var text: String? {
     guard case .string(let text) = self else { return nil }
     return text

@@ -41,7 +41,7 @@ extension BoardEvent {
     package var pixelSize: [Int]?
     /// Whether the photo's bytes are available locally.
     package var isAssetAvailable: Bool?
-    /// The path of the photo's file, if it has one.
+    /// The path of the photo's file; nil if there is no file.
     package var path: String?
     /// The erased parts of a drawing, each from a start to an end position, counted in points.
     package var erased: [[Double]]?

@@ -5,7 +5,7 @@ import WhiteboardSync
 
 /// The versions of the board in its file: creates, compares and restores checkpoints.
 ///
-/// Confined to the isolation of its node.
+/// Confined to the actor of its board.
 final class BoardVersions {
   private let runtime: BoardRuntime
   private let persistence: Persistence
@@ -27,7 +27,7 @@ final class BoardVersions {
     }
   }
 
-  /// Restores the state of the board at a checkpoint.
+  /// Restores the board to its state at a checkpoint.
   nonisolated(nonsending) func restore(
     _ name: String
   ) async throws(CommandError) -> CommandOutcome {
@@ -108,7 +108,7 @@ final class BoardVersions {
 }
 
 extension CommandError {
-  /// Creates the error of a command from the error of a document.
+  /// Creates the error of a command that failed because of a document error.
   init(_ error: DocumentError) {
     let code: Code =
       switch error.code {

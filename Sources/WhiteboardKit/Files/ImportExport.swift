@@ -7,7 +7,7 @@ import WhiteboardSync
 
 /// Writes the board to files of other formats, and adds the contents of such files to it.
 ///
-/// Confined to the isolation of its node; files are read and written concurrently.
+/// Confined to the actor of its board. Files are read and written without blocking the actor.
 final class ImportExport {
   /// The maximum number of warnings about one imported file.
   private static let warningLimit = 20
@@ -91,7 +91,7 @@ final class ImportExport {
     return try await body(export)
   }
 
-  /// Creates the file concurrently with the node.
+  /// Creates the file without blocking the board.
   private static func write(
     _ export: BoardExport,
     as format: ExportFormat,
@@ -188,7 +188,7 @@ final class ImportExport {
     return try editor.add(imported)
   }
 
-  /// Reads an import file concurrently with the node; returns nil for a picture.
+  /// Reads an import file without blocking the board; returns nil for a picture.
   private static func read(_ file: String) async throws(CommandError) -> ImportedBoard? {
     let bytes = try FileReading.whole(file, limit: ImportedBoard.byteLimit)
     guard !PhotoHeader.isPhoto(bytes), !PhotoHeader.isWebP(bytes) else { return nil }

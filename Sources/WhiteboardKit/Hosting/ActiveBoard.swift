@@ -4,9 +4,9 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// A board that is open in a session, with the parts of the node that work on it.
+/// A board that is open in a session, with the parts that work on it.
 ///
-/// Performs the actions of the replica. Confined to the isolation of its node.
+/// Performs the actions of the replica. Confined to the actor of its board.
 final class ActiveBoard {
   let runtime: BoardRuntime
   let configuration: BoardConfiguration

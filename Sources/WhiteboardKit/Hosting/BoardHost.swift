@@ -4,13 +4,13 @@ import WhiteboardSync
 
 /// Hosts the board that the configuration names: opens its file and its session.
 ///
-/// Confined to the isolation of its node.
+/// Confined to the actor of its board.
 struct BoardHost {
   /// The board to host.
   enum Choice {
-    /// The board of this name.
+    /// The board with this name.
     case named(String)
-    /// The board of this id; the name is used if the board is new.
+    /// The board with this id; the name is used if the board is new.
     case board(SessionID, name: String)
 
     /// The name of the board if it is new.
@@ -48,7 +48,7 @@ struct BoardHost {
       let document = try await openDocument(of: choice, orMaking: new)
       persistence.use(document)
       (id, name, code) = try await contents(of: document)
-      // An offline node dials no members and leaves the stored membership unchanged.
+      // An offline board dials no members and leaves the stored membership unchanged.
       if !configuration.isOffline {
         membership = await document.membershipRecord(logger: configuration.logger)
       }
@@ -59,7 +59,8 @@ struct BoardHost {
         "this board has no owner, so everyone can edit it: --owned makes a new one; give another name"
       )
     }
-    // A board that another peer created keeps that peer's code, because its members know no other.
+    // A board that another peer created keeps its join code, because its members know no other
+    // code.
     let isOwn = membership.map { $0.host == transport.peerID } ?? true
     let policy = configuration.admissionPolicy(
       default: isOwn || code != nil ? .code : .known,

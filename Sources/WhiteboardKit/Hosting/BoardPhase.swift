@@ -1,14 +1,14 @@
-/// The phase of a node's life, with the state that exists only in this phase.
+/// The phase of a running board, with the state that exists only in this phase.
 enum BoardPhase {
-  /// The node hosts a board, or prepares to host or join one; there is no session yet.
+  /// The board will be hosted or joined; there is no session yet.
   case starting
-  /// The node finds a board and asks to be admitted.
+  /// The program searches for the board and asks to be admitted.
   case joining(Joiner)
-  /// The node has a session and opens the file of the board.
+  /// There is a session, and the file of the board is being opened.
   case opening(BoardSession)
   /// The board can be used.
   case serving(Serving)
-  /// The node leaves the session and closes the file; the board can still be read.
+  /// The session and the file are being closed; the board can still be read.
   case leaving(Serving)
 
   /// The board with its session; nil before there is a session.

@@ -3,7 +3,7 @@ import WhiteboardDocument
 
 /// The session of a board, with the board's name and the local admission policy.
 ///
-/// Confined to the isolation of its node.
+/// Confined to the actor of its board.
 final class BoardSession {
   /// The session.
   let session: Session

@@ -11,17 +11,17 @@ struct IncomingEvents {
   static let share = 0.25
   /// The maximum processor time that a member can accumulate as credit, in seconds.
   static let burst = 1.0
-  /// The number of queued events at which the node stops reading from the session.
+  /// The number of queued events at which the board stops reading from the session.
   static let events = 4096
-  /// The number of a member's queued messages at which the node stops reading its link.
+  /// The number of a member's queued messages at which the board stops reading from its link.
   static let messages = 256
-  /// The number of a member's queued bytes at which the node stops reading its link.
+  /// The number of a member's queued bytes at which the board stops reading from its link.
   static let bytes = 1 << 20
-  /// The number of a member's queued bytes above which the node disconnects it.
+  /// The number of a member's queued bytes above which the board disconnects the member.
   ///
   /// The limit allows for bytes that were read from the link before reading stopped.
   static let mostBytes = 48 << 20
-  /// The number of bytes that a queued message counts in addition to its length.
+  /// The number of bytes that a queued message counts for in addition to its length.
   private static let overhead = 64
 
   /// The action for the link of a member after an event is queued.
@@ -39,7 +39,7 @@ struct IncomingEvents {
   enum Step {
     /// Handle this event, and then call ``resume(_:)`` for its member.
     case handle(SessionEvent, of: PeerID?)
-    /// Wait until this time: the members with queued events have used up their shares.
+    /// Wait until this time: all members with queued events have used up their processor time.
     case wait(until: Duration)
     /// Nothing is queued.
     case none
@@ -50,7 +50,7 @@ struct IncomingEvents {
     var messages = 0
     var bytes = 0
     var isStopped = false
-    /// Whether the member is leaving, so that its events need not wait for its share.
+    /// Whether the member is leaving, so that its events are handled even without credit.
     var isLeaving = false
     /// The processor time that the member may still use, in seconds; negative if it used too much.
     var credit = IncomingEvents.burst
@@ -66,12 +66,12 @@ struct IncomingEvents {
   /// The events that concern no member, or cannot wait.
   private var urgent = CircularBuffer<SessionEvent>()
   private var queues: [PeerID: Queue] = [:]
-  /// The members with queued events, the next one first.
+  /// The members with queued events, in the order of their turns.
   private var turns = CircularBuffer<PeerID>()
 
   private var count = 0
 
-  /// Whether events are handled even if their members have used up their shares.
+  /// Whether events are handled even if their members have used up their processor time.
   var ignoresShares = false
 
   /// Whether nothing is queued.
@@ -115,7 +115,7 @@ struct IncomingEvents {
       }
     default: break
     }
-    // A member with queued events has a turn already.
+    // A member with queued events is already in the list of turns.
     if !turns.contains(peer) { turns.append(peer) }
     queue.events.append(event)
     count += 1
@@ -158,8 +158,8 @@ struct IncomingEvents {
 
   /// Continues after an event of a member was handled.
   ///
-  /// - Returns: Whether to resume reading from the member's link, because half of its room is free
-  ///   again.
+  /// - Returns: Whether to resume reading from the member's link, because its queue is at most half
+  ///   full again.
   mutating func resume(_ peer: PeerID) -> Bool {
     guard let queue = queues[peer], queue.isStopped, queue.messages <= Self.messages / 2,
       queue.bytes <= Self.bytes / 2
@@ -168,11 +168,11 @@ struct IncomingEvents {
     return true
   }
 
-  /// Subtracts the processor time that an event of a member used, in seconds, from its credit.
+  /// Subtracts the processor time of a handled event, in seconds, from the credit of its member.
   mutating func charge(_ work: Double, to peer: PeerID, now: Duration) {
     queues[peer]?.fill(now)
     queues[peer]?.credit -= work
-    // The debt is limited, so that one expensive message does not silence the member for long.
+    // The debt is limited, so that one expensive message does not block the member for long.
     if let credit = queues[peer]?.credit { queues[peer]?.credit = max(credit, -4 * Self.burst) }
   }
 
@@ -194,7 +194,7 @@ extension SessionEvent {
     }
   }
 
-  /// The member whose events must stay in order with this one.
+  /// The member whose queue keeps this event in order; nil if the order does not matter.
   fileprivate var member: PeerID? {
     switch self {
     case .peerJoined(let peer): peer.id

@@ -1,11 +1,11 @@
 import PeerSession
 import WhiteboardRendering
 
-/// The move of a hosted board to a relay, where members can use it while this node is offline.
+/// The move of a hosted board to a relay, so that members can use it while the host is offline.
 ///
-/// Confined to the isolation of its node.
+/// Confined to the actor of its board.
 struct RelayMove {
-  /// The waiting times between the attempts.
+  /// The delays between attempts.
   private static let pauses: [Duration] = [
     .milliseconds(500), .seconds(1), .seconds(2), .seconds(5), .seconds(15),
   ]
@@ -20,7 +20,7 @@ struct RelayMove {
 
   /// Asks relays until one accepts the board, or the configured relay refuses it.
   ///
-  /// After that, the session keeps the relay up to date, also across restarts of either program.
+  /// After that, the session keeps the relay up to date, even after either program restarts.
   nonisolated(nonsending) func run() async {
     var failures = 0
     var isReported = false
@@ -38,7 +38,7 @@ struct RelayMove {
           return
         } catch {
           if error.code == .sessionEnded || error.code == .cancelled { return }
-          // A relay that the configuration names would refuse the board again.
+          // A relay that the configuration names would refuse the board again, so do not retry.
           let isFinal = carrier != .nearby && error.code != .unreachable && error.code != .timedOut
           if isFinal || !isReported { report(error) }
           isReported = true
@@ -76,7 +76,7 @@ struct RelayMove {
   }
 
   private nonisolated(nonsending) func moved(to relay: PeerID, at addresses: [PeerAddress]) async {
-    // The relay gets its rights from the open board.
+    // The relay gets its rights from the open board, so wait until the board is open.
     _ = await runtime.wait { runtime.call { $0.board != nil } }
     let link = addresses.first.flatMap { HostPort(host: $0.host, port: $0.port) }.map {
       BoardLink(

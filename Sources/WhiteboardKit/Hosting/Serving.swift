@@ -1,9 +1,9 @@
 import PeerSession
 import WhiteboardSync
 
-/// The state of a node with an open board: the board, and the information by which others join it.
+/// The state of a board in use: the board, and the information by which other peers join it.
 ///
-/// Confined to the isolation of its node.
+/// Confined to the actor of its board.
 final class Serving {
   /// The replica and the parts that work on it.
   let active: ActiveBoard

@@ -5,7 +5,7 @@ import WhiteboardSync
 
 /// Handles the events of the session of an open board.
 ///
-/// Confined to the isolation of its node.
+/// Confined to the actor of its board.
 final class SessionEvents {
   private let runtime: BoardRuntime
   private let board: ActiveBoard
@@ -129,7 +129,7 @@ final class SessionEvents {
       }
     guard members.setState(shown, of: peer) else { return }
     runtime.emit(.peerState(.init(peer: peer.text, name: members.name(of: peer), state: shown)))
-    // The member may already have accepted too little for too long, so the deadlines are checked
+    // The member may already have accepted data too slowly for too long, so check the deadlines
     // now.
     runtime.wakeNow()
   }

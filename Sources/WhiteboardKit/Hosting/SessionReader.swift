@@ -1,11 +1,11 @@
 import PeerSession
 
-/// Reads the events of a session so that no member uses more than its share of the node.
+/// Reads the events of a session so that no member uses more than its share of processor time.
 ///
 /// The events of each member are handled in order, and the members take turns. Confined to the
-/// isolation of its node.
+/// actor of its board.
 final class SessionReader {
-  /// The processor time, in seconds, after which other tasks of the node may run.
+  /// The processor time, in seconds, after which other tasks of the board may run.
   private static let workAtOnce = 0.005
   /// The estimated processor time, in seconds, for writing a byte of output.
   private static let workPerByte = 40e-9
@@ -14,7 +14,8 @@ final class SessionReader {
   private let persistence: Persistence
   private let session: Session
   private var incoming = IncomingEvents()
-  /// A stream with an element whenever there may be an event to handle; ends with the session.
+  /// A stream that yields an element whenever there may be an event to handle; ends with the
+  /// session.
   private let signals: AsyncStream<Void>
   private let signalSource: AsyncStream<Void>.Continuation
 
@@ -56,14 +57,14 @@ final class SessionReader {
         runtime.changed()
         await runtime.room()
         await persistence.room()
-        // The next large message must not arrive before the output of this one is written (MSG-5).
+        // The output of this message must be written before the next large message arrives (MSG-5).
         if let peer, incoming.resume(peer) { session.setReading(true, from: peer) }
         work += caused
         guard work >= Self.workAtOnce else { continue }
         work = 0
         await Task.yield()
       case .wait(let due):
-        // Canceled below, so no code awaits this task.
+        // This task is canceled below, so no code awaits it.
         let timer = Task { [clock = runtime.clock, start = runtime.start, signalSource] in
           try await clock.sleep(until: start + due)
           signalSource.yield()

@@ -2,13 +2,14 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// The timed work on an open board: deadlines of the replica, slow peers, the board's file, and purges.
+/// The timed work on an open board: deadlines of the replica, slow peers, the board's file, and
+/// purges.
 ///
-/// Confined to the isolation of its node.
+/// Confined to the actor of its board.
 final class TimedWork {
   /// The interval between two purges of objects that were deleted long ago.
   private static let purgeInterval = Duration.seconds(60)
-  /// The maximum number of objects in one purge; the next purge removes further ones.
+  /// The maximum number of objects in one purge; further objects are removed by the next purge.
   private static let purgeLimit = 1000
 
   private let runtime: BoardRuntime
@@ -25,7 +26,7 @@ final class TimedWork {
     nextPurge = runtime.start + Self.purgeInterval
   }
 
-  /// Performs timed work when it is due, until the node ends.
+  /// Performs timed work when it is due, until the board ends.
   nonisolated(nonsending) func run() async {
     while runtime.ending == nil {
       reportBacklogs()
@@ -53,7 +54,7 @@ final class TimedWork {
 
   /// Reports to the replica which members have a backlog, so that they get no further answers.
   ///
-  /// Otherwise a member that requests answers and does not accept them would fill the memory.
+  /// Otherwise a member that requests answers and does not read them would fill the memory.
   private func reportBacklogs() {
     for peer in board.members.unorderedIDs {
       guard let member = MemberID(peer.bytes) else { continue }
@@ -61,8 +62,9 @@ final class TimedWork {
     }
   }
 
-  /// Permanently removes objects that were deleted long ago (SYN-8); one of the connected members
-  /// does this for all.
+  /// Permanently removes objects that were deleted long ago (SYN-8).
+  ///
+  /// Only one of the connected members does this.
   private func purgeIfDue() {
     guard runtime.clock.now >= nextPurge else { return }
     nextPurge = runtime.clock.now + Self.purgeInterval

@@ -15,7 +15,8 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
   package var code: String?
   /// The role that the code gives, if it was created for a role: `editor` or `viewer`.
   package var role: String?
-  /// The time at which the code expires, in the format of RFC 3339; nil if it does not.
+  /// The time at which the code expires, in the format of RFC 3339; nil if the code does not
+  /// expire.
   package var expires: String?
   /// Whether a program has the board open, so that others can join now.
   package var open: Bool

@@ -21,15 +21,15 @@ package struct OpenBoard: Codable, Equatable, Sendable {
   package var peer: String
   /// The port on which the program listens.
   package var port: Int
-  /// The address on which it listens; nil for all addresses.
+  /// The address on which the program listens; nil for all addresses.
   package var listen: String?
-  /// The only network interface that it uses; nil for all interfaces.
+  /// The only network interface that the program uses; nil for all interfaces.
   package var interface: String?
   /// The admission policy: `ask`, `code`, `known` or `anyone`.
   package var admit: String
   /// The join code; nil if there is none.
   package var code: String?
-  /// The pass of its links; nil if no user is asked to admit peers.
+  /// The pass of the board's links; nil if no user is asked to admit peers.
   package var pass: String?
 
   /// Returns the boards that programs with the given data directory have open now, ordered by name.
@@ -57,7 +57,7 @@ final class OpenBoardFile: Sendable {
     path = "\(directory)/\(board.board).json"
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { return nil }
-    // Readers test this lock without acquiring it, so that no program waits here.
+    // Readers check this lock without acquiring it, so that no program has to wait here.
     var lock = Self.lock
     guard fcntl(descriptor, Self.setLock, &lock) == 0 else {
       close(descriptor)
