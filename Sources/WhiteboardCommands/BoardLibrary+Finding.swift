@@ -19,7 +19,7 @@ extension BoardLibrary {
       summary.name == board || (board.utf8.count >= 4 && Self.id(of: summary, begins: board))
         || (summary.error != nil && Self.isFile(summary.path, named: board))
     }
-    // A damaged file is ignored if the file with its recovered data matches too.
+    // A damaged file is ignored if the file that contains its recovered data matches too.
     var meant = named.filter { summary in
       summary.error == nil && summary.damage == nil
         || !named.contains { $0.path == Self.recoveredPath(of: summary.path) }

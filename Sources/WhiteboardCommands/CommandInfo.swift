@@ -22,7 +22,7 @@ package struct CommandInfo: Decodable {
     let abstract: String?
     let discussion: String?
 
-    /// The names and the placeholder of the value, for example `-o, --output FILE`.
+    /// The names and the placeholder for the value, for example `-o, --output FILE`.
     var usage: String {
       let value = valueName ?? "VALUE"
       guard kind != "positional" else { return isOptional ? "[\(value)]" : value }

@@ -3,7 +3,7 @@ import CommandLines
 import WhiteboardKit
 import WhiteboardRendering
 
-/// A check for mistyped commands before the command line is parsed.
+/// A check for mistyped commands, made before the command line is parsed.
 ///
 /// The argument parser passes an unknown word to the default command, which cannot report it as a
 /// mistyped command.

@@ -26,7 +26,9 @@ package struct CompletionsCommand<Program: DocumentedProgram>: AsyncParsableComm
   )
   var shell: String
 
-  /// Creates the command, whose arguments the parser sets.
+  /// Creates the command.
+  ///
+  /// The parser sets its arguments.
   package init() {}
 
   /// Prints the completion script.

@@ -37,7 +37,9 @@ package struct ManualCommand<Program: DocumentedProgram>: AsyncParsableCommand {
   )
   var command: [String] = []
 
-  /// Creates the command, whose arguments the parser sets.
+  /// Creates the command.
+  ///
+  /// The parser sets its arguments.
   package init() {}
 
   /// Shows the page.

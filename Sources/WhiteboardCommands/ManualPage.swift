@@ -38,7 +38,7 @@ package struct ManualPage {
     case part(String)
     /// A name and its meaning, in the format that `whatis` reads.
     case name(String, about: String)
-    /// A command and the arguments that can follow it.
+    /// A command with the arguments that can follow it.
     case synopsis(String, words: String)
     /// A line of a paragraph.
     case line(String)

@@ -2,7 +2,7 @@ import CommandLines
 import WhiteboardKit
 import WhiteboardRendering
 
-/// A setting as a line of output.
+/// A setting, printed as a line of output.
 package struct SettingLine: Encodable {
   let name: String
   /// The value; nil if the setting is a secret, or if its default is not a fixed value.
@@ -56,7 +56,7 @@ package struct SettingLine: Encodable {
   }
 }
 
-/// A key binding as a line of output.
+/// A key binding, printed as a line of output.
 package struct KeyLine: Encodable {
   let command: String
   let keys: [String]

@@ -3,7 +3,7 @@ import CommandLines
 import WhiteboardKit
 
 extension [String: String] {
-  /// The value of a setting from the command line; nil if the option is not given.
+  /// The value of a setting from the command line; nil if the option is not used.
   package subscript<Setting>(_ key: SettingKey<Setting>) -> String? {
     get { self[key.entry.name] }
     set { self[key.entry.name] = newValue }

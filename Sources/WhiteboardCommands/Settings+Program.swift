@@ -9,7 +9,8 @@ extension Settings {
       guard case .file(let path, let line) = origin(.dataDirectory) else {
         return BoardFile.absolute(given)
       }
-      // The configuration file is used from any directory, and no shell expands its values.
+      // The configuration file is used in any directory, so relative paths are rejected, and no
+      // shell expands `~`.
       if given.hasPrefix("~/"), let home = Environment["HOME"] {
         return home + given.dropFirst()
       }

@@ -62,8 +62,8 @@ package final class Termination {
         return
       }
       let status = 128 + Int32(number)
-      // This task finishes when the node has received the request to end. The code that runs the
-      // node awaits the node itself.
+      // This task finishes when the board has received the request to end. The code that runs the
+      // board awaits its end.
       Task {
         guard await first.begin() else { exit(status) }
         if !(await ask(Int32(number))) { await first.reset() }
@@ -97,6 +97,6 @@ package final class Termination {
   }
 }
 
-// Safe: written once, before the handlers that read it are installed. A signal handler can use only
-// globals.
+// Global, because a signal handler cannot capture variables. Safe, because it is written once,
+// before the handlers are installed.
 private nonisolated(unsafe) var signalPipe: Int32 = -1

@@ -1,7 +1,9 @@
 import PeerDiscovery
 import PeerSession
 
-/// The peers and boards that this computer knows; a search asks them first.
+/// The peers and boards that this computer knows.
+///
+/// A search asks them first.
 struct Acquaintances: Sendable {
   /// The peers whose keys were verified before.
   var peers: Set<PeerID> = []
@@ -10,7 +12,7 @@ struct Acquaintances: Sendable {
   /// The known members of these boards.
   var members: [SessionID: Set<PeerID>] = [:]
 
-  /// The preference of a browser for these peers and boards.
+  /// The browser preference for the known peers and boards.
   var preference: BrowserPreference {
     BrowserPreference(
       peers: Set(peers.compactMap { AnnouncedPeerID(bytes: $0.bytes) }),
@@ -18,7 +20,8 @@ struct Acquaintances: Sendable {
     )
   }
 
-  /// Returns a rank for a peer of a board: how likely the user means this peer.
+  /// Returns the rank of a peer that announces a board: the likelihood that the user means this
+  /// peer.
   func rank(of peer: PeerID, on board: SessionID) -> BrowserPreference.Rank {
     if peers.contains(peer) || members[board]?.contains(peer) ?? false { return .knownPeer }
     return boards.contains(board) ? .knownSession : .unknown

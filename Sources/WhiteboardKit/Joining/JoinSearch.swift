@@ -19,18 +19,20 @@ struct JoinSearch: Sendable {
     let boardName: String
     let hostName: String
     let addresses: [PeerAddress]
-    /// The likelihood that the user means this peer; the candidate with the greatest rank is asked
-    /// first.
+    /// The likelihood that the user means this peer.
+    ///
+    /// The candidate with the highest rank is asked first.
     let rank: BrowserPreference.Rank
   }
 
-  /// The boards that the search can ask for if several match.
+  /// The boards that a search may ask for if several boards match the user's request.
   enum Boards: Sendable {
-    /// One board; if several match, the user chooses.
+    /// A single board; if several boards match, the user chooses.
     case one
-    /// The known board; if several known boards match, or none, the user chooses.
+    /// The known board; unless exactly one known board matches, the user chooses.
     case known
-    /// All boards in turn; only the intended one can prove the code.
+    /// All matching boards in turn; only members of the intended board can prove that they know the
+    /// code.
     case all
   }
 
@@ -42,7 +44,7 @@ struct JoinSearch: Sendable {
     case wait(until: Duration)
     /// Ask the user to choose one of these boards.
     case choose([SessionID])
-    /// Give up: every candidate refused, or there is none.
+    /// Give up: every candidate refused, or there are no candidates.
     case giveUp
   }
 
@@ -54,7 +56,8 @@ struct JoinSearch: Sendable {
 
   /// The maximum number of attempts with new peers or new addresses.
   static let maximumCandidates = 32
-  /// The maximum time for a peer to admit or refuse, without the time that a user needs.
+  /// The maximum time for a peer to admit or refuse, not counting the time that a user needs to
+  /// answer.
   static let answerTimeout = Duration.seconds(3)
   /// The time to wait for further peers after all announced peers have refused.
   ///
@@ -83,7 +86,8 @@ struct JoinSearch: Sendable {
   private var outcomes: [Candidate.ID: Outcome] = [:]
   private var starts: [Candidate.ID: Duration] = [:]
   private var attempts = 0
-  /// The time of the last refusal by an announced peer itself, not by another one at its address.
+  /// The time of the last refusal by an announced peer, not counting refusals by other peers at its
+  /// address.
   private var lastRefusal: Duration?
 
   /// Creates a search.
@@ -112,7 +116,7 @@ struct JoinSearch: Sendable {
   ///   appearance.
   mutating func show(_ candidates: [Candidate]) { shown = candidates }
 
-  /// Whether another candidate is asked next.
+  /// Whether there is another candidate to ask next.
   var hasNext: Bool { !new.isEmpty }
 
   /// Returns the next step.

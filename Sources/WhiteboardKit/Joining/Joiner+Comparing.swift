@@ -2,7 +2,7 @@ import PeerSession
 
 /// The verification words that a user compares on both screens before the local peer joins.
 extension Joiner {
-  /// Asks the user to compare the words, if only they prove the host.
+  /// Asks the user to compare the words, if nothing else proves the identity of the host.
   ///
   /// - Returns: Whether the words are the same.
   static func compare(

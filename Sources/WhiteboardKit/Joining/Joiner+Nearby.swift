@@ -78,7 +78,7 @@ extension Joiner {
       trust: .discovered,
       code: configuration.code
     )
-    // The search itself repeats attempts, and asks other peers in the meantime.
+    // The search itself repeats attempts, and asks other peers in between.
     request.redialLimit = .zero
     request.answerTimeout = JoinSearch.answerTimeout
     return request

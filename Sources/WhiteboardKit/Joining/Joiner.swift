@@ -4,7 +4,7 @@ import WhiteboardRendering
 /// Finds the board that the user named, and requests admission from its peers.
 ///
 /// Reports each step, asks the user to compare words if necessary, and explains failures. Confined
-/// to the isolation of its node.
+/// to the actor of its board.
 final class Joiner {
   /// The peer that is asked, with its announced names, which may be empty.
   struct AskedPeer {
@@ -80,8 +80,8 @@ final class Joiner {
 
   // MARK: - At a given address
 
-  /// Joins the board at an address: the one that was joined there before, if the peer still has it,
-  /// or else the only one.
+  /// Joins the board at an address: one that had a member at this address before, if the peer still
+  /// has it, or else the peer's only board.
   private nonisolated(nonsending) func join(
     at address: PeerAddress
   ) async throws -> BoardSession {
@@ -171,7 +171,8 @@ final class Joiner {
   /// - Parameters:
   ///   - request: The request; the function adds the stored membership.
   ///   - peer: The announced names of the peer and the board.
-  ///   - isAgain: Whether this repeats an attempt with the same peer, which is not reported.
+  ///   - isAgain: Whether this attempt repeats an earlier one with the same peer. Repeated attempts
+  ///     are not reported.
   /// - Returns: The board.
   /// - Throws: ``SessionError`` if the peer does not admit the local peer.
   nonisolated(nonsending) func ask(
@@ -202,7 +203,8 @@ final class Joiner {
   ) async throws -> BoardSession {
     defer { checkIsolation(#isolation) }
     var request = request
-    // The local peer admits others with its own code, since all members use one code for a board.
+    // All members of a board use the same code, so the local peer admits others by the code with
+    // which it joined.
     request.admission =
       configuration.admission == nil
       ? request.code.map { .code($0) } ?? .known
@@ -225,13 +227,13 @@ final class Joiner {
       verify: { [node = runtime.node] in await Joiner.compare($0, timeout: timeout, on: node) }
     )
     let name = name(of: session, announcedAs: peer.boardName)
-    // The host did not report the name in the handshake, but announces it.
+    // The host did not send the board's name in the handshake, but announces it.
     if session.name.isEmpty, !peer.boardName.isEmpty { await session.setName(name) }
     return BoardSession(session, name: name, policy: request.admission)
   }
 
-  /// Returns the announced name of a board, or the one that its host sent; an id prefix if it has
-  /// none.
+  /// Returns the announced name of a board, or else the name that its host sent; an id prefix if
+  /// both are unknown.
   private func name(of session: Session, announcedAs announced: String) -> String {
     guard announced.isEmpty else { return announced }
     return session.name.isEmpty ? session.id.short : session.name.raw
@@ -275,7 +277,7 @@ final class Joiner {
       questionStart = runtime.clock.now
     case .retrying(let error): return reportRetry(error)
     }
-    // While the host is dialed again, the reason is reported instead of these steps.
+    // If the host is dialed again, only the reason is reported, not the steps of dialing.
     switch joining.step {
     case .connecting where retryReason != nil, .awaitingAnswer where retryReason != nil: break
     default: runtime.emit(.joining(joining))

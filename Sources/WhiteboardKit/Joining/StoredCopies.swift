@@ -51,7 +51,8 @@ struct StoredCopies: Sendable {
 
   /// Returns the stored data of the boards that had a member at an address, last changed first.
   ///
-  /// An address does not identify a board, but the board there is likely to be one of those.
+  /// An address does not identify a board, but the board that is there now is probably one of these
+  /// boards.
   nonisolated(nonsending) func members(at address: PeerAddress) async -> [Member] {
     guard isUsed else { return [] }
     var found: [Member] = []

@@ -14,7 +14,7 @@ import PeerSession
 /// }
 /// ```
 public struct Boards: Sendable {
-  /// The configuration of each board, but for the board to host or join.
+  /// The configuration that all boards share, except for the choice of the board to host or join.
   private let template: BoardConfiguration
   private let open: OpenBoards
 
@@ -205,7 +205,7 @@ private actor OpenBoards {
     let isOpen = await withTaskCancellationHandler {
       await board.opened()
     } onCancel: {
-      // Returns at once; no code waits for it.
+      // This task returns soon, so no code awaits it.
       Task { await board.requestEnd() }
     }
     guard isOpen else {
@@ -219,7 +219,8 @@ private actor OpenBoards {
 
   /// Returns the open board with a session; nil if there is none.
   func board(of session: SessionID) async -> SharedBoard? {
-    // A board can be joined again while it is being left; the later one counts.
+    // If a board is joined again while it is being left, both are in the list; the later one is
+    // current.
     for running in boards.reversed() where await running.board.session?.id == session {
       return running.board
     }

@@ -15,7 +15,7 @@ extension SharedBoard {
     ///
     /// - Parameters:
     ///   - id: The member's peer id.
-    ///   - name: The display name that the member chose.
+    ///   - name: The display name of the member.
     public init(id: PeerID, name: UntrustedText) {
       self.id = id
       self.name = name
@@ -48,7 +48,8 @@ extension SharedBoard {
     case joined(Member)
     /// A member left, or was lost because its link was broken for too long.
     ///
-    /// When the local member leaves, the changes end without one of this kind for each other member.
+    /// When the local member leaves, the sequence ends without reporting that the other members
+    /// left.
     case left(Member)
     /// A member moved its pointer or its view.
     ///

@@ -5,7 +5,7 @@ import WhiteboardSync
 
 /// Publishes the changes of a board to the readers of ``SharedBoard/changes``.
 ///
-/// Confined to the isolation of its board.
+/// Confined to the actor of its board.
 final class ChangePublisher {
   let readers = ChangeReaders()
   private let members: Members
@@ -16,7 +16,9 @@ final class ChangePublisher {
     self.localPeer = localPeer
   }
 
-  /// Publishes a change, which is only created if there are readers.
+  /// Publishes a change.
+  ///
+  /// The change is only created if there are readers.
   func publish(_ change: @autoclosure () -> SharedBoard.Change) {
     guard !readers.isEmpty else { return }
     readers.publish(change())

@@ -16,7 +16,7 @@ final class ChangeReaders: Sendable {
 
   private let state = NIOLockedValueBox(State())
 
-  /// Whether there are no readers, so that changes need not be described.
+  /// Whether there are no readers, so that changes need not be created.
   var isEmpty: Bool { state.withLockedValue { $0.buffers.isEmpty } }
 
   /// Creates a buffer for a new reader.
@@ -60,7 +60,9 @@ final class ChangeBuffer: Sendable {
   static let byteCapacity = 64 << 20
 
   private struct State {
-    /// The changes in order; nil replaces a presence for which a later one was appended.
+    /// The changes in order.
+    ///
+    /// An element is nil if a later presence of the same member replaced it.
     var changes: [SharedBoard.Change?] = []
     /// The number of changes in the buffer, without replaced ones.
     var count = 0
@@ -133,7 +135,7 @@ final class ChangeBuffer: Sendable {
 
   private let state = NIOLockedValueBox(State())
 
-  /// The number of places in memory, for tests.
+  /// The number of elements in memory, including nil elements; for tests.
   var storedCount: Int { state.withLockedValue { $0.changes.count } }
 
   /// Appends a change, or passes it to the waiting reader.
@@ -176,7 +178,7 @@ final class ChangeBuffer: Sendable {
 }
 
 extension SharedBoard.Change {
-  /// The approximate size of the parts without a small limit, in bytes.
+  /// The approximate size, in bytes, of the parts that can be large.
   fileprivate var byteCount: Int {
     switch self {
     case .added(let object, _), .changed(let object, _):

@@ -12,7 +12,8 @@ public enum NewObject: Hashable, Sendable {
   case photo(file: String, at: Point)
   /// A game of Wordle for all members.
   case wordle(at: Point)
-  /// A game of Connect Four against one member; if nil, against the first member that makes a move.
+  /// A game of Connect Four against a member. If the member is nil, the first member that makes a
+  /// move is the opponent.
   case connectFour(at: Point, opponent: SharedBoard.Member? = nil)
 
   /// Returns the command that adds the object.

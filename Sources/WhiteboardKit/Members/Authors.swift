@@ -16,7 +16,7 @@ struct Authors {
   /// - Throws: ``CommandError`` if no member or more than one matches.
   func find(_ word: String, or others: Set<MemberID> = []) throws(CommandError) -> MemberID {
     var resolver = ReferenceResolver<MemberID>()
-    // Members that wrote nothing count too, so that a name of two members is ambiguous.
+    // Members that wrote nothing are included, so that a name shared by two members is ambiguous.
     let present = members.ids.compactMap { MemberID($0.bytes) }
     for member in Set(board.authors.values).union(others).union(present) {
       let name = members.name(of: member) ?? persistence.names[member.description]

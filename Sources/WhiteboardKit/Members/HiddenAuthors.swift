@@ -3,7 +3,7 @@ import WhiteboardDocument
 
 /// The authors that the local user has hidden on all boards.
 ///
-/// Confined to the isolation of its node.
+/// Confined to the actor of its board.
 final class HiddenAuthors {
   /// The maximum number of authors that are hidden at the same time.
   static let limit = 256

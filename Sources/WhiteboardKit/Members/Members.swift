@@ -3,7 +3,7 @@ import Whiteboard
 
 /// The other members of the session, and the display names of all members.
 ///
-/// Confined to the isolation of its node.
+/// Confined to the actor of its board.
 final class Members: Sequence {
   /// A peer of the session.
   struct Member {
@@ -64,7 +64,7 @@ final class Members: Sequence {
     return true
   }
 
-  /// Adds a member to the lost ones until it joins again.
+  /// Records that a member was lost, until the member joins again.
   func remember(lost peer: PeerID) { lost[peer] = name(of: peer) }
 
   /// Removes a member.
@@ -108,10 +108,10 @@ final class Members: Sequence {
     return try resolver.find(word, what: "peer", missing: .noSuchPeer)
   }
 
-  /// Returns the name of a member from its handshake; empty if it is not a member.
+  /// Returns the name of a peer from its handshake; empty if the peer is not a member.
   func name(of peer: PeerID) -> String { list[peer]?.name ?? "" }
 
-  /// Returns the name of a member of the board; nil if it is not connected.
+  /// Returns the name of a member of the board; nil if the member is not connected.
   func name(of member: MemberID) -> String? {
     guard let peer = PeerID(bytes: member.bytes) else { return nil }
     return peer == localPeer ? ownName : list[peer]?.name

@@ -8,7 +8,8 @@ extension PersonalSettings {
     get throws(DocumentError) { try value("name") }
   }
 
-  /// The icon that the user chose last; nil if there is none, or this version does not know it.
+  /// The icon that the user chose last; nil if there is none, or this version does not know the
+  /// icon.
   var icon: ProfileIcon? {
     get throws(DocumentError) { try value("icon").flatMap { ProfileIcon(rawValue: $0) } }
   }

@@ -5,7 +5,7 @@ import WhiteboardSync
 
 /// The display names and icons of the members: changes the local ones, and reports those of others.
 ///
-/// Confined to the isolation of its node.
+/// Confined to the actor of its board.
 final class Profiles {
   private let runtime: BoardRuntime
   private let settings: PersonalSettings?
@@ -16,7 +16,7 @@ final class Profiles {
   /// Creates the profiles of a board.
   ///
   /// - Parameters:
-  ///   - runtime: The services of the node.
+  ///   - runtime: The services of the board.
   ///   - settings: The storage of the local profile; nil if it is not stored.
   ///   - replica: The board.
   ///   - members: The members.

@@ -5,7 +5,7 @@ import WhiteboardSync
 
 /// The admission to a board: creates join codes, replaces the board's code, and removes members.
 ///
-/// Confined to the isolation of its node.
+/// Confined to the actor of its board.
 final class BoardAdmission {
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration

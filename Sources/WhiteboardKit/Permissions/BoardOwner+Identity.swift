@@ -6,7 +6,7 @@ extension BoardOwner {
   ///
   /// - Parameters:
   ///   - identity: The identity of the owner.
-  ///   - salt: The salt of the board; if it is nil or has another length, a random one is used.
+  ///   - salt: The salt of the board; if it is nil or has the wrong length, a random salt is used.
   init(identity: PeerIdentity, salt: [UInt8]?) {
     let salt = salt.flatMap { $0.count == Self.saltBytes ? $0 : nil }
     self.init(salt: salt ?? Self.randomSalt(), key: IdentityKey(identity: identity).publicKey)

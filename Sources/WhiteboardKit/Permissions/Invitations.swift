@@ -3,7 +3,7 @@ import WhiteboardRendering
 
 /// The pending questions to the user: requests to join, and words to compare.
 ///
-/// Also stores the last ended questions. Confined to the isolation of its node.
+/// Also stores the questions that ended most recently. Confined to the actor of its board.
 final class Invitations {
   private enum Question {
     /// A peer asks to join.
@@ -26,7 +26,7 @@ final class Invitations {
     let id: String
     let peer: PeerID
     let name: String
-    /// A sentence about the end of the question.
+    /// A sentence that says how the question ended.
     let sentence: String
   }
 
@@ -108,7 +108,7 @@ final class Invitations {
 
   // MARK: - Words to compare
 
-  /// Returns the id for the next question to compare words.
+  /// Returns an id for a new question to compare words.
   func nextComparisonID() -> String {
     lastComparison += 1
     return "to-\(lastComparison)"
@@ -148,7 +148,7 @@ final class Invitations {
     continuation.resume(returning: isSame)
   }
 
-  /// Ends all questions, because the node ends; can be called again.
+  /// Ends all questions, because the board ends; can be called again.
   func close() {
     for id in comparisons { answerComparison(id, isSame: false) }
     pending = [:]

@@ -3,11 +3,12 @@ import PeerSession
 import WhiteboardDocument
 import WhiteboardRendering
 
-/// The removal of the local peer by the host, and the remaining use of the local copy of the board.
+/// The removal of the local peer by the host, and the permission to go on using the local copy of
+/// the board.
 ///
 /// The host's decision is stored with the board. Only the session decides that the peer is removed:
 /// on an owned board, the revocation of its role may arrive earlier, later or never. Confined to
-/// the isolation of its node.
+/// the actor of its board.
 final class LocalRemoval {
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
@@ -41,7 +42,7 @@ final class LocalRemoval {
     let name = members[host]?.name ?? persistence.names[host.text] ?? ""
     let removal = Removal(by: host.text, name: name, reason: reason)
     self.removal = removal
-    // End the current stroke, so that its points so far stay on the board.
+    // End the current stroke, so that the points drawn so far stay on the board.
     runtime.call { _ = try? $0.board?.editor.endStroke() }
     runtime.emit(.removed(description(of: removal)))
     runtime.spawn { node in await node.localRemoval.store() }
@@ -156,7 +157,7 @@ final class LocalRemoval {
     do throws(DocumentError) {
       try await document.setRemoval(removal?.json)
     } catch {
-      // When the board is next opened, the host refuses the local peer, which sends the
+      // When the board is next opened, the host refuses the local peer, which then learns of the
       // decision again.
       configuration.logger.warning(
         "A removal was not stored.",

@@ -6,7 +6,7 @@ import WhiteboardRendering
 package struct Removal: Codable, Equatable, Sendable {
   /// The peer id of the host.
   package var by: String
-  /// The host's display name, which proves nothing; empty if it is unknown.
+  /// The host's display name, which is not authenticated; empty if it is unknown.
   package var name: String
   /// The host's reason, in its own words; may be empty.
   package var reason: String
@@ -15,7 +15,7 @@ package struct Removal: Codable, Equatable, Sendable {
   /// Whether the user chose to continue with the local copy, so that it can be changed.
   package var isContinued = false
 
-  /// The name of the host, as used in sentences.
+  /// The name of the host, for use in sentences.
   package var host: String { name.isEmpty ? "The host" : EventText.shortName(name, by) }
 
   /// The decision in one sentence.

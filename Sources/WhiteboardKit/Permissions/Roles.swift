@@ -5,7 +5,7 @@ import WhiteboardSync
 /// The roles of the members of a board: grants and revokes rights, and reports changes.
 ///
 /// On a board without an owner, every member can edit, and the type does nothing. Confined to the
-/// isolation of its node.
+/// actor of its board.
 final class Roles {
   /// The label of the join codes that admit viewers.
   static let viewLabel = "view"
@@ -27,9 +27,10 @@ final class Roles {
 
   /// Makes the local member the owner of a new board, and reports the local role on an owned one.
   ///
-  /// - Parameter owner: The owner of the board that this node created; nil if it created none.
+  /// - Parameter owner: The owner of the board that this program created; nil if it did not create
+  ///   the board.
   func begin(owner: BoardOwner?) {
-    // The replica ignores the owner of another board.
+    // The replica ignores an owner that is not the owner of this board.
     if let owner, replica.own(Grant(owner: owner), now: runtime.now) { runtime.performActions() }
     if replica.isOwned { localRoleChanged(to: replica.role) }
     isKnown = replica.role.mayWrite
@@ -45,8 +46,8 @@ final class Roles {
     case .here(let label):
       replica.admit(member, for: label == Self.viewLabel ? nil : .editor, now: runtime.now)
     case .vouched(let admitter):
-      // A ticket names the admitter but no role. An admitter that is allowed to grant roles sends
-      // the role itself.
+      // A ticket contains the id of the admitter but no role. If the admitter is allowed to grant
+      // roles, it sends the role itself.
       if let admitter = MemberID(admitter.bytes), replica.mayGrant(admitter) { return }
       replica.admit(member, for: nil, now: runtime.now)
     case nil: return
@@ -107,7 +108,7 @@ final class Roles {
     return MemberID(peer.bytes).flatMap { replica.role(of: $0) }?.word
   }
 
-  /// Waits until the host has sent the local role, if the local member is a viewer so far.
+  /// Waits until the host has sent the local role, if the local member is still a viewer.
   ///
   /// Otherwise the first commands of an editor that has just joined would be refused.
   nonisolated(nonsending) func waitForRole() async {
@@ -116,7 +117,7 @@ final class Roles {
     isKnown = true
   }
 
-  /// Handles a change of the local role, and reports the role if it is new.
+  /// Handles a change of the local role, and reports the role unless it was already reported.
   func localRoleChanged(to role: Role) {
     isKnown = true
     guard role != reportedRole else { return }

@@ -55,7 +55,9 @@ extension Persistence {
     write()
   }
 
-  /// Stops the keyframe checks if no work is left; recording schedules them again.
+  /// Stops the keyframe checks if no work is left.
+  ///
+  /// The next recorded change schedules them again.
   private nonisolated(nonsending) func stopKeyframeChecks(_ document: BoardDocument) async {
     guard await !document.hasEntriesSinceKeyframe else { return }
     if !queue.isBehind, queue.loss == nil, queue.told == queue.recorded {
@@ -85,8 +87,8 @@ extension Persistence {
 
   /// Stores the current board as a named version.
   ///
-  /// No entry is appended between the last entries and the version, because a version contains all
-  /// earlier entries of the log.
+  /// A version contains all earlier entries of the log, so no entry may be appended between them
+  /// and the version.
   nonisolated(nonsending) func checkpoint(_ name: String) async throws(DocumentError) {
     while queue.isWriting {
       guard await runtime.wait(until: { !self.queue.isWriting }) else { break }
@@ -142,8 +144,8 @@ extension Persistence {
         objects: snapshots.count,
         people: people,
         thumbnail: Thumbnail.svg(of: snapshots, background: background),
-        // The clock of an author may be ahead. Without this limit, the board would stay first in
-        // lists.
+        // The clock of an author may be ahead. Without this limit, the board would stay at the top
+        // of lists of boards.
         changed: min(snapshots.map { Int64(clamping: $0.updatedAt) }.max() ?? time, time)
       )
       try await document.dropHistory(now: time)
@@ -183,8 +185,8 @@ extension Persistence {
     do throws(DocumentError) {
       let new = try await document.reinstate()
       self.document = new
-      // Other directories may be missing as well. If they cannot be created, the code that uses
-      // them reports it.
+      // Other directories may be missing too. If they cannot be created, the code that uses them
+      // reports the error.
       try? configuration.createDirectories()
       await writeKeyframe(to: new)
     } catch {
@@ -216,7 +218,7 @@ extension Persistence {
   /// Writes all remaining entries, and closes the document.
   nonisolated(nonsending) func close() async {
     recordTraffic()
-    // Waits for the current write; no new write starts after it.
+    // Wait for the current write; no new write starts after it.
     while queue.isWriting { await withCheckedContinuation { idleWaiter = $0 } }
     guard var document else { return }
     self.document = nil
@@ -232,7 +234,7 @@ extension Persistence {
       await writeKeyframe(to: document)
     }
     if let record = unstoredMembership { await storeMembership(record, in: document) }
-    // Writes the entries that were recorded in the meantime.
+    // Write the entries that were recorded in the meantime.
     if !queue.isBehind {
       queue.isWriting = true
       await write(to: document)
@@ -248,8 +250,8 @@ extension Persistence {
       let isRecording = configuration.recordingFile != nil && !queue.isBehind
       try await document.close(recordedUntil: isRecording ? BoardFile.now : nil)
     } catch {
-      // Acknowledged entries are in the log beside the file. The next opening reads them from
-      // there.
+      // Acknowledged entries are in the log file beside the document, from which the next opening
+      // reads them.
       configuration.logger.warning(
         "Document was not closed cleanly.",
         metadata: ["reason": "\(error.message)"]
@@ -258,7 +260,7 @@ extension Persistence {
     sendAnswers()
   }
 
-  /// Ends the node with the error that work was not saved, unless it already ends with another
+  /// Ends the board with the error that work was not saved, unless it already ends with another
   /// error.
   private func endUnsaved(_ problem: SaveProblem) {
     if case .failed(let failure) = runtime.ending, failure.code != .no { return }

@@ -8,15 +8,15 @@ import WhiteboardSync
 /// The recording of a board in its file, and the answers that wait until their changes are on disk.
 ///
 /// Owns the open document and its queue. Changes are written in groups, concurrently with other
-/// work of the node. Confined to the isolation of its node.
+/// work of the board. Confined to the actor of its board.
 final class Persistence {
-  /// The functions through which persistence uses the rest of the node.
+  /// The functions through which persistence uses other parts of the board.
   struct Environment {
     /// Returns the display names of the board's authors, for lists of boards.
     let authorNames: () -> [String]
     /// Returns the join code of the board, if the board is hosted here; nil if another peer hosts it.
     let hostedCode: () -> HostedCode?
-    /// A function called when the document has the bytes of a photo.
+    /// A function that is called when the document contains the bytes of a photo.
     let photoStored: (AssetID) -> Void
   }
 

@@ -49,7 +49,7 @@ struct PersistenceQueue {
   private var awaited: Set<Photo> = []
   /// The total size of ``entries``, in bytes.
   private var byteCount = 0
-  /// The numbers of queued bytes and answers above which callers must wait.
+  /// The numbers of queued bytes and queued answers above which callers must wait.
   private static let room = (byteCount: 16 << 20, answers: 4_096)
   /// The number of recorded items.
   private(set) var recorded = 0
@@ -76,7 +76,7 @@ struct PersistenceQueue {
   var isWriting = false
   /// The value of ``recorded`` when the counts for lists of boards were last stored.
   var told = 0
-  /// Whether an item that a keyframe contains was recorded since the last keyframe.
+  /// Whether an item of a kind that keyframes contain was recorded since the last keyframe.
   var isKeyframeDue = false
   /// Whether recording is paused.
   ///
@@ -119,7 +119,7 @@ struct PersistenceQueue {
     case .name, .traffic: break
     default: isKeyframeDue = true
     }
-    // While the document is behind, the keyframe that completes it will contain this entry.
+    // If the document is incomplete, the keyframe that completes it will contain this entry.
     if !isBehind || isMending {
       entries.append(entry)
       byteCount += entry.byteCount
@@ -145,8 +145,8 @@ struct PersistenceQueue {
 
   /// Removes and returns the items to write now.
   ///
-  /// If the document is behind, the caller must write a keyframe instead of the entries. The caller
-  /// must report the result for each photo.
+  /// If the document is incomplete, the caller must write a keyframe instead of the entries. The
+  /// caller must report the result for each photo.
   mutating func take() -> Work {
     defer {
       storing = Set(photos)
@@ -174,7 +174,7 @@ struct PersistenceQueue {
       || missing.keys.contains { $0.sha256 == sha256 }
   }
 
-  /// Records that a photo can never be stored; the answer that reports it fails.
+  /// Records that a photo can never be stored, so that the answer that waits for the photo fails.
   mutating func didLose(_ photo: Photo, _ error: DocumentError) {
     storing.remove(photo)
     missing[photo] = nil
@@ -274,8 +274,8 @@ struct PersistenceQueue {
   /// Whether a new answer could be sent at once.
   var isIdle: Bool { answers.isEmpty && awaited.isEmpty && recorded <= kept }
 
-  /// The error that keeps recorded work out of the document; nil if all work is stored or
-  /// being stored.
+  /// The error that prevents recorded work from being stored; nil if all work is stored or being
+  /// stored.
   var loss: DocumentError? {
     if isBehind || recorded > kept, let failure { return failure }
     return missing.min { $0.key.path < $1.key.path }?.value ?? obstacle ?? membershipFailure
@@ -288,8 +288,8 @@ struct PersistenceQueue {
   var state: SaveState {
     guard isOpen, !isPaused else { return .off }
     if let loss {
-      // The copy has all changes of the board, even if names, heads or traffic were recorded since
-      // it was started.
+      // The copy is complete if no change of the board was recorded after the copy was started;
+      // other items do not count.
       let isCopied = copy.map { $0.mark >= changed } ?? false
       return .notSaved(
         SaveProblem(loss, copy: isCopied ? copy?.path : nil, hasUnsavedWork: hasUnsavedWork)

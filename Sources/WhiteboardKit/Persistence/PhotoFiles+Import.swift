@@ -46,7 +46,7 @@ extension PhotoFiles {
     return (reference, reference.size(PhotoHeader.orientation(of: bytes)))
   }
 
-  /// Reads a photo without blocking the node; converts WebP if the program supports it.
+  /// Reads a photo without blocking the board; converts WebP if the program supports it.
   @concurrent private static func readPhoto(
     _ file: String,
     _ converter: (any PhotoConverter)?

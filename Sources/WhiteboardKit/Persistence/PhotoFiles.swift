@@ -9,7 +9,7 @@ import WhiteboardSync
 ///
 /// A program whose output contains the paths of photos has a file for each photo, besides the copy
 /// in the document. Other programs store photos only in the document, and write a file while a
-/// photo is read or sent. Confined to the isolation of its node.
+/// photo is read or sent. Confined to the actor of its board.
 final class PhotoFiles {
   let runtime: BoardRuntime
   let configuration: BoardConfiguration
@@ -106,8 +106,7 @@ final class PhotoFiles {
 
   /// Makes the photos of a document available, and restores photos that the document lacks.
   ///
-  /// If a photo's row is missing or damaged, the photo is stored again from its file, if the file
-  /// is intact.
+  /// A photo whose row is missing or damaged is stored again from its file, if that file is intact.
   nonisolated(nonsending) func restore(
     from document: BoardDocument,
     to replica: Replica
@@ -128,7 +127,8 @@ final class PhotoFiles {
         continue
       }
       if isIntact(asset, path) {
-        // If the document is damaged, the row may be too, so it is written again.
+        // If the document is damaged, the photo's row may be damaged too, so the photo is stored
+        // again.
         if !isStored || !document.damages.isEmpty { await store(asset, at: path, in: document) }
       } else if isStored {
         guard await extract(asset, to: path, from: document) == nil else { continue }

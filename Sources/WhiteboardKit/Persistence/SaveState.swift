@@ -48,7 +48,7 @@ package struct SaveProblem: Hashable, Sendable {
     case removed
     /// The file is damaged.
     case damaged
-    /// Another program locks the file.
+    /// Another program has locked the file.
     case inUse = "in-use"
     /// Reading or writing failed for another reason.
     case inputOutput = "io-error"
@@ -74,7 +74,7 @@ package struct SaveProblem: Hashable, Sendable {
   /// Another file that contains all of the work; nil if there is none.
   package let copy: String?
   /// Whether the board was changed since it was last saved; false if a board was opened on a disk
-  /// that accepts no data, and not changed.
+  /// that accepts no data, and was not changed.
   package let hasUnsavedWork: Bool
 
   /// Creates a problem from the error of a document.

@@ -5,7 +5,7 @@ import WhiteboardSync
 /// Reports changes of the board as events, and shows them on the screen.
 ///
 /// Owns the last reported objects, games and settings. Changes by hidden authors are not shown, and
-/// their events are marked. Confined to the isolation of its node.
+/// their events are marked. Confined to the actor of its board.
 final class BoardReports {
   private let runtime: BoardRuntime
   private let replica: Replica
@@ -19,7 +19,7 @@ final class BoardReports {
 
   private var board: Board { replica.board }
 
-  /// Whether the events of objects and the chat are read.
+  /// Whether the sink reads the events about objects and the chat.
   private var readsEvents: Bool { runtime.sink.readsContents }
 
   init(
@@ -42,7 +42,7 @@ final class BoardReports {
       objects[snapshot.id] = snapshot
       show(.shown(snapshot, game(snapshot)))
     }
-    // The stored settings are not a change.
+    // The stored settings are not reported as a change.
     _ = board.takeSettingsChange()
     settings = BoardEvent.SettingsDescription(board.settings)
   }

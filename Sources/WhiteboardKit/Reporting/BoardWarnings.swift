@@ -5,7 +5,8 @@ import WhiteboardSync
 ///
 /// `member` is the name of the member with its id prefix, safe to display.
 extension BoardEvent.Remark {
-  /// The boards of a member and of the local peer differ although both have the same changes.
+  /// Returns the warning that the boards of a member and of the local peer differ although both
+  /// have the same changes.
   static func diverged(from member: String) -> Self {
     Self(
       code: "diverged",
@@ -14,7 +15,7 @@ extension BoardEvent.Remark {
     )
   }
 
-  /// The board has no room for the changes of a member.
+  /// Returns the warning that the board has no room for the changes of a member.
   static func boardFull(for member: String) -> Self {
     Self(
       code: "board-full",
@@ -23,7 +24,7 @@ extension BoardEvent.Remark {
     )
   }
 
-  /// Some photos of an author exceed the limits, and are not requested.
+  /// Returns the warning that some photos of an author exceed the limits, and are not requested.
   static func photosLeftOut(of author: String) -> Self {
     Self(
       code: "photos-left-out",
@@ -33,7 +34,7 @@ extension BoardEvent.Remark {
     )
   }
 
-  /// The copy of a member names authors without a signed record.
+  /// Returns the warning that the copy of a member contains authors without a signed record.
   static func unrecordedAuthors(in member: String) -> Self {
     Self(
       code: "unrecorded-authors",
@@ -44,7 +45,7 @@ extension BoardEvent.Remark {
     )
   }
 
-  /// A member broke the rules of the board.
+  /// Returns the warning that a member broke the rules of the board.
   static func violation(by member: String, _ error: ReplicaError) -> Self {
     Self(
       code: error.code,

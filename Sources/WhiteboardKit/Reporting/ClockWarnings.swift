@@ -21,7 +21,7 @@ extension BoardEvent.Remark {
   /// Creates the warning that the document was last written at a time ahead of the local clock; nil
   /// if it was not.
   ///
-  /// Either the clock was wrong then, or it was set back since.
+  /// Either the clock was wrong at that time, or it has been set back since then.
   ///
   /// - Parameters:
   ///   - content: The content of the document.
@@ -88,7 +88,7 @@ enum ClockText {
       + "Check the date and time."
   }
 
-  /// Returns a duration in the largest unit that gives at least two, rounded, such as `20 years`.
+  /// Returns a duration, rounded to its largest unit that fits at least twice, such as `20 years`.
   static func duration(_ milliseconds: UInt64) -> String {
     let units: [(milliseconds: UInt64, name: String)] = [
       (31_557_600_000, "year"), (86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"),

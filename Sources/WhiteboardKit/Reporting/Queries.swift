@@ -4,7 +4,7 @@ import WhiteboardSync
 
 /// The answers to commands that query the board and the session.
 ///
-/// Confined to the isolation of its node.
+/// Confined to the actor of its board.
 final class Queries {
   private let runtime: BoardRuntime
   private let session: Session

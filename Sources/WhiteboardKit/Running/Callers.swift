@@ -25,7 +25,7 @@ struct Callers {
     waiting.removeValue(forKey: caller)?.resume(returning: outcome)
   }
 
-  /// Resumes all callers, because the board is closed, and lets no other one wait.
+  /// Resumes all callers, because the board is closed; later callers are resumed at once.
   mutating func close() {
     isClosed = true
     for continuation in waiting.values { continuation.resume(returning: .failure(.closed)) }

@@ -6,8 +6,8 @@ import WhiteboardSync
 ///
 /// Each answer waits for all earlier answers, and until the changes that it confirms are on disk.
 ///
-/// Owns the first failure of a script, and the callers that wait for results. Confined to the
-/// isolation of its node.
+/// Owns the first failure of a script, and the callers that wait for results. Confined to the actor
+/// of its board.
 final class CommandAnswers {
   private let runtime: BoardRuntime
   private let script: BoardConfiguration.Script

@@ -1,6 +1,6 @@
 /// The buffer between the input, which adds commands, and the runner, which removes them.
 ///
-/// Confined to the isolation of its node. One task adds commands, and one task waits for them.
+/// Confined to the actor of its board. One task adds commands, and one task waits for them.
 final class CommandBuffer {
   private var queue = CommandQueue()
   private(set) var isAtEnd: Bool

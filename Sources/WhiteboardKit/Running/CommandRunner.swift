@@ -2,10 +2,10 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Reads the commands of the input and runs them in order, until the input or the node ends.
+/// Reads the commands of the input and runs them in order, until the input or the board ends.
 ///
-/// Owns the queued commands, and applies the rules for the end of a script. Confined to the
-/// isolation of its node.
+/// Owns the queued commands, and applies the rules for the end of a script. Confined to the actor
+/// of its board.
 final class CommandRunner {
   let runtime: BoardRuntime
   let configuration: BoardConfiguration
@@ -20,7 +20,7 @@ final class CommandRunner {
   let buffer: CommandBuffer
   /// The open board; nil before it is open.
   private var openBoard: ActiveBoard?
-  /// The number of running transfers that are not answered yet.
+  /// The number of running commands that transfer files and are not answered yet.
   private var concurrentCommands = 0
   /// Whether `quit` was refused because it would have lost work.
   private var isQuitRefused = false
@@ -59,7 +59,7 @@ final class CommandRunner {
     }
   }
 
-  /// Whether a transfer is running that is not answered yet.
+  /// Whether a command that transfers files is running and not answered yet.
   var hasConcurrentCommands: Bool { concurrentCommands > 0 }
 
   // MARK: - Reading
@@ -135,10 +135,10 @@ final class CommandRunner {
   /// Sets the board on which commands run.
   func begin(on board: ActiveBoard) { openBoard = board }
 
-  /// Runs commands in their order on a board, until the input or the node ends.
+  /// Runs commands in order on a board, until the input or the board ends.
   nonisolated(nonsending) func runCommands(on board: ActiveBoard) async {
     while let input = await buffer.next(), runtime.ending == nil {
-      // While this command runs, the next commands may answer a pending question or transfer.
+      // While this command runs, the commands after it may answer a pending question or transfer.
       runtime.spawn { node in await node.commandRunner.runDueCommands() }
       switch input {
       case .failure(let error): answers.fail(error)
@@ -187,14 +187,14 @@ final class CommandRunner {
 
   // MARK: - The end
 
-  /// Leaves the session; if there is none, ends the node.
+  /// Leaves the session; if there is no session, ends the board.
   nonisolated(nonsending) func leave() async {
     guard let session = runtime.call({ $0.session }) else { return runtime.end(.asked) }
     await finishMessages()
     await session.leave()
   }
 
-  /// Waits until all messages are answered, then answers `quit` and ends the node.
+  /// Waits until all messages are answered, then answers `quit` and ends the board.
   nonisolated(nonsending) func quit(_ request: CommandRequest) async {
     await finishMessages()
     answers.succeed(request, CommandOutcome())
@@ -214,10 +214,10 @@ final class CommandRunner {
     throw CommandError(.notSaved, persistence.unsavedAdvice)
   }
 
-  /// Ends the node after the last command, if the input was a script or `quit` was refused.
+  /// Ends the board after the last command, if the input was a script or `quit` was refused.
   private nonisolated(nonsending) func inputEnded(_ board: ActiveBoard) async {
     guard case .run = configuration.script else {
-      // No other command can follow, so the node ends as soon as no work would be lost.
+      // No other command can follow, so the board ends as soon as no work would be lost.
       if isQuitRefused, await runtime.wait(until: { !self.persistence.state.wouldLoseWork }) {
         runtime.end(.asked)
       }

@@ -1,14 +1,14 @@
 import Whiteboard
 import WhiteboardSync
 
-/// The services that the parts of a node share: events, conditions, tasks, time, and the end.
+/// The services that the parts of a board share: events, conditions, tasks, time, and the end.
 ///
-/// Confined to the isolation of its node; each part holds a reference to it.
+/// Confined to the actor of its board; each part holds a reference to it.
 final class BoardRuntime {
-  /// An asynchronous function that runs in the node's isolation, concurrently with the other jobs.
+  /// An asynchronous function that runs on the board's actor, concurrently with the other jobs.
   typealias Job = @Sendable (isolated SharedBoard) async -> Void
 
-  /// The reason why the node ends.
+  /// The reason why the board ends.
   enum Ending: Equatable {
     case asked
     case failed(WhiteboardError)
@@ -17,7 +17,7 @@ final class BoardRuntime {
   private struct Condition {
     let holds: () -> Bool
     let continuation: CheckedContinuation<Bool, Never>
-    /// Ends the wait at its timeout.
+    /// A task that ends the wait at its timeout.
     let timer: Task<Void, Never>?
 
     func resume(_ result: Bool) {
@@ -27,17 +27,17 @@ final class BoardRuntime {
   }
 
   let clock = ContinuousClock()
-  /// The time at which the node was created.
+  /// The time at which the runtime was created.
   let start: ContinuousClock.Instant
   /// The receiver of the events.
   let sink: any EventSink
-  /// The jobs to run; the node adds them to its task group.
+  /// The jobs to run; the board adds them to its task group.
   let jobs: AsyncStream<Job>
 
-  /// The reason why the node ends; nil while it runs.
+  /// The reason why the board ends; nil while it runs.
   private(set) var ending: Ending?
 
-  /// The node, which owns the runtime; a strong reference would keep the node alive.
+  /// The board, which owns the runtime; a strong reference would keep the board alive.
   unowned let node: SharedBoard
   private let jobSource: AsyncStream<Job>.Continuation
   private var pump = EventPump()
@@ -45,7 +45,7 @@ final class BoardRuntime {
   private var nextCondition = 0
   private var endWaiter: CheckedContinuation<Void, Never>?
   private var wakeTimer = WakeTimer()
-  /// Whether work is pending that has no deadline.
+  /// Whether work without a deadline is pending.
   private var isWorkDue = false
   private var goodbyeLimit: ContinuousClock.Instant?
 
@@ -56,10 +56,10 @@ final class BoardRuntime {
     (jobs, jobSource) = AsyncStream.makeStream()
   }
 
-  /// Calls a function of the node from one of its parts.
+  /// Calls a function of the board from one of its parts.
   ///
-  /// The parts run in the node's isolation. They use this function because a closure that captures
-  /// the node would keep it alive.
+  /// The parts run on the board's actor. They use this function because a closure that captures the
+  /// board would keep it alive.
   func call<Result: Sendable>(_ body: (isolated SharedBoard) -> Result) -> Result {
     node.assumeIsolated(body)
   }
@@ -69,7 +69,7 @@ final class BoardRuntime {
 
   // MARK: - Jobs
 
-  /// Runs a job until it returns or the node ends.
+  /// Runs a job until it returns or the board ends.
   func spawn(_ job: @escaping Job) { jobSource.yield(job) }
 
   /// Ends the stream of jobs; later jobs are ignored.
@@ -77,19 +77,19 @@ final class BoardRuntime {
 
   // MARK: - The end
 
-  /// Makes the node end; only the first reason counts.
+  /// Ends the board for the given reason; later calls do nothing.
   func end(_ reason: Ending) {
     guard ending == nil else { return }
     ending = reason
     finish()
   }
 
-  /// Replaces the reason after the node has begun to end.
+  /// Replaces the reason why the board ends; does nothing while it runs.
   func replaceEnding(_ reason: Ending) {
     if ending != nil { ending = reason }
   }
 
-  /// Resumes every waiter of the runtime and the node; can be called again.
+  /// Resumes every waiter of the runtime and the board; can be called again.
   func finish() {
     guard ending != nil else { return }
     endWaiter?.resume()
@@ -100,13 +100,13 @@ final class BoardRuntime {
     wakeNow()
   }
 
-  /// Waits until the node ends.
+  /// Waits until the board ends.
   nonisolated(nonsending) func untilEnding() async {
     guard ending == nil else { return }
     await withCheckedContinuation { endWaiter = $0 }
   }
 
-  /// Returns the time until which the node may delay its end to send pending messages; the first
+  /// Returns the time until which the board may delay its end to send pending messages; the first
   /// call sets it.
   ///
   /// The delay is as long as a user would wait for a program to end.
@@ -182,7 +182,8 @@ final class BoardRuntime {
   ///   - timeout: The maximum wait; nil for no limit.
   ///   - endsWhenCanceled: Whether the wait ends when the task is canceled.
   ///   - holds: The condition; checked now and after each ``changed()``.
-  /// - Returns: True if the condition held; false if the wait timed out or was canceled, or the node ends.
+  /// - Returns: True if the condition held; false if the wait timed out or was canceled, or the
+  ///   board ends.
   nonisolated(nonsending) func wait(
     timeout: Duration? = nil,
     endsWhenCanceled: Bool = false,
@@ -193,7 +194,7 @@ final class BoardRuntime {
     if endsWhenCanceled, Task.isCancelled { return false }
     let key = nextCondition
     nextCondition += 1
-    // Canceled when the condition ends, so no code waits for it.
+    // This task is canceled when the wait ends, so no code awaits it.
     let timer = timeout.map { limit in
       Task { [clock, jobSource] in
         guard (try? await clock.sleep(for: limit)) != nil else { return }
@@ -218,7 +219,7 @@ final class BoardRuntime {
   /// The current wall-clock time and uptime.
   var now: Moment { Moment(wall: SystemTime.milliseconds, uptime: milliseconds(uptime) + 1) }
 
-  /// The time since the node was created.
+  /// The time since the runtime was created.
   var uptime: Duration { clock.now - start }
 
   private func milliseconds(_ duration: Duration) -> UInt64 {
@@ -236,7 +237,7 @@ final class BoardRuntime {
       isWorkDue = false
       return
     }
-    // At least 1 ms, since the clock of replicas counts milliseconds.
+    // Sleep for at least 1 ms, since the clock of replicas counts milliseconds.
     let sleeper = wakeTimer.begin(until: max(due, clock.now + .milliseconds(1)))
     await withTaskCancellationHandler {
       await sleeper.value

@@ -1,6 +1,6 @@
-/// The queue of events between the node and its sink, with back-pressure.
+/// The queue of events between a board and its sink, with back-pressure.
 ///
-/// Confined to the node's isolation; the wait for the sink is outside of it.
+/// Confined to the board's actor; waiting for the sink happens outside of the actor.
 ///
 /// If the sink is slow, an event about an object replaces the pending event of the same author
 /// about the same object. So at most one state of an object is pending for each author, however
@@ -21,14 +21,14 @@ struct EventPump {
   private var failure: OutputError?
   private var waiters: [CheckedContinuation<Void, Never>] = []
 
-  /// The number of pending events at which the node waits for the sink.
+  /// The number of pending events at which the board waits for the sink.
   static let capacity = 1_024
-  /// The approximate number of pending bytes of variable-size content at which the node waits for
+  /// The approximate number of pending bytes of variable-size content at which the board waits for
   /// the sink.
   static let byteCapacity = 1024 * 1024
-  /// The number of pending events from which events about the same object are merged.
+  /// The number of pending events at which merging of events about the same object starts.
   static let backlog = 64
-  /// The number of pending bytes from which events about the same object are merged.
+  /// The number of pending bytes at which merging of events about the same object starts.
   static let byteBacklog = 64 * 1024
 
   /// Whether the queue has room for more events.
@@ -131,7 +131,7 @@ extension BoardEvent {
     }
   }
 
-  /// The approximate number of bytes of the parts of the event that have no small limit.
+  /// The approximate size, in bytes, of the parts of the event that can be large.
   fileprivate var weight: Int {
     switch self {
     case .data(let event): event.base64.count + (event.text?.utf8.count ?? 0)

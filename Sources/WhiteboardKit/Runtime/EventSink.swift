@@ -4,7 +4,7 @@
 @preconcurrency import Musl
 #endif
 
-/// The receiver of the events of a node.
+/// The receiver of the events of a board.
 package protocol EventSink: Sendable {
   /// Receives events in order; returns when the sink has room for more.
   ///

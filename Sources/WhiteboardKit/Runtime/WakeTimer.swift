@@ -1,6 +1,6 @@
 /// A timer for a task that sleeps until its next deadline, and that an earlier deadline wakes.
 ///
-/// Confined to the node's isolation.
+/// Confined to the board's actor.
 struct WakeTimer {
   private var until: ContinuousClock.Instant?
   private var sleeper: Task<Void, Never>?

@@ -5,7 +5,7 @@ import WhiteboardSync
 /// The application messages of users: sends them, answers `send` when the recipients have
 /// confirmed, and reports incoming ones.
 ///
-/// Confined to the isolation of its node.
+/// Confined to the actor of its board.
 final class ApplicationMessages {
   /// The maximum length, in bytes, up to which the event of a message also contains it as text.
   private static let textLimit = 1 << 20
@@ -110,7 +110,7 @@ final class ApplicationMessages {
       do throws(SessionError) {
         try await session.confirmation(of: receipt, by: peer)
       } catch {
-        // The peer left, which the next event of the session reports, or the node ended.
+        // Either the peer left, which the next event of the session reports, or the board ended.
         return
       }
       answer(deliveries.confirmed(upTo: number, by: peer))
@@ -153,7 +153,7 @@ final class ApplicationMessages {
   /// Reports a message of a member.
   func received(_ bytes: ArraySlice<UInt8>, from member: MemberID, isReliable: Bool) {
     guard runtime.sink.readsContents, let peer = PeerID(bytes: member.bytes) else { return }
-    // Other control characters are not readable, and in JSON each takes six times its length.
+    // Other control characters are not readable, and in JSON each of them takes six bytes.
     let isText =
       bytes.count <= Self.textLimit
       && bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || (9...10).contains($0) || $0 == 13 }

@@ -3,7 +3,7 @@ import PeerSession
 /// The unanswered messages of `send`, and their delivery to each recipient.
 ///
 /// A message is answered once, when every recipient has confirmed it or can no longer confirm it.
-/// This type does no I/O and is confined to the node's isolation.
+/// This type does no I/O and is confined to the board's actor.
 struct MessageDeliveries {
   /// The result for a message.
   struct Answer {
@@ -32,7 +32,9 @@ struct MessageDeliveries {
   private var last = 0
   private var byteCount = 0
 
-  /// The numbers of unanswered messages and of their bytes from which `send` waits.
+  /// The limits on unanswered messages and on their bytes.
+  ///
+  /// When one is reached, `send` waits.
   static let capacity = (messages: 16_384, bytes: SendQueue.patience)
 
   /// Whether one more message may be sent now.

@@ -4,7 +4,7 @@ import PeerSession
 /// The messages and datagrams that the session has not accepted yet.
 ///
 /// Each route has one queue, so that a slow peer delays only the members that are reached through
-/// it. Confined to the isolation of its node.
+/// it. Confined to the actor of its board.
 final class Outbox {
   private struct Datagram: Sendable {
     let bytes: [UInt8]
@@ -26,7 +26,7 @@ final class Outbox {
   /// Creates an outbox without members.
   ///
   /// - Parameters:
-  ///   - runtime: The services of the node.
+  ///   - runtime: The services of the board.
   ///   - logger: The logger.
   ///   - handleReceipt: A function called when the session accepted a message that has a number.
   ///   - handleSent: A function called when the session accepted or refused a message.

@@ -4,7 +4,7 @@ import PeerSession
 ///
 /// Each route has one queue, so that a peer whose outbox is full delays only the members that are
 /// reached through it. A message to several members of the route is queued once. Confined to the
-/// node's isolation.
+/// board's actor.
 struct SendQueue {
   /// A message with its recipients.
   struct Message: Sendable {
@@ -47,7 +47,7 @@ struct SendQueue {
   /// The number of bytes that the outbox accepted since ``movedAt``.
   private var moved = 0
 
-  /// The number of queued bytes from which local commands wait.
+  /// The number of queued bytes at which local commands start to wait.
   static let patience = 16 * 1024 * 1024
   /// The maximum time for which a peer that accepts nothing delays local commands.
   static let standstill = Duration.seconds(5)
@@ -61,7 +61,7 @@ struct SendQueue {
 
   init(number: Int) { self.number = number }
 
-  /// A class of the number of queued bytes.
+  /// The load of a queue, which depends on the number of queued bytes.
   enum Load: Int, Comparable {
     case light
     /// Local commands wait.
@@ -72,7 +72,7 @@ struct SendQueue {
     static func < (one: Load, other: Load) -> Bool { one.rawValue < other.rawValue }
   }
 
-  /// The class of the number of queued bytes.
+  /// The load of the queue, which depends on the number of queued bytes.
   var load: Load {
     byteCount >= SendQueue.limit ? .excessive : byteCount >= SendQueue.patience ? .heavy : .light
   }
@@ -80,12 +80,13 @@ struct SendQueue {
   /// Whether the peer accepts data so slowly that it must be disconnected.
   var isTooSlow: Bool { load == .excessive || isStalled(for: SendQueue.tooSlow) }
 
-  /// Returns whether the queue is heavy, and the peer accepted too few bytes for the given time.
+  /// Returns whether the load is at least heavy, and the peer accepted too few bytes in the given
+  /// time.
   func isStalled(for duration: Duration) -> Bool {
     load > .light && ContinuousClock.now - movedAt >= duration
   }
 
-  /// Returns the next time at which the queue counts as stalled, or the peer as too slow; nil if
+  /// Returns the next time at which the queue counts as stalled, or its peer as too slow; nil if
   /// few bytes are queued.
   func nextDeadline(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     guard load > .light else { return nil }
@@ -102,7 +103,7 @@ struct SendQueue {
     entries[peer] = Entry(joining: joining, first: queued)
   }
 
-  /// Removes a member; it receives no more messages.
+  /// Removes a member from the route; no more messages are sent to it.
   mutating func leave(_ peer: PeerID) { entries[peer] = nil }
 
   /// Returns whether no other member is on this route.
@@ -158,7 +159,7 @@ struct SendQueue {
     }
   }
 
-  /// Returns the message of an item; nil if all its recipients left.
+  /// Returns the message of an item; nil if all recipients of the message left.
   private func message(_ item: Item, at number: Int) -> Message? {
     var joinings: [PeerID: UInt64] = [:]
     for peer in item.recipients {

@@ -7,9 +7,9 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardExport
 
-/// The configuration of a node.
+/// The configuration of a board that a program runs.
 package struct BoardConfiguration: Sendable {
-  /// Whether the node hosts or joins a board, and which one.
+  /// Whether to host or join a board, and which board.
   package enum Part: Sendable {
     /// Hosts the board with a name; creates it if it does not exist.
     case host(boardName: String)
@@ -19,14 +19,13 @@ package struct BoardConfiguration: Sendable {
     case join(JoinTarget, patience: Duration)
   }
 
-  /// A session that another peer hosts and the node relays.
+  /// A session that another peer hosts and this program relays.
   package struct RelayHosting: Sendable {
-    /// The session, if its host has just moved it to this relay; nil if the node must open it
-    /// again.
+    /// The session, if its host has just moved it to this relay; nil if it must be opened again.
     package let session: Session?
     /// The host.
     package let host: PeerID
-    /// The permission of the host to relay it.
+    /// The host's permission to relay the session.
     package let grant: RelayGrant
 
     /// Describes a relayed session.
@@ -45,12 +44,12 @@ package struct BoardConfiguration: Sendable {
     case nearby
   }
 
-  /// What the node does when its input ends or a command fails.
+  /// The behavior at the end of the input, and after a failed command.
   package enum Script: Sendable, Equatable {
-    /// It runs until it is requested to end.
+    /// The board runs until it is requested to end.
     case none
-    /// It waits until all members have the board, and ends. A failed command ends it at once or,
-    /// with `keepsGoing`, at the end of the input.
+    /// The board ends when all members have received it. A failed command ends it at once or, with
+    /// `keepsGoing`, at the end of the input.
     case run(keepsGoing: Bool)
   }
 
@@ -72,11 +71,11 @@ package struct BoardConfiguration: Sendable {
     case ask
     /// It is accepted.
     case accept
-    /// It is refused, with a note.
+    /// The file is refused, and the user gets a note.
     case refuse
   }
 
-  /// Whether the node hosts or joins a board, and which one.
+  /// Whether to host or join a board, and which board.
   package var part: Part
   /// The behavior at the end of the input, and after a failed command.
   package var script = Script.none
@@ -101,12 +100,12 @@ package struct BoardConfiguration: Sendable {
   package var recordingFile: String?
   /// The part of the session's traffic that the board's file records; nil for none.
   package var recordedTraffic: TrafficScope?
-  /// The transport that several nodes of a process share; nil if the node has its own.
+  /// The transport that several boards of a process share; nil if the board has its own.
   ///
-  /// The owner of the transport must pass its decisions about resources to the node of the session:
-  /// ``SharedBoard/wants(_:)``.
+  /// The owner of the transport must pass its decisions about resources to the board of the
+  /// session: ``SharedBoard/wants(_:)``.
   package var transport: PeerTransport?
-  /// The session of another host that the node relays; nil if there is none.
+  /// The session of another host that this program relays; nil if there is none.
   package var carriage: RelayHosting?
   /// The relays to which a hosted board can move; nil if it does not move.
   package var carrier: Carrier?
@@ -114,8 +113,9 @@ package struct BoardConfiguration: Sendable {
   package var isOwned = false
   /// The salt that distinguishes a new board from others of the same owner; nil for a random one.
   package var salt: [UInt8]?
-  /// Whether the node is a relay, which remains when all other members have left, and is announced
-  /// as a relay.
+  /// Whether the local peer is a relay.
+  ///
+  /// A relay remains when all other members have left, and is announced as a relay.
   package var isRelay = false
   /// Whether each photo also has a file outside the board, for events that contain its path.
   ///
@@ -149,8 +149,9 @@ package struct BoardConfiguration: Sendable {
   package var isOffline = false
   /// The time after which a new member that sent no introduction counts as one without a board.
   var introductionTime = Duration.seconds(5)
-  /// A function that runs before the node reads the first event of its session; tests use it to fix
-  /// the order of tasks.
+  /// A function that runs before the board reads the first event of its session.
+  ///
+  /// Tests use it to fix the order of tasks.
   var beforeSessionEvents: (@Sendable (SharedBoard) async -> Void)?
   /// The service that exports boards to images and documents; nil if the program has none.
   package var pages: (any PageWriter)?
@@ -181,7 +182,7 @@ package struct BoardConfiguration: Sendable {
   var answersDirectory: String { dataDirectory + "/answers" }
   var boardsDirectory: String { dataDirectory + "/boards" }
 
-  /// Whether the node joins a board that it must find by discovery.
+  /// Whether discovery must find the board to join.
   var isSearching: Bool {
     guard case .join(let target, _) = part else { return false }
     switch target {
@@ -190,7 +191,7 @@ package struct BoardConfiguration: Sendable {
     }
   }
 
-  /// The configuration of a transport that the node does not share.
+  /// The configuration of a transport that only this board uses.
   var transportConfiguration: TransportConfiguration {
     var transport = TransportConfiguration(
       identity: identity,
@@ -207,7 +208,7 @@ package struct BoardConfiguration: Sendable {
     return transport
   }
 
-  /// Creates the directories of the node, if they are missing.
+  /// Creates the configured directories, if they are missing.
   ///
   /// - Throws: ``WhiteboardError`` that names the directory and the reason.
   func createDirectories() throws(WhiteboardError) {

@@ -73,7 +73,7 @@ extension SharedBoard {
 
   /// Warns the user about unreadable files when a new board was created.
   ///
-  /// The board may already exist in such a file, since only an unreadable file is not found by its
+  /// The board may already exist in an unreadable file, because such a file cannot be found by its
   /// name or id.
   private func warnOfUnreadableFiles() async {
     let library = BoardLibrary(directory: configuration.boardsDirectory)

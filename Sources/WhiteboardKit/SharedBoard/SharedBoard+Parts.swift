@@ -1,7 +1,7 @@
 import PeerSession
 import WhiteboardSync
 
-/// The creation of the node's parts.
+/// Functions that create the parts of the board.
 extension SharedBoard {
   /// Creates the part that owns the board's file.
   func makePersistence() -> Persistence {

@@ -5,8 +5,8 @@ import WhiteboardSync
 
 /// Functions for programs and for the transport.
 extension SharedBoard {
-  /// Returns whether this node requested the resource that a peer offers: an answer (SYN-13) or an asset
-  /// (SYN-37).
+  /// Returns whether the local peer requested the resource that a peer offers: an answer (SYN-13)
+  /// or an asset (SYN-37).
   package func isRequested(_ info: ResourceInfo) -> Bool { transfers.isRequested(info) }
 
   /// Decides about a resource that the local peer did not request (SYN-13, SYN-37, RES-8).
@@ -20,7 +20,7 @@ extension SharedBoard {
   /// Ends a file offer that timed out or was withdrawn.
   func offerEnded(_ id: TransferID, _ number: Int) { transfers.offerEnded(id, number) }
 
-  /// Returns the name and the request of a catch-up answer; nil if the resource is not one.
+  /// Returns the name and the request of a catch-up answer; nil if the resource is not an answer.
   package static func answer(named name: String) -> (name: ResourceDTO, request: UInt64)? {
     Transfers.answer(named: name)
   }
@@ -171,7 +171,7 @@ extension SharedBoard {
 }
 
 extension TransportConfiguration {
-  /// Lets the boards of the transport decide about the resources that peers offer.
+  /// Lets the boards that use the transport decide about the resources that peers offer.
   ///
   /// - Parameter board: Returns the board of a session; nil if there is none.
   package mutating func askBoards(

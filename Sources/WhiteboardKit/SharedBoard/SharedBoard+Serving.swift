@@ -6,7 +6,7 @@ import WhiteboardSync
 
 /// The phases of a board: it hosts or joins, serves until the end, and leaves.
 extension SharedBoard {
-  /// Hosts or joins a board, and serves it until the node ends.
+  /// Hosts or joins a board, and serves it until the user, the script or an error ends it.
   ///
   /// - Throws: ``WhiteboardError`` if the board cannot be opened, or cannot continue.
   func serve() async throws(WhiteboardError) {
@@ -27,7 +27,7 @@ extension SharedBoard {
     }
   }
 
-  /// Serves the board with a transport that other nodes do not share.
+  /// Serves the board with a transport that other boards do not share.
   private func serveAlone() async throws {
     var transportConfiguration = configuration.transportConfiguration
     // The transport may have cut a long name.
@@ -69,7 +69,7 @@ extension SharedBoard {
 
   // MARK: - Beginning
 
-  /// Hosts or joins the board, and announces it; returns early if the node ends before it has
+  /// Hosts or joins the board, and announces it; returns early if the board ends before it is
   /// joined.
   ///
   /// - Throws: ``WhiteboardError`` or ``SessionError``.
@@ -120,7 +120,7 @@ extension SharedBoard {
     timeout: Duration,
     _ transport: PeerTransport
   ) async throws {
-    // A separate task, so that it can be canceled; awaited below.
+    // Join in a separate task, which is awaited below, so that it can be canceled.
     let joining = Task {
       guard let joiner else { return }
       let (board, isAnnounced) = try await joiner.join(target, timeout: timeout)
@@ -130,7 +130,7 @@ extension SharedBoard {
       // find it after its host has left (DSC-23).
       if isAnnounced, board.admission != .known { discovery.announce(board, transport) }
     }
-    // If the node ends, this task withdraws the request to join.
+    // If the board ends, this task withdraws the request to join.
     spawn { node in
       _ = await node.wait { node.joiner == nil }
       if node.ending != nil { joining.cancel() }
@@ -160,7 +160,7 @@ extension SharedBoard {
 
   // MARK: - Serving
 
-  /// Opens the replica and the file of a board.
+  /// Opens the replica of a board, and its file.
   private func open(_ board: BoardSession, _ transport: PeerTransport) async throws -> Serving {
     let session = board.session
     guard let id = BoardID(session.id.bytes) else {
@@ -202,7 +202,7 @@ extension SharedBoard {
     let serving = Serving(active, events, timedWork, ready)
     phase = .serving(serving)
     commandRunner.begin(on: active)
-    // Not before the file was read: a board that could not be read must not be written.
+    // Set only after the file was read, since a file that could not be read must not be written.
     persistence.replica = replica
     transfers.begin(replica, session)
     active.roles.begin(owner: owner)
@@ -230,7 +230,7 @@ extension SharedBoard {
     }
   }
 
-  /// Starts the jobs that run until the session or the node ends.
+  /// Starts the jobs that run until the session or the board ends.
   private func start(_ session: Session) {
     spawn { node in await node.handleEvents(of: session) }
     spawn { node in await node.storeMembership(of: session) }

@@ -109,7 +109,7 @@ extension SharedBoard {
         }
       }
     } onCancel: {
-      // Returns at once; no code waits for it.
+      // This task returns soon, so no code awaits it.
       Task { await self.cancel(caller) }
     }
     return try result.get()
@@ -145,8 +145,8 @@ extension SharedBoard {
   /// Use the ``session`` for resources and streams.
   ///
   /// - Parameters:
-  ///   - bytes: The message: one byte less than 16 MiB at most if it is reliable, else one byte less
-  ///     than 64 KiB.
+  ///   - bytes: The message. It must be smaller than 16 MiB if it is reliable, or smaller than 64
+  ///     KiB if it is not.
   ///   - recipients: The recipients; empty for all connected members.
   ///   - mode: The delivery mode. A reliable message arrives exactly once and in order, even if a
   ///     link breaks and is restored. An unreliable message is sent once and may be lost.
@@ -198,10 +198,10 @@ extension SharedBoard {
   /// - Returns: False if the board ends before its session is open.
   func opened() async -> Bool { await wait { self.serving != nil } }
 
-  /// Leaves the board: says goodbye to the members, and closes the file; returns when that is done.
+  /// Leaves the board: sends an exit message to the members, and closes the file.
   ///
-  /// That takes 2 s at most for members that do not answer. ``changes`` then ends, and commands
-  /// fail with `ending`. ``Boards/with(identity:name:directory:options:_:)`` leaves all boards.
+  /// If members do not answer, leaving takes at most 2 s. ``changes`` then ends, and commands fail
+  /// with `ending`. ``Boards/with(identity:name:directory:options:_:)`` leaves all boards.
   public func leave() async {
     requestEnd()
     await life?.value
@@ -216,7 +216,7 @@ extension SharedBoard {
     await persistence.room()
   }
 
-  /// Lets a caller of ``perform(_:)`` wait no longer.
+  /// Ends the wait of a caller of ``perform(_:)``.
   private func cancel(_ caller: Int) { answers.answer(caller, with: .failure(.callerCanceled)) }
 
   /// Waits until everything recorded so far is on disk.

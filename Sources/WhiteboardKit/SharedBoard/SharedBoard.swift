@@ -42,7 +42,7 @@ public actor SharedBoard {
     members: members,
     persistence: persistence
   )
-  /// The pending requests to join, and other questions to the user.
+  /// The pending requests to join, and the other questions to the user.
   private(set) lazy var invitations = Invitations(runtime)
   /// The answers to commands.
   private(set) lazy var answers = CommandAnswers(
@@ -61,7 +61,7 @@ public actor SharedBoard {
 
   /// The phase of the board.
   var phase = BoardPhase.starting
-  /// Whether the board ends only until the program is next started.
+  /// Whether the program will open the board again at its next start.
   private(set) var comesBack = false
   /// The owner's key and rights, if the local user owns a new board; nil for other boards.
   var owner: BoardOwner?
@@ -101,7 +101,7 @@ public actor SharedBoard {
   /// - Throws: ``WhiteboardError`` if the board cannot be opened, cannot continue, or its script
   ///   failed.
   package func run() async throws(WhiteboardError) {
-    // A separate task, which is awaited below but not canceled with the caller: a node that ends
+    // A separate task, which is awaited below but not canceled with the caller: a board that ends
     // must still leave the session and write the file.
     let running = Task { await self.live() }
     life = running
@@ -123,7 +123,7 @@ public actor SharedBoard {
       for await job in runtime.jobs {
         group.addTask { await job(self) }
       }
-      // The node has ended, so its remaining jobs are not needed.
+      // The board has ended, so its remaining jobs are not needed.
       group.cancelAll()
     }
   }
@@ -137,7 +137,7 @@ public actor SharedBoard {
     end(.asked)
   }
 
-  /// Runs a job concurrently until it returns or the node ends.
+  /// Runs a job concurrently until it returns or the board ends.
   func spawn(_ job: @escaping BoardRuntime.Job) { runtime.spawn(job) }
 
   private func main() async {
@@ -153,7 +153,7 @@ public actor SharedBoard {
 
   // MARK: - The board
 
-  /// The part that finds and joins the board; nil if the node hosts a board, or has joined it.
+  /// The part that finds and joins the board; nil unless the board is being joined.
   var joiner: Joiner? {
     if case .joining(let joiner) = phase { joiner } else { nil }
   }
@@ -186,10 +186,10 @@ public actor SharedBoard {
 
   // MARK: - Ending
 
-  /// The reason why the node ends; nil while it runs.
+  /// The reason why the board ends; nil while it runs.
   var ending: BoardRuntime.Ending? { runtime.ending }
 
-  /// Makes the node end; only the first reason counts.
+  /// Ends the board for the given reason; later calls do nothing.
   func end(_ reason: BoardRuntime.Ending) { runtime.end(reason) }
 
   /// Resumes all waiters whose condition can no longer become true.
@@ -210,7 +210,7 @@ public actor SharedBoard {
 
   /// Waits until a condition holds.
   ///
-  /// - Returns: Whether the condition held; false if the time ran out or the node ends.
+  /// - Returns: Whether the condition held; false if the time ran out or the board ends.
   func wait(timeout: Duration? = nil, until holds: @escaping () -> Bool) async -> Bool {
     await runtime.wait(timeout: timeout, until: holds)
   }

@@ -1,4 +1,4 @@
-/// The error with which opening or running a board ends.
+/// The error that prevents a board from opening, or ends it.
 public struct WhiteboardError: Error, Equatable, Sendable {
   /// The kind of error; its raw value is the exit status of the programs.
   public let code: Code
@@ -10,8 +10,9 @@ public struct WhiteboardError: Error, Equatable, Sendable {
   /// own copy.
   public let isRemoval: Bool
 
-  /// The end of the message of a refusal because of a missing code; a program that asks the user
-  /// for the code omits it.
+  /// The advice at the end of the message about a missing code.
+  ///
+  /// A program that asks the user for the code omits the advice.
   package static let codeAdvice = ": add --code WORDS"
 
   /// Creates an error.
@@ -27,7 +28,7 @@ public struct WhiteboardError: Error, Equatable, Sendable {
     problem = nil
   }
 
-  /// Creates the error for a node that ended with unsaved work.
+  /// Creates the error for a board that ended with unsaved work.
   package init(_ problem: SaveProblem) {
     code = .inputOutput
     message = problem.sentence

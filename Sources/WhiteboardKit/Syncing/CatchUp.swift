@@ -6,7 +6,7 @@ import WhiteboardSync
 
 /// Holds the commands of a joined peer until it has the board of at least one member.
 ///
-/// Confined to the isolation of its node.
+/// Confined to the actor of its board.
 final class CatchUp {
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration
@@ -15,7 +15,7 @@ final class CatchUp {
   private let members: Members
   /// Whether a member's answer to a catch-up request was applied.
   private var isCaughtUp = false
-  /// The deadline for commands that wait for the board; nil if none has waited yet.
+  /// The deadline for commands that wait for the board; nil until a command waits.
   private var deadline: ContinuousClock.Instant?
   /// Whether a command waits for the board.
   private(set) var isHolding = false
@@ -34,7 +34,9 @@ final class CatchUp {
     self.members = members
   }
 
-  /// Whether commands are held; false if a user types them, because the user sees the board's state.
+  /// Whether commands are held.
+  ///
+  /// They are not held if a user types them, because the user sees the board's state.
   private var holdsCommands: Bool { configuration.isGuest && !configuration.isTyped }
 
   /// Waits until the requirement of a command is met, if commands are held.
@@ -136,7 +138,7 @@ extension BoardEvent.Remark {
 }
 
 extension BoardConfiguration {
-  /// Whether the node opens another peer's board.
+  /// Whether the local peer joins the board of another peer.
   var isGuest: Bool {
     if case .join = part { true } else { false }
   }

@@ -4,7 +4,7 @@ import WhiteboardSync
 
 /// Waits until the boards of all members are equal, or contain all local changes (SYN-44).
 ///
-/// Confined to the isolation of its node.
+/// Confined to the actor of its board.
 final class Convergence {
   private let runtime: BoardRuntime
   private let configuration: BoardConfiguration

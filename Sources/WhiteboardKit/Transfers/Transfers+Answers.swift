@@ -6,7 +6,7 @@ import WhiteboardSync
 /// Catch-up answers, which travel as resources (SYN-13).
 extension Transfers {
   /// Returns the name and the request of a catch-up answer; nil if the resource with this name is
-  /// not one.
+  /// not an answer.
   static func answer(named name: String) -> (name: ResourceDTO, request: UInt64)? {
     guard let name = try? ResourceDTO(name: name), name.type == .whiteboard,
       let request = name.request

@@ -90,7 +90,7 @@ extension Transfers {
         size += UInt64(chunk.count)
       }
       try await stream.finish()
-      // The peer closes its direction after it has read this one to the end.
+      // The peer closes its direction of the stream after it has read all of the file.
       for try await _ in stream.inbound {}
     } catch let error as SessionError {
       failure = CommandError(error)

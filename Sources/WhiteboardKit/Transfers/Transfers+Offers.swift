@@ -13,7 +13,7 @@ extension Transfers {
   /// is not asked again when a transfer resumes.
   private static let acceptedLimit = 256
 
-  /// Decides about a resource that this node did not request (SYN-13, SYN-37, RES-8).
+  /// Decides about a resource that the local peer did not request (SYN-13, SYN-37, RES-8).
   ///
   /// A catch-up answer or a photo is refused. Any other resource is a file for the user. If the
   /// configuration requires it, the function asks the user and waits for the answer, until its task
@@ -79,7 +79,7 @@ extension Transfers {
         runtime.spawn { node in await node.commandRunner.runDueCommands() }
       }
     } onCancel: {
-      // This resumes the canceled call.
+      // Ending the offer resumes the canceled call.
       Task { await node.offerEnded(info.id, number) }
     }
   }
@@ -114,7 +114,7 @@ extension Transfers {
     offer.decision.resume(returning: false)
   }
 
-  /// Ends all offers, because the node ends.
+  /// Ends all offers, because the board ends.
   func endFileOffers() {
     for id in offers.keys.sorted(by: { $0.text < $1.text }) { endOffer(id, .over) }
   }

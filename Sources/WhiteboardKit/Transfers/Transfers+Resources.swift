@@ -11,7 +11,7 @@ import WhiteboardSync
 extension Transfers {
   // MARK: - The events of resources
 
-  /// Returns whether this node requested the offered resource: an answer (SYN-13) or an asset
+  /// Returns whether the local peer requested the offered resource: an answer (SYN-13) or an asset
   /// (SYN-37).
   func isRequested(_ info: ResourceInfo) -> Bool {
     if let answer = Transfers.answer(named: info.name.raw) { return wantsAnswer(answer.name, info) }
@@ -228,7 +228,7 @@ extension Transfers {
 }
 
 extension Direction {
-  /// Creates the direction of an event from that of a transfer.
+  /// Creates the direction of an event from the direction of a transfer.
   init(_ direction: ResourceInfo.Direction) {
     self = direction == .incoming ? .incoming : .outgoing
   }

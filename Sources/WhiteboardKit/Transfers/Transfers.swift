@@ -4,7 +4,7 @@ import WhiteboardSync
 
 /// The resources and streams of the session: catch-up answers, photos, and the files of users.
 ///
-/// Confined to the isolation of its node.
+/// Confined to the actor of its board.
 final class Transfers {
   /// A transfer that `cancel` can stop.
   struct PendingTransfer {
