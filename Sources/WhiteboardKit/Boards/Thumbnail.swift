@@ -85,7 +85,7 @@ package enum Thumbnail {
       var low = first.centerPosition
       var high = first.centerPosition
       for snapshot in snapshots {
-        // A circle around the object contains it at any angle.
+        // A circle around the object contains the object at any angle of rotation.
         let reach = snapshot.scale * (snapshot.size.width + snapshot.size.height) / 2
         low = Point(
           x: min(low.x, snapshot.centerPosition.x - reach),

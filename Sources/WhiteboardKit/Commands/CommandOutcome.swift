@@ -2,9 +2,9 @@ import Whiteboard
 
 /// The result of a command.
 public struct CommandOutcome: Equatable, Sendable {
-  /// The object that the command created or changed, if it is for one object.
+  /// The object that the command created or changed, if the command is for one object.
   public var id: ObjectID?
-  /// The objects that the command created or changed, if it can be for several objects.
+  /// The objects that the command created or changed, if the command accepts several objects.
   public var ids: [ObjectID]?
   /// The ids of the transfers that the command started.
   public var transfers: [String]?

@@ -95,9 +95,9 @@ extension BoardEvent {
     package var verb: String
     /// The request id of the command.
     package var request: RequestMark?
-    /// The object that the command created or changed, if it is for one object.
+    /// The object that the command created or changed, if the command is for one object.
     package var id: String?
-    /// The objects that the command created or changed, if it can be for several objects.
+    /// The objects that the command created or changed, if the command accepts several objects.
     package var ids: [String]?
     /// The ids of the transfers or streams that the command created.
     package var transfers: [String]?

@@ -146,7 +146,7 @@ extension BoardEvent {
 
   /// The display name and icon of a member, reported after a change or as the answer to `profile`.
   package struct Profile: Encodable, Sendable {
-    /// The peer id of the member; in the answer to a command, that of the local member.
+    /// The peer id of the member; in the answer to a command, the local peer id.
     package var peer: String
     /// Its display name.
     package var name: String

@@ -21,7 +21,7 @@ extension BoardEvent {
     package var zIndex: String
     /// The time of the last change, in the format of RFC 3339.
     package var updatedAt: String
-    /// The color, `#rrggbbaa`; nil if the object has none of its own.
+    /// The color, `#rrggbbaa`; nil if the object uses the default color.
     package var color: String?
     /// The characters of a text object.
     package var text: String?
@@ -119,8 +119,8 @@ extension BoardEvent.ObjectDescription {
     )
   }
 
-  /// Creates the description of a group; its center and size are those of the rectangle around its
-  /// members.
+  /// Creates the description of a group; its center and size are the center and size of the
+  /// rectangle around its members.
   init(
     group id: ObjectID,
     of members: [ObjectSnapshot],

@@ -3,7 +3,7 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Performing the actions of the replica.
+/// Performs the actions of the replica.
 extension ActiveBoard {
   /// Performs the replica's actions in order, and schedules the next timed work.
   func performActions() {

@@ -29,7 +29,7 @@ final class ActiveBoard {
   let convergence: Convergence
   let versions: BoardVersions
   let files: ImportExport
-  /// Runs the commands that change the board.
+  /// The part that runs the commands that change the board.
   let editor: BoardEditor
 
   init(
@@ -122,7 +122,7 @@ final class ActiveBoard {
 
   var session: Session { boardSession.session }
 
-  /// Stores the title of the board, so that lists and commands can find the board by it.
+  /// Stores the title of the board, so that lists and commands can find the board by its title.
   nonisolated(nonsending) func storeTitle() async {
     guard let document = persistence.document, configuration.recordingFile == nil else { return }
     do throws(DocumentError) {

@@ -34,7 +34,7 @@ final class BoardSession {
 
   // MARK: - The name
 
-  /// Stores the title of the board, so that lists and commands can find the board by it.
+  /// Stores the title of the board, so that lists and commands can find the board by its title.
   ///
   /// A board without a name takes its name from the title.
   ///

@@ -123,8 +123,8 @@ struct IncomingEvents {
     return verdict
   }
 
-  /// Removes and returns the next event, of the first member in turn that has not used up its
-  /// share.
+  /// Removes and returns the next event: that of the first member in turn that has processor time
+  /// left.
   mutating func next(now: Duration) -> Step {
     if let event = urgent.popFirst() {
       count -= 1

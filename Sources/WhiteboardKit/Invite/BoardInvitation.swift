@@ -84,8 +84,10 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
     }
   }
 
-  /// Returns the addresses of the local network, then those of the Internet, and loopback addresses
-  /// last; the order within each group stays.
+  /// Returns the addresses of the local network, then addresses of the Internet, then loopback
+  /// addresses.
+  ///
+  /// The order within each group does not change.
   static func sorted(_ hosts: [String]) -> [String] {
     func rank(_ host: String) -> Int {
       let parts = host.split(separator: ".").compactMap { UInt8($0) }

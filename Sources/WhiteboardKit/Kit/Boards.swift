@@ -106,7 +106,8 @@ public struct Boards: Sendable {
       do {
         result = try await body(boards)
       } catch {
-        // The error of `body` came first, and explains more.
+        // The error of `body` is thrown instead of an error of `close`, because it came first and
+        // explains more.
         try? await open.close()
         throw error
       }
@@ -217,7 +218,7 @@ private actor OpenBoards {
     return board
   }
 
-  /// Returns the open board with a session; nil if there is none.
+  /// Returns the open board that has the given session; nil if there is none.
   func board(of session: SessionID) async -> SharedBoard? {
     // If a board is joined again while it is being left, both are in the list; the later one is
     // current.

@@ -262,7 +262,7 @@ public struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The board to join, as a user can name it.
+/// The ways in which a user can name the board to join.
 public enum JoinTarget: Equatable, Sendable {
   /// The only board nearby.
   case nearby

@@ -49,7 +49,7 @@ final class LocalRemoval {
     runtime.changed()
   }
 
-  /// Handles that the host admitted the local peer again.
+  /// Records that the host admitted the local peer again.
   func readmitted() {
     guard removal != nil else { return }
     removal = nil
@@ -168,8 +168,8 @@ final class LocalRemoval {
 
   // MARK: - Refused joins
 
-  /// Explains the refusal of a join request because the local peer was removed, and stores the
-  /// removal with the local copy.
+  /// Explains that a join request was refused because the host had removed the local peer, and
+  /// stores the removal with the local copy.
   ///
   /// - Parameters:
   ///   - error: The refusal.

@@ -153,7 +153,8 @@ extension Persistence {
       if queue.kept < work.mark {
         failed(error, work)
       } else {
-        // All changes are in the log. There may be space for a keyframe later.
+        // All changes are already in the log. The keyframe is retried, because the disk may have
+        // space for it later.
         nextKeyframe = runtime.clock.now + .seconds(30)
         configuration.logger.warning(
           "A keyframe was not written.",

@@ -233,7 +233,7 @@ final class Persistence {
 
   /// Waits until everything recorded so far is stored.
   ///
-  /// - Throws: The error of writing it.
+  /// - Throws: The error of the failed write.
   nonisolated(nonsending) func storeAll() async throws(DocumentError) {
     let mark = queue.recorded
     write()

@@ -106,7 +106,7 @@ extension BoardEvent.SettingsDescription {
   init(_ settings: BoardSettings) {
     self.init(
       title: settings.title,
-      // A fully transparent background counts as none.
+      // A fully transparent background is reported as no background.
       background: settings.background.flatMap { $0 & 0xFF == 0 ? nil : ColorText.text($0) },
       grid: settings.grid,
       language: settings.language

@@ -167,7 +167,7 @@ final class CommandRunner {
     runtime.changed()
   }
 
-  /// Runs a command concurrently with later ones, and answers it when it returns.
+  /// Runs a command concurrently with later commands, and answers it when it finishes.
   func runConcurrently(
     _ request: CommandRequest,
     _ body: @escaping @Sendable (isolated SharedBoard) async throws(CommandError) -> [String]

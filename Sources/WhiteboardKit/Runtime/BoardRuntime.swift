@@ -124,8 +124,8 @@ final class BoardRuntime {
     deliver()
   }
 
-  /// The approximate number of bytes of all events so far, without those merged into a pending
-  /// event.
+  /// The approximate number of bytes of all events so far, not counting events that were merged
+  /// into a pending event.
   var emittedBytes: Int { pump.appendedBytes }
 
   private func deliver() {

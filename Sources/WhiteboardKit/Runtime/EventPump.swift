@@ -12,8 +12,8 @@ struct EventPump {
   ///
   /// It exceeds twice the capacity only if one of the events is large.
   private var tellingBytes = 0
-  /// The approximate number of bytes of all events so far, without those merged into a pending
-  /// event.
+  /// The approximate number of bytes of all events so far, not counting events that were merged
+  /// into a pending event.
   private(set) var appendedBytes = 0
   /// For each object, the index of its pending event that a later event may replace.
   private var replaceable: [String: Int] = [:]
@@ -52,7 +52,8 @@ struct EventPump {
       }
       replaceable[id] = pending.count
     case .selection(let id): replaceable[id] = nil
-    // An answer or a message may refer to the objects as they were at that time.
+    // An answer or a message may refer to the current state of an object, so later events must not
+    // replace earlier ones.
     case .other: replaceable = [:]
     }
     let weight = event.weight
@@ -78,7 +79,7 @@ struct EventPump {
     return pending
   }
 
-  /// Handles that the sink has accepted the events, or failed.
+  /// Records that the sink has accepted the events, or failed.
   ///
   /// - Returns: The waiters to resume.
   mutating func end(_ error: OutputError?) -> [CheckedContinuation<Void, Never>] {

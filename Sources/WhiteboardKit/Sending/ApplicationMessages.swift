@@ -97,7 +97,7 @@ final class ApplicationMessages {
   /// Whether all messages are answered.
   var isEmpty: Bool { deliveries.isEmpty }
 
-  /// Handles that the session accepted a message, and requests confirmations from its recipients.
+  /// Records that the session accepted a message, and requests confirmations from its recipients.
   func accepted(_ number: Int, _ receipt: SendReceipt) {
     for peer in deliveries.taken(number, receipt) {
       runtime.spawn { node in await node.board?.messages.awaitConfirmations(by: peer) }

@@ -28,7 +28,7 @@ struct SendQueue {
     let first: Int
   }
 
-  /// Distinguishes this queue from earlier ones for the same route.
+  /// A number that distinguishes this queue from earlier queues for the same route.
   let number: Int
 
   private var entries: [PeerID: Entry] = [:]

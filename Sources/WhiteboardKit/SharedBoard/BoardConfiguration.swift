@@ -147,7 +147,8 @@ package struct BoardConfiguration: Sendable {
   package var catchUpTimeout = Duration.seconds(30)
   /// Whether to use a copy of another peer's board offline, without announcing or searching.
   package var isOffline = false
-  /// The time after which a new member that sent no introduction counts as one without a board.
+  /// The time after which a new member that sent no introduction counts as a member without a
+  /// board.
   var introductionTime = Duration.seconds(5)
   /// A function that runs before the board reads the first event of its session.
   ///

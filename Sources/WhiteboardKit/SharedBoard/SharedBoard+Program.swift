@@ -120,7 +120,7 @@ extension SharedBoard {
   ///   - target: The display name, id or id prefix of the member.
   ///   - role: The new role.
   /// - Throws: ``CommandError`` if there is no such member, or the local member is not allowed to
-  ///   change its role.
+  ///   change the member's role.
   package func changeRole(of target: String, to role: BoardRole) throws(CommandError) {
     guard let board else { throw CommandError(.notConnected, "no other member is connected") }
     try board.roles.change(target, to: role)

@@ -4,7 +4,7 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The phases of a board: it hosts or joins, serves until the end, and leaves.
+/// The phases of a running board: hosting or joining, serving, and leaving.
 extension SharedBoard {
   /// Hosts or joins a board, and serves it until the user, the script or an error ends it.
   ///
@@ -292,7 +292,7 @@ extension SharedBoard {
 }
 
 extension WhiteboardError {
-  /// Creates the error of a program that could not open a session.
+  /// Creates the error with which a program ends if it could not open a session.
   package init(_ error: SessionError) {
     let code: Code =
       switch error.code {

@@ -50,11 +50,11 @@ public actor SharedBoard {
     configuration.script,
     persistence: persistence
   )
-  /// Reads and runs commands.
+  /// The part that reads and runs commands.
   private(set) lazy var commandRunner = makeCommandRunner()
   /// The boards nearby, and the announcement of the local one.
   private(set) lazy var discovery = BoardDiscovery(runtime, configuration, members: members)
-  /// Publishes changes to the readers of ``changes``.
+  /// The publisher of changes to the readers of ``changes``.
   let publisher: ChangePublisher
   /// The buffers of the readers of ``changes``.
   nonisolated let readers: ChangeReaders
@@ -108,7 +108,7 @@ public actor SharedBoard {
     await withTaskCancellationHandler {
       await running.value
     } onCancel: {
-      // This task returns soon; no code awaits it.
+      // This task returns soon, so no code awaits it.
       Task { await self.end(.asked) }
     }
     await runtime.flush()

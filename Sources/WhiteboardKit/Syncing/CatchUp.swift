@@ -71,7 +71,7 @@ final class CatchUp {
     return nil
   }
 
-  /// Handles that the answer of a member was applied; reports only the first one.
+  /// Records that the answer of a member was applied; reports only the first answer.
   func caughtUp(with member: MemberID) {
     guard !isCaughtUp, hasArrived(from: member) else { return }
     isCaughtUp = true

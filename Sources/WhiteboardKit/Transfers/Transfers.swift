@@ -22,7 +22,7 @@ final class Transfers {
   /// An unanswered file offer of a member.
   struct FileOffer {
     let info: ResourceInfo
-    /// Distinguishes this offer from a later one of the same transfer.
+    /// A number that distinguishes this offer from a later offer of the same transfer.
     let number: Int
     let offeredAt: ContinuousClock.Instant
     let decision: CheckedContinuation<Bool, Never>
