@@ -13,6 +13,9 @@ final class SessionEvents {
   private let localRemoval: LocalRemoval
   private let discovery: BoardDiscovery
   private let reader: SessionReader
+  /// Whether no event will be handled any more.
+  private var hasEnded = false
+  private var endWaiter: CheckedContinuation<Void, Never>?
 
   private var session: Session { board.session }
   private var replica: Replica { board.replica }
@@ -38,6 +41,7 @@ final class SessionEvents {
 
   /// Handles events until the session ends, and then removes all members and ends their deliveries.
   nonisolated(nonsending) func handle() async {
+    defer { ended() }
     await reader.handleEvents { handle($0) }
     let reason = session.endReason?.code.rawValue ?? "ending"
     for peer in members.ids {
@@ -50,6 +54,31 @@ final class SessionEvents {
     }
     discovery.stopAnnouncing()
     runtime.changed()
+  }
+
+  /// Waits until the events of the ended session are handled, so that none of them changes the board later.
+  ///
+  /// - Parameter limit: The time at which the remaining events are dropped. Other members have the
+  ///   changes in them.
+  nonisolated(nonsending) func finish(before limit: ContinuousClock.Instant) async {
+    defer { checkIsolation(#isolation) }
+    guard !hasEnded else { return }
+    runtime.spawn { [clock = runtime.clock] board in
+      try? await clock.sleep(until: limit)
+      board.serving?.events.drop()
+    }
+    await withCheckedContinuation { endWaiter = $0 }
+  }
+
+  private func drop() {
+    reader.dropEvents()
+    ended()
+  }
+
+  private func ended() {
+    hasEnded = true
+    endWaiter?.resume()
+    endWaiter = nil
   }
 
   private func handle(_ event: SessionEvent) {

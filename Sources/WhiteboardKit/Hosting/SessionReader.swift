@@ -18,6 +18,8 @@ final class SessionReader {
   /// session.
   private let signals: AsyncStream<Void>
   private let signalSource: AsyncStream<Void>.Continuation
+  /// Whether the remaining events are dropped.
+  private var dropsEvents = false
 
   init(_ runtime: BoardRuntime, _ persistence: Persistence, _ session: Session) {
     self.runtime = runtime
@@ -42,13 +44,19 @@ final class SessionReader {
     signalSource.finish()
   }
 
-  /// Handles events until the session has ended and all events are handled.
+  /// Drops all events that are not handled yet, and all later ones.
+  func dropEvents() {
+    dropsEvents = true
+    signalSource.finish()
+  }
+
+  /// Handles events until the session has ended and all events are handled or dropped.
   ///
   /// - Parameter handle: A function that handles one event.
   nonisolated(nonsending) func handleEvents(_ handle: (SessionEvent) -> Void) async {
     var signal = signals.makeAsyncIterator()
     var work = 0.0
-    while true {
+    while !dropsEvents {
       switch incoming.next(now: runtime.uptime) {
       case .handle(let event, let peer):
         let caused = measureWork { handle(event) }

@@ -287,6 +287,8 @@ extension SharedBoard {
       runtime.replaceEnding(.failed(firstFailure))
     }
     await serving.board.session.leave(untilNextStart: comesBack)
+    // A change that arrives while the file is being closed would count as unsaved work.
+    await serving.events.finish(before: runtime.clock.now + .seconds(1))
     await persistence.close()
   }
 }
