@@ -29,7 +29,8 @@ let package = Package(
   name: "whiteboard",
   // Programs are not products, so that packages that use a library do not need their dependencies.
   products: [
-    Product.of("AvahiDiscovery"), .of("PeerDiscovery"), .of("PeerSession"), .of("PeerWire"),
+    Product.of("AvahiDiscovery"), .of("PeerCore"), .of("PeerDiscovery"), .of("PeerSession"),
+    .of("PeerWire"),
     .of("SessionReplay"), .of("Whiteboard"), .of("WhiteboardDocument"), .of("WhiteboardKit"),
     .of("WhiteboardSync"),
   ],
@@ -54,17 +55,19 @@ let package = Package(
     .systemLibrary(name: "CTurboJPEG", providers: [.apt(["libturbojpeg0-dev"])]),
     .systemLibrary(name: "CWebP", providers: [.apt(["libwebp-dev"])]),
     .systemLibrary(name: "CQRCode", providers: [.apt(["libqrencode-dev"])]),
-    .target(name: "PeerDiscovery", swiftSettings: settings),
+    .target(name: "PeerCore", swiftSettings: settings),
+    .target(name: "PeerDiscovery", dependencies: ["PeerCore"], swiftSettings: settings),
     .target(
       name: "AvahiDiscovery",
       dependencies: ["CAvahi", "PeerDiscovery"],
       swiftSettings: settings
     ),
-    .target(name: "PeerWire", swiftSettings: settings),
+    .target(name: "PeerWire", dependencies: ["PeerCore"], swiftSettings: settings),
     .target(
       name: "PeerSession",
       dependencies: [
-        "PeerDiscovery", "PeerWire", crypto, logging, nioConcurrencyHelpers, nioCore, nioPosix,
+        "PeerCore", "PeerDiscovery", "PeerWire", crypto, logging, nioConcurrencyHelpers, nioCore,
+        nioPosix,
         .product(name: "CryptoExtras", package: "swift-crypto"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "NIOTLS", package: "swift-nio"),
@@ -75,17 +78,18 @@ let package = Package(
     ),
     .target(
       name: "Whiteboard",
+      dependencies: ["PeerCore"],
       swiftSettings: settings,
       linkerSettings: [.linkedLibrary("m")]
     ),
     .target(
       name: "WhiteboardSync",
-      dependencies: ["Whiteboard", crypto],
+      dependencies: ["PeerCore", "Whiteboard", crypto],
       swiftSettings: settings
     ),
     .target(
       name: "WhiteboardDocument",
-      dependencies: ["Whiteboard", crypto, grdb],
+      dependencies: ["PeerCore", "Whiteboard", crypto, grdb],
       swiftSettings: settings
     ),
     .target(name: "QRCode", dependencies: ["CQRCode"], swiftSettings: settings),
@@ -106,7 +110,7 @@ let package = Package(
     .target(
       name: "WhiteboardKit",
       dependencies: [
-        "AvahiDiscovery", "PeerDiscovery", "PeerSession", "SessionReplay", "Whiteboard",
+        "AvahiDiscovery", "PeerCore", "PeerDiscovery", "PeerSession", "SessionReplay", "Whiteboard",
         "WhiteboardDocument",
         "WhiteboardExport", "WhiteboardRendering", "WhiteboardSync", crypto, logging,
         nioConcurrencyHelpers, nioCore,
@@ -187,8 +191,8 @@ let package = Package(
     .target(
       name: "SessionReplay",
       dependencies: [
-        "PeerDiscovery", "PeerSession", "Whiteboard", "WhiteboardDocument", "WhiteboardSync",
-        crypto, logging,
+        "PeerCore", "PeerDiscovery", "PeerSession", "Whiteboard", "WhiteboardDocument",
+        "WhiteboardSync", crypto, logging,
       ],
       swiftSettings: settings
     ),
@@ -202,7 +206,11 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
-    .target(name: "PeerTestKit", dependencies: ["PeerDiscovery"], path: "Tests/PeerTestKit"),
+    .target(
+      name: "PeerTestKit",
+      dependencies: ["PeerCore", "PeerDiscovery"],
+      path: "Tests/PeerTestKit"
+    ),
     .target(
       name: "BoardWorlds",
       dependencies: ["PeerTestKit", "Whiteboard", "WhiteboardSync", crypto],
@@ -241,16 +249,19 @@ let package = Package(
       path: "Tests/Benchmarks/Relay",
       swiftSettings: settings
     ),
-    .testTarget(name: "PeerDiscoveryTests", dependencies: ["PeerDiscovery", "PeerTestKit"]),
+    .testTarget(
+      name: "PeerDiscoveryTests",
+      dependencies: ["PeerCore", "PeerDiscovery", "PeerTestKit"]
+    ),
     .testTarget(
       name: "AvahiDiscoveryTests",
-      dependencies: ["AvahiDiscovery", "CAvahi", "PeerDiscovery", "PeerTestKit"]
+      dependencies: ["AvahiDiscovery", "CAvahi", "PeerCore", "PeerDiscovery", "PeerTestKit"]
     ),
-    .testTarget(name: "PeerWireTests", dependencies: ["PeerTestKit", "PeerWire"]),
+    .testTarget(name: "PeerWireTests", dependencies: ["PeerCore", "PeerTestKit", "PeerWire"]),
     .testTarget(
       name: "PeerSessionTests",
       dependencies: [
-        "PeerDiscovery", "PeerSession", "PeerTestKit", "PeerWire", crypto, logging,
+        "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "PeerWire", crypto, logging,
         nioConcurrencyHelpers, nioCore, nioPosix,
         .product(name: "SwiftASN1", package: "swift-asn1"),
         .product(name: "X509", package: "swift-certificates"),
@@ -267,7 +278,7 @@ let package = Package(
     .testTarget(
       name: "WhiteboardKitTests",
       dependencies: [
-        "CommandLines", "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard",
+        "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard",
         "WhiteboardDemo", "WhiteboardDocument", "WhiteboardExport", "WhiteboardKit",
         "WhiteboardRendering", "WhiteboardSync", "WhiteboardTerminal", logging,
       ]
@@ -275,7 +286,7 @@ let package = Package(
     .testTarget(
       name: "CommandLinesTests",
       dependencies: [
-        "CommandLines", "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard",
+        "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit", "Whiteboard",
         "WhiteboardKit", "WhiteboardRendering",
       ]
     ),
@@ -290,7 +301,8 @@ let package = Package(
     .testTarget(
       name: "WhiteboardRelayTests",
       dependencies: [
-        "CommandLines", "PeerDiscovery", "PeerSession", "PeerTestKit", "WhiteboardDocument",
+        "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerTestKit",
+        "WhiteboardDocument",
         "WhiteboardKit", "WhiteboardRelay", logging,
       ]
     ),

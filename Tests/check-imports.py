@@ -14,10 +14,11 @@ import sys
 
 # Pure targets, which compute values from values. They do not even import Foundation.
 PURE = {
-    "PeerWire": set(),
-    "Whiteboard": set(),
-    "WhiteboardExport": {"Whiteboard", "WhiteboardRendering"},
-    "WhiteboardRendering": {"Whiteboard"},
+    "PeerCore": set(),
+    "PeerWire": {"PeerCore"},
+    "Whiteboard": {"PeerCore"},
+    "WhiteboardExport": {"PeerCore", "Whiteboard", "WhiteboardRendering"},
+    "WhiteboardRendering": {"PeerCore", "Whiteboard"},
 }
 # Modules that only these targets (and tests) may import.
 CONFINED = {

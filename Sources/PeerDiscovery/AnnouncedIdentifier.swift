@@ -1,3 +1,5 @@
+import PeerCore
+
 /// An identifier of fixed size that an announcement carries as base32.
 ///
 /// An announced identifier is only a claim; the handshake of the session proves it.
@@ -23,7 +25,7 @@ extension AnnouncedIdentifier {
   ///
   /// The canonical text is lower case and has no padding; its unused bits are zero.
   public init?(text: some StringProtocol) {
-    guard let bytes = Base32.decode(text.utf8, byteCount: Self.byteCount) else { return nil }
+    guard let bytes = try? Base32.decode(text, byteCount: Self.byteCount) else { return nil }
     self.init(checked: bytes)
   }
 

@@ -1,3 +1,5 @@
+import PeerCore
+
 /// The information that a peer publishes about itself and one of its boards.
 ///
 /// Other peers read it before they connect. All of it is only claimed: the handshake proves the
@@ -204,7 +206,7 @@ public struct Announcement: Hashable, Sendable {
     in info: DiscoveryInfo
   ) throws(AnnouncementError) -> Identifier {
     guard let value = info[key.rawValue] else { throw .missing(key.rawValue) }
-    guard let bytes = Base32.decode(value, byteCount: Identifier.byteCount) else {
+    guard let bytes = try? Base32.decode(value.span, byteCount: Identifier.byteCount) else {
       throw .illegal(key.rawValue)
     }
     return Identifier(checked: bytes)

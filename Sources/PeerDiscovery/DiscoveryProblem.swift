@@ -1,3 +1,5 @@
+import PeerCore
+
 /// The reason why the discovery system cannot find peers or publish announcements at the moment.
 ///
 /// None of these problems ends a session or a connection to a given address or join link.

@@ -1,3 +1,5 @@
+import PeerCore
+
 /// The DNS-SD instance name of one advertised board of one peer.
 ///
 /// The name is `p-<26 characters of the peer id>-<8 of the session id>`. It contains no name of a

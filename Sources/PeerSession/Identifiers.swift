@@ -1,3 +1,4 @@
+import PeerCore
 import PeerWire
 
 /// The identity of a peer: the SHA-256 of its certificate's DER SubjectPublicKeyInfo (LNK-2).

@@ -1,3 +1,4 @@
+import PeerCore
 import PeerDiscovery
 
 /// One step of an attempt to join, to show to a waiting user.

@@ -1,3 +1,4 @@
+import PeerCore
 import PeerDiscovery
 
 /// An ordered byte stream to and from one peer, over its own connection.

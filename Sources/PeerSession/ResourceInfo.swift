@@ -1,3 +1,4 @@
+import PeerCore
 import PeerDiscovery
 
 /// The properties of a transfer that are known before its bytes.

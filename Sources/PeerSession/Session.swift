@@ -1,5 +1,6 @@
 import NIOConcurrencyHelpers
 import NIOCore
+import PeerCore
 import PeerDiscovery
 import PeerWire
 

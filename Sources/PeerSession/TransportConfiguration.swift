@@ -1,4 +1,5 @@
 import Logging
+import PeerCore
 import PeerDiscovery
 import PeerWire
 

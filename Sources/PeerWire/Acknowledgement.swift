@@ -1,3 +1,5 @@
+import PeerCore
+
 /// The payload of an ACK frame: the number of the last message part that the receiver holds
 /// (MSG-4).
 public enum Acknowledgement {

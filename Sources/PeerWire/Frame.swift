@@ -1,3 +1,5 @@
+import PeerCore
+
 /// The frame types that this version knows (`Protocol/session.md`, 2).
 ///
 /// The numbers in parentheses are sections or rules of that document.

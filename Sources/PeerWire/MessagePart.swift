@@ -1,3 +1,5 @@
+import PeerCore
+
 /// The head of a MESSAGE frame's payload (`Protocol/session.md`, 6).
 public struct MessagePart: Equatable, Sendable {
   /// The part's sequence number, starting at 1 (MSG-2).

@@ -1,3 +1,5 @@
+import PeerCore
+
 /// A message between a member and a relay about other peers (`Protocol/session.md`, 11.2).
 ///
 /// It is the content of a MESSAGE whose first part has flag 8. A payload follows the heads of

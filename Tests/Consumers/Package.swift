@@ -12,7 +12,10 @@ let package = Package(
     ),
     .executableTarget(
       name: "chat",
-      dependencies: [.product(name: "PeerSession", package: "whiteboard")]
+      dependencies: [
+        .product(name: "PeerCore", package: "whiteboard"),
+        .product(name: "PeerSession", package: "whiteboard"),
+      ]
     ),
     .executableTarget(
       name: "shapes",

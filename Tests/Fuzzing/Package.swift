@@ -19,34 +19,50 @@ func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let package = Package(
   name: "fuzzing",
   targets: [
-    .target(name: "PeerWire", path: "Shared/PeerWire", swiftSettings: settings),
-    .target(name: "PeerDiscovery", path: "Shared/PeerDiscovery", swiftSettings: settings),
+    .target(name: "PeerCore", path: "Shared/PeerCore", swiftSettings: settings),
+    .target(
+      name: "PeerWire",
+      dependencies: ["PeerCore"],
+      path: "Shared/PeerWire",
+      swiftSettings: settings
+    ),
+    .target(
+      name: "PeerDiscovery",
+      dependencies: ["PeerCore"],
+      path: "Shared/PeerDiscovery",
+      swiftSettings: settings
+    ),
     .target(
       name: "WhiteboardTerminal",
       path: "Shared/WhiteboardTerminal/Input",
       swiftSettings: settings
     ),
-    .target(name: "Whiteboard", path: "Shared/Whiteboard", swiftSettings: settings),
+    .target(
+      name: "Whiteboard",
+      dependencies: ["PeerCore"],
+      path: "Shared/Whiteboard",
+      swiftSettings: settings
+    ),
     .target(
       name: "WhiteboardRendering",
-      dependencies: ["Whiteboard"],
+      dependencies: ["PeerCore", "Whiteboard"],
       path: "Shared/WhiteboardRendering",
       swiftSettings: settings
     ),
     .target(
       name: "WhiteboardExport",
-      dependencies: ["Whiteboard", "WhiteboardRendering"],
+      dependencies: ["PeerCore", "Whiteboard", "WhiteboardRendering"],
       path: "Shared/WhiteboardExport",
       swiftSettings: settings
     ),
     .target(name: "FuzzSupport", swiftSettings: settings),
-    fuzzer("frames", ["PeerWire"]),
+    fuzzer("frames", ["PeerCore", "PeerWire"]),
     fuzzer("messages", ["PeerWire"]),
     fuzzer("json", ["PeerWire"]),
     fuzzer("packets", ["PeerWire"]),
     fuzzer("datagrams", ["PeerWire"]),
-    fuzzer("base32", ["PeerWire"]),
-    fuzzer("discovery", ["PeerDiscovery"]),
+    fuzzer("base32", ["PeerCore"]),
+    fuzzer("discovery", ["PeerCore", "PeerDiscovery"]),
     fuzzer("keys", ["WhiteboardTerminal"]),
     fuzzer("imports", ["Whiteboard", "WhiteboardExport"]),
   ],

@@ -1,4 +1,4 @@
-import PeerDiscovery
+import PeerCore
 import Testing
 
 struct UntrustedTextTests {

@@ -1,3 +1,4 @@
+import PeerCore
 import PeerDiscovery
 
 /// One requirement that every implementation of discovery must meet, on any network.

@@ -1,3 +1,4 @@
+import PeerCore
 import PeerWire
 import Testing
 

@@ -1,4 +1,5 @@
 import CommandLines
+import PeerCore
 import PeerDiscovery
 import Testing
 import WhiteboardKit

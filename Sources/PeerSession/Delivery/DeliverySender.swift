@@ -1,4 +1,5 @@
 import NIOCore
+import PeerCore
 import PeerWire
 
 /// The messages to one peer that are not acknowledged yet, in order.

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import PeerCore
 import PeerDiscovery
 import PeerWire
 

@@ -1,5 +1,6 @@
 import Crypto
 import FoundationEssentials
+import PeerCore
 import PeerDiscovery
 import PeerWire
 

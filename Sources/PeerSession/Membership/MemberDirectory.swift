@@ -1,4 +1,5 @@
 import NIOCore
+import PeerCore
 import PeerDiscovery
 import PeerWire
 

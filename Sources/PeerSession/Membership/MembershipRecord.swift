@@ -1,4 +1,5 @@
 import FoundationEssentials
+import PeerCore
 import PeerDiscovery
 import PeerWire
 

@@ -1,6 +1,7 @@
 import Logging
 import NIOConcurrencyHelpers
 import NIOCore
+import PeerCore
 import PeerDiscovery
 import PeerWire
 

@@ -1,3 +1,4 @@
+import PeerCore
 import PeerDiscovery
 
 /// The state of a session that any thread may read; the session's event loop updates it.

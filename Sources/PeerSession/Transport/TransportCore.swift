@@ -3,6 +3,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import NIOSSL
+import PeerCore
 import PeerDiscovery
 import PeerWire
 

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import PeerCore
 import PeerDiscovery
 import PeerSession
 import WhiteboardDocument

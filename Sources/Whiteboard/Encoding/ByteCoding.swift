@@ -1,3 +1,5 @@
+import PeerCore
+
 /// A reader of the binary formats of `Protocol/board.md` that is safe for hostile input.
 ///
 /// A read past the end throws, and no read allocates more than the remaining bytes. The small reads
@@ -28,25 +30,21 @@ package struct ByteReader {
 
   /// Reads a ULEB128 number, which must have its shortest form.
   @inlinable package mutating func varint() throws(CodecError) -> UInt64 {
-    let first = try byte()
-    return first < 0x80 ? UInt64(first) : try varint(after: first)
+    if offset < bytes.count, bytes[offset] < 0x80 { return UInt64(try byte()) }
+    return try longVarint()
   }
 
-  /// Reads the rest of a ULEB128 number of two or more bytes.
-  @usableFromInline mutating func varint(after first: UInt8) throws(CodecError) -> UInt64 {
-    var result = UInt64(first & 0x7F)
-    var shift: UInt64 = 7
-    while true {
-      let next = try byte()
-      if shift == 63, next > 1 { throw .varint }
-      result |= UInt64(next & 0x7F) << shift
-      if next < 0x80 {
-        if next == 0 { throw .varint }
-        return result
-      }
-      shift += 7
-      if shift > 63 { throw .varint }
+  @usableFromInline mutating func longVarint() throws(CodecError) -> UInt64 {
+    var next = offset
+    let number: UInt64?
+    do throws(Varint.DecodingError) {
+      number = try Varint.read(from: bytes.span, at: &next)
+    } catch {
+      throw .varint
     }
+    guard let number else { throw .truncated }
+    offset = next
+    return number
   }
 
   /// Reads a number that is at most `limit`.
@@ -146,14 +144,7 @@ package struct ByteWriter {
   @inlinable package mutating func byte(_ byte: UInt8) { written.append(byte) }
 
   /// Appends a number as ULEB128 in its shortest form.
-  @inlinable package mutating func varint(_ number: UInt64) {
-    var rest = number
-    while rest >= 0x80 {
-      written.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-      rest >>= 7
-    }
-    written.append(UInt8(truncatingIfNeeded: rest))
-  }
+  @inlinable package mutating func varint(_ number: UInt64) { Varint.append(number, to: &written) }
 
   /// Appends a count or a length.
   @inlinable package mutating func count(_ number: Int) { varint(UInt64(number)) }

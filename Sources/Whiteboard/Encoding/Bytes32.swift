@@ -1,3 +1,5 @@
+import PeerCore
+
 /// A value of 32 bytes that is stored inline, for hashes and member ids.
 public struct Bytes32: Hashable, Comparable, Sendable {
   private let words: [4 of UInt64]
@@ -100,7 +102,7 @@ public struct MemberID: Hashable, Comparable, Sendable, CustomStringConvertible 
 
   /// Creates an id from its canonical text of 52 base32 characters; nil if `text` is malformed.
   public init?(_ text: String) {
-    guard let bytes = Base32.decode(text, count: 32) else { return nil }
+    guard let bytes = try? Base32.decode(text, byteCount: 32) else { return nil }
     self.init(bytes)
   }
 

@@ -1,3 +1,5 @@
+import PeerCore
+
 /// The author of operations: one run of one program on one board.
 ///
 /// The program chooses a new incarnation at every start, so that no dot is ever used twice (BRD-1).
@@ -21,7 +23,7 @@ public struct Incarnation: Hashable, Comparable, Sendable, CustomStringConvertib
   /// Creates an incarnation from its canonical text of 13 base32 characters; nil if `text` is
   /// malformed.
   public init?(_ text: some StringProtocol) {
-    guard let bytes = Base32.decode(text, count: 8) else { return nil }
+    guard let bytes = try? Base32.decode(text, byteCount: 8) else { return nil }
     self.init(exactly: bytes.reduce(0) { ($0 << 8) | UInt64($1) })
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import PeerCore
 import Whiteboard
 
 /// Information about one file of a library.

@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 /// The id of a board and of its session: 16 bytes.
@@ -18,7 +19,7 @@ public struct BoardID: Hashable, Sendable, CustomStringConvertible {
 
   /// Creates an id from its text form; nil unless it is 26 canonical base32 characters.
   public init?(_ text: String) {
-    guard let bytes = Base32.decode(text, count: Self.byteCount) else { return nil }
+    guard let bytes = try? Base32.decode(text, byteCount: Self.byteCount) else { return nil }
     self.init(bytes)
   }
 

@@ -23,15 +23,17 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
+    .target(name: "PeerCore", path: "Shared/PeerCore", swiftSettings: settings),
     .target(
       name: "Whiteboard",
+      dependencies: ["PeerCore"],
       path: "Shared/Whiteboard",
       // The moves of a game are not public.
       swiftSettings: settings + [.unsafeFlags(["-enable-testing"])]
     ),
     .target(
       name: "WhiteboardSync",
-      dependencies: ["Whiteboard", .product(name: "Crypto", package: "swift-crypto")],
+      dependencies: ["PeerCore", "Whiteboard", .product(name: "Crypto", package: "swift-crypto")],
       path: "Shared/WhiteboardSync",
       // Answers are not public.
       swiftSettings: settings + [.unsafeFlags(["-enable-testing"])]
@@ -39,7 +41,7 @@ let package = Package(
     .target(
       name: "WhiteboardDocument",
       dependencies: [
-        "Whiteboard", .product(name: "Crypto", package: "swift-crypto"),
+        "PeerCore", "Whiteboard", .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Shared/WhiteboardDocument",
@@ -48,7 +50,7 @@ let package = Package(
     ),
     .target(
       name: "WhiteboardRendering",
-      dependencies: ["Whiteboard"],
+      dependencies: ["PeerCore", "Whiteboard"],
       path: "Shared/WhiteboardRendering",
       swiftSettings: settings
     ),
@@ -58,14 +60,14 @@ let package = Package(
     .systemLibrary(name: "CWebP", path: "Shared/CWebP"),
     .target(
       name: "WhiteboardExport",
-      dependencies: ["Whiteboard", "WhiteboardRendering"],
+      dependencies: ["PeerCore", "Whiteboard", "WhiteboardRendering"],
       path: "Shared/WhiteboardExport",
       swiftSettings: settings
     ),
     .target(
       name: "WhiteboardPictures",
       dependencies: [
-        "CCairo", "CChafa", "CTurboJPEG", "CWebP", "Whiteboard", "WhiteboardExport",
+        "CCairo", "CChafa", "CTurboJPEG", "CWebP", "PeerCore", "Whiteboard", "WhiteboardExport",
         "WhiteboardRendering",
       ],
       path: "Shared/WhiteboardPictures",

@@ -29,12 +29,23 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
   ],
   targets: [
-    .target(name: "PeerWire", path: "Shared/PeerWire", swiftSettings: settings),
-    .target(name: "PeerDiscovery", path: "Shared/PeerDiscovery", swiftSettings: settings),
+    .target(name: "PeerCore", path: "Shared/PeerCore", swiftSettings: settings),
+    .target(
+      name: "PeerWire",
+      dependencies: ["PeerCore"],
+      path: "Shared/PeerWire",
+      swiftSettings: settings
+    ),
+    .target(
+      name: "PeerDiscovery",
+      dependencies: ["PeerCore"],
+      path: "Shared/PeerDiscovery",
+      swiftSettings: settings
+    ),
     .target(
       name: "PeerSession",
       dependencies: [
-        "PeerDiscovery", "PeerWire", crypto,
+        "PeerCore", "PeerDiscovery", "PeerWire", crypto,
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -51,12 +62,12 @@ let package = Package(
     ),
     .target(name: "FuzzSupport", path: "FuzzSupport", swiftSettings: settings),
     fuzzer("control", ["PeerSession", "PeerWire"]),
-    fuzzer("admission", ["PeerSession", "PeerWire", "PeerDiscovery"]),
+    fuzzer("admission", ["PeerCore", "PeerSession", "PeerWire", "PeerDiscovery"]),
     fuzzer("sealed", ["PeerSession", "PeerWire"]),
     fuzzer(
       "link",
       [
-        "PeerSession", "PeerWire", "PeerDiscovery", crypto,
+        "PeerCore", "PeerSession", "PeerWire", "PeerDiscovery", crypto,
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),

@@ -1,5 +1,6 @@
 import Crypto
 import NIOCore
+import PeerCore
 import PeerDiscovery
 import PeerTestKit
 import PeerWire

@@ -1,6 +1,7 @@
 import Crypto
 import NIOConcurrencyHelpers
 import NIOCore
+import PeerCore
 import PeerDiscovery
 import PeerTestKit
 import PeerWire

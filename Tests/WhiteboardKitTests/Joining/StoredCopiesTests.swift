@@ -1,3 +1,4 @@
+import PeerCore
 import PeerDiscovery
 import PeerSession
 import Testing

@@ -1,6 +1,7 @@
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
+import PeerCore
 import PeerDiscovery
 import PeerWire
 

@@ -1,6 +1,7 @@
 import Crypto
 import NIOConcurrencyHelpers
 import NIOPosix
+import PeerCore
 import PeerDiscovery
 
 /// The inbox: the resources that arrive from all peers and sessions.

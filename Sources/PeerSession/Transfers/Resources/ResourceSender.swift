@@ -2,6 +2,7 @@ import Crypto
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
+import PeerCore
 import PeerDiscovery
 import PeerWire
 

@@ -1,5 +1,5 @@
 import FuzzSupport
-import PeerWire
+import PeerCore
 
 /// Checks that each decoded text encodes to itself, and each encoded value decodes to itself.
 @c(LLVMFuzzerTestOneInput)

@@ -1,4 +1,5 @@
 import FuzzSupport
+import PeerCore
 import PeerDiscovery
 
 /// Checks a stranger's TXT record, and every text in it as it is displayed.

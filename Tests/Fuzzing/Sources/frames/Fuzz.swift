@@ -1,4 +1,5 @@
 import FuzzSupport
+import PeerCore
 import PeerWire
 
 private struct Parsed: Equatable {

@@ -1,4 +1,5 @@
 import FuzzSupport
+import PeerCore
 import PeerDiscovery
 import PeerWire
 

@@ -1,6 +1,7 @@
 import Crypto
 import FuzzSupport
 import NIOCore
+import PeerCore
 import PeerDiscovery
 import PeerWire
 

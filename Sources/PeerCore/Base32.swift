@@ -88,9 +88,9 @@ public enum Base32 {
   ///
   /// - Throws: ``DecodingError``, as ``decode(_:byteCount:)-(Span<UInt8>,_)`` does.
   public static func decode(
-    _ text: String,
+    _ text: some StringProtocol,
     byteCount: Int? = nil
   ) throws(DecodingError) -> [UInt8] {
-    try decode(text.utf8Span.span, byteCount: byteCount)
+    try decode(Array(text.utf8).span, byteCount: byteCount)
   }
 }
