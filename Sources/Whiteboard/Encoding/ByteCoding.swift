@@ -1,8 +1,8 @@
-/// A reader of the binary formats of `Protocol/board.md` that is safe for hostile input.
+/// A reader of the binary formats in `Protocol/board.md`, which is safe for hostile input.
 ///
-/// A read past the end throws, and no read allocates more than the remaining bytes. The small reads
-/// are inlined into the decoders of other modules, because those decoders spend most of their time
-/// in them.
+/// Reading past the end throws an error, and no method allocates more than the number of remaining bytes. Small
+/// methods are inlined into the decoders of other modules, because those decoders spend most of their time in
+/// them.
 package struct ByteReader {
   @usableFromInline let bytes: [UInt8]
   @usableFromInline var offset: Int
@@ -32,7 +32,7 @@ package struct ByteReader {
     return first < 0x80 ? UInt64(first) : try varint(after: first)
   }
 
-  /// Reads the rest of a ULEB128 number of two or more bytes.
+  /// Reads the remaining bytes of a ULEB128 number that has two or more bytes.
   @usableFromInline mutating func varint(after first: UInt8) throws(CodecError) -> UInt64 {
     var result = UInt64(first & 0x7F)
     var shift: UInt64 = 7
@@ -93,9 +93,7 @@ package struct ByteReader {
     return result
   }
 
-  /// Reads an incarnation.
-  ///
-  /// Zero is reserved.
+  /// Reads an incarnation, which must not be zero.
   @inlinable package mutating func incarnation() throws(CodecError) -> Incarnation {
     guard let incarnation = Incarnation(exactly: try fixed64()) else {
       throw .reserved("incarnation")
