@@ -20,7 +20,9 @@ struct SimulatedNetwork {
     }
 
     let link: Link
-    /// The connection on which the packet was sent; if it breaks, the packet is lost.
+    /// The connection on which the packet was sent.
+    ///
+    /// If the connection breaks, the packet is lost.
     let connection: Int
     let kind: Kind
     let bytes: [UInt8]

@@ -7,12 +7,11 @@ import WhiteboardDocument
 /// A replay of the other peers of a recorded session against a program, which compares the
 /// program's answers with the recorded ones.
 ///
-/// It tests programs that are built on `PeerSession`: record a program with ``SessionRecorder``,
-/// make a new one host a session on loopback, and call ``play(against:logger:)``. Each peer of the
-/// recording joins the session with its own key. The entries are replayed in order; the replay
-/// waits for each recorded answer before it continues. A recording contains only the names and
-/// sizes of resources, so their bytes are zeros, unless ``resource`` returns a file. Datagrams may
-/// be lost and are not compared.
+/// It tests programs that are built on `PeerSession`: record a program with ``SessionRecorder``, make a new one
+/// host a session on loopback, and call ``play(against:logger:)``. Each peer of the recording joins the session
+/// with its own key. The entries are replayed in order, and the replay waits for each recorded answer before it
+/// continues. A recording contains only the names and sizes of resources. Their bytes are therefore zeros,
+/// unless ``resource`` returns a file. Datagrams may be lost and are not compared.
 public struct TrafficReplay: Sendable {
   /// The speed of a replay.
   public enum Pace: Sendable {
