@@ -31,7 +31,7 @@ final class HealthClients: Sendable {
       guard let oldest = state.incomplete.first else { return (false, nil) }
       state.incomplete.removeFirst()
       state.incomplete.append(id)
-      // The place is free now, before the connection of the closed client has ended.
+      // The place is free immediately, before the connection of the closed client has ended.
       return (true, state.channels.removeValue(forKey: oldest))
     }
     channel.closeFuture.whenComplete { _ in

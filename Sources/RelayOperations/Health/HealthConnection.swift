@@ -107,7 +107,9 @@ private final class HealthConnection: ChannelInboundHandler {
     }
   }
 
-  /// Passes a request to its endpoint, and answers with the first of its result and the timeout.
+  /// Passes a request to its endpoint, and sends the answer.
+  ///
+  /// If the timeout passes first, the answer is an error.
   private func pass(_ request: HealthRequest, _ context: ChannelHandlerContext) {
     guard clients.beginRequest() else {
       answer(.text(.serviceUnavailable, "too many requests are waiting for an answer"), context)
@@ -162,7 +164,9 @@ private final class HealthConnection: ChannelInboundHandler {
     }
   }
 
-  /// Closes the connection after a time; replaces an earlier deadline.
+  /// Closes the connection after a time.
+  ///
+  /// This replaces an earlier deadline.
   private func close(_ context: ChannelHandlerContext, in time: TimeAmount) {
     deadline?.cancel()
     let bound = NIOLoopBound(context, eventLoop: context.eventLoop)

@@ -29,7 +29,7 @@ public struct ServiceNotifier: Sendable {
     guard let microseconds = Int64(text), microseconds > 0 else {
       throw EnvironmentError(description: "WATCHDOG_USEC is not a time in microseconds")
     }
-    // A child process inherits the variables, but is not watched.
+    // A child process inherits the environment variables, but the service manager does not watch it.
     let isOurs = environment["WATCHDOG_PID"].map { $0 == "\(getpid())" } ?? true
     watchdogTimeout = isOurs && socket != nil ? .microseconds(microseconds) : nil
   }
@@ -48,7 +48,7 @@ public struct ServiceNotifier: Sendable {
 
   /// Reports that the program is reloading its configuration.
   ///
-  /// ``ready(status:)`` reports the end of that.
+  /// Call ``ready(status:)`` when the configuration is loaded.
   @discardableResult
   public func reloading() -> Bool {
     var time = timespec()
