@@ -24,7 +24,7 @@ struct IncarnationTable {
     return incarnations.count - 1
   }
 
-  /// Creates a table of these incarnations, in this order.
+  /// Creates a table of the given incarnations, in the given order.
   init(_ incarnations: [Incarnation] = []) {
     self.incarnations = incarnations
     if incarnations.count > Self.few { addIndices() }

@@ -135,7 +135,7 @@ public struct RestoredBoard: Sendable {
     if revocations.insert(revocation) { limit(records.values) }
   }
 
-  /// Removes revoked changes by these authors (AUT-14).
+  /// Removes revoked changes by the authors of the given records (AUT-14).
   private mutating func limit(_ concerned: some Collection<AuthorRecord>) {
     guard !revocations.isEmpty else { return }
     var limits = state.limits
