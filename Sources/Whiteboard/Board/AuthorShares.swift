@@ -29,7 +29,7 @@ struct AuthorShares {
   private var recountThreshold = 1
   private var refusals = 0
 
-  /// Returns whether an author may write these operations.
+  /// Returns whether an author may write the given operations.
   ///
   /// If so, they are added to the author's usage.
   ///

@@ -14,7 +14,9 @@ package struct BoardGrowth: Hashable, Sendable {
 
 /// Checks of the storage limits, which apply to the board after a change (BRD-30).
 extension BoardState {
-  /// Returns whether the board has room for these additional amounts, which are upper bounds.
+  /// Returns whether the board has room for the given growth.
+  ///
+  /// The arguments are upper bounds.
   package func hasRoom(
     objects: Int,
     cells: Int,

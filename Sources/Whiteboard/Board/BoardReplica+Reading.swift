@@ -45,7 +45,7 @@ extension BoardReplica {
   /// Returns the objects that touch a rectangle or lie inside it, from front to back.
   ///
   /// Groups and locks are ignored.
-  /// - Complexity: The same as `objects(at:tolerance:)`.
+  /// - Complexity: The same as that of `objects(at:tolerance:)`.
   public func objects(in rectangle: Rectangle, mode: RectangleMode) -> [ObjectID] {
     guard rectangle.isFinite else { return [] }
     let state = self.state

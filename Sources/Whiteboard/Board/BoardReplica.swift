@@ -9,9 +9,8 @@
 public class BoardReplica {
   /// The cells of the board.
   ///
-  /// Inside a gesture, they include the edits that the gesture has made so far.
-  ///
-  /// The context does not include these edits until the gesture ends.
+  /// Inside a gesture, they include the edits that the gesture has made. The context does not include these
+  /// edits until the gesture ends.
   public final var state: BoardState {
     // Yield the state, because a getter would copy it at each access.
     _read {
@@ -83,8 +82,8 @@ public class BoardReplica {
 
   /// The author of local edits.
   ///
-  /// If a peer claims that this incarnation wrote dots that it never wrote, a new incarnation begins with the
-  /// next gesture (BRD-25).
+  /// If a peer claims that this incarnation wrote a dot that it has not written, a new incarnation begins with
+  /// the next gesture (BRD-25).
   public final var incarnation: Incarnation { localAuthor.incarnation }
   /// The dots of all local edits, for each incarnation that this board had.
   package final var written: DotSet { localAuthor.written }
@@ -140,7 +139,7 @@ public class BoardReplica {
     guard admit(batch.operations, of: author) else { throw .shareUsed }
   }
 
-  /// Returns whether an author may write these operations.
+  /// Returns whether an author may write the given operations.
   ///
   /// If so, they are added to the author's usage.
   private final func admit(_ operations: some Sequence<Operation>, of author: MemberID) -> Bool {
@@ -187,7 +186,7 @@ public class BoardReplica {
     return cells.forgetEmpty(unless: isKnown)
   }
 
-  /// Ignores everything that these incarnations wrote after the given sequence numbers (AUT-14).
+  /// Ignores everything that each incarnation in `limits` wrote after the given sequence number (AUT-14).
   package final func limit(_ limits: [Incarnation: UInt64]) {
     hideStaged()
     cells.limit(limits, changes: &output.changes)

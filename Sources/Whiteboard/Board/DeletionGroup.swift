@@ -13,8 +13,9 @@ extension BoardState {
     }
     cells.sort { $0.cell.dot < $1.cell.dot }
     guard let middle = cells.firstIndex(where: { $0.cell.dot == deletion.dot }) else { return [] }
-    // If a deletion overwrites a time far ahead of the wall clock, its time differs from the rest of its
-    // gesture (BRD-32). Assign it to the gesture that wrote the deletions with neighboring sequence numbers.
+    // If a deletion overwrites a time far ahead of the wall clock, its time differs from the times of the other
+    // deletions in its gesture (BRD-32). Assign it to the gesture that wrote the deletions with neighboring
+    // sequence numbers.
     let latest = wallClock + BoardLimits.drift
     let isFar = cells.map { $0.cell.time.milliseconds > latest }
     let isNext = cells.indices.map {

@@ -6,7 +6,7 @@
 struct GestureDraft {
   /// The number of operations that are shown in the cells.
   private(set) var shownCount = 0
-  /// The amounts by which these operations increase the size of the board.
+  /// The growth of the board by the operations that are shown in the cells.
   private(set) var growth = BoardGrowth()
 
   /// The time that the first operation would get if the gesture ended now.

@@ -25,13 +25,15 @@ struct GroupIndex: Sendable {
     return members
   }
 
-  /// Adds an object with these cells, if they assign it to a group.
+  /// Adds an object, if its cells assign it to a group.
   mutating func insert(_ id: ObjectID, _ record: ObjectRecord) {
     guard let entry = Self.entry(id, record) else { return }
     entries.insert(entry, at: entries.position { $0.isBefore(entry) })
   }
 
-  /// Removes an object that was added with these cells.
+  /// Removes an object.
+  ///
+  /// `record` must be the cells with which the object was added.
   mutating func remove(_ id: ObjectID, _ record: ObjectRecord) {
     guard let entry = Self.entry(id, record) else { return }
     entries.remove(at: entries.position { $0.isBefore(entry) })

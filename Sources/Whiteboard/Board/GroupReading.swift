@@ -49,7 +49,7 @@ extension BoardState {
   /// Returns the objects inside these groups, through at most `BoardLimits.groupDepth` levels, by ascending id.
   ///
   /// Rings of groups are not cut.
-  /// - Complexity: O(*n* log *n*) in these objects.
+  /// - Complexity: O(*n* log *n*) in the returned objects.
   func objects(below groups: Set<ObjectID>) -> [ObjectID] {
     var found: Set<ObjectID> = []
     var expanded = groups

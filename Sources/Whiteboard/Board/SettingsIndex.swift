@@ -56,7 +56,9 @@ struct SettingsIndex: Sendable {
     }
   }
 
-  /// Removes an object that was added with these cells.
+  /// Removes an object.
+  ///
+  /// `record` must be the cells with which the object was added.
   mutating func remove(_ id: ObjectID, _ record: ObjectRecord) {
     guard record.isVisible, record.kind == .settings else { return }
     objects.remove(at: objects.position { $0 < id })

@@ -4,7 +4,7 @@ enum Erasure: Equatable {
   case nothing
   /// No visible part is left.
   case wholeStroke
-  /// Visible parts are removed, and these erasures must be written.
+  /// Visible parts are removed. The associated erasures must be written.
   case parts([Value])
 
   /// Computes the effect of an erasure.

@@ -210,8 +210,9 @@ public struct BoardState: Sendable {
 
   // MARK: - Revoked rights
 
-  /// Ignores everything that these incarnations wrote after the given sequence numbers, whether it
-  /// has already arrived or arrives later (AUT-14).
+  /// Ignores everything that each incarnation in `limits` wrote after the given sequence number (AUT-14).
+  ///
+  /// This applies to changes that have already arrived and to later ones.
   package mutating func limit(_ limits: [Incarnation: UInt64], changes: inout ChangeLog) {
     guard limits != self.limits else { return }
     self.limits = limits

@@ -127,7 +127,7 @@ extension Operation {
     try Self.validate(object, property, value, as: dot)
   }
 
-  /// Throws an error if an operation with these parts breaks a rule.
+  /// Throws an error if an operation with the given parts would break a rule.
   static func validate(
     _ object: ObjectID,
     _ property: Property,

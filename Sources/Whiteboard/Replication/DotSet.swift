@@ -257,7 +257,7 @@ public struct DotSet: Sendable {
     return true
   }
 
-  /// Removes all dots of these incarnations.
+  /// Removes all dots of the given incarnations.
   /// - Complexity: O(*n*) in the incarnations.
   mutating func removeAll(of removed: Set<Incarnation>) {
     let kept = zip(authors, sets).filter { !removed.contains($0.0) }

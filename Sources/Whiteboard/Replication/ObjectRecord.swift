@@ -71,7 +71,7 @@ package struct ObjectRecord: Sendable {
   }
 
   /// Writes a cell unconditionally.
-  /// - Complexity: The same as ``write(_:at:)``.
+  /// - Complexity: The same as that of ``write(_:at:)``.
   mutating func overwrite(_ property: Property, with cell: Cell) {
     _ = put(cell, at: property) { _ in true }
   }

@@ -47,7 +47,7 @@ struct UndoEntry {
   private(set) var label: String
   private(set) var items: [UndoItem] = []
 
-  /// Returns whether undoing the step would remove any of these objects.
+  /// Returns whether undoing the step would remove any of the given objects.
   func creates(any objects: Set<ObjectID>) -> Bool {
     items.contains { item in
       item.property == .deleted && item.before.standing == .uncreated
