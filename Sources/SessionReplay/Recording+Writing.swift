@@ -62,8 +62,7 @@ extension Recording {
     }
     entries += history.traffic.map { .traffic($0) }
     var (checks, marks) = (history.checks[...], history.marks[...])
-    // Damaged data is missing in the new file, so it becomes a gap, like time that was not
-    // recorded.
+    // The new file does not contain damaged data, so such data becomes a gap, like time that was not recorded.
     var damages = history.damages.map(\.place)[...]
     var lastGap: Int?
     var lastCheck: Int?

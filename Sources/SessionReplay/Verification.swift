@@ -13,7 +13,7 @@ public struct Verification: Sendable {
     case shuffled
     /// Each step is delayed by up to a hundred positions.
     case delayed
-    /// All steps of half of the authors come first, then all steps of the others.
+    /// All steps by half of the authors come first, then all steps by the other authors.
     case partitioned
     /// A random half of the batches, then the whole state of another replica, as for a peer that
     /// catches up.

@@ -132,7 +132,9 @@ actor LoopbackPeer {
     }
   }
 
-  /// Sends each packet when it is due; reliable packets to the same peer stay in order.
+  /// Sends each packet when it is due.
+  ///
+  /// Reliable packets to the same peer stay in order.
   func sendPackets() async {
     await withDiscardingTaskGroup { group in
       var queues: [PeerID: AsyncStream<Packet>.Continuation] = [:]

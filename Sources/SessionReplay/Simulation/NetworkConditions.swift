@@ -134,7 +134,7 @@ public struct NetworkConditions: Hashable, Sendable {
     return (parts[0], (from, until))
   }
 
-  /// Returns a peer that the conditions name but `peers` does not contain; nil if there is none.
+  /// Returns a peer that the conditions name but `peers` does not contain; nil if there is no such peer.
   public func stranger(among peers: some Sequence<String>) -> String? {
     let known = Set(peers)
     let named = partitions.flatMap { $0.groups.joined() } + kills.map(\.peer)

@@ -259,7 +259,7 @@ public final class SimulatedSession {
 
   // MARK: - The network
 
-  /// Connects the peers that may be connected, and disconnects those that may not.
+  /// Connects the peers whose connection is allowed now, and disconnects all others.
   private func rearrange() {
     for one in peers.indices {
       for other in peers.indices where one < other {

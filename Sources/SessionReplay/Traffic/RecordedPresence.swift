@@ -126,7 +126,9 @@ public struct RecordedPresence: Sendable {
 }
 
 extension Array {
-  /// Returns the first index at which a condition holds; it must also hold for all later elements.
+  /// Returns the first index at which a condition holds.
+  ///
+  /// The condition must also hold for all later elements.
   fileprivate func partition(_ holds: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

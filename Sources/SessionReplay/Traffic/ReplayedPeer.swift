@@ -182,7 +182,7 @@ actor ReplayedPeer {
     return stream?.name.raw
   }
 
-  /// Returns the next `count` bytes of a stream, or fewer if it ends; nil if there are none.
+  /// Returns the next `count` bytes of a stream, or fewer if the stream ends; nil if no bytes arrive.
   func read(_ count: Int, of number: UInt64) async -> [UInt8]? {
     guard let id = streams[number]?.id else { return nil }
     _ = await found { received[id, default: []].count >= count || ended.contains(id) ? true : nil }
@@ -191,7 +191,7 @@ actor ReplayedPeer {
     return bytes.isEmpty && count > 0 ? nil : bytes
   }
 
-  /// Returns the remaining bytes of a stream at its end; nil if it does not end in time.
+  /// Returns the remaining bytes of a stream at its end; nil if the stream does not end in time.
   func readToEnd(of number: UInt64) async -> [UInt8]? {
     guard let id = streams[number]?.id, await found({ ended.contains(id) ? true : nil }) != nil
     else { return nil }

@@ -15,9 +15,9 @@ import WhiteboardDocument
 public struct TrafficReplay: Sendable {
   /// The speed of a replay.
   public enum Pace: Sendable {
-    /// Each entry follows the previous one at once.
+    /// Each entry immediately follows the previous one.
     case hurried
-    /// The entries follow at the recorded times, this many times as fast.
+    /// The entries follow at the recorded times, sped up by this factor.
     case recorded(speed: Double)
   }
 
@@ -54,7 +54,9 @@ public struct TrafficReplay: Sendable {
   public var pace = Pace.hurried
   /// The time to wait for each answer of the program.
   public var patience = Duration.seconds(5)
-  /// The keys of the replayed peers, by recorded peer; all others get new keys.
+  /// The keys of the replayed peers, by recorded peer.
+  ///
+  /// Peers without an entry get new keys.
   public var identities: [PeerID: PeerIdentity] = [:]
   /// Returns whether bytes that the program sent are acceptable in place of the recorded ones.
   public var isSame: @Sendable (_ expected: [UInt8], _ found: [UInt8]) -> Bool = { $0 == $1 }
@@ -85,7 +87,7 @@ public struct TrafficReplay: Sendable {
   /// Replays the recording against a program.
   ///
   /// - Parameters:
-  ///   - request: The program's session and how to join it; it must admit every peer.
+  ///   - request: The program's session and how to join it. The session must admit every peer.
   ///   - logger: The logger of the peers' transports.
   /// - Returns: The differences from the recording.
   /// - Throws: `SessionError` if a peer cannot join or loses the program; `CancellationError`.
