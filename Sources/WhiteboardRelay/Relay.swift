@@ -10,7 +10,7 @@ package actor Relay {
   let logger: Logger
   var limits: RelayConfiguration.Limits
   var register: BoardRegister
-  /// The boards that are served or could not be served.
+  /// The boards that are being served, and those that could not be served.
   var boards: [SessionID: ServedBoard] = [:]
   private(set) var transport: PeerTransport?
   let started = ContinuousClock().now

@@ -63,7 +63,7 @@ struct RelayMetrics: Sendable {
 
   /// Counts a peer that left a board, by the session's reason.
   func left(_ reason: String) {
-    // The reason is one of the protocol's fixed words.
+    // The reason is one of a few words that the protocol defines, so the number of series is bounded.
     Counter(label: "whiteboard_departures_total", dimensions: [("reason", reason)]).increment()
   }
 }

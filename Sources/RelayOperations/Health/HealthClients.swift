@@ -50,7 +50,9 @@ final class HealthClients: Sendable {
     state.withLockedValue { $0.incomplete.removeAll { $0 == id } }
   }
 
-  /// Returns whether one more request may be passed to an endpoint, and counts it if so.
+  /// Returns whether one more request may be passed to an endpoint.
+  ///
+  /// If so, the request is counted.
   ///
   /// Without this limit, requests would pile up if an endpoint hangs.
   func beginRequest() -> Bool {

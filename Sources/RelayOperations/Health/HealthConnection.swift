@@ -38,9 +38,9 @@ private final class HealthConnection: ChannelInboundHandler {
     case answered
   }
 
-  /// How long an answered client may keep its connection open.
+  /// The time for which a client may keep its connection open after it was answered.
   ///
-  /// If the server closed it at once, a client that is still sending would lose the answer.
+  /// If the server closed the connection immediately, a client that is still sending would lose the answer.
   private static let grace: TimeAmount = .seconds(1)
 
   private let endpoints: HealthEndpoints

@@ -44,7 +44,7 @@ public final class PrometheusMetrics: MetricsFactory {
   private let series: NIOLockedValueBox<Table>
   private let refused: [Refusal: CounterSeries]
 
-  /// Creates a factory for these families and no others.
+  /// Creates a factory for the given families and no others.
   ///
   /// Two families with the same name are a programming error and stop the program.
   public init(_ families: [MetricFamily]) {
