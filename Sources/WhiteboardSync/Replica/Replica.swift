@@ -183,7 +183,7 @@ extension Replica {
 
   /// Adds a member that has joined.
   ///
-  /// If the member is still joined, it first counts as having left.
+  /// If the member is already joined, it is first removed, as if it had left.
   public func peerJoined(_ member: MemberID, now: Moment) {
     guard member != core.board.member else { return }
     if core.peers[member] != nil { peerLeft(member, now: now) }
