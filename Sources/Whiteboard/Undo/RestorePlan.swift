@@ -215,7 +215,7 @@ struct RestorePlan {
     of place: Place
   ) throws(BoardError) {
     let run = TextTree.encodeRun(text, at: anchor)
-    // A text that several members typed may be too long for one run.
+    // Split the text into runs, because a text that several members typed may be too long for one run.
     guard run.length <= BoardLimits.valueBytes else { throw .tooLong("text") }
     changes.append((place, .run(run)))
   }
@@ -235,7 +235,7 @@ struct RestorePlan {
       }
     }
     for (_, value) in Self.erasures(of: old) { changes.append((place, .erasure(value))) }
-    // A text that several members typed may be too long for one run.
+    // Split the text into runs, because a text that several members typed may be too long for one run.
     let scalars = Array((old.kind == .text ? old.text : "").unicodeScalars)
     for start in stride(from: 0, to: scalars.count, by: BoardLimits.textBytes) {
       var text = String.UnicodeScalarView()
