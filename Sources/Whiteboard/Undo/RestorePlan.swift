@@ -215,7 +215,7 @@ struct RestorePlan {
     of place: Place
   ) throws(BoardError) {
     let run = TextTree.encodeRun(text, at: anchor)
-    // Split the text into runs, because a text that several members typed may be too long for one run.
+    // The inserted text must fit in one run, but a text that several members typed may be longer.
     guard run.length <= BoardLimits.valueBytes else { throw .tooLong("text") }
     changes.append((place, .run(run)))
   }
