@@ -164,7 +164,7 @@ extension PrometheusMetrics {
     findOrMake(label, dimensions, as: GaugeSeries.self) ?? NOOPMetricsHandler.instance
   }
 
-  /// Returns a series of a histogram family; if `aggregate` is false, of a gauge family.
+  /// Returns a series of a histogram family, or of a gauge family if `aggregate` is false.
   public func makeRecorder(
     label: String,
     dimensions: [(String, String)],
