@@ -23,7 +23,7 @@ static const AvahiProtocol whiteboard_avahi_any_protocol = AVAHI_PROTO_UNSPEC;
 static const AvahiProtocol whiteboard_avahi_ipv4 = AVAHI_PROTO_INET;
 static const AvahiProtocol whiteboard_avahi_ipv6 = AVAHI_PROTO_INET6;
 
-// Calls `watch_new` of the poll loop, because Swift would have to unpack the C struct.
+// Calls the function pointer `watch_new` of the poll loop, which is easier in C than in Swift.
 static inline AvahiWatch *whiteboard_avahi_watch_input(
     const AvahiPoll *loop, int descriptor, AvahiWatchCallback callback, void *context) {
   return loop->watch_new(loop, descriptor, AVAHI_WATCH_IN, callback, context);
@@ -36,7 +36,8 @@ static inline void whiteboard_avahi_watch_free(const AvahiPoll *loop, AvahiWatch
 // Names the calling thread, for debuggers and `top -H`.
 static inline void whiteboard_avahi_name_thread(void) { prctl(PR_SET_NAME, "avahi", 0, 0, 0); }
 
-// A bell is an eventfd that wakes a poll loop. Swift's Glibc module does not export eventfd.
+// A bell is an eventfd that wakes a poll loop. It is defined here because Swift's Glibc module does not export
+// eventfd.
 static inline int whiteboard_avahi_bell_new(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
 
 static inline void whiteboard_avahi_bell_ring(int descriptor) { eventfd_write(descriptor, 1); }

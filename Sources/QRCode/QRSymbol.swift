@@ -49,7 +49,9 @@ package struct QRSymbol: Hashable, Sendable {
     modules = UnsafeBufferPointer(start: made.pointee.data, count: size * size).map { $0 & 1 == 1 }
   }
 
-  /// Returns whether a module is dark; all modules outside the symbol are light.
+  /// Returns whether a module is dark.
+  ///
+  /// All modules outside the symbol are light.
   package func isDark(_ x: Int, _ y: Int) -> Bool {
     (0..<size).contains(x) && (0..<size).contains(y) && modules[y * size + x]
   }

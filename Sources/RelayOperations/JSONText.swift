@@ -6,7 +6,9 @@ enum JSONText {
   case array([JSONText])
   case object([(String, JSONText)])
 
-  /// The JSON text on one line, with members in their order.
+  /// The JSON text on one line.
+  ///
+  /// Members keep their order.
   var text: String {
     switch self {
     case .string(let string): Self.quoted(string)

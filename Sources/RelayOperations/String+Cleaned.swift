@@ -1,9 +1,8 @@
 extension String {
   /// Returns the text as one safe line of at most `limit` characters, cut with `…`.
   ///
-  /// White space becomes a space. Characters that could control a terminal or that it does not show
-  /// become U+FFFD, so that an operator sees that something was there: control, format, private-use
-  /// and unassigned characters.
+  /// White space becomes a space. Control, format, private-use and unassigned characters become U+FFFD, because
+  /// a terminal could interpret them or not show them at all.
   ///
   /// - Complexity: O(n) in the limit.
   func cleaned(limit: Int) -> String {

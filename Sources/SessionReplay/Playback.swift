@@ -28,9 +28,9 @@ public struct Playback: Sendable {
   public let spacing: Int
   /// The board at the current position.
   public private(set) var board: RestoredBoard
-  /// The number of steps that are applied at the current position.
+  /// The number of steps that have been applied at the current position.
   public private(set) var place = 0
-  /// The number of operations that are applied at the current position.
+  /// The number of operations that have been applied at the current position.
   public private(set) var operations = 0
   /// The steps that were played but could not be applied; they change nothing.
   public private(set) var faults: [Fault] = []
@@ -63,8 +63,8 @@ public struct Playback: Sendable {
 
   /// Moves to the position where `target` steps are applied.
   ///
-  /// - Complexity: O(``spacing``) if the position was reached before, otherwise O(n) in the steps
-  ///   from there.
+  /// - Complexity: O(``spacing``) if the position was reached before, otherwise O(n) in the steps from the last
+  ///   position that was reached.
   public mutating func seek(toPlace target: Int, _ tolerance: Tolerance = .exact) {
     var target = min(max(0, target), recording.count)
     // The cached states are sorted by position.

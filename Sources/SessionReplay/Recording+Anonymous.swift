@@ -6,9 +6,9 @@ import WhiteboardSync
 extension Recording {
   /// Returns a recording of the same changes by anonymous authors.
   ///
-  /// The authors get new keys and names; the board gets a new id and another date; if requested,
-  /// texts are hidden. Each author stays one author, so that the recording can be replayed. Anyone
-  /// who has the original can identify the authors by comparing the drawings.
+  /// The authors get new keys and names. The board gets a new id and a new date. If requested, texts are
+  /// hidden. Each author is replaced by exactly one anonymous author, so that the recording can be replayed.
+  /// Anyone who has the original can identify the authors by comparing the drawings.
   ///
   /// - Parameters:
   ///   - seed: The seed of the board's id and of the incarnations. Keys are always new.
@@ -53,7 +53,7 @@ extension Recording {
       {
         content = .batch(EncodedBatch(batch).bytes)
       } else if playback.faults.last?.place == place {
-        // A step that could not be applied may contain anything, so it is left out.
+        // Leave out a step that could not be applied, because it may contain anything.
         continue
       } else {
         content = .keyframe(
@@ -140,7 +140,7 @@ private struct AnonymousCrowd {
     }
     var keys: [MemberID: AnonymousKey] = [:]
     let width = UInt64.max / UInt64(max(seen.count, 1))
-    // Each new incarnation is from a separate range, so that their order stays the same.
+    // Choose each new incarnation from a separate range, so that the incarnations keep their order.
     for (place, incarnation) in seen.sorted().enumerated() {
       let range = UInt64(place) * width + 1...UInt64(place) * width + width - 1
       if let record = old[incarnation] {
@@ -194,7 +194,7 @@ private struct AnonymousValues {
   let members: [MemberID: MemberID]
   let salt: UInt64
   let hidesWords: Bool
-  /// How far all times are moved back, in milliseconds.
+  /// The amount by which all times are moved back, in milliseconds.
   let shift: UInt64
   private var numbers: [[UInt8]: Int] = [:]
 
@@ -228,7 +228,9 @@ private struct AnonymousValues {
     }
   }
 
-  /// Returns the number that replaces a person, found by the name or, without a name, by the id.
+  /// Returns the number that replaces a person.
+  ///
+  /// The person is identified by the name or, if there is no name, by the id.
   ///
   /// Chat lines contain only names.
   mutating func number(of name: [UInt8], _ member: MemberID) -> Int {
@@ -241,8 +243,9 @@ private struct AnonymousValues {
     return numbers.count
   }
 
-  /// Returns the replacement of a text, with as many scalars as before, since edits of other
-  /// authors depend on their number.
+  /// Returns the replacement of a text.
+  ///
+  /// It has as many scalars as the text, because edits of other authors depend on their number.
   private func hidden(_ text: String) -> String {
     guard hidesWords else { return text }
     var hidden = String.UnicodeScalarView()

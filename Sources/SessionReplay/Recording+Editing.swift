@@ -91,8 +91,8 @@ extension Recording {
         if known.insert(step.content).inserted { steps.append(step) }
         places.append(steps.count)
       }
-      // The joined board can contain more than the part did, so its digests no longer apply. A
-      // version becomes a marker.
+      // The joined board can contain more changes than this part did, so the digests of the part no longer
+      // apply. A named version becomes a marker.
       let versions = part.history.checks.filter { $0.name != nil }.map { check in
         DocumentHistory.Mark(
           name: check.name,

@@ -4,7 +4,7 @@ import WhiteboardDocument
 extension Recording {
   /// Reads the recording in a file, or its intact data if the file is too damaged for ``open(_:)``.
   ///
-  /// The file stays unchanged. The damages of the history describe the lost data.
+  /// The file stays unchanged. The property `history.damages` of the result describes the lost data.
   ///
   /// - Throws: The errors of `BoardDocument`; `damaged` if no data is intact.
   public static func openOrSalvage(_ path: String) async throws(DocumentError) -> Recording {

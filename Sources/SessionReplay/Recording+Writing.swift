@@ -35,7 +35,9 @@ extension Recording {
     }
   }
 
-  /// Returns a valid name of a board; a file from a stranger may contain an invalid one.
+  /// Returns a valid name for a board.
+  ///
+  /// A file from another source may contain an invalid name.
   private static func boardName(_ name: String) -> String {
     let kept = name.utf8.count <= 128 ? name : String(name.prefix(32))
     return kept.isEmpty || kept.utf8.count > 128 || kept.utf8.contains(0) ? "board" : kept
@@ -60,12 +62,11 @@ extension Recording {
     }
     entries += history.traffic.map { .traffic($0) }
     var (checks, marks) = (history.checks[...], history.marks[...])
-    // Damaged data is missing in the new file, so it becomes a gap, like time that was not
-    // recorded.
+    // The new file does not contain damaged data, so such data becomes a gap, like time that was not recorded.
     var damages = history.damages.map(\.place)[...]
     var lastGap: Int?
     var lastCheck: Int?
-    /// Writes the marks, gaps and digests up to a position.
+    /// Writes the markers, gaps and digests up to a position.
     func passed(_ place: Int) async throws(DocumentError) {
       while let mark = marks.first, mark.place <= place {
         marks.removeFirst()
@@ -103,7 +104,7 @@ extension Recording {
       }
     }
     for (place, step) in history.steps.enumerated() {
-      // Write what comes before the step, including digests after the previous step.
+      // Write everything that comes before the step, including digests after the previous step.
       try await passed(place)
       playback.step()
       switch step.content {

@@ -54,15 +54,16 @@ public struct Recording: Sendable {
     duration = max(times.last ?? 0, presence.end, end)
   }
 
-  /// Creates a recording of changes that a replica recorded, each a tenth of a second after the
-  /// previous one.
+  /// Creates a recording of changes that a replica recorded.
+  ///
+  /// Each change is a tenth of a second after the previous one.
   ///
   /// - Parameters:
   ///   - changes: The changes, in order.
   ///   - board: The id of the board.
   ///   - name: The name of the board.
   ///   - start: The time of the first change, in milliseconds since 1970.
-  /// - Throws: `damaged` if the board id is invalid, which cannot happen here.
+  /// - Throws: `damaged` if the board id is invalid, which is impossible for a `BoardID`.
   public init(
     of changes: [StoredChange],
     on board: BoardID,
@@ -105,7 +106,9 @@ public struct Recording: Sendable {
   /// The duration of the recording, in milliseconds.
   public let duration: Int64
 
-  /// Returns a member's display name, if the recording has one; the name is untrusted text.
+  /// Returns a member's display name, if the recording has one.
+  ///
+  /// The name is untrusted text.
   public func name(of member: MemberID) -> String? { names[member] }
 
   private let names: [MemberID: String]
@@ -154,9 +157,9 @@ public struct Recording: Sendable {
     }
   }
 
-  /// Returns whether a step has the same effect at any position among the others.
+  /// Returns whether a step has the same effect at any position among the other steps.
   ///
-  /// All steps do except answers, which leave out what their receiver already had.
+  /// All steps do, except answers, because an answer leaves out what its receiver already had.
   public func isIndifferentToOrder(at place: Int) -> Bool {
     if case .answer(let bytes) = history.steps[place].content {
       StoredChange.answer(bytes).isIndifferentToOrder
@@ -171,7 +174,7 @@ public struct Recording: Sendable {
     return EncodedBatch.author(of: bytes)
   }
 
-  /// Returns how much later one time is than another, limited to the range of `Int64`.
+  /// Returns how much later one time is than another time, limited to the range of `Int64`.
   static func difference(_ time: Int64, _ other: Int64) -> Int64 {
     let (difference, isOver) = time.subtractingReportingOverflow(other)
     return isOver ? (time > other ? .max : .min) : difference
@@ -180,7 +183,7 @@ public struct Recording: Sendable {
   /// Returns a wall-clock time as milliseconds since another, from 0 to 2^46.
   static func elapsed(_ time: Int64, since start: Int64) -> Int64 {
     let (difference, isOver) = time.subtractingReportingOverflow(start)
-    // The limit is longer than any session, so that calculations with the result cannot overflow.
+    // The limit is longer than any session. It prevents overflows in calculations with the result.
     return isOver ? 0 : min(max(0, difference), 1 << 46)
   }
 }

@@ -6,9 +6,9 @@ import WhiteboardSync
 /// The text form of a recording: lines of JSON with all its data, for reading, comparing and
 /// editing.
 ///
-/// The first line contains the id of the board. Author records, photos, steps, marks and digests
-/// follow; marks and digests come after the step that they refer to. The `words` of a step are only
-/// for readers; its `bytes` contain the change.
+/// The first line contains the id of the board. Author records, photos, steps, marks and digests follow; marks
+/// and digests come after the step that they refer to. In a step, `bytes` contains the change, and `words` is
+/// only a description for readers.
 public enum RecordingLines {
   /// The reason why lines are not a recording.
   public struct ReadError: Error, Hashable, Sendable {

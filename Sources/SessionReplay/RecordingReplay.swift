@@ -5,9 +5,9 @@ import WhiteboardSync
 
 /// The data with which peers replay a recording: its authors and their batches.
 ///
-/// Implements REC-10. Each author becomes a peer that writes the author's batches unchanged, with
-/// the author records from the recording. Any other step, such as the answer to a newcomer, ends a
-/// *part*: all peers begin the next part with the board as it was then.
+/// Implements REC-10. Each author becomes a peer that writes the author's batches unchanged, with the author
+/// records from the recording. Any other step, such as the answer to a newcomer, ends a *part*: all peers begin
+/// the next part with the recorded board at that position.
 public struct RecordingReplay: Sendable {
   /// An author of the recording.
   public struct Person: Hashable, Sendable {
@@ -69,7 +69,7 @@ public struct RecordingReplay: Sendable {
   public init(of recording: Recording) {
     var (time, recorded): (Int64, Int64) = (0, 0)
     board = recording.board
-    // A forged file can contain times that no clock shows.
+    // Limit the time, because a forged file can contain any number.
     start = min(max(0, recording.start ?? 0), 1 << 46)
     let found = Self.records(in: recording)
     var people: [Person] = []
@@ -94,7 +94,7 @@ public struct RecordingReplay: Sendable {
         let batch = encoded.batch
         if let end = ends[batch.author], end + 1 != batch.firstSequence {
           if batch.sequences.upperBound <= end {
-            // The batch arrived a second time.
+            // Skip a batch that is recorded twice.
             playback.step()
             continue
           }
@@ -136,8 +136,8 @@ public struct RecordingReplay: Sendable {
 
   /// Returns a replay of only some batches of a part, with the digest of the resulting board.
   ///
-  /// The batches of an incarnation must have no gaps, so all its batches after a removed one are
-  /// removed too.
+  /// The batches of an incarnation must have no gaps, so all batches of the incarnation after a removed batch
+  /// are removed too.
   func keeping(_ isKept: [Bool], ofPart index: Int) -> RecordingReplay {
     let part = parts[index]
     var board = RestoredBoard(board)
@@ -158,7 +158,7 @@ public struct RecordingReplay: Sendable {
 
   /// Returns the batches as a recording.
   ///
-  /// - Throws: `damaged` if the board id is invalid, which cannot happen here.
+  /// - Throws: `damaged` if the board id is invalid, which is impossible for a `BoardID`.
   public func recording(name: String) throws(DocumentError) -> Recording {
     var steps: [DocumentHistory.Step] = []
     for part in parts {
@@ -206,7 +206,9 @@ public struct RecordingReplay: Sendable {
 }
 
 extension RecordingReplay {
-  /// Returns the key of a peer: of an author, or of a peer that only watches.
+  /// Returns the key of a peer.
+  ///
+  /// The peer is an author, or a peer that only watches.
   package func key(of number: Int) -> any AuthorKey {
     number < people.count ? ReplayedKey(people[number].key) : ReplayedKey(onlooker: number)
   }
@@ -232,7 +234,7 @@ extension RecordingReplay {
   ///   - replica: The replica of the batch's author.
   ///   - chains: The current batch chains of the author's incarnations.
   ///   - now: The time.
-  /// - Throws: `boardFull` if the board has no room; then nothing is written.
+  /// - Throws: `boardFull` if the board has no room. In that case, nothing is written.
   package func perform(
     _ act: Act,
     on replica: Replica,
@@ -245,7 +247,9 @@ extension RecordingReplay {
     chains[batch.author] = replica.ownChain
   }
 
-  /// Returns the grant that allows a key to write on an owned board, from its newest record.
+  /// Returns the grant that allows a key to write on an owned board.
+  ///
+  /// It is taken from the newest record of the key.
   private func grant(of key: [UInt8]) -> Grant? {
     records.values.filter { $0.key == key && $0.grant != nil }
       .max { $0.incarnation < $1.incarnation }?.grant

@@ -2,11 +2,11 @@ import Whiteboard
 
 /// The result of replaying a part of a recording with simulated peers.
 public struct ReplayOutcome: Sendable {
-  /// The final digest of each peer's board, by its letter.
+  /// The final digest of each peer's board, with the letter of the peer.
   public let digests: [(peer: String, digest: Bytes32)]
   /// The digest of the recorded board after the part.
   public let expected: Bytes32
-  /// Whether all peers reported that they have all changes, before the timeout.
+  /// Whether all peers reported, before the timeout, that they have all changes.
   public let isSynced: Bool
   /// The protocol violations and the differences between boards that peers reported.
   public let complaints: [String]

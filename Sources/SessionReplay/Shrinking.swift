@@ -8,7 +8,7 @@ extension RecordingReplay {
   /// - Parameters:
   ///   - index: The index of the part.
   ///   - limit: The maximum number of attempts.
-  ///   - fails: Returns whether a replay fails; it must return the same each time.
+  ///   - fails: Returns whether a replay fails. The result for a replay must always be the same.
   /// - Returns: The smallest replay, with one part, and the number of attempts; nil if even a
   ///   replay without batches fails.
   public func shrunk(
@@ -50,7 +50,9 @@ extension RecordingReplay {
     return (smallest, attempts)
   }
 
-  /// Returns which batches of `part` this replay contains, which can be fewer than the wanted ones.
+  /// Returns which batches of `part` this replay contains.
+  ///
+  /// These can be fewer than the wanted batches.
   private func kept(of wanted: [Bool], part: Part) -> [Bool] {
     var left = Set(parts[0].acts)
     return zip(part.acts, wanted).map { act, isWanted in

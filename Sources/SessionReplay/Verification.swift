@@ -13,7 +13,7 @@ public struct Verification: Sendable {
     case shuffled
     /// Each step is delayed by up to a hundred positions.
     case delayed
-    /// All steps of half of the authors come first, then all steps of the others.
+    /// All steps by half of the authors come first, then all steps by the other authors.
     case partitioned
     /// A random half of the batches, then the whole state of another replica, as for a peer that
     /// catches up.
@@ -139,7 +139,7 @@ public struct Verification: Sendable {
     var first = 0
     for place in 0..<recording.count where !recording.isIndifferentToOrder(at: place) {
       for other in arranged(first..<place, of: recording, order, &random) { apply(other) }
-      // An answer leaves out what came before it, so it stays at its position.
+      // An answer leaves out the changes that came before it, so keep it at its position.
       if order != .caughtUp { apply(place) }
       first = place + 1
     }
@@ -178,8 +178,9 @@ public struct Verification: Sendable {
 }
 
 extension SplitMix64 {
-  /// Returns the elements in a random order (Fisher and Yates), the same for the same seed in every
-  /// release.
+  /// Returns the elements in a random order (Fisher and Yates).
+  ///
+  /// The same seed gives the same order in every release.
   mutating func shuffled<Element>(_ elements: [Element]) -> [Element] {
     var elements = elements
     for last in stride(from: elements.count - 1, to: 0, by: -1) {

@@ -4,16 +4,13 @@ import PeerDiscovery
 import PeerSession
 import WhiteboardKit
 
-/// A node without a screen that keeps boards online.
-///
-/// A relay serves all its boards on one port, saves each in its document, and serves them again
-/// after a restart.
+/// A peer without a screen that keeps boards online.
 package actor Relay {
   let configuration: RelayConfiguration
   let logger: Logger
   var limits: RelayConfiguration.Limits
   var register: BoardRegister
-  /// The boards that are served or could not be served.
+  /// The boards that are being served, and those that could not be served.
   var boards: [SessionID: ServedBoard] = [:]
   private(set) var transport: PeerTransport?
   let started = ContinuousClock().now
@@ -100,7 +97,7 @@ package actor Relay {
   package var hindrances: [String] {
     if isEnding { return ["the relay is ending"] }
     guard isReady else { return ["boards are still being opened"] }
-    // New changes would be only in memory.
+    // If saving fails, new changes exist only in memory, so no peer should be sent to this relay.
     let causes = boards.values.compactMap { $0.unsaved?.cause }
     return causes.isEmpty ? [] : [Self.told(unsaved: causes.count, causes)]
   }
@@ -178,6 +175,6 @@ package actor Relay {
     boardWaiters = []
   }
 
-  /// Returns the node that serves a session; nil if there is none.
+  /// Returns the running board of a session; nil if the relay does not serve the session.
   func node(of session: SessionID) -> SharedBoard? { boards[session]?.node }
 }

@@ -46,7 +46,8 @@ package struct RelayConfiguration: Sendable {
     package var maximumBoardsPerHost = 8
     /// The maximum number of boards of strangers at one address under ``BoardsTaken/any``.
     package var maximumBoardsPerAddress = 16
-    /// The number of places that strangers cannot use under ``BoardsTaken/any``; nil means a tenth.
+    /// The number of boards, out of the maximum, that strangers cannot use under ``BoardsTaken/any``; nil means
+    /// a tenth.
     package var reservedBoards: Int?
     /// How long a board that is not pinned is kept without a visitor.
     package var retention = BoardRetention.auto

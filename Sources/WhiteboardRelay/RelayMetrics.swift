@@ -44,8 +44,8 @@ struct RelayMetrics: Sendable {
   /// Counts a peer that joined a board.
   func joined() { joins.increment() }
 
-  /// Counts the messages that a board refused, by the reason: the author is a viewer, or its right
-  /// to edit was revoked.
+  /// Counts the messages that a board refused, by reason: the author is a viewer, or its right to edit was
+  /// revoked.
   func refused(viewer: Int, revoked: Int) {
     for (reason, count) in [("viewer", viewer), ("revoked", revoked)] where count > 0 {
       Counter(label: "whiteboard_refused_total", dimensions: [("reason", reason)])
@@ -63,7 +63,7 @@ struct RelayMetrics: Sendable {
 
   /// Counts a peer that left a board, by the session's reason.
   func left(_ reason: String) {
-    // The reason is one of the protocol's fixed words.
+    // The reason is one of a few words that the protocol defines, so the number of series is bounded.
     Counter(label: "whiteboard_departures_total", dimensions: [("reason", reason)]).increment()
   }
 }

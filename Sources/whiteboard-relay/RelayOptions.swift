@@ -57,7 +57,7 @@ struct PlaceOptions: ParsableArguments {
 
   /// Sends a request to the running relay.
   ///
-  /// - Returns: The lines of the answer, without the last.
+  /// - Returns: The lines of the answer, without the final `done`.
   /// - Throws: ``WhiteboardError`` if the relay cannot be reached, or if it could not execute the
   ///   request.
   func ask(_ request: ControlRequest) async throws(WhiteboardError) -> [ControlLine] {
@@ -79,8 +79,8 @@ struct PlaceOptions: ParsableArguments {
 extension Settings {
   /// Returns the data directory of a relay.
   ///
-  /// It is the directory that is set, else the one from systemd, else `relay` in the user's data
-  /// directory.
+  /// It is the directory from the settings or, if none is set, the directory from systemd. Without systemd, it
+  /// is `relay` in the user's data directory.
   ///
   /// - Throws: ``WhiteboardError`` if the setting is invalid, or if `HOME` is needed but not set.
   func relayDirectory() throws(WhiteboardError) -> String {

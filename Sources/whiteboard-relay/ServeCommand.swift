@@ -151,7 +151,7 @@ struct ServeCommand: AsyncParsableCommand {
     _ notifier: ServiceNotifier,
     _ body: () async throws(WhiteboardError) -> Void
   ) async throws(WhiteboardError) {
-    // Both tasks are canceled and awaited below, also if `body` fails.
+    // Both tasks are canceled and awaited below, even if `body` fails.
     let answering = Task { await control.run { await relay.answer($0) } }
     let watching = Task {
       await notifier.keepWatchdogQuiet {

@@ -5,7 +5,7 @@ import WhiteboardDocument
 import WhiteboardKit
 import WhiteboardRendering
 
-/// A node that records a board, controlled by lines from standard input.
+/// A recorder that joins a board and records it, controlled by lines from standard input.
 actor BoardRecorder {
   private let node: SharedBoard
   private let duration: Duration?
@@ -21,7 +21,7 @@ actor BoardRecorder {
 
   private let begins: AsyncStream<Void>
 
-  /// Records the board until the node ends.
+  /// Records the board until the recorder leaves it.
   ///
   /// - Returns: Whether to keep the recording.
   /// - Throws: ``WhiteboardError`` if recording cannot start or continue. Everything recorded

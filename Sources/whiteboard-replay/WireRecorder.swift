@@ -100,7 +100,7 @@ actor WireRecorder {
             .decline(reason: "A recorder admits no peers.")
           )
         case .streamOpened(let stream):
-          // Reading the stream records it; the task finishes at the end of the stream.
+          // Reading the stream records it. The task finishes at the end of the stream.
           group.addTask { await Self.read(stream) }
         case .resourceFinished(_, .success(let resource)):
           // The recording needs only the name and the size of a resource, so the file is deleted.

@@ -24,7 +24,7 @@ struct HealthAnswer: Error, Equatable {
     HealthAnswer(status: status, contentType: "application/json", body: value.text + "\n")
   }
 
-  /// Returns `good` if there are no reasons against it; otherwise `bad` and the reasons.
+  /// Returns the answer `good`, or `bad` with the reasons if there are any.
   static func verdict(
     _ good: String,
     _ bad: String,

@@ -31,7 +31,7 @@ final class HealthClients: Sendable {
       guard let oldest = state.incomplete.first else { return (false, nil) }
       state.incomplete.removeFirst()
       state.incomplete.append(id)
-      // The place is free now, before the connection of the closed client has ended.
+      // The place is free immediately, before the connection of the closed client has ended.
       return (true, state.channels.removeValue(forKey: oldest))
     }
     channel.closeFuture.whenComplete { _ in
@@ -50,7 +50,9 @@ final class HealthClients: Sendable {
     state.withLockedValue { $0.incomplete.removeAll { $0 == id } }
   }
 
-  /// Returns whether one more request may be passed to an endpoint, and counts it if so.
+  /// Returns whether one more request may be passed to an endpoint.
+  ///
+  /// If so, the request is counted.
   ///
   /// Without this limit, requests would pile up if an endpoint hangs.
   func beginRequest() -> Bool {

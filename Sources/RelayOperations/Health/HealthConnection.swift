@@ -38,9 +38,9 @@ private final class HealthConnection: ChannelInboundHandler {
     case answered
   }
 
-  /// How long an answered client may keep its connection open.
+  /// The time for which a client may keep its connection open after it was answered.
   ///
-  /// If the server closed it at once, a client that is still sending would lose the answer.
+  /// If the server closed the connection immediately, a client that is still sending would lose the answer.
   private static let grace: TimeAmount = .seconds(1)
 
   private let endpoints: HealthEndpoints
@@ -107,7 +107,9 @@ private final class HealthConnection: ChannelInboundHandler {
     }
   }
 
-  /// Passes a request to its endpoint, and answers with the first of its result and the timeout.
+  /// Passes a request to its endpoint, and sends the answer.
+  ///
+  /// If the timeout passes first, the answer is an error.
   private func pass(_ request: HealthRequest, _ context: ChannelHandlerContext) {
     guard clients.beginRequest() else {
       answer(.text(.serviceUnavailable, "too many requests are waiting for an answer"), context)
@@ -162,7 +164,9 @@ private final class HealthConnection: ChannelInboundHandler {
     }
   }
 
-  /// Closes the connection after a time; replaces an earlier deadline.
+  /// Closes the connection after a time.
+  ///
+  /// This replaces an earlier deadline.
   private func close(_ context: ChannelHandlerContext, in time: TimeAmount) {
     deadline?.cancel()
     let bound = NIOLoopBound(context, eventLoop: context.eventLoop)

@@ -12,14 +12,14 @@ public struct HealthServer: Sendable {
   public struct Configuration: Sendable {
     /// The address on which to listen.
     ///
-    /// Other addresses than loopback expose the metrics to the network.
+    /// Any address other than loopback exposes the metrics to the network.
     public var host = "127.0.0.1"
     /// The port on which to listen; 0 chooses any free port.
     public var port = 26_274
     /// The maximum number of open connections.
     ///
-    /// One more connection replaces the oldest whose request is incomplete. If there is none, the
-    /// server answers it with 503.
+    /// A further connection replaces the oldest connection whose request is incomplete. If there is no such
+    /// connection, the server answers the further one with 503.
     public var maximumConnections = 32
     /// The maximum size of a request's head in bytes.
     public var maximumHeadSize = 8 * 1_024

@@ -13,9 +13,9 @@ public enum LogFormat: String, CaseIterable, Sendable {
 
   /// Returns `journald` if the journal reads the descriptor, and `text` otherwise.
   ///
-  /// systemd sets `JOURNAL_STREAM` to the device and inode of the stream that it reads
-  /// (systemd.exec(5)). A child process inherits the variable even if it writes to another
-  /// descriptor, so the descriptor is compared with it.
+  /// systemd sets `JOURNAL_STREAM` to the device and inode of the stream that it reads (systemd.exec(5)). A
+  /// child process inherits the variable even if it writes to another descriptor, so the function compares the
+  /// descriptor with the variable.
   public static func chosen(
     environment: [String: String],
     descriptor: Int32 = STDERR_FILENO

@@ -44,7 +44,7 @@ public final class PrometheusMetrics: MetricsFactory {
   private let series: NIOLockedValueBox<Table>
   private let refused: [Refusal: CounterSeries]
 
-  /// Creates a factory for these families and no others.
+  /// Creates a factory for the given families and no others.
   ///
   /// Two families with the same name are a programming error and stop the program.
   public init(_ families: [MetricFamily]) {
@@ -164,7 +164,7 @@ extension PrometheusMetrics {
     findOrMake(label, dimensions, as: GaugeSeries.self) ?? NOOPMetricsHandler.instance
   }
 
-  /// Returns a series of a histogram family; if `aggregate` is false, of a gauge family.
+  /// Returns a series of a histogram family, or of a gauge family if `aggregate` is false.
   public func makeRecorder(
     label: String,
     dimensions: [(String, String)],

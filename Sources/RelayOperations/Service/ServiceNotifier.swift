@@ -17,8 +17,8 @@ public struct ServiceNotifier: Sendable {
 
   /// Creates a notifier from `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`.
   ///
-  /// - Throws: ``EnvironmentError`` if one of them is not as sd_notify(3) and
-  ///   sd_watchdog_enabled(3) require.
+  /// - Throws: ``EnvironmentError`` if a variable has a value that sd_notify(3) or sd_watchdog_enabled(3) does
+  ///   not allow.
   public init(environment: [String: String]) throws(EnvironmentError) {
     socket =
       if let address = environment["NOTIFY_SOCKET"] { try NotifySocket(address) } else { nil }
@@ -29,14 +29,14 @@ public struct ServiceNotifier: Sendable {
     guard let microseconds = Int64(text), microseconds > 0 else {
       throw EnvironmentError(description: "WATCHDOG_USEC is not a time in microseconds")
     }
-    // A child process inherits the variables, but is not watched.
+    // A child process inherits the environment variables, but the service manager does not watch it.
     let isOurs = environment["WATCHDOG_PID"].map { $0 == "\(getpid())" } ?? true
     watchdogTimeout = isOurs && socket != nil ? .microseconds(microseconds) : nil
   }
 
-  /// Reports that the program is ready: its store is recovered and it listens.
+  /// Reports that the program is ready, which means that it has recovered its store and is listening.
   ///
-  /// Call it also after ``reloading()``.
+  /// Call this method also after ``reloading()``.
   @discardableResult
   public func ready(status: String? = nil) -> Bool {
     send(["READY=1"] + (status.map { [Self.assignment(status: $0)] } ?? []))
@@ -48,7 +48,7 @@ public struct ServiceNotifier: Sendable {
 
   /// Reports that the program is reloading its configuration.
   ///
-  /// ``ready(status:)`` reports the end of that.
+  /// Call ``ready(status:)`` when the configuration is loaded.
   @discardableResult
   public func reloading() -> Bool {
     var time = timespec()

@@ -20,8 +20,9 @@ struct LoopbackFaults {
     random = SplitMix64(seed: seed &+ UInt64(number))
   }
 
-  /// Returns the time when a packet to a peer is sent, and the number of copies; 0 copies if it is
-  /// lost.
+  /// Returns the time when a packet to a peer must be sent, and the number of copies.
+  ///
+  /// If the packet is lost, there are 0 copies.
   mutating func passage(
     to peer: Int,
     isReliable: Bool

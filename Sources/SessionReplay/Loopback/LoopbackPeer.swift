@@ -2,9 +2,9 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// A peer: a replica, and the session that delivers its messages.
+/// A peer in a loopback run: a replica, and the session that delivers its messages.
 actor LoopbackPeer {
-  /// The kinds of messages in a loopback run: a message of the replica, and an answer after its
+  /// The kinds of packets in a loopback run: a message of the replica, or an answer, whose bytes follow its
   /// name.
   private enum Kind {
     static let message: UInt8 = 0
@@ -132,7 +132,9 @@ actor LoopbackPeer {
     }
   }
 
-  /// Sends each packet when it is due; reliable packets to the same peer stay in order.
+  /// Sends each packet when it is due.
+  ///
+  /// Reliable packets to the same peer stay in order.
   func sendPackets() async {
     await withDiscardingTaskGroup { group in
       var queues: [PeerID: AsyncStream<Packet>.Continuation] = [:]

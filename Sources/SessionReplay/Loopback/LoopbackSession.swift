@@ -6,7 +6,7 @@ import WhiteboardSync
 
 /// Peers that replay a part of a recording over real sessions on the loopback interface.
 ///
-/// Links, TLS and delivery are those of the product.
+/// Links, TLS and delivery are not simulated.
 ///
 /// Network faults are simulated before a packet is sent: reliable messages are delayed and stay in
 /// order, datagrams are dropped, doubled and reordered, and a partition holds messages back until
@@ -25,8 +25,8 @@ public struct LoopbackSession: Sendable {
   /// - Parameters:
   ///   - replay: The replay.
   ///   - index: The index of the part.
-  ///   - count: The number of peers; those beyond the authors of the recording only watch.
-  ///   - conditions: The faults of the network, without kills.
+  ///   - count: The number of peers. Peers in addition to the authors of the recording only watch.
+  ///   - conditions: The faults of the network. Kills are ignored.
   ///   - seed: The seed of the faults.
   ///   - isHurried: Whether each change is made at once, instead of at its recorded time.
   ///   - logger: The logger of the sessions.

@@ -6,7 +6,7 @@ public struct NetworkConditions: Hashable, Sendable {
     public let message: String
   }
 
-  /// A partition of the network: for a time, the groups of peers cannot reach each other.
+  /// A partition of the network: a time during which the groups of peers cannot reach each other.
   public struct Partition: Hashable, Sendable {
     /// The letters of the peers in each group; all peers that are not listed form one more group.
     public let groups: [[String]]
@@ -22,7 +22,9 @@ public struct NetworkConditions: Hashable, Sendable {
     public let time: Range<Int64>
   }
 
-  /// The percentage of packets that are lost; reliable ones are sent again and arrive later.
+  /// The percentage of packets that are lost.
+  ///
+  /// Lost reliable packets are sent again and arrive later.
   public var loss = 0.0
   /// The percentage of unreliable packets that arrive twice.
   public var duplicates = 0.0
@@ -132,7 +134,7 @@ public struct NetworkConditions: Hashable, Sendable {
     return (parts[0], (from, until))
   }
 
-  /// Returns a peer that the conditions name but `peers` does not contain; nil if there is none.
+  /// Returns a peer that the conditions name but `peers` does not contain; nil if there is no such peer.
   public func stranger(among peers: some Sequence<String>) -> String? {
     let known = Set(peers)
     let named = partitions.flatMap { $0.groups.joined() } + kills.map(\.peer)

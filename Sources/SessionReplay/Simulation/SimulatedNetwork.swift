@@ -20,7 +20,9 @@ struct SimulatedNetwork {
     }
 
     let link: Link
-    /// The connection on which the packet was sent; if it breaks, the packet is lost.
+    /// The connection on which the packet was sent.
+    ///
+    /// If the connection breaks, the packet is lost.
     let connection: Int
     let kind: Kind
     let bytes: [UInt8]
@@ -90,7 +92,7 @@ struct SimulatedNetwork {
     if kind == .datagram {
       if random.fraction() * 100 < conditions.loss { copies = 0 }
       if random.fraction() * 100 < conditions.duplicates { copies += copies }
-      // If a packet is delayed by more than the delay of the next one, the next one overtakes it.
+      // A packet is overtaken if its delay is so long that the next packet arrives earlier.
       if random.fraction() * 100 < conditions.reorder { delay += conditions.delay + 1 }
       if copies != 1 { disturbed += 1 }
     } else {

@@ -4,8 +4,8 @@ import WhiteboardSync
 
 /// Peers that replay a part of a recording over a simulated network, in virtual time.
 ///
-/// The replicas are those of the product. The network, the clock and all randomness come from one
-/// seed, so that the same seed gives the same session, byte for byte.
+/// The replicas are real ones. The network, the clock and all randomness come from one seed, so that the same
+/// seed gives the same session, byte for byte.
 public final class SimulatedSession {
   private final class Peer {
     let name: String
@@ -16,7 +16,7 @@ public final class SimulatedSession {
     /// The current batch chains of the peer's incarnations.
     var chains: [Incarnation: BatchChain] = [:]
     var isUp = true
-    /// The batches that the peer will write when it is up again.
+    /// The batches that the peer will write after its restart.
     var waiting: [RecordingReplay.Act] = []
     var nextTick: UInt64?
 
@@ -61,7 +61,7 @@ public final class SimulatedSession {
   /// - Parameters:
   ///   - replay: The replay.
   ///   - index: The index of the part.
-  ///   - count: The number of peers; those beyond the authors of the recording only watch.
+  ///   - count: The number of peers. Peers in addition to the authors of the recording only watch.
   ///   - conditions: The faults of the network.
   ///   - seed: The seed of all randomness.
   ///   - trace: Receives a line for each event; nil if no trace is needed.
@@ -77,8 +77,8 @@ public final class SimulatedSession {
     part = replay.parts[index]
     self.conditions = conditions
     network = SimulatedNetwork(conditions)
-    // With a changed seed, the random numbers differ from those of a simulation that was recorded
-    // with the same seed.
+    // Change the seed. If the recorded session was itself a simulation with this seed, the random numbers of
+    // the replay must differ from those of that simulation.
     random = SplitMix64(seed: seed ^ 0x7265_706C_6179)
     self.trace = trace
     shift = 1000 - (part.acts.first?.time ?? 0)
@@ -121,7 +121,7 @@ public final class SimulatedSession {
       }
       if uptime > settled + Self.timeout { break }
     }
-    // A single peer has no events after the last change.
+    // If there is only one peer, no events follow the last change.
     if !isSynced, events.isEmpty { isSynced = isSettled }
     if !isSynced {
       for peer in peers {
@@ -259,7 +259,7 @@ public final class SimulatedSession {
 
   // MARK: - The network
 
-  /// Connects the peers that may be connected, and disconnects those that may not.
+  /// Connects the peers whose connection is allowed now, and disconnects all others.
   private func rearrange() {
     for one in peers.indices {
       for other in peers.indices where one < other {

@@ -2,9 +2,9 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The recorded pointers of members, and their strokes before these were finished.
+/// The recorded pointers of members, and their unfinished strokes.
 public struct RecordedPresence: Sendable {
-  /// Points of a stroke that were shown before they were on the board.
+  /// Points of a stroke that were shown before they were committed to the board.
   public struct Preview: Hashable, Sendable {
     /// The time when the points were shown, in milliseconds from the beginning.
     public let elapsed: Int64
@@ -16,7 +16,9 @@ public struct RecordedPresence: Sendable {
     public let points: [InkPoint]
   }
 
-  /// A change of a member's presence, which is nil if the member left.
+  /// A change of a member's presence.
+  ///
+  /// The presence is nil if the member left.
   private struct Change {
     let elapsed: Int64
     let presence: Presence?
@@ -74,8 +76,8 @@ public struct RecordedPresence: Sendable {
     turns = (changes.values.flatMap(Self.turns) + previews.map(\.elapsed)).sorted()
   }
 
-  /// Returns the times when the visible presence of a member changes: it moves, leaves, or is
-  /// silent for too long.
+  /// Returns the times when the visible presence of a member changes: when it moves, leaves, or is silent for
+  /// too long.
   private static func turns(_ changes: [Change]) -> [Int64] {
     var turns: [Int64] = []
     var seen: Presence?
@@ -124,7 +126,9 @@ public struct RecordedPresence: Sendable {
 }
 
 extension Array {
-  /// Returns the first index at which a condition holds; it must also hold for all later elements.
+  /// Returns the first index at which a condition holds.
+  ///
+  /// The condition must also hold for all later elements.
   fileprivate func partition(_ holds: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -2,8 +2,8 @@ import PeerSession
 
 /// A peer of a recorded session that is replayed against a program.
 ///
-/// Data from the program is stored until the replay reaches its entry. Only one task at a time may
-/// call the methods.
+/// Data from the program is stored until the replay reaches the entry with which it is compared. Only one task
+/// at a time may call the methods.
 actor ReplayedPeer {
   private let peer: PeerID
   private let transport: PeerTransport
@@ -81,7 +81,7 @@ actor ReplayedPeer {
         do {
           for try await bytes in stream.inbound { self.heard(bytes, on: id) }
         } catch {
-          // A broken stream is compared like one that ended.
+          // A stream that broke is compared like a stream that ended.
         }
         self.heardAll(on: id)
       }
@@ -105,7 +105,7 @@ actor ReplayedPeer {
     waiter = nil
   }
 
-  /// Waits until `look` returns a value, or until the timeout.
+  /// Waits until `look` returns a value, or until the timeout has passed.
   private func found<Value>(_ look: () -> Value?) async -> Value? {
     let deadline = ContinuousClock.now + patience
     while true {
@@ -151,7 +151,9 @@ actor ReplayedPeer {
     listen(to: stream)
   }
 
-  /// Writes bytes to a stream; errors are ignored, since the answers are compared in any case.
+  /// Writes bytes to a stream.
+  ///
+  /// Errors are ignored, because the answers of the program are compared in any case.
   func write(_ bytes: [UInt8], to number: UInt64) async { try? await streams[number]?.write(bytes) }
 
   /// Ends the local direction of a stream.
@@ -180,7 +182,7 @@ actor ReplayedPeer {
     return stream?.name.raw
   }
 
-  /// Returns the next `count` bytes of a stream, or fewer if it ends; nil if there are none.
+  /// Returns the next `count` bytes of a stream, or fewer if the stream ends; nil if no bytes arrive.
   func read(_ count: Int, of number: UInt64) async -> [UInt8]? {
     guard let id = streams[number]?.id else { return nil }
     _ = await found { received[id, default: []].count >= count || ended.contains(id) ? true : nil }
@@ -189,7 +191,7 @@ actor ReplayedPeer {
     return bytes.isEmpty && count > 0 ? nil : bytes
   }
 
-  /// Returns the remaining bytes of a stream at its end; nil if it does not end in time.
+  /// Returns the remaining bytes of a stream at its end; nil if the stream does not end in time.
   func readToEnd(of number: UInt64) async -> [UInt8]? {
     guard let id = streams[number]?.id, await found({ ended.contains(id) ? true : nil }) != nil
     else { return nil }

@@ -4,10 +4,10 @@ import WhiteboardDocument
 
 /// A recorder that writes the traffic of a program's session to a file, as the program sees it.
 ///
-/// The file is a recording without a board (`Protocol/recording.md`). ``Recording/open(_:)`` reads
-/// it, `whiteboard-replay log --wire` lists it, and ``TrafficReplay`` replays the other peers.
-/// Traffic is on disk within moments. If writing fails, the error is reported at once, everything
-/// recorded before stays valid, and the gap is marked.
+/// The file is a recording without a board (`Protocol/recording.md`). ``Recording/open(_:)`` reads it,
+/// `whiteboard-replay log --wire` lists it, and ``TrafficReplay`` replays the other peers. Traffic is written
+/// to disk within moments. If writing fails, the error is reported at once, everything recorded before stays
+/// valid, and the gap is marked.
 public actor SessionRecorder {
   private let session: Session
   private let document: BoardDocument
@@ -81,7 +81,9 @@ public actor SessionRecorder {
     missingSince = missingSince ?? TrafficLog.wallClock()
   }
 
-  /// Continues the recording, which contains the duration of the pause.
+  /// Continues the recording.
+  ///
+  /// The pause remains part of the recording's duration.
   public func resume() async {
     // Discard the entries from the pause.
     _ = log.takeAll()
@@ -99,10 +101,10 @@ public actor SessionRecorder {
     try await document.append([.marker(name: PlainText.line(name), time: TrafficLog.wallClock())])
   }
 
-  /// Ends the recording, and returns when it is on disk.
+  /// Ends the recording, and returns when all of it is on disk.
   ///
-  /// - Throws: The reason why the end of the recording could not be written; everything before it
-  ///   is valid.
+  /// - Throws: The reason why the end of the recording could not be written. Everything before the end is
+  ///   valid.
   public func stop() async throws(DocumentError) {
     session.observeTraffic(nil)
     log.finish()
@@ -120,10 +122,10 @@ public actor SessionRecorder {
     _ = try await document.limitPages(to: 1)
   }
 
-  /// Writes the waiting entries, after any write that is already running.
+  /// Writes the waiting entries, after any write that is already in progress.
   private func write() async {
     let before = lastWrite
-    // This method waits for the task.
+    // Write in a task, for which later calls of this method wait.
     let task = Task {
       await before?.value
       await self.writeNow()

@@ -5,7 +5,7 @@ import WhiteboardDocument
 
 /// The part of a session's traffic that is recorded.
 public enum TrafficScope: Sendable {
-  /// The members, and the whiteboard's datagrams: pointers and unfinished strokes.
+  /// Members that join and leave, and the whiteboard's datagrams: pointers and unfinished strokes.
   case presence
   /// All traffic of the session.
   case all
@@ -136,7 +136,7 @@ public final class TrafficLog: Sendable {
         number: state.number(stream.id)
       )
     case .streamBroke(let stream, let error):
-      // The break is reported in each direction, but recorded only once.
+      // A broken stream is reported in each direction, but is recorded only once.
       !state.broken.insert(state.number(stream.id)).inserted
         ? nil
         : TrafficEntry(

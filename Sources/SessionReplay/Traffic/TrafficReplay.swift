@@ -8,18 +8,17 @@ import WhiteboardDocument
 /// A replay of the other peers of a recorded session against a program, which compares the
 /// program's answers with the recorded ones.
 ///
-/// It tests programs that are built on `PeerSession`: record a program with ``SessionRecorder``,
-/// make a new one host a session on loopback, and call ``play(against:logger:)``. Each peer of the
-/// recording joins the session with its own key. The entries are replayed in order; the replay
-/// waits for each recorded answer before it continues. A recording contains only the names and
-/// sizes of resources, so their bytes are zeros, unless ``resource`` returns a file. Datagrams may
-/// be lost and are not compared.
+/// It tests programs that are built on `PeerSession`: record a program with ``SessionRecorder``, make a new one
+/// host a session on loopback, and call ``play(against:logger:)``. Each peer of the recording joins the session
+/// with its own key. The entries are replayed in order, and the replay waits for each recorded answer before it
+/// continues. A recording contains only the names and sizes of resources. Their bytes are therefore zeros,
+/// unless ``resource`` returns a file. Datagrams may be lost and are not compared.
 public struct TrafficReplay: Sendable {
   /// The speed of a replay.
   public enum Pace: Sendable {
-    /// Each entry follows the previous one at once.
+    /// Each entry immediately follows the previous one.
     case hurried
-    /// The entries follow at the recorded times, this many times as fast.
+    /// The entries follow at the recorded times, sped up by this factor.
     case recorded(speed: Double)
   }
 
@@ -56,7 +55,9 @@ public struct TrafficReplay: Sendable {
   public var pace = Pace.hurried
   /// The time to wait for each answer of the program.
   public var patience = Duration.seconds(5)
-  /// The keys of the replayed peers, by recorded peer; all others get new keys.
+  /// The keys of the replayed peers, by recorded peer.
+  ///
+  /// Peers without an entry get new keys.
   public var identities: [PeerID: PeerIdentity] = [:]
   /// Returns whether bytes that the program sent are acceptable in place of the recorded ones.
   public var isSame: @Sendable (_ expected: [UInt8], _ found: [UInt8]) -> Bool = { $0 == $1 }
@@ -87,7 +88,7 @@ public struct TrafficReplay: Sendable {
   /// Replays the recording against a program.
   ///
   /// - Parameters:
-  ///   - request: The program's session and how to join it; it must admit every peer.
+  ///   - request: The program's session and how to join it. The session must admit every peer.
   ///   - logger: The logger of the peers' transports.
   /// - Returns: The differences from the recording.
   /// - Throws: `SessionError` if a peer cannot join or loses the program; `CancellationError`.

@@ -1,14 +1,15 @@
-/// The share of a board that each author uses, so that no author alone can fill it (BRD-38).
+/// The part of a board that each author uses, which is limited so that no author alone can fill the board
+/// (BRD-38).
 ///
-/// The shares are computed only when the board holds about as much as one author may use.
+/// The usage is computed only when the board holds about as much as one author may use.
 struct AuthorShares {
-  /// The amount that an author uses, or that an edit would add.
+  /// The amount of storage that an author uses, or that an edit would add.
   struct Usage {
     /// The number of objects that the author created.
     var objects = 0
     /// The number of cells that the author was the last to write.
     var cells = 0
-    /// The number of bytes in the values of these cells.
+    /// The number of bytes in the values of the cells that the author was the last to write.
     var bytes = 0
 
     static func += (usage: inout Usage, more: Usage) {
@@ -22,13 +23,18 @@ struct AuthorShares {
   ///
   /// Nil before the first count.
   private var usage: [MemberID: Usage]?
-  /// The number of refusals after which the usage is counted again, because counting is slow.
+  /// The number of refusals after which the usage is counted again.
+  ///
+  /// Counting is slow, so it is not repeated at each refusal.
   private var recountThreshold = 1
   private var refusals = 0
 
-  /// Returns whether an author may write these operations, and adds them to the author's usage if
-  /// so; to be called only if the board may hold a whole share.
-  /// - Complexity: O(1) for almost all calls, O(*n*) in the cells of the board for the rest.
+  /// Returns whether an author may write the given operations.
+  ///
+  /// If so, they are added to the author's usage.
+  ///
+  /// Call this method only if the board may hold as much as one author may use.
+  /// - Complexity: O(1) for almost all calls; O(*n*) in the cells of the board if the usage is counted again.
   mutating func admit(
     _ operations: some Sequence<Operation>,
     of author: MemberID,
@@ -39,7 +45,7 @@ struct AuthorShares {
     if more.isEmpty { return true }
     if usage == nil { usage = Self.count(in: state, authors) }
     if fits(more, of: author) { return true }
-    // Count again: cells that were purged or overwritten since the last count no longer count.
+    // Count again, because cells may have been purged or overwritten since the last count.
     refusals += 1
     guard refusals >= recountThreshold else { return false }
     refusals = 0
@@ -83,7 +89,7 @@ struct AuthorShares {
 }
 
 extension BoardState {
-  /// Whether the board holds so much that one more batch might exceed an author's share.
+  /// Whether the board holds so much that one more batch might exceed the limit of one author.
   var mayHoldWholeShare: Bool {
     let most = BoardLimits.operationsPerBatch
     return objectCount > BoardLimits.objectsPerAuthor - most
@@ -93,7 +99,7 @@ extension BoardState {
 }
 
 extension AuthorShares.Usage {
-  /// Counts the most that operations can add.
+  /// Creates the maximum usage that operations can add.
   ///
   /// Deletions and purges add nothing, because they free space.
   init(_ operations: some Sequence<Operation>) {

@@ -1,5 +1,5 @@
 extension Array {
-  /// Splits writes into runs that each fit in one batch.
+  /// Splits an array of writes into runs that each fit in one batch.
   ///
   /// - Parameter length: Returns the maximum number of bytes in the value of a write.
   /// - Returns: The runs, in order.

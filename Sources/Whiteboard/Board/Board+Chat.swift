@@ -26,8 +26,8 @@ extension Board {
       guard !text.isEmpty else { throw .empty }
       guard text.utf8.count <= BoardLimits.chatBytes else { throw .tooLong("chat") }
       guard (name ?? "").utf8.count <= BoardLimits.nameBytes else { throw .tooLong("name") }
-      // The new line sorts after every line that its author has seen, even if clocks are wrong
-      // (BRD-31). No line can sort after one that has the last possible time.
+      // The new line must sort after every line that its author has seen, even if clocks are wrong (BRD-31).
+      // This is impossible after a line that has the last possible time.
       let id = try create(.chat, after: frontier.floorOfChat)
       try stage(id, .chatAuthor, .bytes(member.bytes))
       if let name { try stage(id, .chatName, .text(name)) }

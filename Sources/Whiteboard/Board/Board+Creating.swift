@@ -43,7 +43,7 @@ extension Board {
   /// - Parameters:
   ///   - points: The points to add.
   ///   - id: The stroke.
-  ///   - first: The number of points that were committed before.
+  ///   - first: The number of points that are already committed.
   /// - Throws: `wrongKind`, `tooLong`, `unknownObject`, `boardFull`.
   public func appendInk(
     _ points: some RandomAccessCollection<InkPoint>,

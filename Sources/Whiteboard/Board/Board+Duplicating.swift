@@ -1,10 +1,12 @@
 /// Copying objects.
 extension Board {
-  /// Copies objects, and groups with all objects in them, in front of all objects.
+  /// Copies objects and groups.
   ///
-  /// A copy has the same kind and appearance as its original: a text is one run, a drawing is a
-  /// finished stroke with the committed points and the erasures, a photo refers to the same asset,
-  /// and a game starts again without its moves. If all objects of a group are copied, the copies
+  /// The copies are placed in front of all other objects.
+  ///
+  /// A copy has the same kind and appearance as its original. The copy of a text consists of one run. The copy
+  /// of a drawing is a finished stroke with the committed points and the erasures. The copy of a photo refers
+  /// to the same asset. The copy of a game has no moves yet. If all objects of a group are copied, the copies
   /// form a new group; otherwise the copies belong to no group. Copies are not selected.
   ///
   /// - Parameters:

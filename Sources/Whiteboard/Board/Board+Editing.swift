@@ -6,7 +6,7 @@ extension Board {
 
   /// Sets the color of an object, or of all objects of a group.
   /// - Parameters:
-  ///   - color: The color as `0xRRGGBBAA`; nil for the default color of the kind of object.
+  ///   - color: The color as `0xRRGGBBAA`; nil for the default color of its kind.
   ///   - id: The object or group.
   /// - Throws: `unknownObject`, `held`, `locked`, `wrongKind` for a photo, which has no color.
   public func setColor(_ color: UInt32?, of id: ObjectID) throws(BoardError) {
@@ -33,10 +33,10 @@ extension Board {
     }
   }
 
-  /// Locks an object, or all objects of a group, against changes, or unlocks them (BRD-27).
+  /// Locks or unlocks an object, or all objects of a group (BRD-27).
   ///
-  /// Unlocking an object that has a frozen cell replaces the object with a new one (BRD-36), even
-  /// if the frozen cell is the selection.
+  /// If the time of a cell is so late that no write can follow it, unlocking replaces the object with a new one
+  /// (BRD-36). This also applies to the selection cell.
   /// - Throws: `unknownObject`, `held`.
   public func setLocked(_ id: ObjectID, _ isLocked: Bool) throws(BoardError) {
     try gesture { () throws(BoardError) in
@@ -67,7 +67,7 @@ extension Board {
   ///   - ids: The objects and groups.
   ///   - factor: The factor; 2 doubles the size.
   ///   - pivot: The place that does not move.
-  ///   - isLineWidthKept: Whether lines keep the width at which they are shown.
+  ///   - isLineWidthKept: Whether lines are shown as wide as before.
   /// - Throws: `unknownObject`, `held`, `locked`, `unfinished`, `outOfRange`.
   public func scale(
     _ ids: [ObjectID],
@@ -79,7 +79,7 @@ extension Board {
       let moved = pivot + (record.center - pivot) * factor
       try write(id, .scale, try FixedPoint.scale(record.scale * factor))
       if isLineWidthKept, record.kind == .drawing {
-        // A line is shown at its own width times the scale of the object.
+        // A line is shown with its own width times the scale of the object.
         let width = record.lineWidth / factor
         let least = 1 / FixedPoint.unit
         let kept = min(max(width, least), BoardLimits.lineWidth)
@@ -130,7 +130,7 @@ extension Board {
     }
   }
 
-  /// Deselects objects that the local member selected, or whose holder is offline.
+  /// Deselects objects that the local member selected, or that were selected by a member who is offline.
   /// - Throws: `unknownObject`, `held`.
   public func deselect(_ ids: [ObjectID]) throws(BoardError) {
     try gesture { () throws(BoardError) in

@@ -11,7 +11,7 @@ extension Board {
   public func erase(_ id: ObjectID, spans: [ClosedRange<Int>]) throws(BoardError) {
     try requireErasable(id)
     let points = state.record(id)?.points.count ?? 0
-    // A stroke of one point is erased by its first step.
+    // For a stroke of one point, the first step erases the point.
     let end = max(1, (points - 1) * StrokeSpans.steps)
     guard
       spans.allSatisfy({
@@ -25,8 +25,8 @@ extension Board {
   ///
   /// A stroke with no remaining parts is deleted.
   ///
-  /// The eraser touches a stroke if it reaches the middle of the line. The method skips strokes
-  /// that are locked, held by another member, or still being drawn by another member.
+  /// The eraser touches a stroke if it reaches the middle of the line. Strokes are skipped if they are locked,
+  /// or if another member holds them or is still drawing them.
   ///
   /// - Parameters:
   ///   - path: The places of the eraser, at least one.

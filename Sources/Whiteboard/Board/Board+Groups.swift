@@ -1,12 +1,11 @@
 /// Groups of objects (BRD-26).
 ///
-/// In every list of ids, the id of a group means all objects in that group and in the groups inside
-/// it.
+/// In every list of ids, the id of a group stands for all objects in that group and in the groups inside it.
 extension Board {
-  /// Groups objects and groups.
+  /// Creates a group of objects and groups.
   ///
-  /// If all of them belong to the same group, the new group is created inside that group. Otherwise
-  /// each of them leaves its group.
+  /// If all of them belong to the same group, the new group is created inside that group. Otherwise, each of
+  /// them leaves its group.
   ///
   /// - Returns: The id of the new group.
   /// - Throws: `empty`, `unknownObject`, `held`, `locked`, `boardFull`.

@@ -1,15 +1,15 @@
 /// Adding objects from a file.
 extension Board {
-  /// Adds objects in front of all objects, in their order, as one undo step.
+  /// Adds objects in front of all other objects, in the given order, as one undo step.
   ///
-  /// If the objects do not fit in one batch, they are sent in several. Do not call this method
-  /// inside a gesture.
+  /// If the objects do not fit in one batch, they are split into several. Do not call this method inside a
+  /// gesture.
   ///
   /// - Parameters:
   ///   - drafts: The objects to add, from back to front.
-  ///   - groups: For each new group, the index of the enclosing group, which comes earlier in the
-  ///     list; nil if there is none.
-  ///   - settings: The settings to apply to the board if it has none of its own.
+  ///   - groups: For each new group, the index of its enclosing group, which must be smaller; nil for an
+  ///     outermost group.
+  ///   - settings: The settings to apply. A setting that the board already has is not changed.
   /// - Returns: The new objects, in their order.
   /// - Throws: `outOfRange`, `tooLong`, `empty`, `viewer`, `boardFull`. If it throws, nothing is
   ///   added.

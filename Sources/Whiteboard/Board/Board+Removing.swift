@@ -2,19 +2,18 @@
 extension Board {
   /// Deletes an object, or a group with all objects in it.
   ///
-  /// Other members' later edits of the object are still merged, although it is not shown.
+  /// Later edits of the object by other members are still merged, although the object is not shown.
   /// - Throws: `unknownObject`, `held`, `locked`.
   public func delete(_ id: ObjectID) throws(BoardError) { try delete([id]) }
 
   /// Deletes objects, and groups with all objects in them.
   ///
-  /// If one of them cannot be deleted, none is.
-  ///
-  /// An object whose `deleted` cell is frozen is purged instead (BRD-36).
+  /// If one of the objects cannot be deleted, no object is deleted. If the time of an object's `deleted` cell
+  /// is so late that no write can follow it, the object is purged instead (BRD-36).
   /// - Throws: `unknownObject`, `held`, `locked`.
   public func delete(_ ids: [ObjectID]) throws(BoardError) {
     try gesture { () throws(BoardError) in
-      // Check all locks before any object is deleted.
+      // Check all locks before deleting any object.
       let targets = try state.targets(ids)
       for id in targets { try requireWritable(id) }
       for id in targets + state.groups(among: ids) {
@@ -29,7 +28,7 @@ extension Board {
 
   /// Restores a deleted object, or a deleted group with all objects that were deleted with it.
   ///
-  /// A locked object is restored too, because users cannot unlock a deleted object.
+  /// A lock does not prevent this, because users cannot unlock a deleted object.
   ///
   /// - Throws: `unknownObject` if the object is unknown or purged; `notDeleted`; `held`.
   public func undelete(_ id: ObjectID) throws(BoardError) {
@@ -54,7 +53,8 @@ extension Board {
 
   /// Permanently removes an object from every replica (SYN-8).
   ///
-  /// The object must be deleted or have a frozen cell (BRD-36).
+  /// The object must be deleted, or must have a cell that can no longer be written, because its time is too
+  /// late (BRD-36).
   /// - Throws: `unknownObject` if the object is unknown or purged; `notDeleted`.
   public func purge(_ id: ObjectID) throws(BoardError) {
     guard let record = state.record(id), record.kind != nil else { throw .unknownObject(id) }
@@ -67,15 +67,16 @@ extension Board {
   /// This includes objects that are locked, held, or not deleted.
   ///
   /// - Parameters:
-  ///   - author: The member whose objects are removed; all incarnations of the member count.
+  ///   - author: The member whose objects are removed, with all incarnations of the member.
   ///   - most: The maximum number of objects to remove; at most `BoardLimits.operationsPerBatch`.
-  /// - Returns: The number of objects removed. If it is less than `most`, none is left.
+  /// - Returns: The number of removed objects. If it is less than `most`, all objects of the author are
+  ///   removed.
   /// - Throws: `viewer`.
   /// - Complexity: O(*n*) in the stored objects.
   package func purge(madeBy author: MemberID, atMost most: Int) throws(BoardError) -> Int {
     var ids: [ObjectID] = []
     for id in state.storedIDs where authors[id.dot.incarnation] == author {
-      // A settings object may hold values that other members set.
+      // Keep settings objects, because they may hold values that other members set.
       guard let kind = state.record(id)?.kind, kind != .settings else { continue }
       ids.append(id)
     }

@@ -19,7 +19,7 @@ extension Board {
   }
 
   /// Sets the language of the board's games, as a BCP 47 tag; nil removes it.
-  /// - Throws: `tooLong`, `outOfRange` if `tag` has characters that no tag has, `boardFull`.
+  /// - Throws: `tooLong`, `outOfRange` if `tag` contains characters that are not allowed in tags, `boardFull`.
   public func setLanguage(_ tag: String?) throws(BoardError) {
     try set(.language, try BoardSettings.value(language: tag))
   }
@@ -29,18 +29,17 @@ extension Board {
     try gesture { () throws(BoardError) in
       let known = state.objects.settings.objects.least
       if known != nil, present?.value == value { return }
-      // The latest cell has the greatest time: if a write can follow it, it can follow the others
-      // too.
+      // Check only the latest cell. If a write can follow its time, it can follow the times of all other cells.
       guard state.objects.settings.latest(property)?.time.canBeFollowed ?? true else {
         return try replaceFrozenSettings(property, value)
       }
       let settings = if let known { known } else { try create(.settings) }
-      // The cell in effect, which this write must follow, may belong to another settings object.
+      // The new write must follow the cell in effect, which may belong to another settings object.
       try stage(settings, property, value, after: present?.time)
     }
   }
 
-  /// Purges the settings objects that have frozen cells, and copies their settings to another
+  /// Purges the settings objects with cells that can no longer be written, and copies their settings to another
   /// settings object (BRD-36).
   private func replaceFrozenSettings(
     _ property: Property,

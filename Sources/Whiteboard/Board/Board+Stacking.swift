@@ -2,10 +2,8 @@
 extension Board {
   /// Moves objects in the stack.
   ///
-  /// They keep their order relative to each other.
-  ///
-  /// Each moved object is written at most once. Neighbors are written only if no z index is left
-  /// between two of them (BRD-34).
+  /// The moved objects keep their order relative to each other. Each of them is written at most once. Other
+  /// objects are written only if no z index is left between two neighbors (BRD-34).
   ///
   /// - Throws: `unknownObject`, `held`, `locked`, `nextToItself`, `stackFull` if no z index is left
   ///   and neither neighbor can be changed.

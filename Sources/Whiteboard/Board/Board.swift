@@ -1,10 +1,10 @@
-/// A board that local edits change.
+/// A board, with methods that edit it.
 ///
-/// Every function that edits is one gesture: if it throws, it changes nothing. Call several of them
-/// inside `gesture(_:_:)` to make them one batch and one undo step.
+/// Every method that edits the board is one gesture: if it throws, it changes nothing. To combine several calls
+/// into one batch and one undo step, make them inside `gesture(_:_:)`.
 public final class Board: BoardReplica {
-  /// Returns the object with this id, as an instance of the class for its kind; nil if it is not
-  /// shown on the board.
+  /// Returns the object with this id, as an instance of the class for its kind; nil if the object is not shown
+  /// on the board.
   public func object(_ id: ObjectID) -> WhiteboardObject? {
     guard state.isShown(id), let kind = state.record(id)?.kind else { return nil }
     switch kind {
@@ -17,7 +17,7 @@ public final class Board: BoardReplica {
   }
 
   /// Returns the object with this id, as an instance of the class for its kind.
-  /// - Throws: `unknownObject` if it is not shown on the board.
+  /// - Throws: `unknownObject` if the object is not shown on the board.
   public subscript(id: ObjectID) -> WhiteboardObject {
     get throws(BoardError) {
       guard let object = object(id) else { throw .unknownObject(id) }

@@ -3,7 +3,7 @@
 /// Chat lines, groups and settings are included. A deleted object appears only as removed.
 /// Selections are ignored.
 public struct BoardDiff: Hashable, Sendable {
-  /// The way in which an object differs.
+  /// The way in which an object differs between the two states.
   public enum Fate: String, Hashable, Sendable {
     /// The object is in the later state only.
     case added
@@ -13,7 +13,7 @@ public struct BoardDiff: Hashable, Sendable {
     case changed
   }
 
-  /// One property that differs.
+  /// A property that differs between the two states.
   public struct Field: Hashable, Sendable {
     /// The property's key in the JSON of objects.
     public let name: String
@@ -23,7 +23,7 @@ public struct BoardDiff: Hashable, Sendable {
     public let after: String?
   }
 
-  /// One object that differs.
+  /// An object that differs between the two states.
   public struct Change: Hashable, Sendable {
     /// The way in which the object differs.
     public let fate: Fate
@@ -36,8 +36,8 @@ public struct BoardDiff: Hashable, Sendable {
 
     /// The change as one line of JSON, with control characters escaped.
     ///
-    /// The keys are `change`, `id`, `type`, and the objects `before` and `after` with the
-    /// properties.
+    /// The keys are `change`, `id`, `type`, `before` and `after`. The values of `before` and `after` are
+    /// objects with the properties.
     public var json: String {
       var json = JSONObject()
       json.add("change", string: fate.rawValue)
@@ -136,7 +136,7 @@ extension ObjectRecord {
     return content + cellContent(isShown: isShown)
   }
 
-  /// The properties without a default that are listed with the raw value of their cells.
+  /// Returns the properties without a default value, with the raw values of their cells.
   private func cellContent(isShown: Bool) -> [(name: String, json: String)] {
     var content: [(name: String, json: String)] = []
     var erased: Set<String> = []
@@ -161,13 +161,12 @@ extension ObjectRecord {
 }
 
 extension Property {
-  /// Returns the key under which the raw value of this property is listed; nil if it is listed in
-  /// another way, or not at all.
+  /// Returns the key under which the raw value of this property is listed; nil if the raw value is not listed.
   fileprivate func contentName(isShown: Bool) -> String? {
     switch self {
     case .kind, .deleted, .selection, .chatAuthor, .chatText, .purge: return nil
     case .position, .scale, .angle, .size, .zIndex, .lineWidth, .lock, .end:
-      // Groups and settings do not use this property, so list it by number.
+      // Groups and settings have no use for this property, so list it by number.
       return isShown ? nil : "property-\(number)"
     case .color: return "color"
     case .asset: return "asset"

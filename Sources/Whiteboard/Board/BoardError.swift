@@ -4,7 +4,7 @@
 public enum BoardError: Error, Hashable, Sendable {
   /// There is no such object, or the object is deleted.
   case unknownObject(ObjectID)
-  /// The object is not deleted, so that it can be neither undeleted nor purged.
+  /// The object is not deleted, so it cannot be undeleted or purged.
   case notDeleted(ObjectID)
   /// The object would be placed directly in front of or behind itself.
   case nextToItself(ObjectID)
@@ -16,17 +16,17 @@ public enum BoardError: Error, Hashable, Sendable {
   case locked(ObjectID)
   /// The author of the stroke is online and still drawing it.
   case unfinished(ObjectID)
-  /// The object does not have the property that was to be changed.
+  /// The object does not have the property to be changed.
   case wrongKind(ObjectID)
-  /// A number is outside its limits or not a number.
+  /// A number is outside its limits or is not a number.
   ///
-  /// The associated value names it.
+  /// The associated value is the name of the number.
   case outOfRange(String)
   /// A text, a path or another item is longer than its limit.
   ///
-  /// The associated value names it.
+  /// The associated value is the name of the item.
   case tooLong(String)
-  /// A stroke without points, a chat line without text, or a group without members.
+  /// A stroke has no points, a chat line has no text, or a group has no members.
   case empty
   /// No z index is left between two objects in the stack.
   ///
@@ -44,7 +44,7 @@ public enum BoardError: Error, Hashable, Sendable {
   case nothingToRedo(skipped: [SkippedStep] = [])
   /// The board has reached its size limit.
   case boardFull
-  /// The local member uses as much of the board as one author may use while others write on it too.
+  /// The local member uses as much of the board as one author may use while other members write on it too.
   case shareUsed
   /// The photos of one author on the board would exceed their limit.
   case photosUsed

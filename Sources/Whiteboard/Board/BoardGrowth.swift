@@ -14,7 +14,9 @@ package struct BoardGrowth: Hashable, Sendable {
 
 /// Checks of the storage limits, which apply to the board after a change (BRD-30).
 extension BoardState {
-  /// Returns whether the board has room for these additional amounts, which are upper bounds.
+  /// Returns whether the board has room for the given growth.
+  ///
+  /// The arguments are upper bounds.
   package func hasRoom(
     objects: Int,
     cells: Int,
@@ -40,7 +42,7 @@ extension BoardState {
     )
   }
 
-  /// Returns whether a batch fits.
+  /// Returns whether a batch fits within the storage limits.
   ///
   /// The exact growth is computed only near a limit.
   func hasRoom(for batch: Batch) -> Bool {
@@ -56,7 +58,7 @@ extension BoardState {
     ) || hasRoom(for: growth(with: batch))
   }
 
-  /// Returns whether an answer fits that purges these objects.
+  /// Returns whether an answer fits within the storage limits if it purges these objects.
   ///
   /// The exact growth is computed only near a limit.
   func hasRoom(
@@ -155,7 +157,7 @@ extension BoardState {
     return growth
   }
 
-  /// Returns the exact growth of the board if an answer that purges these objects is merged.
+  /// Returns the exact growth of the board if an answer is merged and purges these objects.
   /// - Complexity: O(*n*) in the cells of the answer.
   package func growth(
     with difference: Difference,
@@ -164,7 +166,7 @@ extension BoardState {
   ) -> BoardGrowth {
     var growth = BoardGrowth()
     (growth.incarnations, growth.ranges) = context.growth(with: difference.context)
-    // Orphans whose id enters the context without a create operation are removed too (SYN-4).
+    // Orphans are removed too if their ids enter the context without a create operation (SYN-4).
     var gone = Set(purged)
     for id in orphans where difference.context.contains(id.dot) { gone.insert(id) }
     for entry in difference.entries {

@@ -15,8 +15,9 @@ public enum BoardLimits {
   @inlinable public static var valueBytes: Int { 1 << 16 }
   /// The greatest property number.
   @inlinable public static var property: UInt16 { 1023 }
-  /// The number of objects, including chat lines and deleted objects, above which local edits
-  /// create no more.
+  /// The number of objects at which local edits stop creating more.
+  ///
+  /// It includes chat lines and deleted objects.
   public static let objects = 100_000
   /// The maximum number of objects that a replica stores, from all authors.
   public static let storedObjects = 1 << 20
@@ -39,28 +40,28 @@ public enum BoardLimits {
   public static let incarnations = 1 << 16
   /// The maximum number of incarnations of one author in a context (BRD-37).
   public static let incarnationsPerAuthor = 1 << 12
-  /// The number of incarnations in a context above which only those of connected members are
-  /// accepted (BRD-37).
+  /// The number of incarnations in a context above which only those of connected members are accepted (BRD-37).
   public static let incarnationsOfStrangers = incarnations - (1 << 12)
-  /// The limit `incarnationsOfStrangers` for a replica whose context was empty.
+  /// The value of `incarnationsOfStrangers` for a replica whose context was empty.
   ///
-  /// It is higher, so that the replica accepts everything that others stored before they reached
-  /// their limit.
+  /// It is higher, so that the replica accepts everything that other replicas stored before they reached their
+  /// limit.
   public static let incarnationsOfStrangersAtFirst = incarnations - (1 << 11)
   /// The maximum number of author records that a member may send ahead of the purges that need them
   /// (SYN-48).
   public static let recordsAhead = 1 << 12
   /// The maximum number of ranges of sequence numbers in a context, or in a set of living objects.
   ///
-  /// A range takes at most 14 bytes and an incarnation 12, so a request, which contains a context,
-  /// always fits in one message of the session.
+  /// A range takes at most 14 bytes and an incarnation takes 12. So a catch-up request, which contains a
+  /// context, always fits in one message of the session.
   public static let ranges = 1 << 20
   /// The maximum number of UTF-8 bytes in the visible text of one text object.
   public static let textBytes = 8192
   /// The maximum number of characters in one text object, including deleted ones.
   public static let textElements = 65_536
-  /// The maximum number of bytes that are read from the runs of one text object, and likewise from
-  /// the deletions (BRD-24).
+  /// The maximum number of bytes that are read from the runs of one text object.
+  ///
+  /// The same limit applies to the deletions (BRD-24).
   public static let textTreeBytes = 2 << 20
   /// The maximum number of UTF-8 bytes in one chat line.
   public static let chatBytes = 8192
@@ -94,7 +95,9 @@ public enum BoardLimits {
   public static let eraserPoints = 4096
   /// The time in milliseconds that an object must have been deleted before it may be purged.
   public static let purgeDelay: UInt64 = 600_000
-  /// The maximum number of groups around one object that are read, counted from the innermost one.
+  /// The maximum nesting depth of groups.
+  ///
+  /// Groups further out are ignored.
   public static let groupDepth = 64
   /// The maximum number of points in one chunk of a stroke, which is the value of one cell.
   public static let pointsPerChunk = 128
@@ -102,7 +105,9 @@ public enum BoardLimits {
   public static let pointsPerStroke = 65_536
   /// The maximum number of points in one preview datagram.
   public static let pointsPerPreview = 16
-  /// The bound of coordinates, in board units: they are at least minus this and less than this.
+  /// The bound of coordinates, in board units.
+  ///
+  /// Coordinates are at least `-coordinate` and less than `coordinate`.
   public static let coordinate: Double = 33_554_432
   /// The maximum width and height of a member's view in board units: the size of the whole board.
   public static let viewExtent = 67_108_864
@@ -118,8 +123,8 @@ public enum BoardLimits {
   public static let photoBytes = 32 << 20
   /// The maximum number of pixels in a photo.
   public static let photoPixels = 64_000_000
-  /// The milliseconds by which a stamp may be ahead of the local wall clock and still advance the
-  /// hybrid clock (BRD-7).
+  /// The milliseconds by which a time may be ahead of the local wall clock and still advance the hybrid clock
+  /// (BRD-7).
   public static let drift: UInt64 = 60_000
   /// The milliseconds by which the wall clocks of members may differ before users are warned
   /// (SYN-43).

@@ -44,11 +44,9 @@ extension BoardReplica {
     }
   }
 
-  /// Purges an object and creates one with the same content that is not locked, deleted or
-  /// selected.
+  /// Purges an object, and creates one with the same content that is not locked, deleted or selected.
   ///
-  /// The changes are part of the current gesture. Undo does not revert them, because a purge cannot
-  /// be undone.
+  /// The changes are part of the current gesture. They cannot be undone, because a purge cannot be undone.
   /// - Throws: `tooManyOperations`, `tooLong`, `boardFull`.
   func replaceFrozen(_ id: ObjectID) throws(BoardError) {
     guard let record = state.record(id), let kind = record.kind else { throw .unknownObject(id) }

@@ -15,7 +15,7 @@ extension BoardReplica {
       .map(\.id)
   }
 
-  /// The objects that the local member holds, from back to front.
+  /// The objects that the local member has selected, from back to front.
   public var selectedIDs: [ObjectID] { objectIDs.filter { holder(of: $0) == member } }
 
   /// Snapshots of the objects that are shown on the board, from back to front.
@@ -29,7 +29,7 @@ extension BoardReplica {
 
   // MARK: - Places
 
-  /// Returns the objects at a place or at most `tolerance` away from it, from front to back.
+  /// Returns the objects that cover a place or are at most `tolerance` away from it, from front to back.
   ///
   /// Groups and locks are ignored.
   /// - Complexity: O(*n* log *n*) in the objects of the board, plus the points of nearby strokes.
@@ -45,7 +45,7 @@ extension BoardReplica {
   /// Returns the objects that touch a rectangle or lie inside it, from front to back.
   ///
   /// Groups and locks are ignored.
-  /// - Complexity: The same as `objects(at:tolerance:)`.
+  /// - Complexity: The same as that of `objects(at:tolerance:)`.
   public func objects(in rectangle: Rectangle, mode: RectangleMode) -> [ObjectID] {
     guard rectangle.isFinite else { return [] }
     let state = self.state
@@ -82,7 +82,7 @@ extension BoardReplica {
 
   /// Returns the chat line with this id, or nil.
   ///
-  /// A line whose author field names a member other than its signer does not count.
+  /// If the author field of a line names a member other than its signer, the line does not count.
   public func chatLine(_ id: ObjectID) -> ChatLine? { ChatLine(id, on: state, authors: authors) }
 
   /// The chat lines in order.

@@ -1,11 +1,11 @@
-/// The holders of objects, and the checks that refuse local edits.
+/// The members that hold objects, and the checks that refuse local edits.
 extension BoardReplica {
   /// Returns the member to which an incarnation belongs; nil if its author record is unknown.
   public func member(of incarnation: Incarnation) -> MemberID? { authors[incarnation] }
 
   /// Returns the member that has an object selected (BRD-22); nil if the object is not selected.
   ///
-  /// The member may be offline. A selection counts only if the member that it names also wrote it.
+  /// The member may be offline. A selection counts only if the member that it names has written it.
   public func selection(of id: ObjectID) -> MemberID? {
     guard let record = state.record(id), let member = record.selection,
       let cell = record[.selection], authors[cell.dot.incarnation] == member
@@ -16,8 +16,7 @@ extension BoardReplica {
   /// Selects an object for the local member.
   func writeSelection(of id: ObjectID) throws(BoardError) {
     guard selection(of: id) != member else { return }
-    // Another member may have written a cell that names the local member; such a cell does not
-    // count, so write it again.
+    // A cell that names the local member does not count if another member wrote it, so write it again.
     try stageAlone(id, .selection, .bytes(member.bytes))
   }
 
@@ -62,20 +61,22 @@ extension BoardReplica {
 
   // MARK: - Limits of clocks and storage
 
-  /// Returns whether the time of this property's cell is so great that no write can follow it.
+  /// Returns whether the cell of this property is frozen: its time is so late that no write can follow it.
   func isFrozen(_ property: Property, of id: ObjectID) -> Bool {
     state.record(id)?[property].map { !$0.time.canBeFollowed } ?? false
   }
 
-  /// Returns whether the object has a frozen cell among the cells that any member may write.
+  /// Returns whether the object has a frozen cell.
+  ///
+  /// Only the cells that any member may write are considered. A cell is frozen if its time is so late that no
+  /// write can follow it.
   func isFrozen(_ id: ObjectID) -> Bool {
     state.record(id)?.entries.contains {
       $0.property.right == .anyone && !$0.cell.time.canBeFollowed
     } ?? false
   }
 
-  /// Throws an error if a write of this cell would be refused, whether or not the object is
-  /// deleted.
+  /// Throws an error if a write of this cell would be refused, even if the object is deleted.
   func requireChangeable(
     _ id: ObjectID,
     _ property: Property,
@@ -87,9 +88,9 @@ extension BoardReplica {
     if let cell = record[property], !cell.time.canBeFollowed { throw .clockExhausted }
   }
 
-  /// Throws an error if values of these lengths might not fit.
+  /// Throws an error if values of these lengths might not fit on the board.
   ///
-  /// The check is as strict as that of staging.
+  /// The check is as strict as the one for staged operations.
   func requireRoom(values lengths: [Int]) throws(BoardError) {
     let perBatch = min(lengths.count, BoardLimits.operationsPerBatch)
     guard

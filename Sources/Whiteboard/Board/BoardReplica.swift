@@ -1,19 +1,18 @@
-/// One replica of a board: the state that all replicas agree on, the gesture in progress, and the
-/// output that its owner has not received yet.
+/// One replica of a board: the state that all replicas agree on, the gesture in progress, and the output that
+/// the caller has not received yet.
 ///
 /// `Board` adds the functions that edit the objects.
 ///
-/// A replica is not `Sendable`: it and its `WhiteboardObject`s stay in one isolation.
-/// `ObjectSnapshot`s can leave that isolation. Local edits apply immediately; `takeBatches` returns
-/// them for sending.
+/// A replica is not `Sendable`: a replica and its `WhiteboardObject`s stay in one isolation domain.
+/// `ObjectSnapshot`s can leave it. Local edits apply immediately; `takeBatches` returns them as batches to
+/// send.
 public class BoardReplica {
   /// The cells of the board.
   ///
-  /// Inside a gesture, they include the edits that the gesture has made so far.
-  ///
-  /// The context does not include these edits until the gesture ends.
+  /// Inside a gesture, they include the edits that the gesture has made. The context does not include these
+  /// edits until the gesture ends.
   public final var state: BoardState {
-    // A getter would copy the state for each access; this accessor yields it without a copy.
+    // Yield the state, because a getter would copy it at each access.
     _read {
       showStaged()
       yield cells
@@ -21,16 +20,17 @@ public class BoardReplica {
   }
   /// The wall clock, in milliseconds since 1970.
   ///
-  /// The owner of the board updates it.
+  /// The caller keeps it up to date.
   public final var wallClock: UInt64
   /// The other members that are online and sent data recently.
   ///
   /// Only their selections hold objects.
   public final var presentMembers: Set<MemberID> = []
-  /// The incarnations of members that are online and may therefore still finish a stroke.
+  /// The incarnations of the members that are online.
+  ///
+  /// These members may still finish a stroke.
   public final var presentIncarnations: Set<Incarnation> = []
-  /// The member of each incarnation: the local incarnations, and those whose author records are
-  /// known (AUT-3).
+  /// The member of each known incarnation: local ones, and those with a known author record (AUT-3).
   public final var authors: [Incarnation: MemberID] = [:]
   /// Whether local edits are refused, because the local member is a viewer and no peer would accept
   /// them (AUT-4).
@@ -40,7 +40,9 @@ public class BoardReplica {
 
   /// The local steps that can be undone and redone.
   final var history = UndoHistory()
-  /// The greatest positions, which new objects must follow.
+  /// The frontmost z index and the latest chat time so far.
+  ///
+  /// New objects and chat lines must follow them.
   final private(set) var frontier = Frontier()
 
   /// The agreed state and, after `showStaged`, the edits of the current gesture.
@@ -51,7 +53,7 @@ public class BoardReplica {
   private final var shares = AuthorShares()
   /// The operations of the current gesture.
   private final var staged: StagedOperations?
-  /// The operations of the current gesture that are shown in `cells`.
+  /// The edits of the current gesture that are shown in `cells`.
   private final var draft: GestureDraft?
 
   /// Creates an empty board.
@@ -80,10 +82,10 @@ public class BoardReplica {
 
   /// The author of local edits.
   ///
-  /// If a peer claims dots of this incarnation that were never written, a new incarnation begins
-  /// with the next gesture (BRD-25).
+  /// If a peer claims that this incarnation wrote a dot that it has not written, a new incarnation begins with
+  /// the next gesture (BRD-25).
   public final var incarnation: Incarnation { localAuthor.incarnation }
-  /// The dots of all local edits, by each incarnation that this board had.
+  /// The dots of all local edits, for each incarnation that this board had.
   package final var written: DotSet { localAuthor.written }
   /// The member that makes the local edits.
   public final var member: MemberID { localAuthor.member }
@@ -97,11 +99,11 @@ public class BoardReplica {
     authors[incarnation] = member
   }
 
-  /// Begins a new incarnation if the context holds dots of the current one that this replica never
-  /// wrote (BRD-25).
+  /// Begins a new incarnation if the context contains dots of the current one that this replica never wrote
+  /// (BRD-25).
   ///
-  /// A peer can claim such a dot by purging an object that never existed, or in the context of an
-  /// answer. The claim counts on every replica: peers would skip an edit written under that dot.
+  /// A peer can claim such a dot by purging an object that never existed, or in the context of an answer. The
+  /// claim counts on every replica: peers would skip an edit that used the dot.
   final func leaveClaimedIncarnation() {
     if localAuthor.isClaimed(in: cells.context) { beginIncarnation() }
   }
@@ -115,8 +117,9 @@ public class BoardReplica {
     try receive(batch, purgingWithin: [:])
   }
 
-  /// Applies a batch, but ignores purges of objects whose sequence number is greater than the one
-  /// given for their incarnation.
+  /// Applies a batch, but ignores purges of some objects.
+  ///
+  /// These are the objects whose sequence number is greater than the one given for their incarnation.
   package final func receive(
     _ batch: Batch,
     purgingWithin last: [Incarnation: UInt64]
@@ -130,13 +133,15 @@ public class BoardReplica {
     )
   }
 
-  /// Throws an error if a batch would exceed its author's share of the board (BRD-38).
+  /// Throws an error if a batch would exceed its author's part of the board (BRD-38).
   /// - Throws: `shareUsed`.
   package final func requireShare(for batch: Batch, of author: MemberID) throws(BoardError) {
     guard admit(batch.operations, of: author) else { throw .shareUsed }
   }
 
-  /// Returns whether an author may write these operations, and counts them if so.
+  /// Returns whether an author may write the given operations.
+  ///
+  /// If so, they are added to the author's usage.
   private final func admit(_ operations: some Sequence<Operation>, of author: MemberID) -> Bool {
     // Check this first, because a call of `AuthorShares.admit` copies the state.
     guard cells.mayHoldWholeShare else { return true }
@@ -149,7 +154,7 @@ public class BoardReplica {
   ///   - difference: The answer.
   ///   - comparesAll: Whether to merge every cell of the answer, even if its dot is in the context.
   ///     This repairs replicas that diverged (SYN-42).
-  ///   - replacing: The buckets in which cells are removed that the sender no longer has (AUT-15).
+  ///   - replacing: The buckets whose cells are removed if the sender no longer has them (AUT-15).
   /// - Throws: `BoardError.boardFull`. If it throws, nothing is applied.
   public final func receive(
     _ difference: Difference,
@@ -171,10 +176,9 @@ public class BoardReplica {
     }
   }
 
-  /// Removes incarnations that have neither an object nor a cell on this board from the context
-  /// (BRD-37).
+  /// Removes incarnations from the context if this board has neither an object nor a cell of them (BRD-37).
   /// - Parameter isKnown: Returns whether to keep an incarnation in any case.
-  /// - Returns: The number of incarnations that were removed, and of unknown ones that stay.
+  /// - Returns: The number of removed incarnations, and the number of unknown incarnations that remain.
   package final func forgetEmptyIncarnations(
     unless isKnown: (Incarnation) -> Bool
   ) -> (forgotten: Int, kept: Int) {
@@ -182,15 +186,15 @@ public class BoardReplica {
     return cells.forgetEmpty(unless: isKnown)
   }
 
-  /// Ignores everything that these incarnations wrote after the given sequence numbers (AUT-14).
+  /// Ignores everything that each incarnation in `limits` wrote after the given sequence number (AUT-14).
   package final func limit(_ limits: [Incarnation: UInt64]) {
     hideStaged()
     cells.limit(limits, changes: &output.changes)
   }
 
-  /// Shows another state, from a recording.
+  /// Shows another state, for example from a recording.
   ///
-  /// The board becomes read-only, and the changes are not reported.
+  /// The board becomes read-only. The changes are not reported.
   package final func show(_ state: BoardState, authors: [Incarnation: MemberID]) {
     hideStaged()
     cells = state
@@ -203,7 +207,7 @@ public class BoardReplica {
 
   /// Returns the local batches made since the last call, in order.
   ///
-  /// The caller sends each to every peer.
+  /// The caller must send each batch to every peer.
   public final func takeBatches() -> [Batch] { output.removeBatches() }
 
   /// Returns the changes of objects since the last call, by local edits and by received ones.
@@ -216,19 +220,19 @@ public class BoardReplica {
 
   /// Returns whether the settings may have changed since the last call.
   ///
-  /// Only changes that `takeChanges` has returned count.
+  /// Changes count only after `takeChanges` has returned them.
   public final func takeSettingsChange() -> Bool { output.removeSettingsChange() }
 
   // MARK: - Gestures
 
   /// Runs `body` and makes its edits one batch.
   ///
-  /// If `body` throws, none of the edits is made.
+  /// If `body` throws, no edits are made.
   ///
-  /// Inside `body` the board reads as if each edit were applied immediately. Batches and changes
-  /// come out when the outermost gesture ends; an inner gesture is part of the outer one. A gesture
-  /// is one undo step. Its label is `label`, or else the label of the inner gesture that makes the
-  /// first change, or else a word for that change.
+  /// Inside `body` the board reads as if each edit were applied immediately. An inner gesture is part of the
+  /// outer one: batches and changes are produced when the outermost gesture ends. A gesture is one undo step.
+  /// If `label` is nil, the label comes from the inner gesture that makes the first change. If that gesture has
+  /// no label either, a word for the change is used.
   public final func gesture<Result, Failure: Error>(
     _ label: String? = nil,
     _ body: () throws(Failure) -> Result
@@ -259,13 +263,13 @@ public class BoardReplica {
   private final func showStaged() {
     guard let staged, (draft?.shownCount ?? 0) < staged.operations.count else { return }
     var next = draft ?? GestureDraft(clock, wall: wallClock, over: cells)
-    // Clear the property first, so that the draft has one reference and is not copied.
+    // Clear the property first, so that the draft has only one reference and is not copied.
     draft = nil
     next.show(staged, in: &cells)
     draft = next
   }
 
-  /// Restores the agreed state in the board's cells.
+  /// Restores the cells of the board to the agreed state.
   private final func hideStaged() {
     draft?.hide(from: &cells)
     draft = nil
@@ -289,8 +293,7 @@ public class BoardReplica {
     output.send(batches)
   }
 
-  /// Replays a batch of a recording under its own incarnation, as if it were made on this board
-  /// now.
+  /// Replays a batch of a recording, under the incarnation of the batch, as if it were made on this board now.
   ///
   /// The batch is not an undo step.
   ///
@@ -307,7 +310,7 @@ public class BoardReplica {
   /// Whether a gesture is in progress.
   final var isInGesture: Bool { staged != nil }
 
-  /// Returns the dot of the next operation that is staged.
+  /// Returns the dot of the next staged operation.
   final func nextDot() -> Dot {
     guard let dot = staged?.nextDot else {
       preconditionFailure("operations are staged inside a gesture")
@@ -321,8 +324,7 @@ public class BoardReplica {
   ///   - property: The property. An earlier operation of the gesture on the same property is
   ///     replaced.
   ///   - value: The value.
-  ///   - earlier: A time that this write must follow, in addition to that of the cell that it
-  ///     overwrites.
+  ///   - earlier: A time that this write must follow, in addition to the time of the cell that it overwrites.
   /// - Throws: `tooManyOperations`, `boardFull`, `clockExhausted`.
   final func stage(
     _ id: ObjectID,
@@ -340,7 +342,7 @@ public class BoardReplica {
     guard admit(CollectionOfOne(operation), of: member) else { throw .shareUsed }
     try staged?.requireRoom(for: operation)
     let growth = staged?.growth(with: operation, alreadyShown: draft?.growth ?? BoardGrowth())
-    // A purge frees space, so it is allowed on a full board too.
+    // A purge frees space, so it is allowed even on a full board.
     guard property.isPurge || cells.hasRoom(for: growth ?? BoardGrowth()) else { throw .boardFull }
     let agreed = draft?.original(of: id) ?? cells.record(id)
     let floor = [agreed?[property]?.time, earlier].compactMap(\.self).max()
@@ -348,15 +350,18 @@ public class BoardReplica {
     staged?.append(operation, after: floor)
   }
 
-  /// Writes one cell, unless it already holds the value.
+  /// Writes a cell, unless it already has the value.
   final func write(_ id: ObjectID, _ property: Property, _ value: Value) throws(BoardError) {
     guard state.record(id)?[property]?.value != value else { return }
     try stageAlone(id, property, value)
   }
 
-  /// Stages one operation, in a gesture of its own if none is in progress.
+  /// Stages one operation.
+  ///
+  /// If no gesture is in progress, the operation is a gesture of its own.
   final func stageAlone(_ id: ObjectID, _ property: Property, _ value: Value) throws(BoardError) {
-    // An inner gesture would copy the staged operations, and `stage` changes nothing if it throws.
+    // Do not begin an inner gesture, because it would copy the staged operations. It is not needed: `stage`
+    // changes nothing if it throws.
     if isInGesture { return try stage(id, property, value) }
     try gesture { () throws(BoardError) in try stage(id, property, value) }
   }
@@ -378,7 +383,7 @@ public class BoardReplica {
     let jitter = UInt8(truncatingIfNeeded: incarnation.rawValue ^ id.dot.sequence)
     let zIndex = ZIndex.above(frontier.zIndex, jitter: jitter)
     try stage(id, .zIndex, .bytes(zIndex))
-    // The next object that the same gesture creates goes in front of this one.
+    // The next object that the current gesture creates goes in front of this one.
     frontier.record(zIndex: zIndex)
   }
 

@@ -26,12 +26,15 @@ public struct BoardSettings: Hashable, Sendable {
 }
 
 extension BoardState {
-  /// Returns the cell of a setting in effect: the one with the greatest stamp, of those that hold a
-  /// value of the right type, on all settings objects.
+  /// Returns the cell that determines a setting; nil if the setting was never set.
+  ///
+  /// It is the cell with the greatest stamp among the cells of all settings objects that hold a value of the
+  /// right type.
   func settingCell(_ property: Property) -> Cell? { objects.settings.winner(property) }
 
-  /// Returns whether no other settings object has a later cell of this property, whatever type of
-  /// value it holds.
+  /// Returns whether a cell is the latest one for a setting, among the cells of all settings objects.
+  ///
+  /// Cells with a value of the wrong type are considered too.
   func isLatestSetting(_ cell: Cell?, _ property: Property) -> Bool {
     guard let latest = objects.settings.latest(property) else { return true }
     return cell.map { !latest.beats($0) } ?? false
@@ -68,7 +71,7 @@ extension BoardSettings {
     )
   }
 
-  /// Returns the cell value of a title; nil removes the title.
+  /// Returns the cell value for a title; nil removes the title.
   /// - Throws: `tooLong`.
   static func value(title: String?) throws(BoardError) -> Value {
     let title = PlainText.line(title ?? "")
@@ -76,7 +79,7 @@ extension BoardSettings {
     return .text(title)
   }
 
-  /// Returns the cell value of the spacing of a grid; nil removes the grid.
+  /// Returns the cell value for the spacing of a grid; nil removes the grid.
   /// - Throws: `outOfRange`.
   static func value(grid spacing: Double?) throws(BoardError) -> Value {
     guard let spacing else { return .unsigned(0) }
@@ -84,8 +87,8 @@ extension BoardSettings {
     return .unsigned(UInt64(max(1, (spacing * FixedPoint.unit).rounded())))
   }
 
-  /// Returns the cell value of a language tag; nil removes the language.
-  /// - Throws: `tooLong`, `outOfRange` if `tag` has characters that no tag has.
+  /// Returns the cell value for a language tag; nil removes the language.
+  /// - Throws: `tooLong`, `outOfRange` if `tag` contains characters that are not allowed in tags.
   static func value(language tag: String?) throws(BoardError) -> Value {
     let tag = tag ?? ""
     guard tag.utf8.count <= BoardLimits.languageBytes else { throw .tooLong("language") }

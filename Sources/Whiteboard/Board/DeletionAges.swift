@@ -1,8 +1,7 @@
-/// The times at which this replica first saw each object as deleted, by a monotonic clock.
+/// The times at which this replica first saw each object as deleted, measured by a monotonic clock.
 ///
-/// The time in the deletion cannot be used, because the wall clock of its author may be wrong. An
-/// object deleted by a clock in 1970 would be purged at once, and one deleted by a clock in 2046
-/// would stay for decades.
+/// The time in the deletion itself cannot be used, because the wall clock of its author may be wrong. With a
+/// clock in 1970, the object would be purged immediately. With a clock in 2046, it would stay for decades.
 public struct DeletionAges: Sendable {
   private struct Sighting {
     let deletion: Dot
@@ -11,7 +10,7 @@ public struct DeletionAges: Sendable {
 
   private var seen: [ObjectID: Sighting] = [:]
 
-  /// Creates the record of ages for a board that was not inspected yet.
+  /// Creates an empty record, for a board that was not inspected yet.
   public init() {}
 
   /// Records the objects that are deleted now, and returns those that this replica has seen as

@@ -13,9 +13,9 @@ extension BoardState {
     }
     cells.sort { $0.cell.dot < $1.cell.dot }
     guard let middle = cells.firstIndex(where: { $0.cell.dot == deletion.dot }) else { return [] }
-    // A deletion that overwrites a time far ahead of the wall clock gets another time than the rest
-    // of its gesture (BRD-32). So it is assigned to the gesture that wrote the deletions with
-    // neighboring sequence numbers.
+    // If a deletion overwrites a time far ahead of the wall clock, its time differs from the times of the other
+    // deletions in its gesture (BRD-32). Assign it to the gesture that wrote the deletions with neighboring
+    // sequence numbers.
     let latest = wallClock + BoardLimits.drift
     let isFar = cells.map { $0.cell.time.milliseconds > latest }
     let isNext = cells.indices.map {
@@ -38,10 +38,9 @@ extension BoardState {
 }
 
 extension Cell {
-  /// The difference between the time and the sequence number.
+  /// The difference between the time and the sequence number of the cell.
   ///
-  /// Times and sequence numbers increase together within a batch (BRD-11). So the offset is the
-  /// same for all cells of one batch, and for the batches that one author writes within one
-  /// millisecond.
+  /// Both increase together within a batch (BRD-11). So the difference is equal for all cells of one batch, and
+  /// for all batches that one author writes within one millisecond.
   fileprivate var offset: UInt64 { time.rawValue &- dot.sequence }
 }

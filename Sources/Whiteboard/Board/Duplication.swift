@@ -1,4 +1,4 @@
-/// The objects and groups that are copied together.
+/// The objects and groups that are duplicated together.
 struct Duplication {
   /// The objects to copy.
   private let originals: Set<ObjectID>

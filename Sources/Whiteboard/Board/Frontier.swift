@@ -1,16 +1,18 @@
-/// The greatest positions on a board, which new objects must follow.
+/// The frontmost z index and the latest chat time on a board.
+///
+/// New objects and chat lines must follow them.
 struct Frontier {
   /// The greatest z index seen so far.
   ///
-  /// New objects go in front of it.
+  /// New objects go in front of this index.
   private(set) var zIndex: [UInt8]?
   /// The latest time of any chat line seen so far.
   ///
-  /// New lines follow it (BRD-31).
+  /// New chat lines must have a later time (BRD-31).
   private(set) var chatTime: HybridTime?
 
-  /// The lower bound of the next chat line's time, which must be later; nil if there is no line yet,
-  /// or if the latest line has the greatest possible time.
+  /// The time that the next chat line must exceed; nil if there is no line yet, or if the latest line has the
+  /// greatest possible time.
   var floorOfChat: HybridTime? { chatTime.flatMap { $0.canBeFollowed ? $0 : nil } }
 
   /// Records the writes of a batch.

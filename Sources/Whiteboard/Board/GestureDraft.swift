@@ -6,10 +6,10 @@
 struct GestureDraft {
   /// The number of operations that are shown in the cells.
   private(set) var shownCount = 0
-  /// The amounts by which these operations increase the size of the board.
+  /// The growth of the board by the operations that are shown in the cells.
   private(set) var growth = BoardGrowth()
 
-  /// The time of the first operation if the gesture ended now.
+  /// The time that the first operation would get if the gesture ended now.
   private let base: UInt64
   private let (objectCount, cellCount, valueBytes): (Int, Int, Int)
   /// The state of each touched object before the gesture; nil if the object was not stored.
@@ -28,11 +28,11 @@ struct GestureDraft {
     (objectCount, cellCount, valueBytes) = (cells.objectCount, cells.cellCount, cells.valueBytes)
   }
 
-  /// Returns the cells of an object before the gesture; nil if the gesture did not touch or created
-  /// it.
+  /// Returns the cells that an object had before the gesture; nil if the gesture created the object or did not
+  /// change it.
   func original(of id: ObjectID) -> ObjectRecord? { originals[id]??.record }
 
-  /// Shows the operations of the gesture that are not shown yet.
+  /// Shows the operations of the gesture that are not shown yet in the board's cells.
   mutating func show(_ staged: borrowing StagedOperations, in cells: inout BoardState) {
     for index in shownCount..<staged.operations.count {
       show(

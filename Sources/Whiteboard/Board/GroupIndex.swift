@@ -1,8 +1,7 @@
-/// An index of the objects on a board by the group that their cells name, whether or not that group
-/// exists (BRD-26).
+/// An index of the objects on a board by the group that their `group` cells name, even if that group does not
+/// exist (BRD-26).
 ///
-/// Finding the members of a group costs O(log *n*) in the objects in groups, plus O(1) for each
-/// member.
+/// Finding the members of a group costs O(log *n*) in the number of grouped objects, plus O(1) for each member.
 struct GroupIndex: Sendable {
   private struct Entry: Sendable {
     let group: ObjectID
@@ -15,7 +14,7 @@ struct GroupIndex: Sendable {
 
   private var entries = ChunkedSortedArray<Entry>()
 
-  /// Returns the objects whose cells name this group, by ascending id.
+  /// Returns the objects whose `group` cells name this group, by ascending id.
   func members(of group: ObjectID) -> [ObjectID] {
     var members: [ObjectID] = []
     var position = entries.position { $0.group < group }
@@ -26,13 +25,15 @@ struct GroupIndex: Sendable {
     return members
   }
 
-  /// Adds an object with these cells, if they name a group.
+  /// Adds an object, if its cells assign it to a group.
   mutating func insert(_ id: ObjectID, _ record: ObjectRecord) {
     guard let entry = Self.entry(id, record) else { return }
     entries.insert(entry, at: entries.position { $0.isBefore(entry) })
   }
 
-  /// Removes an object that was added with these cells.
+  /// Removes an object.
+  ///
+  /// `record` must be the cells with which the object was added.
   mutating func remove(_ id: ObjectID, _ record: ObjectRecord) {
     guard let entry = Self.entry(id, record) else { return }
     entries.remove(at: entries.position { $0.isBefore(entry) })

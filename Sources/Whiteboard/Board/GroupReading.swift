@@ -15,7 +15,7 @@ extension BoardState {
 
   /// Returns the groups that contain an object, innermost first, at most `BoardLimits.groupDepth`.
   ///
-  /// If groups form a ring, the cell in the ring with the greatest stamp counts as absent, so all
+  /// If groups contain each other in a ring, the cell in the ring with the greatest stamp is ignored, so all
   /// replicas agree. A ring longer than `BoardLimits.groupDepth` is not detected.
   package func groups(of id: ObjectID) -> [ObjectID] {
     var path = [id]
@@ -32,11 +32,12 @@ extension BoardState {
     return Array(path.dropFirst())
   }
 
-  /// Returns the shown objects and the groups inside each of these groups, by ascending id.
+  /// Returns, for each of these groups, the shown objects and the groups inside it, by ascending id.
   /// - Complexity: O(*n* log *n*) in the objects inside the groups.
   package func contents(of groups: Set<ObjectID>) -> [ObjectID: [ObjectID]] {
     var contents: [ObjectID: [ObjectID]] = [:]
-    // Ask each object for its groups: only that path shows at which cell a ring of groups is cut.
+    // Ask each object for its groups, because only the path from the object shows where a ring of groups is
+    // cut.
     for id in objects(below: groups.filter(isGroup)) where isShown(id) || isGroup(id) {
       for group in self.groups(of: id) where groups.contains(group) {
         contents[group, default: []].append(id)
@@ -45,11 +46,10 @@ extension BoardState {
     return contents
   }
 
-  /// Returns the objects inside these groups, through at most `BoardLimits.groupDepth` levels, by
-  /// ascending id.
+  /// Returns the objects inside these groups, through at most `BoardLimits.groupDepth` levels, by ascending id.
   ///
-  /// Rings are not cut.
-  /// - Complexity: O(*n* log *n*) in these objects.
+  /// Rings of groups are not cut.
+  /// - Complexity: O(*n* log *n*) in the returned objects.
   func objects(below groups: Set<ObjectID>) -> [ObjectID] {
     var found: Set<ObjectID> = []
     var expanded = groups
@@ -67,9 +67,9 @@ extension BoardState {
     return found.sorted()
   }
 
-  /// Returns the objects with these ids, each once.
+  /// Returns the objects with these ids, without duplicates.
   ///
-  /// The id of a group means the objects in it.
+  /// The id of a group stands for the objects in the group.
   /// - Throws: `unknownObject` if an id is neither an object nor a group.
   func targets(_ ids: [ObjectID]) throws(BoardError) -> [ObjectID] {
     let contents = self.contents(of: Set(ids.filter(isGroup)))
@@ -95,7 +95,7 @@ extension BoardState {
     return Set(groups + inside).sorted()
   }
 
-  /// Returns the groups of two or more shown objects whose objects are all in `objects`.
+  /// Returns the groups that show at least two objects, all of which are in `objects`.
   func wholeGroups(of objects: Set<ObjectID>) -> Set<ObjectID> {
     let around = Set(objects.flatMap { self.groups(of: $0) })
     let whole = self.contents(of: around).filter { _, contents in

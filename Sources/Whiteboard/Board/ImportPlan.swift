@@ -1,6 +1,6 @@
 /// A plan of the writes that add the objects of a file to the board.
 ///
-/// Every value was checked.
+/// All values in a plan are valid.
 struct ImportPlan {
   /// One write of the plan.
   enum Change {
@@ -11,7 +11,7 @@ struct ImportPlan {
     case run(Value)
     case erasure(Value)
 
-    /// An upper bound on the number of bytes that the change writes.
+    /// An upper bound of the number of bytes that the change writes.
     var length: Int {
       switch self {
       case .create, .raise, .join: BoardLimits.zIndexBytes
@@ -22,7 +22,7 @@ struct ImportPlan {
 
   /// The changes in order, each with the index of its object.
   ///
-  /// Groups come first, then objects.
+  /// Groups come before objects.
   private(set) var changes: [(index: Int, change: Change)] = []
   /// The number of groups and objects that the plan creates.
   private(set) var objectCount = 0

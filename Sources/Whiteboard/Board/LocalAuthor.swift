@@ -1,10 +1,10 @@
-/// The author of local edits: its current incarnation, and the dots of all edits that it made.
+/// The author of local edits, with the current incarnation and the dots of all local edits.
 struct LocalAuthor {
   /// The member to which all incarnations belong.
   let member: MemberID
   /// The incarnation that makes the next edits.
   private(set) var incarnation: Incarnation
-  /// The dots of all local edits, by each incarnation that the author had.
+  /// The dots of all local edits, for each incarnation that the author had.
   private(set) var written = DotSet()
 
   private var incarnations: Set<Incarnation>
@@ -28,13 +28,13 @@ struct LocalAuthor {
   /// Returns whether this incarnation is, or was, the author of local edits.
   func isOwn(_ incarnation: Incarnation) -> Bool { incarnations.contains(incarnation) }
 
-  /// Returns whether the context holds dots of the current incarnation that this author never wrote
+  /// Returns whether the context contains dots of the current incarnation that this author never wrote
   /// (BRD-25).
   func isClaimed(in context: borrowing Context) -> Bool {
     context[incarnation] != written[incarnation]
   }
 
-  /// Begins a new incarnation, which has no dots in the context.
+  /// Begins a new incarnation of which the context has no dots.
   mutating func beginIncarnation(outside context: borrowing Context) {
     repeat {
       incarnation = newIncarnation()

@@ -1,4 +1,4 @@
-/// The output of a board that its owner has not received yet: batches to send, and changes to show.
+/// The output of a board that its caller has not received yet: batches to send, and changes to show.
 struct PendingOutput {
   /// The objects that changed, and how.
   var changes = ChangeLog()
@@ -14,14 +14,16 @@ struct PendingOutput {
     return batches
   }
 
-  /// Removes and returns the changes of objects up to `state`.
+  /// Removes and returns the recorded changes of objects.
+  ///
+  /// `state` is the current state of the board.
   mutating func removeChanges(in state: borrowing BoardState) -> [ObjectChange] {
     defer { changes = ChangeLog() }
     if changes.touchesSettings(in: state) { haveSettingsChanged = true }
     return changes.changes(in: state)
   }
 
-  /// Returns whether the changes that were removed since the last call may affect the settings.
+  /// Returns whether the settings may be affected by changes that were removed since the last call.
   mutating func removeSettingsChange() -> Bool {
     defer { haveSettingsChanged = false }
     return haveSettingsChanged

@@ -8,14 +8,16 @@ struct SettingsIndex: Sendable {
     let object: ObjectID
     let cell: Cell
 
-    /// Returns whether the cell loses to that of another entry.
+    /// Returns whether the cell of another entry wins over the cell of this entry.
     func isBefore(_ other: Entry) -> Bool {
       if other.cell.beats(cell) { return true }
       return object < other.object && !cell.beats(other.cell)
     }
   }
 
-  /// The cells of one setting: those with a value of the right type, and the others.
+  /// The cells of one setting.
+  ///
+  /// Cells with a value of the right type are separate from the other cells.
   private struct Cells: Sendable {
     var legal = ChunkedSortedArray<Entry>()
     var others = ChunkedSortedArray<Entry>()
@@ -28,14 +30,16 @@ struct SettingsIndex: Sendable {
   private(set) var objects = ChunkedSortedArray<ObjectID>()
   private var cells = Array(repeating: Cells(), count: SettingsIndex.properties.count)
 
-  /// Returns the cell of a setting in effect: the one with the greatest stamp among those with a
-  /// value of the right type; nil if there is none.
+  /// Returns the cell that determines a setting; nil if the setting was never set.
+  ///
+  /// It is the cell with the greatest stamp among those with a value of the right type.
   func winner(_ property: Property) -> Cell? {
     Self.properties.firstIndex(of: property).flatMap { cells[$0].legal.last?.cell }
   }
 
-  /// Returns the cell of a setting with the greatest stamp, whatever type of value it holds; nil if
-  /// there is none.
+  /// Returns the cell of a setting with the greatest stamp; nil if no settings object has such a cell.
+  ///
+  /// Cells with a value of the wrong type are considered too.
   func latest(_ property: Property) -> Cell? {
     guard let index = Self.properties.firstIndex(of: property) else { return nil }
     guard let other = cells[index].others.last?.cell else { return cells[index].legal.last?.cell }
@@ -52,7 +56,9 @@ struct SettingsIndex: Sendable {
     }
   }
 
-  /// Removes an object that was added with these cells.
+  /// Removes an object.
+  ///
+  /// `record` must be the cells with which the object was added.
   mutating func remove(_ id: ObjectID, _ record: ObjectRecord) {
     guard record.isVisible, record.kind == .settings else { return }
     objects.remove(at: objects.position { $0 < id })

@@ -58,7 +58,7 @@ struct Stack {
     }
   }
 
-  /// Returns the objects next to which the moved objects are placed.
+  /// Returns the objects next to which the moved objects must be placed.
   ///
   /// - Parameters:
   ///   - id: The object or group that the caller named.
@@ -76,8 +76,9 @@ struct Stack {
     return staying
   }
 
-  /// Returns the order after swapping each moved object with the object before it, unless that
-  /// object is moved too.
+  /// Returns the order after each moved object is swapped with the object before it.
+  ///
+  /// Objects are not swapped if both of them are moved.
   private static func stepped(
     _ order: some Sequence<ObjectID>,
     _ moving: Set<ObjectID>
@@ -90,7 +91,7 @@ struct Stack {
     return order
   }
 
-  /// Assigns z indexes to the moved objects if their current ones are not in order.
+  /// Assigns new z indexes to the moved objects, unless their current ones are already in order.
   /// - Parameters:
   ///   - moving: The moved objects.
   ///   - zIndex: Returns the current z index of an object.
@@ -118,10 +119,10 @@ struct Stack {
     return true
   }
 
-  /// Assigns z indexes to adjacent objects if their current ones are not in order.
+  /// Assigns new z indexes to adjacent objects, unless their current ones are already in order.
   ///
-  /// If no z index is left between the neighbors, neighbors get new z indexes too: twice as many in
-  /// each step, until there is room (BRD-34).
+  /// If no z index is left between the neighbors, neighbors get new z indexes too. Their number doubles in each
+  /// step, until there is room (BRD-34).
   ///
   /// - Parameters:
   ///   - row: The positions of the objects in ``order``.
@@ -162,7 +163,7 @@ struct Stack {
     }
   }
 
-  /// Returns the new z index of the object at an index, or else its current one.
+  /// Returns the new z index of the object at an index; if it has none, its current z index.
   private func current(_ index: Int, _ zIndex: (ObjectID) -> [UInt8]) -> [UInt8] {
     changed[order[index]] ?? zIndex(order[index])
   }

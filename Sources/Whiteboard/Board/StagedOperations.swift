@@ -1,13 +1,13 @@
-/// The operations of a gesture in progress, in order, before they have times.
+/// The operations of the current gesture, in order, before times are assigned to them.
 ///
-/// A gesture writes each cell once: a later write of the same cell replaces the earlier one.
+/// A gesture writes each cell only once: a later write of the same cell replaces the earlier one.
 struct StagedOperations {
   private struct Address: Hashable {
     let object: ObjectID
     let property: Property
   }
 
-  /// The incarnation that makes the gesture.
+  /// The incarnation that makes the edits of the gesture.
   let author: Incarnation
   /// The sequence number of the first operation.
   let firstSequence: UInt64
@@ -21,7 +21,7 @@ struct StagedOperations {
   private(set) var valueBytes = 0
   /// The number of objects that the gesture creates.
   private(set) var createdCount = 0
-  /// The index in `operations` of the write of each cell.
+  /// The index in `operations` of the operation that writes each cell.
   private var indices: [Address: Int] = [:]
 
   /// Creates the operations of a gesture that begins now.
@@ -42,13 +42,13 @@ struct StagedOperations {
     operations.contains { $0.object == game && $0.property.number == Property.moveNumber }
   }
 
-  /// Sets the label, if the gesture has none and no operations yet.
+  /// Sets the label of the gesture, if it has neither a label nor operations yet.
   mutating func setLabel(_ label: String?) {
     if self.label == nil, operations.isEmpty { self.label = label }
   }
 
-  /// Replaces the operation that writes the same cell.
-  /// - Returns: The index of the replaced operation; nil if there is none.
+  /// Replaces the earlier operation that writes the same cell.
+  /// - Returns: The index of the replaced operation; nil if no operation writes the cell.
   mutating func replace(with operation: Operation) -> Int? {
     let address = Address(object: operation.object, property: operation.property)
     guard let index = indices[address] else { return nil }
@@ -67,8 +67,7 @@ struct StagedOperations {
     }
   }
 
-  /// Returns the greatest amounts by which the gesture can increase the size of the board if it
-  /// makes one more operation.
+  /// Returns the most by which the board can grow through the gesture if one more operation is added to it.
   /// - Parameters:
   ///   - operation: The operation.
   ///   - shown: The part of the growth that the board already shows.
@@ -84,7 +83,7 @@ struct StagedOperations {
     )
   }
 
-  /// Adds an operation that writes a cell which the gesture did not write yet.
+  /// Adds an operation that writes a cell which the gesture has not written yet.
   /// - Parameters:
   ///   - operation: The operation.
   ///   - floor: A time that the operation's own time must exceed.
@@ -97,8 +96,9 @@ struct StagedOperations {
     if operation.property.isKind { createdCount += 1 }
   }
 
-  /// Returns the operations as one batch, or as several if they overwrite times that are far ahead
-  /// of the wall clock (BRD-32).
+  /// Returns the operations as one batch.
+  ///
+  /// If operations overwrite times that are far ahead of the wall clock, there are several batches (BRD-32).
   /// - Parameters:
   ///   - clock: Assigns the times.
   ///   - wall: The wall clock, in milliseconds since 1970.

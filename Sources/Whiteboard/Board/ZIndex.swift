@@ -1,32 +1,32 @@
 /// Arithmetic on z indexes, which order the objects in the stack (BRD-13, BRD-34).
 ///
-/// Z indexes are compared byte by byte, and a prefix comes before a longer one. Greater ones are in
-/// front. There is room for another z index between any two that differ, unless one of them ends in
-/// zero bytes. Those that this program writes never do: they end with a jitter byte, which differs
-/// if two replicas write at the same place at once.
+/// Z indexes are compared byte by byte, and a prefix comes before a longer z index. Objects with a greater z
+/// index are in front. There is room between any two different z indexes, unless one of them ends in zero
+/// bytes. Z indexes that this program writes never do: they end with a jitter byte that is not zero. The jitter
+/// byte makes it unlikely that two replicas write equal z indexes at the same place.
 package enum ZIndex {
   /// The maximum number of bytes in a z index that this program writes (BRD-34).
   package static let longest = 32
-  /// The maximum number of bytes 0xFF, or 0, with which a z index may begin and still get a
-  /// neighbor on that side (BRD-34).
+  /// The maximum number of 0xFF bytes at the start of a z index that can still get a neighbor in front.
+  ///
+  /// The same number of zero bytes is the limit for a neighbor behind (BRD-34).
   private static let mostEqual = 8
   private static let first: UInt32 = 0x8000_0000
 
-  /// Returns whether new objects go in front of a z index.
+  /// Returns whether new objects can be placed in front of a z index.
   ///
-  /// They do not if no short z index is greater than this one.
+  /// They cannot if the z index starts with too many 0xFF bytes, because only a long one could be greater.
   package static func isFollowed(_ place: [UInt8]) -> Bool {
     place.count <= BoardLimits.zIndexBytes && leading(0xFF, of: place) <= mostEqual
   }
 
-  /// Returns a z index in front of `top`, ending with `jitter`.
+  /// Returns a z index in front of `top` that ends with `jitter`.
   ///
   /// - Precondition: ``isFollowed(_:)`` is true for `top`.
   package static func above(_ top: [UInt8]?, jitter: UInt8) -> [UInt8] {
     guard let top else { return counted(first, jitter: jitter) }
-    // Increment the number in the four bytes after the leading 0xFF bytes. The first of them is
-    // less than 0xFF, so the sum does not overflow. The jitter byte, which is never zero, leaves
-    // room for z indexes in between.
+    // Increment the number in the four bytes after the leading 0xFF bytes. Its first byte is less than 0xFF, so
+    // the sum does not overflow. The jitter byte, which is never zero, leaves room for z indexes in between.
     let equal = leading(0xFF, of: top)
     return Array(top[..<equal]) + counted(number(in: top, at: equal) + 1, jitter: jitter)
   }
@@ -39,10 +39,10 @@ package enum ZIndex {
     return Array(bottom[..<equal]) + counted(number(in: bottom, at: equal) - 1, jitter: jitter)
   }
 
-  /// Returns a z index between two others; nil if there is none of at most ``longest`` bytes.
+  /// Returns a z index between two others; nil if there is none with at most ``longest`` bytes.
   /// - Parameters:
-  ///   - lower: The z index behind; nil for none.
-  ///   - upper: The z index in front; nil for none.
+  ///   - lower: The z index behind the new one; nil if there is no lower bound.
+  ///   - upper: The z index in front of the new one; nil if there is no upper bound.
   ///   - jitter: The last byte, which differs between replicas.
   /// - Returns: The z index.
   package static func between(
@@ -98,7 +98,7 @@ package enum ZIndex {
       }
       return lower == nil ? places.reversed() : places
     }
-    // Choose the middle one first, so that the z indexes stay short.
+    // Choose the middle z index first, so that the z indexes stay short.
     let before = (count - 1) / 2
     guard let middle = between(lower, upper, jitter: jitter),
       let behind = spread(before, between: lower, and: middle, jitter: jitter),

@@ -2,9 +2,9 @@ import PeerCore
 
 /// A reader of the binary formats of `Protocol/board.md` that is safe for hostile input.
 ///
-/// A read past the end throws, and no read allocates more than the remaining bytes. The small reads
-/// are inlined into the decoders of other modules, because those decoders spend most of their time
-/// in them.
+/// Reading past the end throws an error, and no method allocates more than the number of remaining bytes. Small
+/// methods are inlined into the decoders of other modules, because those decoders spend most of their time in
+/// them.
 package struct ByteReader {
   @usableFromInline let bytes: [UInt8]
   @usableFromInline var offset: Int
@@ -91,9 +91,7 @@ package struct ByteReader {
     return result
   }
 
-  /// Reads an incarnation.
-  ///
-  /// Zero is reserved.
+  /// Reads an incarnation, which must not be zero.
   @inlinable package mutating func incarnation() throws(CodecError) -> Incarnation {
     guard let incarnation = Incarnation(exactly: try fixed64()) else {
       throw .reserved("incarnation")

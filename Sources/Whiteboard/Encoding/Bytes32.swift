@@ -30,7 +30,7 @@ public struct Bytes32: Hashable, Comparable, Sendable {
   /// The bytes as 64 lower-case hexadecimal digits.
   public var hex: String { Hexadecimal.encode(bytes) }
 
-  /// Returns whether all 32 bytes are equal.
+  /// Returns whether both values have the same 32 bytes.
   public static func == (lhs: Bytes32, rhs: Bytes32) -> Bool {
     lhs.words[0] == rhs.words[0] && lhs.words[1] == rhs.words[1]
       && lhs.words[2] == rhs.words[2] && lhs.words[3] == rhs.words[3]

@@ -1,5 +1,6 @@
-/// The reason why bytes were refused; `code` is its word in `Protocol/board.md` and the test
-/// vectors.
+/// The reason why encoded bytes were refused.
+///
+/// `code` is the name of the error in `Protocol/board.md` and in the test vectors.
 public enum CodecError: Error, Hashable, Sendable {
   /// The bytes end too early.
   case truncated
@@ -11,12 +12,11 @@ public enum CodecError: Error, Hashable, Sendable {
   case overLimit(String)
   /// The item named by the associated value is valid, but not in its canonical form.
   case notCanonical(String)
-  /// The item named by the associated value has a reserved value.
+  /// The item named by the associated value has a value that is reserved.
   case reserved(String)
   /// The bytes of a text are not UTF-8.
   case notText
-  /// The property named by the associated value was written by an operation without the right to
-  /// write it.
+  /// An operation wrote the property named by the associated value without having the right to write it.
   case notTheAuthor(String)
   /// The part named by the associated value contradicts another part.
   case inconsistent(String)

@@ -1,6 +1,6 @@
 /// Games: objects whose state is computed from the moves on the board (`Protocol/games.md`).
 extension Board {
-  /// Creates a Wordle in front of all objects.
+  /// Creates a Wordle game in front of all objects.
   ///
   /// `random` chooses the answer.
   /// - Throws: `gameRefused(.unknownLanguage)`, `outOfRange`, `boardFull`.
@@ -20,12 +20,12 @@ extension Board {
     }
   }
 
-  /// Creates a Connect Four in front of all objects.
+  /// Creates a Connect Four game in front of all objects.
   ///
   /// - Parameters:
   ///   - center: The center of the game.
-  ///   - opponent: The member that plays against the local member; nil if the first two members who
-  ///     make a move play.
+  ///   - opponent: The member that plays against the local member; nil if the first two members who make a move
+  ///     are the players.
   /// - Returns: The id of the game.
   /// - Throws: `gameRefused(.malformedSetup)` if the opponent is the local member, `outOfRange`,
   ///   `boardFull`.

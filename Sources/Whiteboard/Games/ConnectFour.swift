@@ -78,7 +78,7 @@ package struct ConnectFour: Game {
     return stacks[column][row]
   }
 
-  /// Returns the places of all lines of four or more discs of one color through a place.
+  /// Returns the places of all lines through a place that have four or more discs of one color.
   private func fours(through place: ConnectFourView.Place) -> Set<ConnectFourView.Place> {
     let own = seat(place.column, place.row)
     var result: Set<ConnectFourView.Place> = []

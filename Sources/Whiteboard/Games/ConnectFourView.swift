@@ -21,7 +21,9 @@ public struct ConnectFourView: Hashable, Sendable {
     }
   }
 
-  /// A place of the grid, counted from 0: columns from the left, rows from the bottom.
+  /// A place in the grid.
+  ///
+  /// Columns are counted from the left and rows from the bottom, both from 0.
   public struct Place: Hashable, Comparable, Sendable {
     /// The column, counted from the left.
     public let column: Int
@@ -46,10 +48,12 @@ public struct ConnectFourView: Hashable, Sendable {
   public let stacks: [[Int]]
   /// The result of the game so far.
   public let outcome: Outcome
-  /// The places of the winning line, empty if there is none.
+  /// The places of the winning line; empty if no member has won with a line.
   public let line: [Place]
 
-  /// The rows of the grid from the top, as texts of `R`, `Y` and `.`.
+  /// The rows of the grid from the top.
+  ///
+  /// Each is a string of `R`, `Y` and `.`.
   public var grid: [String] {
     (0..<ConnectFour.rows).reversed().map { row in
       stacks.map { row < $0.count ? ($0[row] == 0 ? "R" : "Y") : "." }.joined()

@@ -35,8 +35,8 @@ package protocol Game: Sendable {
 
   /// Returns the bytes of a move that `member` makes with the operation `dot`.
   ///
-  /// This method checks the format of the move, and that it does not waste a turn of the member.
-  /// `apply(_:)` checks whether the member may make the move.
+  /// This method checks that the move has a valid format and does not waste a turn of the member. `apply(_:)`
+  /// checks whether the member may make the move.
   func encode(_ move: GameMove, by member: MemberID, as dot: Dot) throws(GameError) -> [UInt8]
 
   /// Returns the time of the latest move that a new move of `member` must follow (GAM-4).
@@ -52,11 +52,12 @@ package protocol Game: Sendable {
 }
 
 extension Game {
-  /// Returns the bytes of a move that counts if `member` makes it now with the operation `dot`.
+  /// Returns the bytes of a move by `member` with the operation `dot`, and checks that it would count now.
   /// - Throws: The reason why the move would be ignored.
   func bytes(of move: GameMove, by member: MemberID, as dot: Dot) throws(GameError) -> [UInt8] {
     let bytes = try encode(move, by: member, as: dot)
-    // Try the move at the position that it will have: after the move that it follows.
+    // Apply the move to a copy of the game, at the position that it will have: right after the last move that
+    // it must follow.
     var next = self
     let time = lastTime(before: member) ?? HybridTime(0)
     try next.apply(PlacedMove(dot: dot, time: time, member: member, bytes: bytes))
@@ -114,7 +115,7 @@ extension GameFold {
   ///   - id: The object of the game.
   ///   - record: The cells of the object.
   ///   - authors: The member of each incarnation. Moves of other incarnations are left out.
-  /// - Throws: The reason why the game cannot be judged.
+  /// - Throws: The reason why the state of the game cannot be computed.
   init(
     _ id: ObjectID,
     _ record: ObjectRecord,
@@ -135,7 +136,8 @@ public struct IgnoredMove: Hashable, Sendable {
   public let reason: GameError
 }
 
-/// The reason why a local move is refused, a remote move is ignored, or a game is not judged.
+/// The reason why a local move is refused, why a remote move is ignored, or why the state of a game cannot be
+/// computed.
 public enum GameError: Error, Hashable, Sendable {
   /// This program does not support a game of this name.
   case unknownGame
@@ -151,7 +153,7 @@ public enum GameError: Error, Hashable, Sendable {
   case unknownWord(String)
   /// The member has guessed the word before.
   ///
-  /// A local repetition is refused, but one from a peer counts.
+  /// A repeated guess is refused on the local replica, but counts if it comes from a peer.
   case repeatedWord(String)
   /// The column is full.
   case columnFull

@@ -14,8 +14,8 @@ public final class GameObject: WhiteboardObject {
 
   /// Makes a move in the game.
   ///
-  /// A move does not change the object's appearance: a member can make one while another member
-  /// holds the object, but not while the object is locked. A move cannot be undone. A gesture
+  /// A member can make a move while another member holds the object, because a move does not change the
+  /// object's appearance. It is not possible while the object is locked. A move cannot be undone. A gesture
   /// contains at most one move of each game.
   ///
   /// - Throws: `unknownObject`, `locked`, `gameRefused`, `boardFull`, `clockExhausted`.
@@ -30,8 +30,8 @@ public final class GameObject: WhiteboardObject {
         try record.requireRoomForMove(by: board.incarnation)
         return game
       }
-      // The move must follow every move that its author has seen, even if another clock runs ahead
-      // (GAM-4).
+      // The move must come after every move that its author has seen, even if the clock of another member is
+      // ahead (GAM-4).
       let floor = game.lastTime(before: board.member)
       if let floor, !floor.canBeFollowed { throw .clockExhausted }
       let dot = board.nextDot()

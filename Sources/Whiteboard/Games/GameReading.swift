@@ -24,7 +24,7 @@ extension ObjectRecord {
     }
   }
 
-  /// Returns the moves of the game that are read (GAM-3), in no particular order.
+  /// Returns the moves of the game within the limits of GAM-3, in no particular order.
   ///
   /// Moves of incarnations without a known member are left out.
   package func moves(by member: (Incarnation) -> MemberID?) -> [PlacedMove] {

@@ -4,9 +4,9 @@
 public struct GameView: Hashable, Sendable {
   /// The part of the view that depends on the kind of game.
   public enum Detail: Hashable, Sendable {
-    /// This program cannot judge the game, for the given reason.
+    /// This program cannot compute the state of the game, for the given reason.
     ///
-    /// It still stores and forwards it.
+    /// The game is still stored and forwarded.
     case notJudged(GameError)
     /// The view of a Wordle.
     case wordle(WordleView)
@@ -22,7 +22,7 @@ public struct GameView: Hashable, Sendable {
   public let detail: Detail
   /// The winners, the best first.
   ///
-  /// Replicas with equal contexts agree on them.
+  /// Replicas with equal contexts have the same winners.
   public let winners: [GameWinner]
   /// The number of moves that counted.
   public let moveCount: Int
@@ -45,7 +45,9 @@ public struct GameView: Hashable, Sendable {
     return json.text
   }
 
-  /// The view as a few lines of text, without the game's name, which is unchecked text from a peer.
+  /// The view as a few lines of text.
+  ///
+  /// The game's name is left out, because it is unchecked text from a peer.
   public var text: [String] { text { $0.shortText } }
 
   /// Returns the view as a few lines of text.
@@ -85,7 +87,7 @@ extension MemberID {
 }
 
 extension GameView {
-  /// Creates the view of a game as `member` sees it; nil if `id` is not a visible game.
+  /// Creates the view of a game as `member` sees it; nil if the object `id` is not a visible game.
   init?(
     _ id: ObjectID,
     on state: BoardState,

@@ -72,7 +72,7 @@ package struct Wordle: Game {
     let player = players[member]
     guard let word = WordleWord(Array(text.lowercased().utf8)), WordleList.words.contains(word)
     else {
-      // A member without any tries left gets `gameOver`, even for an unknown word.
+      // If no tries are left, report `gameOver` even for an unknown word.
       if player?.isDone ?? false { throw .gameOver }
       throw .unknownWord(text)
     }
@@ -120,7 +120,7 @@ package struct Wordle: Game {
     )
   }
 
-  /// Updates the keyboard: a key shows the best mark that any guess got for its letter.
+  /// Updates the keyboard, which shows for each letter the best mark of any guess.
   private static func press(
     _ guess: WordleWord,
     _ marks: [WordleMark],
@@ -134,9 +134,9 @@ package struct Wordle: Game {
 
   /// Returns the marks of a guess (GAM-7).
   ///
-  /// Letters in the right position are marked first. The other letters are matched from left to
-  /// right with the rest of the answer. So a letter is never marked more often than the answer
-  /// contains it.
+  /// Letters in the right position are marked first. Then the other letters are matched, from left to right,
+  /// with the remaining letters of the answer. So a letter is never marked more often than it occurs in the
+  /// answer.
   package static func marks(of guess: [UInt8], for answer: [UInt8]) -> [WordleMark] {
     var marks = [WordleMark](repeating: .absent, count: guess.count)
     var left: [UInt8: Int] = [:]

@@ -4,7 +4,7 @@
 struct WordleWord: Hashable, Sendable {
   let bits: UInt64
 
-  /// Creates a word; nil unless `letters` are exactly five lower-case letters.
+  /// Creates a word; nil unless `letters` is exactly five lower-case letters.
   init?(_ letters: some Collection<UInt8>) {
     guard letters.count == Wordle.letters,
       letters.allSatisfy({ $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") })
@@ -20,9 +20,9 @@ struct WordleWord: Hashable, Sendable {
   var text: String { String(decoding: letters, as: UTF8.self) }
 }
 
-/// A cipher that hides a word from a casual look (GAM-6).
+/// A cipher that hides a word from a casual look at the data (GAM-6).
 ///
-/// It keeps no secret, because the key is computed from public data.
+/// It does not keep the word secret, because the key is computed from public data.
 struct WordleCipher {
   private static let domain: UInt64 = 0x776F_7264_6C65_2D31
   private let key: UInt64

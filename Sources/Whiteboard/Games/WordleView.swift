@@ -1,6 +1,6 @@
 /// The mark of one letter in a guess.
 public enum WordleMark: Int, Hashable, Comparable, Sendable {
-  /// The letter is not in the answer, or not as often as in the guess.
+  /// The letter is not in the answer, or occurs there less often than in the guess.
   case absent
   /// The letter is in the answer, at another position.
   case misplaced
@@ -24,7 +24,8 @@ public enum WordleMark: Int, Hashable, Comparable, Sendable {
 public struct WordleView: Hashable, Sendable {
   /// One guess with its marks.
   public struct Row: Hashable, Sendable {
-    /// The guessed word; nil if it could reveal the answer to the member who sees this view.
+    /// The guessed word; nil if it is hidden because it could reveal the answer to the member who sees this
+    /// view.
     public let word: String?
     /// The mark of each letter.
     public let marks: [WordleMark]

@@ -14,8 +14,9 @@ struct Eraser {
     self.radius = radius / placement.scale
   }
 
-  /// The parts of the stroke under the eraser, rounded to the nearest step and at least one step
-  /// long.
+  /// The parts of the stroke under the eraser.
+  ///
+  /// Their ends are rounded to the nearest step, and each part is at least one step long.
   var spans: StrokeSpans {
     guard let around = path.map({ Rectangle($0.from, $0.to) }).reduced({ $0.union($1) }) else {
       return StrokeSpans()
@@ -39,9 +40,7 @@ struct Eraser {
     return StrokeSpans(joined(parts).map(span))
   }
 
-  /// Merges parts that touch.
-  ///
-  /// Otherwise each of them would be rounded up to a step.
+  /// Merge parts that touch, because otherwise each of them would be rounded up to a whole step.
   private func joined(_ parts: [ClosedRange<Double>]) -> [ClosedRange<Double>] {
     parts.sorted { $0.lowerBound < $1.lowerBound }
       .reduce(into: []) { joined, part in

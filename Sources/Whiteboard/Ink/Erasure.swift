@@ -4,10 +4,10 @@ enum Erasure: Equatable {
   case nothing
   /// No visible part is left.
   case wholeStroke
-  /// Visible parts are removed, and these erasures must be written.
+  /// Visible parts are removed. The associated erasures must be written.
   case parts([Value])
 
-  /// Computes the effect.
+  /// Computes the effect of an erasure.
   /// - Parameters:
   ///   - spans: The parts to erase.
   ///   - record: The cells of the stroke.
@@ -18,8 +18,8 @@ enum Erasure: Equatable {
     let before = record.erased
     let count = record.points.count
     let rest = before.union(spans).rest(ofPoints: count)
-    // Delete a stroke with no visible parts, because users can neither see nor select it. Such
-    // a stroke remains if two members each erased one half.
+    // Delete a stroke without visible parts, because users can neither see nor select it. Such a stroke can
+    // exist if two members each erased one half.
     guard !rest.isEmpty || spans.ranges.isEmpty || isBeingDrawn else {
       self = .wholeStroke
       return

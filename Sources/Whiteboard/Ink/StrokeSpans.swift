@@ -1,11 +1,10 @@
-/// A set of parts of a stroke, in 1/16 of the distance from one point to the next: point *i* is at
-/// 16 *i* (BRD-29).
+/// A set of parts of a stroke, in 1/16 of the distance from one point to the next (BRD-29).
 ///
-/// A span includes both its ends. The spans are sorted, do not touch, and are longer than zero. The
-/// union of two sets contains what either of them erased, so members who erase the same stroke at
-/// once do not conflict.
+/// Point *i* is at 16 *i*. A span includes both its ends. The spans are sorted, do not touch, and are longer
+/// than zero. The union of two sets contains everything that either set contains, so members who erase the same
+/// stroke at once do not conflict.
 package struct StrokeSpans: Hashable, Sendable {
-  /// The number of steps from one point to the next.
+  /// The number of steps between one point and the next.
   package static let steps = 16
 
   /// The spans in ascending order.
@@ -35,7 +34,7 @@ package struct StrokeSpans: Hashable, Sendable {
 
   /// Returns the parts of a stroke of `count` points that are not in the set.
   ///
-  /// A single point is `0...0`.
+  /// If the stroke has a single point, the only part is `0...0`.
   package func rest(ofPoints count: Int) -> [ClosedRange<Int>] {
     guard count > 0 else { return [] }
     let end = (count - 1) * Self.steps
@@ -50,7 +49,7 @@ package struct StrokeSpans: Hashable, Sendable {
     return rest + [start...end]
   }
 
-  /// Returns the lines along `points` that are not in the set.
+  /// Returns the parts of the line along `points` that are not in the set.
   package func rest(of points: [Point]) -> [[Point]] {
     rest(ofPoints: points.count).map { span in
       var line = [Self.place(span.lowerBound, on: points)]

@@ -28,7 +28,9 @@ public struct Size: Hashable, Sendable {
   }
 }
 
-/// An angle; a positive one rotates clockwise, because the y axis points down.
+/// An angle.
+///
+/// A positive angle rotates clockwise, because the y axis points down.
 public struct Angle: Hashable, Sendable {
   /// The angle in radians; a full turn is 2π.
   public let radians: Double

@@ -16,9 +16,13 @@ package struct ObjectDraft: Hashable, Sendable {
 
   /// The content of the object.
   package var content: Content
-  /// The center of the object; nil for the center of a drawing's points, or of the board.
+  /// The center of the object.
+  ///
+  /// If it is nil, a drawing is centered on its points, and any other object on the board.
   package var center: Point?
-  /// The factor by which the object is shown larger than its size.
+  /// The scale factor.
+  ///
+  /// A factor of 1 shows the object at its size.
   package var scale = 1.0
   /// The rotation in radians, clockwise.
   package var angle = 0.0
@@ -26,17 +30,16 @@ package struct ObjectDraft: Hashable, Sendable {
   package var color: UInt32?
   /// Whether the object is locked.
   package var isLocked = false
-  /// The index of the innermost group that contains the object, in the list of groups.
+  /// The index, in the list of groups, of the innermost group that contains the object.
   package var group: Int?
 
-  /// Creates an object that is neither scaled, rotated, locked nor grouped, and has no color of its
-  /// own.
+  /// Creates an object without scaling, rotation, lock, group or color of its own.
   package init(_ content: Content, at center: Point? = nil) {
     self.content = content
     self.center = center
   }
 
-  /// The kind of object on the board.
+  /// The kind of object that the draft creates.
   var kind: ObjectKind {
     switch content {
     case .text: .text

@@ -1,8 +1,8 @@
 extension ObjectSnapshot {
-  /// The object as one line of JSON, with the field names of AirplaIN if it has such a field
-  /// (BRD-19).
+  /// The object as one line of JSON (BRD-19).
   ///
-  /// Control characters are escaped, so that the line is safe to print to a terminal.
+  /// Fields that also exist in AirplaIN have the same names. Control characters are escaped, so that the line
+  /// is safe to print to a terminal.
   public var json: String {
     var json = JSONObject()
     json.add("id", string: id.description)
@@ -97,7 +97,7 @@ package struct JSONObject {
     members.append(Self.quoted(key) + ":[" + list + "]")
   }
 
-  /// Adds an array of spans of a stroke, each as `[start,end]` counted in points.
+  /// Adds an array of spans of a stroke, each as `[start,end]` in numbers of points.
   package mutating func add(_ key: String, spans: [ClosedRange<Int>]) {
     let steps = Double(StrokeSpans.steps)
     let list = spans.map {
@@ -129,8 +129,8 @@ package struct JSONObject {
 
   /// Returns a JSON string.
   ///
-  /// In addition to the escapes that JSON requires, control characters and invisible characters
-  /// (``InvisibleText``) are escaped, so that the string is safe to print to a terminal.
+  /// Control characters and invisible characters (``InvisibleText``) are escaped in addition to the escapes
+  /// that JSON requires, so that the string is safe to print to a terminal.
   package static func quoted(_ text: String) -> String {
     var result = "\""
     InvisibleText.scan(text) { scalar, isInvisible in

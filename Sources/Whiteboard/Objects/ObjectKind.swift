@@ -28,7 +28,7 @@ public struct ObjectKind: RawRepresentable, Hashable, Sendable, CustomStringConv
   /// Unknown kinds are shown too.
   public var isShown: Bool { self != .chat && self != .group && self != .settings }
 
-  /// The kind's name in JSON.
+  /// The name of the kind in JSON.
   public var name: String {
     switch self {
     case .text: "text"
@@ -42,6 +42,6 @@ public struct ObjectKind: RawRepresentable, Hashable, Sendable, CustomStringConv
     }
   }
 
-  /// The same as `name`.
+  /// The name of the kind in JSON, like `name`.
   public var description: String { name }
 }

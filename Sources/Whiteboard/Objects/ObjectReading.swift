@@ -1,6 +1,6 @@
 /// Reading the cells of an object.
 ///
-/// An absent cell, or one with a value of the wrong type, reads as the default (BRD-18).
+/// If a cell is missing or has a value of the wrong type, the default value is used (BRD-18).
 extension ObjectRecord {
   package var kind: ObjectKind? {
     guard case .unsigned(let number)? = self[.kind]?.value else { return nil }
@@ -12,7 +12,9 @@ extension ObjectRecord {
     return number != 0
   }
 
-  /// Whether the object is locked: only its lock and its selection can be changed locally (BRD-27).
+  /// Whether the object is locked.
+  ///
+  /// Only the lock and the selection of a locked object can be changed locally (BRD-27).
   package var isLocked: Bool {
     guard case .unsigned(let number)? = self[.lock]?.value else { return false }
     return number != 0
@@ -36,7 +38,7 @@ extension ObjectRecord {
     return steps % 4096
   }
 
-  /// The center of the object, from its cells or from its points.
+  /// The center of the object, from its cells or computed from its points.
   package var center: Point { frame(points: kind == .drawing ? points : nil).center }
 
   package var zIndex: [UInt8] {
@@ -77,10 +79,10 @@ extension ObjectRecord {
 
   package var text: String { TextTree.onlyRun(of: self) ?? TextTree(self).text }
 
-  /// The committed points: the chunks that continue each other from the first point.
+  /// The committed points, up to the first gap between chunks.
   package var points: [InkPoint] {
     var points: [InkPoint] = []
-    // Look up one chunk at a time, so that any number of disconnected chunks costs nothing.
+    // Look up one chunk at a time, so that chunks after a gap cost nothing.
     while let piece = self[.ink(first: UInt64(points.count))],
       let more = InkCoding.points(of: piece.value), !more.isEmpty,
       points.count + more.count <= BoardLimits.pointsPerStroke
@@ -90,7 +92,9 @@ extension ObjectRecord {
     return points
   }
 
-  /// Returns the center and the size from the cells or the points; defaults if there are none.
+  /// Returns the center and the size, from the cells or computed from the points.
+  ///
+  /// If there are neither, the defaults are used.
   package func frame(points: [InkPoint]?) -> (center: Point, size: Size) {
     var size = ObjectDefaults.size(of: kind)
     var center = Point(x: 0, y: 0)
@@ -160,7 +164,7 @@ package struct InkBounds {
   }
 }
 
-/// The values that are used if no cell has one (BRD-18).
+/// The values of properties that have no cell (BRD-18).
 package enum ObjectDefaults {
   /// The line width of a stroke, in board units.
   package static let lineWidth: Double = 5
@@ -186,10 +190,10 @@ extension BoardState {
 }
 
 extension ObjectRecord {
-  /// Whether an object with these cells is visible: created, not deleted and, if it is a chat line,
+  /// Whether an object with these cells is visible: it is created, not deleted and, if it is a chat line,
   /// complete.
   ///
-  /// Computed again after each write that may change it (`Property.decidesVisibility`).
+  /// The result is computed again after each write that may change it (`Property.decidesVisibility`).
   var cellsAreVisible: Bool {
     guard let kind, !isDeleted else { return false }
     return kind != .chat || chatLine != nil

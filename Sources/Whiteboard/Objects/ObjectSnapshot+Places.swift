@@ -6,8 +6,8 @@ extension ObjectSnapshot {
   /// The bounding rectangle of the rotated box.
   package var bounds: Rectangle { placement.bounds }
 
-  /// Returns whether the object covers a place or is at most `tolerance` away, as
-  /// `BoardReplica.objects(at:tolerance:)` does.
+  /// Returns whether the object covers a place or is at most `tolerance` away from it, as in
+  /// `BoardReplica.objects(at:tolerance:)`.
   package func isNear(_ place: Point, within tolerance: Double) -> Bool {
     let placement = placement
     guard placement.distance(to: place) <= tolerance else { return false }

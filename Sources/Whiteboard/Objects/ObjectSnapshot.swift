@@ -10,9 +10,11 @@ public struct ObjectSnapshot: Hashable, Sendable {
   public let centerPosition: Point
   /// The size of the object before scaling, in board units.
   public let size: Size
-  /// The factor by which the object is shown larger than `size`.
+  /// The scale factor.
+  ///
+  /// A factor of 1 shows the object at its `size`.
   public let scale: Double
-  /// The rotation in radians clockwise, from 0 up to a full turn.
+  /// The rotation in radians, clockwise, from 0 up to a full turn.
   public let angle: Double
   /// The member that has the object selected, if that member is online.
   public let selectedBy: MemberID?
@@ -20,14 +22,15 @@ public struct ObjectSnapshot: Hashable, Sendable {
   ///
   /// Objects with a greater z index, compared byte by byte, are in front.
   public let zIndex: [UInt8]
-  /// The time of the latest write other than of the selection, in milliseconds since 1970.
+  /// The time of the latest write to a property other than the selection, in milliseconds since 1970.
   public let updatedAt: UInt64
   /// The color, `0xRRGGBBAA`; nil if the object has no color of its own.
   public let color: UInt32?
   /// The text of a text object.
   public let text: String?
-  /// The committed points of a drawing, in the places where they were drawn; to show them, see
-  /// `shown(_:)`.
+  /// The committed points of a drawing, at the places where they were drawn.
+  ///
+  /// `shown(_:)` returns the place at which a point is shown now.
   public let ink: [InkPoint]?
   /// The line width of a drawing, in board units.
   public let lineWidth: Double?
@@ -59,7 +62,7 @@ public struct ObjectSnapshot: Hashable, Sendable {
 
   /// The visible parts of a drawing, in the same unit as `erasedSpans`.
   ///
-  /// A single point is `0...0`.
+  /// If the drawing has a single point, the only part is `0...0`.
   public var visibleSpans: [ClosedRange<Int>]? {
     guard let ink else { return nil }
     return (erased ?? StrokeSpans()).rest(ofPoints: ink.count)
@@ -153,7 +156,7 @@ public struct ChatLine: Hashable, Sendable {
 extension ChatLine {
   /// Creates the chat line that an object holds; nil if the object is not a complete chat line.
   ///
-  /// A line whose author field names a member other than its signer does not count.
+  /// If the author field of a line names a member other than its signer, the line does not count.
   init?(_ id: ObjectID, on state: BoardState, authors: [Incarnation: MemberID]) {
     guard state.isVisible(id), let record = state.record(id), record.kind == .chat,
       let line = record.chatLine, let time = record[.kind]?.time,

@@ -200,7 +200,9 @@ struct Segment {
     return (x * x + y * y).squareRoot()
   }
 
-  /// Returns the part of a segment, from 0 to 1, on which a linear function is within bounds.
+  /// Returns the part of a segment on which a linear function is within bounds.
+  ///
+  /// The ends of the segment are 0 and 1.
   private static func part(
     _ start: Double,
     _ slope: Double,
@@ -223,10 +225,12 @@ struct Segment {
     )
   }
 
-  /// Returns the part of the segment, from 0 to 1, that is within `radius` of another segment.
+  /// Returns the part of this segment that is within `radius` of another segment.
   ///
-  /// The area within `radius` is a disc at each end and a band between them. It is convex, so the
-  /// parts inside each of these shapes form one part.
+  /// The ends of this segment are 0 and 1.
+  ///
+  /// The area within `radius` of a segment is a disc at each end and a band between them. The area is convex,
+  /// so the parts of this segment inside the three shapes form one part.
   func part(within radius: Double, of other: Segment) -> ClosedRange<Double>? {
     var parts = [part(within: radius, of: other.from), part(within: radius, of: other.to)]
     let axis = other.step

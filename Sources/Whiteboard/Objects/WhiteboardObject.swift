@@ -27,7 +27,9 @@ public class WhiteboardObject {
   public var centerPosition: Point { record.frame(points: nil).center }
   /// The size of the object before scaling, in board units.
   public var size: Size { record.frame(points: nil).size }
-  /// The factor by which the object is shown larger than `size`.
+  /// The scale factor.
+  ///
+  /// A factor of 1 shows the object at its `size`.
   public var scale: Double { record.scale }
   /// The rotation in radians, clockwise.
   public var angle: Double { record.angle }
@@ -41,7 +43,7 @@ public class WhiteboardObject {
   public var groups: [ObjectID] { board.groups(of: id) }
   /// The z index of the object.
   public var zIndex: [UInt8] { record.zIndex }
-  /// The time of the latest write other than of the selection, in milliseconds since 1970.
+  /// The time of the latest write to a property other than the selection, in milliseconds since 1970.
   public var updatedAt: UInt64 { record.updatedAt }
 
   /// Selects the object for the local member.
@@ -66,7 +68,9 @@ public class WhiteboardObject {
     try board.write(id, .position, try FixedPoint.position(position))
   }
 
-  /// Sets the scale of the object; 1 shows the object at its `size`.
+  /// Sets the scale of the object.
+  ///
+  /// A scale of 1 shows the object at its `size`.
   public func scale(to scale: Double) throws(BoardError) {
     try board.requireTransformable(id)
     try board.write(id, .scale, try FixedPoint.scale(scale))

@@ -1,4 +1,4 @@
-/// The orientation of a JPEG's pixels, which a rotated camera writes into the file (Exif tag
+/// The orientation of a JPEG's pixels, which cameras store in the file if they were held rotated (Exif tag
 /// 0x0112).
 package enum PhotoOrientation: UInt8, Hashable, Sendable, CaseIterable {
   /// The pixels are in the right orientation.
@@ -23,8 +23,7 @@ package enum PhotoOrientation: UInt8, Hashable, Sendable, CaseIterable {
 }
 
 extension PhotoHeader {
-  /// Returns the orientation that a photo's file states; `upright` if there is none or it is
-  /// invalid.
+  /// Returns the orientation that a photo's file states; `upright` if it states none, or an invalid one.
   ///
   /// Only the Exif segment of a JPEG is read.
   package static func orientation(of bytes: [UInt8]) -> PhotoOrientation {
@@ -37,8 +36,7 @@ extension PhotoHeader {
   package static func upright(_ bytes: [UInt8]) -> [UInt8] {
     guard let (_, place) = orientationPlace(in: bytes) else { return bytes }
     var bytes = bytes
-    // The number has two bytes in either byte order. The byte that is not zero holds the
-    // orientation.
+    // The orientation is a number of two bytes in either byte order. The byte that is not zero holds it.
     for index in place where bytes[index] != 0 { bytes[index] = PhotoOrientation.upright.rawValue }
     return bytes
   }

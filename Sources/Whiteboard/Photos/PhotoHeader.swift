@@ -6,7 +6,7 @@ public enum PhotoError: Error, Hashable, Sendable {
   case malformed
   /// The file ends before the end of the image.
   case truncated
-  /// A side has no pixels, or the image has more pixels than `BoardLimits.photoPixels`.
+  /// The width or height is 0, or the image has more pixels than `BoardLimits.photoPixels`.
   case tooManyPixels
   /// The file is empty, or larger than `BoardLimits.photoBytes`.
   case tooManyBytes
@@ -33,7 +33,7 @@ public struct PhotoHeader: Hashable, Sendable {
   public let height: Int
 
   /// Creates a header from its fields.
-  /// - Throws: `PhotoError.tooManyPixels` if a side has no pixels or the image exceeds
+  /// - Throws: `PhotoError.tooManyPixels` if the width or height is 0, or the image exceeds
   ///   `BoardLimits.photoPixels`.
   public init(format: PhotoFormat, width: Int, height: Int) throws(PhotoError) {
     let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
@@ -67,8 +67,9 @@ public struct PhotoHeader: Hashable, Sendable {
     bytes.starts(with: pngBeginning) || bytes.starts(with: jpegBeginning)
   }
 
-  /// Returns whether a file begins like a WebP, a format that boards do not accept but that can be
-  /// converted.
+  /// Returns whether a file begins like a WebP.
+  ///
+  /// Boards do not accept this format, but a WebP can be converted.
   package static func isWebP(_ bytes: [UInt8]) -> Bool {
     bytes.starts(with: "RIFF".utf8) && bytes.dropFirst(8).starts(with: "WEBP".utf8)
   }

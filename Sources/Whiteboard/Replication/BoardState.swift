@@ -1,7 +1,8 @@
-/// The state of a board on one replica: its cells, and the context of what the replica has seen.
+/// The state of a board on one replica: its cells, and its context, which records all operations that the
+/// replica has seen.
 ///
-/// `apply` and `merge` can run in any order and any number of times. States with equal contexts are
-/// equal (SYN-1, SYN-2). No operation has to wait for another.
+/// Batches can be applied and answers merged in any order and any number of times. States with equal contexts
+/// are equal (SYN-1, SYN-2). No operation has to wait for another operation.
 public struct BoardState: Sendable {
   /// The context: a record of all operations that this replica has seen.
   public private(set) var context = Context()
@@ -9,11 +10,10 @@ public struct BoardState: Sendable {
   ///
   /// Only a gesture in progress writes to them directly; its edits are not in the context yet.
   var objects = ObjectStore()
-  /// A number that increases whenever a batch or an answer adds something new.
+  /// A number that increases whenever a batch or an answer adds something.
   public private(set) var revision: UInt64 = 0
 
-  /// For each incarnation whose rights were revoked, the last sequence number that still counts
-  /// (AUT-14).
+  /// The last sequence number that still counts, for each incarnation whose rights were revoked (AUT-14).
   package private(set) var limits: [Incarnation: UInt64] = [:]
 
   /// Creates an empty board.
@@ -42,8 +42,9 @@ public struct BoardState: Sendable {
     return objects.records[index].isVisible
   }
 
-  /// Returns whether changes of the object are reported: those of objects on the board and of chat
-  /// lines.
+  /// Returns whether changes of the object are reported.
+  ///
+  /// Only changes of objects on the board and of chat lines are.
   func isReported(_ id: ObjectID) -> Bool {
     guard let index = objects.index(of: id) else { return false }
     return objects.records[index].isReported
@@ -51,7 +52,7 @@ public struct BoardState: Sendable {
 
   /// Returns whether changes of the object are reported.
   ///
-  /// `index` is the index at which the object probably still is.
+  /// `index` is the index at which the object was last stored. The object may have moved.
   func isReported(_ id: ObjectID, near index: Int) -> Bool {
     index < objects.ids.count && objects.ids[index] == id
       ? objects.records[index].isReported : isReported(id)
@@ -61,7 +62,7 @@ public struct BoardState: Sendable {
   ///
   /// `changes` records the objects that changed.
   ///
-  /// - Throws: `BoardError.boardFull` if the board would exceed the storage limits. Then nothing is
+  /// - Throws: `BoardError.boardFull` if the board would exceed the storage limits. In that case, nothing is
   ///   applied.
   public mutating func apply(
     _ batch: Batch,
@@ -70,8 +71,9 @@ public struct BoardState: Sendable {
     try apply(batch, purgingWithin: [:], changes: &changes)
   }
 
-  /// Applies a batch, but ignores purges of objects whose sequence number is greater than the one
-  /// given for their incarnation.
+  /// Applies a batch, but ignores purges of some objects.
+  ///
+  /// These are the objects whose sequence number is greater than the one given for their incarnation.
   package mutating func apply(
     _ batch: Batch,
     purgingWithin last: [Incarnation: UInt64],
@@ -82,8 +84,8 @@ public struct BoardState: Sendable {
     changes.reserve(batch.operations.count)
     let sequences = batch.sequences
     let mayBeSeen = context.overlaps(sequences, of: batch.author)
-    // The ids that this batch purged. They enter the context together at the end, because inserting
-    // them one by one in descending order would move all later ranges each time.
+    // The ids that this batch purged. They are added to the context together at the end. If they were added one
+    // by one in descending order, each insertion would move all later ranges.
     var purged = DotSet()
     for index in batch.operations.indices {
       let operation = batch.operations[index]
@@ -115,8 +117,8 @@ public struct BoardState: Sendable {
     }
     if !purged.isEmpty { context.formUnion(purged) }
     guard !objects.orphans.isEmpty else { return }
-    // An object whose dot is in the context without a create operation will never be created, so
-    // every replica drops its cells. Only the dots of this batch are new.
+    // If an object's dot is in the context, but its create operation is not, the object will never be created.
+    // Every replica then drops the cells of the object. Only the dots of this batch are new in the context.
     for index in batch.operations.indices {
       let id = ObjectID(batch.dot(at: index))
       if objects.orphans.contains(id) { objects.remove(id, changes: &changes) }
@@ -125,8 +127,8 @@ public struct BoardState: Sendable {
 
   /// Returns everything that a replica with the context `since` lacks.
   ///
-  /// If `since` is empty, that is the whole state. Objects in `buckets` (bit *i* for bucket *i*)
-  /// are included with all cells, whatever the context (SYN-42).
+  /// If `since` is empty, that is the whole state. Objects in `buckets` (bit *i* for bucket *i*) are included
+  /// with all their cells, even if the context contains them (SYN-42).
   /// - Complexity: O(cells), and O(*n* log *n*) in the objects.
   public func difference(since: Context, buckets: UInt16 = 0) -> Difference {
     var difference = Difference(context: context)
@@ -154,11 +156,11 @@ public struct BoardState: Sendable {
   ///   - difference: The answer.
   ///   - comparingAll: Whether to compare each cell with the stored one, even if its dot is in the
   ///     context. This repairs replicas that diverged (SYN-42).
-  ///   - replacing: The buckets in which stored cells are removed first if the sender has seen them
-  ///     and no longer has them. The answer must contain all cells of these buckets.
+  ///   - replacing: The buckets whose stored cells are removed first, if the sender has seen a cell but no
+  ///     longer has it. The answer must contain all cells of these buckets.
   ///   - changes: Records the objects that changed.
-  /// - Throws: `BoardError.boardFull` if the board would exceed the storage limits. Then nothing is
-  ///   applied.
+  /// - Throws: `BoardError.boardFull` if the board would exceed the storage limits. In that case, nothing is
+  ///   merged.
   public mutating func merge(
     _ difference: Difference,
     comparingAll: Bool = false,
@@ -166,7 +168,8 @@ public struct BoardState: Sendable {
     changes: inout ChangeLog
   ) throws(BoardError) {
     let difference = counted(of: difference)
-    // An id in the sender's context, but not among its living objects, was purged, which is final.
+    // If an id is in the sender's context, but not among its living objects, the object was purged. A purge is
+    // permanent.
     let purged = objects.ids.filter {
       difference.context.contains($0.dot) && !difference.living.contains($0.dot)
     }
@@ -207,8 +210,9 @@ public struct BoardState: Sendable {
 
   // MARK: - Revoked rights
 
-  /// Ignores everything that these incarnations wrote after the given sequence numbers, whether it
-  /// has already arrived or arrives later (AUT-14).
+  /// Ignores everything that each incarnation in `limits` wrote after the given sequence number (AUT-14).
+  ///
+  /// This applies to changes that have already arrived and to later ones.
   package mutating func limit(_ limits: [Incarnation: UInt64], changes: inout ChangeLog) {
     guard limits != self.limits else { return }
     self.limits = limits
@@ -224,10 +228,10 @@ public struct BoardState: Sendable {
     revision += 1
   }
 
-  /// Removes incarnations that have neither an object nor a cell on this board from the context.
+  /// Removes incarnations from the context if this board has neither an object nor a cell of them.
   ///
   /// - Parameter isKnown: Returns whether to keep an incarnation in any case.
-  /// - Returns: The number of incarnations that were removed, and of unknown ones that stay.
+  /// - Returns: The number of removed incarnations, and the number of unknown incarnations that remain.
   /// - Complexity: O(*n*) in the cells if an incarnation is unknown; otherwise O(*n*) in the
   ///   incarnations.
   package mutating func forgetEmpty(
@@ -249,7 +253,7 @@ public struct BoardState: Sendable {
 
   private func counts(_ dot: Dot) -> Bool { limits.isEmpty || dot.isWithin(limits) }
 
-  /// Returns the part of a batch within the limit of its incarnation; nil if there is none.
+  /// Returns the part of a batch up to the limit of its incarnation; nil if nothing remains.
   private func counted(of batch: Batch) -> Batch? {
     guard !limits.isEmpty, let last = limits[batch.author], batch.sequences.upperBound > last
     else { return batch }
@@ -262,12 +266,14 @@ public struct BoardState: Sendable {
     )
   }
 
-  /// Returns the part of an answer within the limits of its incarnations.
+  /// Returns the part of an answer up to the limits of its incarnations.
   private func counted(of difference: Difference) -> Difference {
     limits.isEmpty ? difference : difference.limited(to: limits)
   }
 
-  /// Writes a cell that was not seen before, and returns whether the board changed.
+  /// Writes a cell that was not seen before.
+  ///
+  /// Returns whether the board changed.
   @discardableResult
   private mutating func write(
     _ cell: Cell,
@@ -276,22 +282,23 @@ public struct BoardState: Sendable {
     changes: inout ChangeLog
   ) -> Bool {
     let known = objects.index(of: id)
-    // An id in the context without an object was purged, which beats every later write (SYN-8).
+    // If the context contains the id of an unknown object, the object was purged. A purge beats every later
+    // write (SYN-8).
     if known == nil, context.contains(id.dot) { return false }
     return objects.write(cell, at: property, of: id, at: known, changes: &changes)
   }
 
-  /// Adds an unknown object with those of its cells that were not seen before.
+  /// Adds an unknown object with the cells that were not seen before.
   ///
-  /// Returns whether there were any.
+  /// Returns whether any cell was added.
   private mutating func add(
     _ entry: Difference.Entry,
     comparingAll: Bool,
     isReplacing: Bool,
     changes: inout ChangeLog
   ) -> Bool {
-    // An id in the context without an object was purged, which beats every later write (SYN-8). In
-    // a replaced bucket, the sender decides which objects exist.
+    // If the context contains the id of an unknown object, the object was purged. A purge beats every later
+    // write (SYN-8). In a replaced bucket, the sender decides which objects exist.
     guard isReplacing || !context.contains(entry.object.dot) else { return false }
     let seen = comparingAll ? Context() : context
     let unseen =

@@ -1,6 +1,6 @@
-/// A fast hash with which replicas of equal context detect that their cells differ (SYN-41).
+/// A fast hash that shows replicas with equal contexts whether their cells differ (SYN-41).
 ///
-/// The hash detects faults, not forgeries. Cells that were forged to have equal sums are detected
+/// The hash detects faults, not forgeries. If a peer forges cells with equal sums, the difference is detected
 /// when the context next changes. Only the digest proves that cells are equal.
 package struct BucketHash {
   /// The number of buckets into which the objects of a board are divided.
@@ -14,7 +14,7 @@ package struct BucketHash {
   /// Adds a word to the hash.
   package mutating func combine(_ word: UInt64) { value = Self.mix(value ^ word) }
 
-  /// Returns `number` mixed by one step of SplitMix64: each bit of it changes about half of the
+  /// Returns `number` mixed by one step of SplitMix64, so that each bit of `number` changes about half of the
   /// result's bits.
   package static func mix(_ number: UInt64) -> UInt64 {
     var mixed = number &+ 0x9E37_79B9_7F4A_7C15
@@ -25,7 +25,7 @@ package struct BucketHash {
 }
 
 extension ObjectID {
-  /// The bucket to which the object belongs, from 0.
+  /// The bucket to which the object belongs, a number from 0.
   package var bucket: Int {
     let mixed = BucketHash.mix(dot.incarnation.rawValue ^ BucketHash.mix(dot.sequence))
     return Int(mixed % UInt64(BucketHash.buckets))

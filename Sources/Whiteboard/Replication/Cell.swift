@@ -1,4 +1,4 @@
-/// One property of one object: its value, and the time and dot of the write that won.
+/// The value of one property of one object, with the time and the dot of the write that won.
 public struct Cell: Hashable, Sendable {
   /// The value of the property.
   public let value: Value
@@ -14,13 +14,14 @@ public struct Cell: Hashable, Sendable {
     self.dot = dot
   }
 
-  /// The stamp by which writes of one cell are compared.
+  /// The stamp, which decides between two writes of one cell.
   public var stamp: Stamp { Stamp(time: time, incarnation: dot.incarnation) }
 
-  /// Returns whether this write beats `other`: by time, then incarnation, then sequence number
-  /// (BRD-5).
+  /// Returns whether this write beats `other`.
   ///
-  /// Two writes can have the same dot only if a peer breaks the protocol. Then the greater value
+  /// Writes are compared by time, then by incarnation, then by sequence number (BRD-5).
+  ///
+  /// Two writes can have the same dot only if a peer violates the protocol. In that case, the greater value
   /// wins, so that replicas still agree.
   public func beats(_ other: Cell) -> Bool {
     if time != other.time { return time > other.time }
@@ -43,7 +44,7 @@ public struct PropertyCell: Hashable, Sendable {
   }
 }
 
-/// One change of a board: the write of one cell, or the purge of one object.
+/// One change on a board: the write of one cell, or the purge of one object.
 public struct Operation: Hashable, Sendable {
   /// The object that the operation changes.
   public let object: ObjectID
@@ -60,10 +61,9 @@ public struct Operation: Hashable, Sendable {
   }
 }
 
-/// A batch of operations of one replica that are sent and applied together (BRD-11).
+/// Operations of one replica that are sent and applied together (BRD-11).
 ///
-/// The operation at index *i* has the dot (`author`, `firstSequence` + *i*) and the time `time` +
-/// *i*.
+/// The operation at index *i* has the dot (`author`, `firstSequence` + *i*) and the time `time` + *i*.
 public struct Batch: Hashable, Sendable {
   /// The incarnation that wrote the operations.
   public let author: Incarnation
@@ -127,7 +127,7 @@ extension Operation {
     try Self.validate(object, property, value, as: dot)
   }
 
-  /// Throws an error if an operation with these parts breaks a rule.
+  /// Throws an error if an operation with the given parts would break a rule.
   static func validate(
     _ object: ObjectID,
     _ property: Property,

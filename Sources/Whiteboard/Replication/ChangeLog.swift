@@ -46,8 +46,8 @@ public struct ChangeLog: Sendable {
   /// Returns the index of the entry of an object that is about to change, and adds the entry if
   /// needed.
   ///
-  /// `mark` caches the index between calls. A mark that an earlier log left is recognized because
-  /// the entry at its index belongs to another object, so old marks need no reset.
+  /// `mark` caches the index between calls. Marks from an earlier log need no reset: such a mark is recognized,
+  /// because the entry at its index belongs to another object.
   ///
   /// - Parameters:
   ///   - id: The object.
@@ -91,11 +91,11 @@ public struct ChangeLog: Sendable {
     }
   }
 
-  /// Returns the changes from the first recorded one to `state`, in the order in which objects
-  /// first changed.
+  /// Returns the recorded changes, in the order in which objects first changed.
   ///
-  /// If a group changed, the objects in it are reported as changed. The group itself is not
-  /// reported.
+  /// `state` is the state after them.
+  ///
+  /// If a group changed, the objects in it are reported as changed, and not the group itself.
   public func changes(in state: BoardState) -> [ObjectChange] {
     var result: [ObjectChange] = []
     result.reserveCapacity(entries.count)
@@ -106,7 +106,7 @@ public struct ChangeLog: Sendable {
       let wasVisible = entry.wasVisible ?? isVisible
       if !isVisible {
         if wasVisible { result.append(.removed(id)) }
-        // Groups are not reported themselves.
+        // Do not report groups themselves.
         if entry.grouping, entry.wasGroup || state.record(id)?.kind == .group {
           groups.insert(id)
         }
@@ -130,7 +130,9 @@ public struct ChangeLog: Sendable {
 }
 
 extension Property {
-  /// Whether a write of this property may affect the visibility of an object; true if in doubt.
+  /// Whether a write of this property may affect the visibility of an object.
+  ///
+  /// If this is unknown, the value is true.
   var decidesVisibility: Bool {
     switch number {
     case 0...2, 4...6, 9, 10, 64, 128...131: false

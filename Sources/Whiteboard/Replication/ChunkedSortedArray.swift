@@ -1,9 +1,9 @@
-/// A sorted array, stored in pieces of bounded length so that all insertions have a similar cost.
+/// A sorted array that is stored in pieces of bounded length, so that all insertions have a similar cost.
 ///
-/// The caller defines the order and passes it with each search. In nearly all cases there is only
-/// the first piece, which is therefore stored outside the array of pieces.
+/// The caller defines the order and passes it to each search. Nearly all arrays have only one piece. The first
+/// piece is therefore stored outside the array of pieces.
 struct ChunkedSortedArray<Element: Sendable>: Sendable {
-  /// The position of an element, or the position at which it would be inserted.
+  /// The position of an element, or the position at which an element would be inserted.
   struct Position: Hashable {
     /// The index of the piece; 0 for the first one.
     fileprivate var piece: Int
@@ -62,7 +62,7 @@ struct ChunkedSortedArray<Element: Sendable>: Sendable {
   }
 
   private func partition(_ piece: [Element], _ isBefore: (Element) -> Bool) -> Int {
-    // For a few elements, a linear search is faster than a binary search, because they share cache
+    // For a few elements, a linear search is faster than a binary search, because the elements share cache
     // lines.
     if piece.count <= 8 { return piece.firstIndex { !isBefore($0) } ?? piece.count }
     var low = 0
@@ -131,9 +131,7 @@ struct ChunkedSortedArray<Element: Sendable>: Sendable {
     }
   }
 
-  /// Removes the element at a position.
-  ///
-  /// The position must have one.
+  /// Removes the element at a position, which must not be the end.
   mutating func remove(at position: Position) {
     count -= 1
     if position.piece > 0 {

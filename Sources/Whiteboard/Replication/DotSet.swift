@@ -19,7 +19,7 @@ public struct SequenceRanges: Sendable {
   var last: UInt64? { pieces.last?.upperBound }
 
   /// Returns whether `sequence` is in the set.
-  /// - Complexity: O(log *n*) in the number of ranges, O(1) if there is one.
+  /// - Complexity: O(log *n*) in the number of ranges, O(1) if there is one range.
   public func contains(_ sequence: UInt64) -> Bool { contains(sequence...sequence) }
 
   /// Returns whether every number of `range` is in the set.
@@ -98,7 +98,7 @@ public struct SequenceRanges: Sendable {
 
   /// Returns the number of ranges that the set would have after adding `other`.
   ///
-  /// Adjacent ranges are merged; each merge reduces the number by one.
+  /// Adjacent ranges are merged, and each merge reduces the number by one.
   /// - Complexity: O(*m* log *n*), and one step for each range that `other` covers.
   package func rangeCount(with other: SequenceRanges) -> Int {
     var touches = 0
@@ -257,7 +257,7 @@ public struct DotSet: Sendable {
     return true
   }
 
-  /// Removes all dots of these incarnations.
+  /// Removes all dots of the given incarnations.
   /// - Complexity: O(*n*) in the incarnations.
   mutating func removeAll(of removed: Set<Incarnation>) {
     let kept = zip(authors, sets).filter { !removed.contains($0.0) }
@@ -266,7 +266,8 @@ public struct DotSet: Sendable {
     for (incarnation, ranges) in kept { append(ranges, of: incarnation) }
   }
 
-  /// Returns the greatest sequence number of an incarnation in the set; nil if it has none.
+  /// Returns the greatest sequence number of an incarnation in the set; nil if the set has no dot of the
+  /// incarnation.
   package func last(of incarnation: Incarnation) -> UInt64? {
     place(of: incarnation).flatMap { sets[$0].last }
   }
@@ -331,6 +332,6 @@ extension DotSet: Hashable {
 
 /// The dots of all operations that a replica has seen (BRD-4).
 ///
-/// One set holds the version vector (the ranges that start at 1) and the cloud of dots beyond gaps
-/// (all other ranges).
+/// It is both the version vector (the ranges that start at 1) and the set of dots after gaps (all other
+/// ranges).
 public typealias Context = DotSet

@@ -1,5 +1,4 @@
-/// A time of the hybrid clock: milliseconds since 1970 in the upper 48 bits, a counter in the lower
-/// 16.
+/// A time of the hybrid clock, with milliseconds since 1970 in the upper 48 bits and a counter in the lower 16.
 public struct HybridTime: Hashable, Comparable, Sendable {
   /// The milliseconds and the counter as one number, at most `BoardLimits.time`.
   public let rawValue: UInt64
@@ -16,7 +15,7 @@ public struct HybridTime: Hashable, Comparable, Sendable {
   /// The counter that distinguishes times within one millisecond; at most 65,535.
   @inlinable public var counter: UInt64 { rawValue & 0xFFFF }
 
-  /// Whether every batch, even the longest, can have a later time.
+  /// Whether a batch of any length can get times after this one.
   var canBeFollowed: Bool {
     rawValue < BoardLimits.time - UInt64(BoardLimits.operationsPerBatch)
   }
@@ -25,7 +24,7 @@ public struct HybridTime: Hashable, Comparable, Sendable {
   public static func < (lhs: HybridTime, rhs: HybridTime) -> Bool { lhs.rawValue < rhs.rawValue }
 }
 
-/// The key by which two writes of one cell are compared: first the time, then the author (BRD-5).
+/// The key by which two writes of one cell are compared: first by time, then by author (BRD-5).
 public struct Stamp: Hashable, Comparable, Sendable {
   /// The time of the write, by its author's hybrid clock.
   public let time: HybridTime
@@ -46,11 +45,9 @@ public struct Stamp: Hashable, Comparable, Sendable {
 
 /// The hybrid logical clock that assigns times to local writes.
 ///
-/// The caller passes the wall time.
-///
-/// The clock stays within `BoardLimits.drift` of the wall clock, even if it observes remote times
-/// that are further ahead (BRD-7). A write that must follow such a time gets a separate time, which
-/// does not advance the clock (BRD-32).
+/// The caller passes in the wall-clock time. The clock stays within `BoardLimits.drift` of the wall clock, even
+/// if it observes remote times that are further ahead (BRD-7). If a write must follow such a remote time, it
+/// gets a separate time that does not advance the clock (BRD-32).
 public struct HybridClock: Sendable {
   /// A sequence of operations that are sent as one batch.
   public struct Run: Hashable, Sendable {
@@ -72,12 +69,12 @@ public struct HybridClock: Sendable {
   /// `BoardLimits.drift` gets a time just above its floor, and therefore a separate batch.
   /// - Parameters:
   ///   - wall: The wall clock, in milliseconds since 1970.
-  ///   - floors: For each operation, the time that its time must exceed, such as the time of the
-  ///     cell it overwrites (BRD-6); nil if there is none.
+  ///   - floors: For each operation, the time that its time must exceed, such as the time of the cell it
+  ///     overwrites (BRD-6); nil if any time is allowed.
   /// - Returns: The batches to send, in order; nil if no legal time is left.
   public mutating func next(wall: UInt64, after floors: [HybridTime?]) -> [Run]? {
     let limit = Self.limit(wall)
-    // The wall clock was set back. Do not keep the times that it had before.
+    // If the wall clock was set back, do not continue from its earlier times.
     if last > limit { last = 0 }
     var base = max(last + 1, Self.time(wall))
     for case let floor? in floors where floor.rawValue < limit {
@@ -102,15 +99,15 @@ public struct HybridClock: Sendable {
     return runs
   }
 
-  /// Advances the clock to a remote time, unless that is too far ahead of `wall` (BRD-7).
+  /// Advances the clock to a remote time, unless the time is too far ahead of `wall` (BRD-7).
   public mutating func observe(_ time: HybridTime, wall: UInt64) {
     if time.rawValue <= Self.limit(wall) { last = max(last, time.rawValue) }
   }
 
-  /// Returns the end of the leading operations whose floors are within `BoardLimits.drift` of each
-  /// other, and their common time.
+  /// Returns how many leading operations have floors within `BoardLimits.drift` of each other, and their common
+  /// time.
   ///
-  /// So the common time is at most `BoardLimits.drift` later than any operation requires.
+  /// The common time is therefore at most `BoardLimits.drift` later than any of the operations requires.
   private static func farRun(
     _ floors: ArraySlice<HybridTime?>,
     _ limit: UInt64
@@ -130,9 +127,9 @@ public struct HybridClock: Sendable {
     floor.map { $0.rawValue >= limit } ?? false
   }
 
-  /// Returns the latest time that is accepted as plausible.
+  /// Returns the latest time that is accepted as plausible at this wall-clock time.
   private static func limit(_ wall: UInt64) -> UInt64 {
-    // The sum can overflow, because the wall clock may have any value.
+    // Prevent an overflow, because the wall clock may have any value.
     let (sum, isTooMuch) = wall.addingReportingOverflow(BoardLimits.drift)
     return time(isTooMuch ? .max : sum)
   }

@@ -4,7 +4,7 @@ import PeerCore
 ///
 /// The program chooses a new incarnation at every start, so that no dot is ever used twice (BRD-1).
 public struct Incarnation: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// The 64 bits of the incarnation; never zero.
+  /// The 64 bits of the incarnation, which are never all zero.
   public let rawValue: UInt64
 
   /// Creates an incarnation from its bits, which must not be zero: in the protocol, zero means

@@ -9,15 +9,16 @@ package struct ObjectRecord: Sendable {
   private var pieces = ChunkedSortedArray<Entry>()
   /// The number of bytes in the values of the cells.
   package private(set) var valueBytes = 0
-  /// The time of the latest write other than of the selection, in milliseconds since 1970.
+  /// The time of the latest write to a property other than the selection, in milliseconds since 1970.
   ///
-  /// The time of a cell never decreases, so the greatest time of any write is that of a current
-  /// cell.
+  /// The time of a cell never decreases, so the greatest time of any write is the time of a current cell.
   package private(set) var updatedAt: UInt64 = 0
 
   /// Whether the object is created, not deleted and, if it is a chat line, complete.
   package private(set) var isVisible = false
-  /// Whether changes of the object are reported: those of objects on the board and of chat lines.
+  /// Whether changes of the object are reported.
+  ///
+  /// Only changes of objects on the board and of chat lines are.
   package private(set) var isReported = false
 
   /// Creates an object without cells.
@@ -54,7 +55,7 @@ package struct ObjectRecord: Sendable {
   /// - Complexity: O(*n*) if there are hundreds of cells.
   package var entries: [Entry] { pieces.elements }
 
-  /// The cell of a property; nil if there is none.
+  /// The cell of a property; nil if the property has no cell.
   /// - Complexity: O(log *n*).
   package subscript(property: Property) -> Cell? {
     guard let entry = pieces[position(of: property)], entry.property == property else {
@@ -70,7 +71,7 @@ package struct ObjectRecord: Sendable {
   }
 
   /// Writes a cell unconditionally.
-  /// - Complexity: The same as ``write(_:at:)``.
+  /// - Complexity: The same as that of ``write(_:at:)``.
   mutating func overwrite(_ property: Property, with cell: Cell) {
     _ = put(cell, at: property) { _ in true }
   }
@@ -101,7 +102,7 @@ package struct ObjectRecord: Sendable {
     isReported = isVisible && (kind.map { $0.isShown || $0 == .chat } ?? false)
   }
 
-  /// Returns the first cells, at most `limit`, whose property has this number, in ascending order.
+  /// Returns the first cells whose property has this number, at most `limit`, in ascending order.
   package func entries(of number: UInt16, upTo limit: Int) -> [Entry] {
     var result: [Entry] = []
     var position = pieces.position { $0.property.number < number }

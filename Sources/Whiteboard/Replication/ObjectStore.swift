@@ -1,8 +1,7 @@
 /// The stored objects of a board with their cells.
 ///
-/// Each function that changes an object also updates the totals, the set of orphans, and the
-/// indexes of groups and settings. The store does not know the context; `BoardState` decides which
-/// cells count.
+/// Each method that changes an object also updates the totals, the set of orphans, and the indexes of groups
+/// and settings. The store does not know the context. `BoardState` decides which cells count.
 struct ObjectStore: Sendable {
   /// The objects that have cells, but no `kind` cell, because their create operation has not
   /// arrived yet.
@@ -16,9 +15,9 @@ struct ObjectStore: Sendable {
   /// The number of bytes in the values of all cells.
   private(set) var valueBytes = 0
 
-  // Parallel arrays: for each object its id, its cells, and its mark in the latest change log.
-  // Their order has no meaning. When an object is removed, the last one takes its index.
-  /// The id of each object.
+  // These three arrays are parallel: for each object its id, its cells, and its mark in the latest change log.
+  // Their order has no meaning. When an object is removed, the last object moves to its index. The id of each
+  // object.
   private(set) var ids: [ObjectID] = []
   /// The cells of each object, at the same index as its id.
   private(set) var records: [ObjectRecord] = []

@@ -1,16 +1,18 @@
 /// An open-addressing hash table that finds the index of an object in an array of ids.
 ///
-/// Peers choose ids and could choose many with the same hash. So the hash has a secret seed that
-/// differs in each run of the program. The seed does not affect anything that leaves the board.
+/// Peers choose ids and could choose many with the same hash. The hash therefore has a secret seed that differs
+/// in each run of the program. The seed does not affect anything that leaves the board.
 struct ObjectTable: Sendable {
   private let seed = UInt64(truncatingIfNeeded: Hasher().finalize())
 
-  /// 0 for a free slot; otherwise 1 + the index in the array.
+  /// The slots of the table.
+  ///
+  /// A slot is 0 if it is free; otherwise, it is the index in the array plus 1.
   ///
   /// At least half of the slots are free.
   private var places: [UInt32] = []
 
-  /// Returns the index of an id in `ids`; nil if it is not there.
+  /// Returns the index of an id in `ids`; nil if `ids` does not contain it.
   func find(_ id: ObjectID, in ids: [ObjectID]) -> Int? {
     guard !places.isEmpty else { return nil }
     let mask = places.count - 1
@@ -55,8 +57,7 @@ struct ObjectTable: Sendable {
     let mask = places.count - 1
     var hole = probe(of: place, ids, mask)
     var next = (hole + 1) & mask
-    // Move back the entries that had to avoid the removed one, because a search ends at a free
-    // slot.
+    // Move back entries that were inserted past the removed entry, because a search ends at a free slot.
     while places[next] != 0 {
       let home = hash(ids[Int(places[next]) - 1]) & mask
       if (next - home) & mask >= (next - hole) & mask {

@@ -1,7 +1,9 @@
-/// The name of a cell within its object: a number and, for some numbers, a qualifier (BRD-8).
+/// The name of a cell within its object.
 ///
-/// The number alone determines the kind of qualifier, so that a program can store and forward
-/// properties that it does not know.
+/// It consists of a number and, for some numbers, a qualifier (BRD-8).
+///
+/// The kind of qualifier depends only on the number, so that a program can store and forward properties that it
+/// does not know.
 public struct Property: Hashable, Comparable, Sendable {
   /// The property's number, at most `BoardLimits.property`.
   public let number: UInt16
@@ -18,7 +20,7 @@ public struct Property: Hashable, Comparable, Sendable {
     case dot = 2
   }
 
-  /// Returns the kind of qualifier for a property number; nil if the number is reserved.
+  /// Returns the kind of qualifier that follows a property number; nil if the number is reserved.
   @inlinable public static func qualification(of number: UInt16) -> Qualification? {
     Qualification(rawValue: UInt8((number >> 6) & 3))
   }
@@ -47,12 +49,12 @@ public struct Property: Hashable, Comparable, Sendable {
     low = dot.sequence
   }
 
-  /// The number that qualifies the property; nil if it has no number.
+  /// The number that qualifies the property; nil if the qualifier is not a number.
   @inlinable public var index: UInt64? {
     Self.qualification(of: number) == .number ? high : nil
   }
 
-  /// The dot that qualifies the property; nil if it has no dot.
+  /// The dot that qualifies the property; nil if the qualifier is not a dot.
   @inlinable public var dot: Dot? {
     guard Self.qualification(of: number) == .dot, let incarnation = Incarnation(exactly: high)
     else { return nil }
@@ -123,22 +125,22 @@ extension Property {
   /// The language of a board's games: text, a BCP 47 tag.
   public static let language = Property(26)
 
-  /// The chunk of a stroke's points that begins with the point at index `first`.
+  /// Returns the property of the chunk of a stroke's points that begins with the point at index `first`.
   public static func ink(first: UInt64) -> Property { Property(64, index: first) }
-  /// The run of characters that the operation `dot` inserted.
+  /// Returns the property of the run of characters that the operation `dot` inserted.
   public static func run(_ dot: Dot) -> Property { Property(runNumber, dot: dot) }
-  /// The characters that the operation `dot` deleted.
+  /// Returns the property of the deletion of characters that the operation `dot` made.
   public static func deletion(_ dot: Dot) -> Property { Property(129, dot: dot) }
-  /// The parts of a stroke that the operation `dot` erased (BRD-29).
+  /// Returns the property of the erasure of stroke parts that the operation `dot` made (BRD-29).
   public static func erasure(_ dot: Dot) -> Property { Property(130, dot: dot) }
   /// The property number of the moves of a game.
   package static let moveNumber: UInt16 = 131
-  /// The move of a game that the operation `dot` made.
+  /// Returns the property of the move that the operation `dot` made in a game.
   public static func move(_ dot: Dot) -> Property { Property(131, dot: dot) }
 
   /// The operations that may write a property.
   ///
-  /// The right depends only on the operation (BRD-10).
+  /// The right depends only on the operation, not on the state of the board (BRD-10).
   package enum Right {
     /// Every operation may write the property, except the one that creates the object.
     case anyone
@@ -146,10 +148,10 @@ extension Property {
     case creator
     /// Only the operation whose dot qualifies the property may write it.
     case own
-    /// Only the operation whose dot qualifies the property, and later ones of its incarnation, may
-    /// write it.
+    /// Only the operation whose dot qualifies the property, and later operations of its incarnation, may write
+    /// the property.
     ///
-    /// So the author can undo the write.
+    /// This allows the author to undo the write.
     case writer
     /// Only the operation that creates the object may write the property.
     case create
@@ -179,15 +181,15 @@ extension Property {
     }
   }
 
-  /// Whether this is the selection property, which the digest does not include.
+  /// Whether this is the selection property, which is not part of the digest.
   package var isSelection: Bool { number == 4 }
 
-  /// Whether this is the kind of object, which only the create operation writes.
+  /// Whether this is the kind property, which only the create operation writes.
   package var isKind: Bool { number == 7 }
 
-  /// Whether this is a move of a game.
+  /// Whether this property is a move of a game.
   package var isMove: Bool { number == Self.moveNumber }
 
-  /// Whether this is the purge of an object, which is not a cell.
+  /// Whether this is the purge operation, which is not a cell.
   package var isPurge: Bool { number == 8 }
 }

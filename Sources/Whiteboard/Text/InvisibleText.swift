@@ -4,10 +4,9 @@
 package enum InvisibleText {
   /// Calls a closure for each code point of a text, in order.
   ///
-  /// The following change how a text looks and count as visible: joiners that join letters or
-  /// emoji, and one variation selector after a character. All other format characters and ignorable
-  /// code points are invisible: zero-width spaces, direction marks and overrides, tags, and
-  /// fillers.
+  /// Joiners between letters or emoji, and one variation selector after a character, change how a text looks.
+  /// They count as visible. All other format characters and ignorable code points are invisible, such as
+  /// zero-width spaces, direction marks and overrides, tags, and fillers.
   ///
   /// - Parameters:
   ///   - text: The text.
@@ -64,13 +63,12 @@ package enum InvisibleText {
     }
   }
 
-  /// Returns whether a joiner between two code points changes how letters of Arabic, Indic and
-  /// similar scripts connect.
+  /// Returns whether a joiner between two code points changes how the letters connect.
   ///
-  /// Nil stands for the end of the text.
+  /// This is the case in Arabic, Indic and similar scripts. Nil stands for the end of the text.
   private static func joinsLetters(_ previous: Unicode.Scalar?, _ next: Unicode.Scalar?) -> Bool {
     guard let previous, isJoinable(previous) else { return false }
-    // A word can end with a joiner after a sign such as a virama.
+    // A word can end with a joiner that follows a sign such as a virama.
     return next.map(isJoinable) ?? true || isMark(previous)
   }
 

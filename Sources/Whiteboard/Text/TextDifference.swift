@@ -1,4 +1,5 @@
-/// The difference between two texts: the part between their common beginning and common end.
+/// The difference between two texts: the part of each text that is between their common beginning and their
+/// common end.
 ///
 /// All positions and counts are in Unicode scalars.
 package struct TextDifference: Hashable, Sendable {
@@ -25,7 +26,7 @@ package struct TextDifference: Hashable, Sendable {
     self.words = String(words)
   }
 
-  /// Returns the position in the second text of a position in the first.
+  /// Converts a position in the first text to a position in the second text.
   ///
   /// Positions inside the replaced range move to its start.
   package func moved(_ place: Int) -> Int {

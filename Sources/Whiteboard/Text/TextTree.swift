@@ -1,8 +1,9 @@
-/// The text of one object: a Fugue tree whose runs and deletions are cells that are written once
-/// (BRD-14).
+/// The text of one object: a Fugue tree of runs and deletions.
 ///
-/// The text is computed from two sets that only grow, so it needs no merge of its own. Runs that
-/// two members type at the same place are not interleaved.
+/// Both are cells that are written only once (BRD-14).
+///
+/// The text is computed from the set of runs and the set of deletions. Both sets only grow, so the text needs
+/// no merge of its own. Runs that two members type at the same place are not interleaved.
 package struct TextTree {
   /// The id of one character: the run that inserted it, and its offset in that run.
   package struct Element: Hashable {
@@ -55,7 +56,7 @@ package struct TextTree {
         let (anchor, text) = try? Self.decodeRun(bytes)
       else { continue }
       runs[dot] = Run(anchor: anchor, scalars: Array(text.unicodeScalars))
-      // Cells are sorted by dot, and siblings must be too.
+      // Cells are sorted by dot, so siblings are added in the right order.
       switch anchor {
       case .root: roots.append(dot)
       case .left(let element): lefts[element, default: []].append(dot)
@@ -71,7 +72,7 @@ package struct TextTree {
         UInt64(deletion.offsets.lowerBound) + 1...UInt64(deletion.offsets.upperBound) + 1
       )
     }
-    // Sort the ranges, so that each is added at the end of the set.
+    // Sort the ranges, so that each one is added at the end of the set.
     let deleted = gone.mapValues { ranges in
       ranges.sorted { $0.lowerBound < $1.lowerBound }
         .reduce(into: SequenceRanges()) { $0.insert($1) }
@@ -106,8 +107,8 @@ package struct TextTree {
     }
   }
 
-  /// Returns the text of an object that has only one run and no deletions, which is the usual case;
-  /// nil otherwise.
+  /// Returns the text of an object that has one run and no deletions, which is the usual case; nil for other
+  /// objects.
   package static func onlyRun(of record: ObjectRecord) -> String? {
     let runs = record.entries(of: 128, upTo: 2)
     guard runs.count == 1, record.entries(of: 129, upTo: 1).isEmpty,
@@ -118,8 +119,7 @@ package struct TextTree {
     return text
   }
 
-  /// Returns the cells with one property number that are read: the first ones by dot, within the
-  /// limits of BRD-24.
+  /// Returns the cells with this property number, in the order of their dots and within the limits of BRD-24.
   ///
   /// The result depends only on the cells, not on the order in which they arrived.
   private static func considered(
@@ -161,8 +161,8 @@ package struct TextTree {
       guard visible == offset else { continue }
       let next = index + 1 < items.count ? items[index + 1].element : nil
       let continuesRun = item.element.offset + 1 < lengths[item.element.run, default: 0]
-      // Anchor the run right of the character before it, unless that position is taken. Then anchor
-      // it left of the character that follows.
+      // Anchor the run to the right of the character before it. If that position is taken, anchor the run to
+      // the left of the character after it.
       if let next, continuesRun || hasRightRun.contains(item.element) {
         return .left(next)
       }

@@ -1,11 +1,11 @@
 /// Restoring an earlier state of the board.
 extension Board {
-  /// Restores an earlier state of the board, with ordinary writes.
+  /// Restores an earlier state of the board by means of ordinary writes.
   ///
-  /// The method deletes objects that were created since, undeletes deleted objects, and creates
-  /// purged objects again under new ids. Chat lines, moves of games, and points that were added to
-  /// strokes since then are kept. If the writes do not fit in one batch, they are sent in several.
-  /// All of them are one undo step. Do not call this method inside a gesture.
+  /// The method deletes newer objects, undeletes deleted objects, and creates purged objects again under new
+  /// ids. Newer chat lines, moves of games, and points of strokes are kept. If the writes do not fit in one
+  /// batch, they are split into several. All writes together are one undo step. Do not call this method inside
+  /// a gesture.
   ///
   /// - Throws: `held` or `locked` if an object that differs cannot be changed now, `tooLong`,
   ///   `boardFull`, `clockExhausted`. If it throws, nothing is changed.

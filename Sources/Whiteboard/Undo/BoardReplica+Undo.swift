@@ -8,15 +8,15 @@
 extension BoardReplica {
   /// Whether there is a step to undo.
   ///
-  /// `undo` may still have to skip it.
+  /// It may turn out that `undo` must skip the step.
   public var canUndo: Bool { history.latest != nil }
   /// Whether there is a step to redo.
   ///
-  /// `redo` may still have to skip it.
+  /// It may turn out that `redo` must skip the step.
   public var canRedo: Bool { !history.undone.isEmpty }
   /// The label of the latest step; nil if there is no step to undo.
   public var undoLabel: String? { history.latest?.label }
-  /// The label of the next step to redo; nil if there is none.
+  /// The label of the next step to redo; nil if there is no step to redo.
   public var redoLabel: String? { history.undone.last?.label }
   /// The objects that an undo or a redo may need.
   ///
@@ -30,9 +30,7 @@ extension BoardReplica {
   /// the label of the step.
   public func beginStep(_ label: String? = nil) { history.beginStep(label) }
 
-  /// Ends the current step.
-  ///
-  /// Without a current step, does nothing.
+  /// Ends the current step; does nothing if there is no current step.
   public func endStep() { history.endStep() }
 
   /// Runs `body` and makes its gestures one step, even if `body` throws.
@@ -49,9 +47,8 @@ extension BoardReplica {
   ///
   /// A step in progress ends first.
   ///
-  /// Later steps, which cannot be restored, are skipped. They can be redone if that becomes
-  /// possible. The restored values are written as ordinary operations. Do not call this method
-  /// inside a gesture.
+  /// Later steps that cannot be restored are skipped. They can still be redone if that becomes possible. The
+  /// restored values are written as ordinary operations. Do not call this method inside a gesture.
   ///
   /// - Throws: `nothingToUndo`; `held` or `locked` if an object cannot be changed now, in which
   ///   case the step stays on the undo stack; `boardFull`, `clockExhausted`.
@@ -61,7 +58,9 @@ extension BoardReplica {
     return try replayLatest(of: history.done, .undo)
   }
 
-  /// Redoes the step that was undone last, or the first one before it that can be restored.
+  /// Redoes the step that was undone last.
+  ///
+  /// If that step cannot be restored, redoes the first earlier one that can be.
   /// - Throws: The same errors as `undo`, and `nothingToRedo`.
   @discardableResult
   public func redo() throws(BoardError) -> UndoOutcome {
@@ -75,11 +74,11 @@ extension BoardReplica {
   ) throws(BoardError) -> UndoOutcome {
     precondition(!isInGesture, "undo must not be called inside a gesture")
     var skipped: [SkippedStep] = []
-    // The history changes only if a step can be restored, so that no step is lost.
+    // Change the history only if a step can be restored, so that no step is lost.
     defer { history.discardNotes() }
     var passed: [UndoEntry] = []
-    // Keep objects that other members changed: undoing their creation would remove the members'
-    // work.
+    // Keep objects that other members changed, because undoing their creation would remove the work of those
+    // members.
     var changedByOthers: Set<ObjectID> = []
     for entry in entries.reversed() {
       if direction == .undo, entry.creates(any: changedByOthers) {

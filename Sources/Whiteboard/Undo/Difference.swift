@@ -4,7 +4,7 @@ public struct Difference: Hashable, Sendable {
   public struct Entry: Hashable, Sendable {
     /// The id of the object.
     public let object: ObjectID
-    /// The lacking cells of the object, by ascending property.
+    /// The cells of the object that the other replica lacks, by ascending property.
     public var cells: [PropertyCell]
 
     /// Creates an entry for an object.
@@ -20,7 +20,7 @@ public struct Difference: Hashable, Sendable {
   ///
   /// An id in `context` that is missing in this set was purged.
   public var living = DotSet()
-  /// The lacking cells, by ascending object id.
+  /// The cells that the other replica lacks, by ascending object id.
   public var entries: [Entry] = []
 
   /// Creates an answer with a context and no cells.
@@ -28,7 +28,7 @@ public struct Difference: Hashable, Sendable {
 
   /// Returns the answer without dots after the given sequence numbers.
   ///
-  /// The objects of the removed dots then count neither as living nor as purged.
+  /// Objects with a removed dot then count neither as living nor as purged.
   package func limited(to last: [Incarnation: UInt64]) -> Difference {
     var limited = self
     for (incarnation, last) in last {
@@ -42,8 +42,9 @@ public struct Difference: Hashable, Sendable {
     return limited
   }
 
-  /// Throws an error if parts of the answer contradict each other, so that no correct replica can
-  /// have sent it.
+  /// Throws an error if parts of the answer contradict each other.
+  ///
+  /// No correct replica can send such an answer.
   package func validate() throws(CodecError) {
     guard context.isSuperset(of: living) else { throw .inconsistent("living") }
     for entry in entries {

@@ -1,8 +1,7 @@
 /// The writes that restore an earlier state of a board.
 ///
-/// Existing objects are changed if this replica has the right to do so. An object that was purged,
-/// or that this replica cannot change back, is created again and names the object that it replaces
-/// (`Property.replaces`).
+/// If this replica has the right to change an existing object back, the object is changed. If not, or if the
+/// object was purged, a new object is created that names the object that it replaces (`Property.replaces`).
 struct RestorePlan {
   /// The object that a change applies to: an existing one, or a new one in place of another.
   enum Place: Hashable {
@@ -25,7 +24,7 @@ struct RestorePlan {
       case .create: 0
       case .write(_, let value), .run(let value), .deletion(let value), .erasure(let value):
         value.length
-      // The characters of the text, and the reference to the character that they follow.
+      // The characters of a text, each with the reference to the character that it follows.
       case .append(let text): text.utf8.count + 32
       }
     }
@@ -35,7 +34,7 @@ struct RestorePlan {
   ///
   /// Objects are created before other changes refer to them.
   private(set) var changes: [(place: Place, change: Change)] = []
-  /// For each object of the earlier state, the object that becomes it.
+  /// For each object of the earlier state, the object that takes its place.
   private var places: [ObjectID: Place] = [:]
 
   private let present: BoardState
@@ -108,13 +107,13 @@ struct RestorePlan {
     return result
   }
 
-  /// Returns whether local writes can make the object `here` equal to the earlier state of `id`.
+  /// Returns whether local writes can make the object `here` equal to the object `id` of the earlier state.
   private func canBecome(_ id: ObjectID, _ here: ObjectID) -> Bool {
     guard let old = earlier.record(id), let now = present.record(here), now.kind == old.kind else {
       return false
     }
-    // The cells that only the creator may write must already be equal in a replacement, because
-    // they cannot be written again.
+    // A replacement must already have equal values in the cells that only the creator may write, because these
+    // cells cannot be written again.
     if here != id, Self.creation(of: old) != Self.creation(of: now) { return false }
     let wanted = Set(Self.erasures(of: old).map(\.value))
     return Self.erasures(of: now).allSatisfy {
@@ -122,7 +121,7 @@ struct RestorePlan {
     }
   }
 
-  /// Returns the cells that only the creator of an object may write, except `replaces`.
+  /// Returns the cells that only the creator of an object may write, without the cell `replaces`.
   private static func creation(of record: ObjectRecord) -> [Property: Value] {
     var result: [Property: Value] = [:]
     for entry in record.entries
@@ -142,7 +141,7 @@ struct RestorePlan {
 
   /// Returns whether a restore writes back the old value of a property.
   ///
-  /// It does not for deletion, and for properties that undo skips.
+  /// It does not write back deletions and properties that undo skips.
   private static func isPlain(_ property: Property) -> Bool {
     property.right == .anyone && property.isUndoable && property != .deleted
   }
@@ -173,9 +172,12 @@ struct RestorePlan {
     if old.kind == .text { try changeText(now, to: old.text, at: place) }
   }
 
-  /// Returns the value, but with the id of the replacement if it names a group that was replaced.
+  /// Returns the value.
   ///
-  /// A group that is still to be created keeps its old id here. No existing object has that id.
+  /// If it names a group that was replaced, it is changed to the id of the replacement.
+  ///
+  /// If the replacement is still to be created, the id of the old group is returned. No existing object has
+  /// that id.
   private func resolved(_ value: Value, of property: Property) -> Value {
     guard property == .group, case .dot(let dot) = value,
       case .here(let id)? = places[ObjectID(dot)]
@@ -213,7 +215,7 @@ struct RestorePlan {
     of place: Place
   ) throws(BoardError) {
     let run = TextTree.encodeRun(text, at: anchor)
-    // A text that several members typed may be too long for one run.
+    // The inserted text must fit in one run, but a text that several members typed may be longer.
     guard run.length <= BoardLimits.valueBytes else { throw .tooLong("text") }
     changes.append((place, .run(run)))
   }
@@ -233,7 +235,7 @@ struct RestorePlan {
       }
     }
     for (_, value) in Self.erasures(of: old) { changes.append((place, .erasure(value))) }
-    // A text that several members typed may be too long for one run.
+    // Split the text into runs, because a text that several members typed may be too long for one run.
     let scalars = Array((old.kind == .text ? old.text : "").unicodeScalars)
     for start in stride(from: 0, to: scalars.count, by: BoardLimits.textBytes) {
       var text = String.UnicodeScalarView()

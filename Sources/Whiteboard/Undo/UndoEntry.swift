@@ -6,8 +6,8 @@ struct CellKey: Hashable {
 
 /// The state of a cell, as undo sees it.
 ///
-/// If undo restores an earlier write, the cell has the state of that earlier write. So the step
-/// before it can be undone too, and a write of another member is never mistaken for a local one.
+/// If undo restores an earlier write, the cell has the state of that earlier write. This allows the step before
+/// it to be undone too, and a write of another member is never mistaken for a local one.
 enum Standing: Hashable {
   /// The object was not created yet.
   case uncreated
@@ -28,7 +28,7 @@ struct UndoItem {
   let object: ObjectID
   /// The property of the cell.
   ///
-  /// For a run of text: the run, and after an undo the deletion of the run.
+  /// For a run of text, it is the run. After an undo, it is the deletion of the run.
   var property: Property
   var before: Side
   var after: Side
@@ -47,7 +47,7 @@ struct UndoEntry {
   private(set) var label: String
   private(set) var items: [UndoItem] = []
 
-  /// Returns whether undoing the step would remove one of these objects.
+  /// Returns whether undoing the step would remove any of the given objects.
   func creates(any objects: Set<ObjectID>) -> Bool {
     items.contains { item in
       item.property == .deleted && item.before.standing == .uncreated
@@ -68,7 +68,7 @@ struct UndoEntry {
     isLabelled = label != nil
   }
 
-  /// Sets the label, if the step has none and contains no changes yet.
+  /// Sets the label of the step, if it has neither a label nor changes yet.
   mutating func call(_ name: String?) {
     guard let name, !isLabelled, items.isEmpty else { return }
     label = name
@@ -81,7 +81,7 @@ struct UndoEntry {
     created = []
   }
 
-  /// Appends a later step of typing.
+  /// Appends the changes of a later typing step.
   ///
   /// The steps have no cell in common, because typing writes new cells.
   mutating func join(_ later: UndoEntry) {
@@ -113,7 +113,7 @@ struct UndoEntry {
   /// If a cell is written several times, only the state before the first write and the last value
   /// count.
   mutating func addWrite(_ item: UndoItem) {
-    // The cells of a new object are removed and restored together with it.
+    // The cells of a new object are removed and restored together with the object.
     if created.contains(item.object), item.property != .deleted { return }
     if items.isEmpty, !isLabelled { label = Self.label(of: item) }
     add(item)

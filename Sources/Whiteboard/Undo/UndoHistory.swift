@@ -1,6 +1,6 @@
 /// The local steps on one board that can be undone and redone.
 ///
-/// The stack is neither shared nor stored. An undo is an ordinary write.
+/// The history is neither shared with other members nor stored. An undo is an ordinary write.
 struct UndoHistory {
   /// The maximum number of steps.
   ///
@@ -11,14 +11,16 @@ struct UndoHistory {
   /// The latest step is kept whatever its size.
   static let bytes = 16 << 20
 
-  /// The pause in milliseconds after which further typing is a new step.
+  /// The pause in milliseconds after which typing begins a new step.
   static let typingPause: UInt64 = 1000
 
   /// The steps that can be undone, the latest last.
   private(set) var done: [UndoEntry] = []
   /// The steps that can be redone, the next one last.
   private(set) var undone: [UndoEntry] = []
-  /// Whether an undo or redo is in progress, whose gestures are not recorded as steps.
+  /// Whether an undo or redo is in progress.
+  ///
+  /// Its gestures are not recorded as steps.
   var isReplaying = false
 
   private var open: UndoEntry?
@@ -31,7 +33,7 @@ struct UndoHistory {
   /// The cells that undo wrote: the operation that restored each one, and the state that it
   /// restored.
   private var standings: [CellKey: (winner: Dot?, standing: Standing)] = [:]
-  /// The previous entries of `standings` that the undo in progress replaced, so that they can be
+  /// The previous values of the entries in `standings` that the undo in progress replaced, so that they can be
   /// restored.
   private var replaced: [(key: CellKey, known: (winner: Dot?, standing: Standing)?)] = []
 
@@ -42,7 +44,7 @@ struct UndoHistory {
 
     /// Returns whether this typing continues earlier typing.
     ///
-    /// It does not if the clock was set back.
+    /// It does not continue it if the clock was set back in between.
     func continues(_ earlier: Typing) -> Bool {
       text == earlier.text && time >= earlier.time && time - earlier.time <= UndoHistory.typingPause
     }
@@ -55,17 +57,18 @@ struct UndoHistory {
     return winner.map { .written($0) } ?? .absent
   }
 
-  /// Records that the operation `winner` restored the state of a cell; nil if no operation was
-  /// needed.
+  /// Records that the operation `winner` restored the state of a cell.
+  ///
+  /// If no operation was needed, `winner` is nil.
   mutating func note(_ standing: Standing, by winner: Dot?, at key: CellKey) {
     replaced.append((key, standings[key]))
     standings[key] = (winner, standing)
   }
 
-  /// Makes the notes of the undo in progress permanent.
+  /// Keeps the changes that the undo in progress made to `standings`.
   mutating func commitNotes() { replaced = [] }
 
-  /// Discards the notes of the undo in progress, because no step was restored.
+  /// Reverts the changes that the undo in progress made to `standings`, because no step was restored.
   mutating func discardNotes() {
     for (key, known) in replaced.reversed() { standings[key] = known }
     replaced = []
@@ -105,7 +108,7 @@ struct UndoHistory {
 
   /// Marks the next gesture as typing.
   ///
-  /// It joins the latest step if that is typing in the same text just before.
+  /// The gesture is added to the latest step if that step is recent typing in the same text.
   mutating func beginTyping(into text: ObjectID, at time: UInt64) {
     typing = Typing(text: text, time: time)
   }
@@ -119,9 +122,9 @@ struct UndoHistory {
     let isAlone = open == nil
     var entry = open ?? UndoEntry(label: label)
     entry.call(label)
-    // Clear the property, so that `entry` has one reference and is not copied at each gesture.
+    // Clear the property, so that `entry` has only one reference and is not copied at each gesture.
     open = nil
-    // Skip chat lines, which are not undone, and purged objects, which cannot be.
+    // Skip chat lines and purged objects, because neither can be undone.
     let written = batches.flatMap { batch in
       batch.operations.enumerated().map { (batch.dot(at: $0.offset), $0.element) }
     }
@@ -213,7 +216,7 @@ struct UndoHistory {
     forgetStandings()
   }
 
-  /// Discards the states of cells that no step contains, if there are many of them.
+  /// Discards the entries in `standings` that no step needs, if there are many entries.
   private mutating func forgetStandings() {
     let named = done.reduce(0) { $0 + $1.items.count }
     guard standings.count > 2 * named + 64 else { return }

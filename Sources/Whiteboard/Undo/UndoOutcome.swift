@@ -4,14 +4,16 @@ public struct UndoOutcome: Hashable, Sendable {
   public let label: String
   /// The number of cells that were restored.
   public internal(set) var changed = 0
-  /// The number of cells that another member wrote since, and that were therefore not restored.
+  /// The number of cells that were not restored because another member has written them since.
   public internal(set) var overwritten = 0
-  /// The number of cells whose objects were purged since.
+  /// The number of cells that were not restored because their objects have been purged since.
   public internal(set) var purged = 0
-  /// The number of cells that only an earlier incarnation of the local member may write (BRD-25).
+  /// The number of cells that were not restored because only an earlier incarnation of the local member may
+  /// write them (BRD-25).
   public internal(set) var unwritable = 0
-  /// The number of games that were not removed because moves were made in them; moves cannot be
-  /// undone.
+  /// The number of games that were not removed because moves were made in them.
+  ///
+  /// Moves cannot be undone.
   public internal(set) var played = 0
 
   /// The steps that were skipped because none of their changes could be restored.
@@ -33,13 +35,13 @@ public struct UndoOutcome: Hashable, Sendable {
 public struct SkippedStep: Hashable, Sendable {
   /// The reason why none of a step's changes could be restored.
   public enum Reason: String, Hashable, Sendable {
-    /// Other members changed the same cells since.
+    /// Other members have changed the same cells since.
     case overwritten
-    /// The objects of the step were purged since.
+    /// The objects of the step have been purged since.
     case purged
     /// Only an earlier incarnation of the local member may write the cells (BRD-25).
     case unwritable
-    /// The step created a game in which moves were made since.
+    /// The step created a game in which moves have been made since.
     case played
     /// The board already has the values that the step would restore.
     case unchanged

@@ -1,6 +1,6 @@
 /// The writes that undo or redo one step, as far as that is possible now.
 struct UndoPlan {
-  /// Whether the step is undone or redone.
+  /// The direction of the plan: undo or redo.
   enum Direction { case undo, redo }
 
   /// The write of one cell.
@@ -9,8 +9,7 @@ struct UndoPlan {
     let item: Int
     /// The state and the value to restore.
     let to: UndoItem.Side
-    /// Whether the value is written to a new cell, because this incarnation must not write the old
-    /// one.
+    /// Whether the value is written to a new cell, because this incarnation must not write the original cell.
     let isFresh: Bool
   }
 
@@ -30,7 +29,7 @@ struct UndoPlan {
   /// Cells that already hold the right value are noted in the history, but not written.
   /// - Parameters:
   ///   - entry: The step.
-  ///   - direction: Whether the step is undone or redone.
+  ///   - direction: The direction: undo or redo.
   ///   - state: The board.
   ///   - incarnation: The author of the writes.
   ///   - history: The history that contains the step.
@@ -64,8 +63,7 @@ struct UndoPlan {
     }
     let standing = history.standing(of: item.key, in: state)
     guard standing == from.standing else {
-      // If an undo left this game on the board, its cell is unchanged and does not count as
-      // overwritten.
+      // If an undo kept this game on the board, its cell is unchanged and does not count as overwritten.
       let isThere = from.standing == .uncreated && standing == to.standing
       if !isThere { outcome.overwritten += 1 }
       return
@@ -77,7 +75,7 @@ struct UndoPlan {
       return
     }
     let current = record[item.property]
-    // The setting in effect may come from another settings object.
+    // The cell that determines the setting may belong to another settings object.
     guard !item.property.isSetting || state.isLatestSetting(current, item.property) else {
       outcome.overwritten += 1
       return
@@ -123,7 +121,7 @@ struct UndoPlan {
 
   /// Throws an error if any of the writes would be refused.
   ///
-  /// This is checked before the first write, so that no step is restored in part.
+  /// All writes are checked before the first one is made, so that no step is restored in part.
   private func requireWritable(on board: BoardReplica) throws(BoardError) {
     // Ignore a lock that the step itself set or removed, even temporarily.
     var unlocked: Set<ObjectID> = []
@@ -146,8 +144,8 @@ struct UndoPlan {
 
   /// Returns whether the write is allowed despite a lock.
   ///
-  /// It is if it undeletes an object, or if it deletes one that the step created and this member
-  /// locked, such as the copy of a locked object.
+  /// Undeleting is always allowed. Deleting is allowed if the step created the object and this member locked
+  /// it. This is the case for the copy of a locked object.
   private func isFreeOfLock(_ write: Write, on board: BoardReplica) -> Bool {
     let item = entry.items[write.item]
     guard item.property == .deleted else { return false }
@@ -174,10 +172,11 @@ struct UndoPlan {
 }
 
 extension Property {
-  /// Returns the property of a new cell, written by the operation `dot`, that has the effect of
-  /// this one.
+  /// Returns the property of a new cell that has the same effect as this property.
   ///
-  /// For a run of text, that is the deletion of the run.
+  /// The operation `dot` writes the new cell.
+  ///
+  /// For a run of text, the new property is the deletion of the run.
   fileprivate func fresh(_ dot: Dot) -> Property {
     number == Property.erasureNumber ? .erasure(dot) : .deletion(dot)
   }

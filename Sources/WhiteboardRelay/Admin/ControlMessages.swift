@@ -14,7 +14,7 @@ package struct ControlRequest: Codable, Equatable, Sendable {
     case create
     /// Keep a board even if no peer visits it.
     case pin
-    /// Let a board be removed like others if no peer visits it.
+    /// Allow a board to be removed if no peer visits it.
     case unpin
     /// Stop serving a board, and delete its file.
     case delete
@@ -28,7 +28,7 @@ package struct ControlRequest: Codable, Equatable, Sendable {
     case kick
     /// Delete old history from one board or from all boards.
     case compact
-    /// Stop the relay in good order.
+    /// Shut down the relay gracefully.
     case drain
   }
 
@@ -56,7 +56,7 @@ package struct ControlRequest: Codable, Equatable, Sendable {
   package var reason: String?
   /// Whether `kick` also removes the members that the peer admitted.
   package var withAdmitted: Bool?
-  /// Whether `kick` keeps the code of the board.
+  /// Whether `kick` leaves the join code of the board unchanged.
   package var keepCode: Bool?
 
   /// Creates a request.
@@ -162,7 +162,7 @@ package enum ControlLine: Sendable {
     }
   }
 
-  /// Decodes a line of JSON; nil for a kind of line that only later versions know.
+  /// Decodes a line of JSON; nil if only later versions know this kind of line.
   ///
   /// - Throws: `DecodingError` if the line is malformed.
   package init?(line: [UInt8]) throws {

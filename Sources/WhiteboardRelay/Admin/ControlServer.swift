@@ -12,7 +12,9 @@ import WhiteboardKit
 ///
 /// The file permissions of the socket restrict access to it.
 package struct ControlServer: Sendable {
-  /// The maximum number of simultaneous connections; further ones wait in the system's queue.
+  /// The maximum number of simultaneous connections.
+  ///
+  /// Further connections wait in the system's queue.
   private static let maximumConnections = 8
   /// The maximum time that a read or a write waits for the client, in seconds.
   private static let patience = 10
@@ -87,7 +89,7 @@ package enum ControlClient {
   /// - Parameters:
   ///   - request: The request.
   ///   - path: The path of the relay's control socket.
-  /// - Returns: The lines of the answer, without the last.
+  /// - Returns: The lines of the answer, without the final `done`.
   /// - Throws: ``WhiteboardError`` if the relay cannot be reached, or if it could not execute the
   ///   request.
   package static func ask(

@@ -125,7 +125,7 @@ extension Relay {
       throw WhiteboardError(.no, error.message)
     }
     guard let invited else { return [] }
-    // When the relay starts again, it opens the board with the code in the register.
+    // Store the code in the register, because the relay opens the board with that code after a restart.
     entry = try board(request)
     entry.code = invited.code
     try register.set(entry)

@@ -32,9 +32,11 @@ final class UnixSocket: Sendable {
     return socket
   }
 
-  /// Listens at a path; only this user and root can connect.
+  /// Listens at a path.
   ///
-  /// If a process that died left a socket at the path, it is replaced.
+  /// Only this user and root can connect.
+  ///
+  /// If a process left a socket at the path when it died, the socket is replaced.
   ///
   /// - Throws: ``WhiteboardError`` if another process listens there, or if the socket cannot be created.
   static func listen(at path: String) throws(WhiteboardError) -> UnixSocket {

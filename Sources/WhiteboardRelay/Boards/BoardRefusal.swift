@@ -2,13 +2,13 @@ import PeerSession
 
 /// The reason why a relay does not accept a board of another host.
 enum BoardRefusal: Equatable {
-  /// The relay accepts boards only of allowed peers, and the host is not one of them.
+  /// The relay accepts only boards of allowed peers, and the host is not one of them.
   case notAllowed
   /// The relay accepts no boards of other hosts.
   case noBoards
   /// The relay has this number of boards, and accepts no more.
   case full(Int)
-  /// This number of places is reserved for the operator.
+  /// The relay has no more room for boards of strangers. It reserves this number of places for its operator.
   case reserved(Int)
   /// The relay has this number of boards of the host, and accepts no more.
   case host(Int)
@@ -99,7 +99,7 @@ extension RelayConfiguration.Limits {
     }
   }
 
-  /// Whether the host of a board is a stranger, which means that the operator did not allow it.
+  /// Returns whether the host of a board is a stranger, which is a peer that the operator did not allow.
   private func isStranger(_ carriage: BoardRegister.RelayHosting) -> Bool {
     PeerID(text: carriage.host).map { !allowed.contains($0) } ?? true
   }

@@ -122,12 +122,12 @@ package struct BoardRegister: Sendable {
 
   /// Replaces the entry of a board.
   ///
-  /// - Throws: ``WhiteboardError`` if the file cannot be written; then the register is unchanged.
+  /// - Throws: ``WhiteboardError`` if the file cannot be written. In that case, the register is unchanged.
   package mutating func set(_ entry: Entry) throws(WhiteboardError) { try set([entry]) }
 
   /// Adds entries, and replaces the existing entries of the same boards.
   ///
-  /// - Throws: ``WhiteboardError`` if the file cannot be written; then the register is unchanged.
+  /// - Throws: ``WhiteboardError`` if the file cannot be written. In that case, the register is unchanged.
   package mutating func set(_ changed: [Entry]) throws(WhiteboardError) {
     var all = entries
     for entry in changed {
@@ -142,7 +142,7 @@ package struct BoardRegister: Sendable {
 
   /// Removes the entry of a board.
   ///
-  /// - Throws: ``WhiteboardError`` if the file cannot be written; then the register is unchanged.
+  /// - Throws: ``WhiteboardError`` if the file cannot be written. In that case, the register is unchanged.
   package mutating func remove(_ board: SessionID) throws(WhiteboardError) {
     try keep(entries.filter { $0.id != board })
   }

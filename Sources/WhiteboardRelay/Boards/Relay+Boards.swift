@@ -6,7 +6,7 @@ import WhiteboardDocument
 import WhiteboardKit
 import WhiteboardRendering
 
-/// How a relay creates, serves and reports its boards.
+/// Creating, serving and reporting the boards of a relay.
 extension Relay {
   /// Creates a board that this relay hosts.
   ///

@@ -3,11 +3,11 @@ import PeerSession
 import WhiteboardKit
 import WhiteboardRendering
 
-/// How a relay accepts boards of other hosts.
+/// Accepting boards of other hosts on a relay.
 extension Relay {
   /// Decides whether the relay accepts a board of another host.
   ///
-  /// It is also called when the host of an accepted board connects again.
+  /// This method is also called when the host of an accepted board connects again.
   func answer(_ request: CarryRequest) async -> CarryAnswer {
     let (word, code) = request.admission.parts
     if var entry = register[request.session] {

@@ -3,8 +3,9 @@ import WhiteboardKit
 
 /// The maintenance that a relay performs while it runs.
 extension Relay {
-  /// Performs the maintenance until the relay ends: metrics every 10 seconds, everything else every
-  /// minute.
+  /// Performs the maintenance until the relay ends.
+  ///
+  /// Metrics are updated every 10 seconds, everything else every minute.
   func upkeep() async {
     let clock = ContinuousClock()
     var rounds = 0
@@ -102,7 +103,7 @@ extension Relay {
     for (id, board) in boards {
       guard case .serving = board.state, let size = await board.node.documentSize, size > limit
       else { continue }
-      // If this fails, the file stays too large, which is handled below.
+      // If compacting fails, the file stays too large, which is handled below.
       try? await board.node.compactDocument(keeping: 0)
       let left = await board.node.documentSize ?? 0
       logger.warning(

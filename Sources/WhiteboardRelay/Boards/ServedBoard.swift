@@ -45,7 +45,7 @@ package struct BoardReport: Codable, Equatable, Sendable {
   package let problem: String?
   /// Whether the board is kept even if no peer visits it.
   package let isPinned: Bool
-  /// Whether the board has an owner, who decides which peers can edit it.
+  /// Whether the board has an owner that decides which peers can edit it.
   package let isOwned: Bool
   /// The admission policy.
   package let admit: String

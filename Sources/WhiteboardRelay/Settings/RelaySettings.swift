@@ -9,7 +9,7 @@ package enum BoardsTaken: String, CaseIterable, Sendable {
   case any
   /// Boards of the allowed peers are accepted.
   case allowList = "allow-list"
-  /// No boards of other hosts are accepted; the relay serves those created on it.
+  /// No boards of other hosts are accepted. The relay serves only the boards that were created on it.
   case none
 }
 
@@ -45,8 +45,9 @@ extension SettingKey<BoardsTaken> {
 }
 
 extension SettingKey<Logger.Level> {
-  /// The lowest level of log messages; by default lower than for other programs, since a relay has
-  /// no screen.
+  /// The lowest level of log messages.
+  ///
+  /// The default is lower than for other programs, because a relay has no screen.
   package static let relayLogLevel = SettingKey(
     "log-level",
     "The lowest level of messages to log",
@@ -126,7 +127,7 @@ extension SettingKey<Int> {
     in: 1...10_000,
     standard: 16
   )
-  /// The number of places for boards that strangers cannot use.
+  /// The number of boards, out of the maximum, that strangers cannot use.
   package static let reservedBoards = SettingKey(
     "reserved-boards",
     "The part of max-boards that strangers cannot use, if boards = any",

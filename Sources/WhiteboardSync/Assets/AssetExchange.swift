@@ -1,6 +1,7 @@
 import Whiteboard
 
-/// Requests each missing asset from one member at a time, and from the next member on failure.
+/// The requests for missing assets: each asset is requested from one member at a time, and from the next member
+/// if that member fails.
 ///
 /// Implements SYN-35 to SYN-37.
 struct AssetExchange {
@@ -12,14 +13,17 @@ struct AssetExchange {
 
   /// The maximum number of assets that are requested at once.
   static let parallel = 4
-  /// The maximum number of them from one member, so that a member that never sends does not delay all others.
+  /// The maximum number of assets that are requested at once from one member, so that a member that never sends
+  /// does not delay all others.
   static let parallelOfMember = 3
-  /// Milliseconds without progress after which the next member is asked.
+  /// The time without progress after which the next member is asked, in milliseconds.
   static let patience: UInt64 = 30_000
-  /// Milliseconds after which all members are asked again for an asset that none of them had.
+  /// The time after which all members are asked again for an asset that none of them had, in milliseconds.
   static let retry: UInt64 = 10_000
 
-  /// The maximum number of missing assets; others are requested later.
+  /// The maximum number of missing assets that are tracked.
+  ///
+  /// Others are requested later.
   static let most = 4096
 
   private struct Want {
@@ -33,15 +37,17 @@ struct AssetExchange {
   private var wants: [AssetID: Want] = [:]
   private var order: [AssetID] = []
   private var members: Set<MemberID> = []
-  /// Whether an asset was left out because too many are missing.
+  /// Whether an asset was left out because too many assets are missing.
   private(set) var hasOverflowed = false
-  /// When ``tick(_:)`` has something to do next; later progress can postpone it.
+  /// The time when ``tick(_:)`` must be called next.
+  ///
+  /// Later progress can postpone it.
   private(set) var nextDeadline: UInt64?
 
-  /// Whether this asset was requested from this member and has not arrived yet.
+  /// Returns whether this asset was requested from this member and has not arrived yet.
   func isAsking(_ id: AssetID, from member: MemberID) -> Bool { wants[id]?.asking == member }
 
-  /// The properties of a missing asset, as the first object stated them.
+  /// Returns the properties of a missing asset, as the first object that shows the asset states them.
   func reference(of id: AssetID) -> AssetReference? { wants[id]?.reference }
 
   /// Whether an asset is being requested, or can be requested from another member.
@@ -94,10 +100,14 @@ struct AssetExchange {
     return advance(now)
   }
 
-  /// Forgets that assets were left out; the owner requests all missing ones again.
+  /// Clears `hasOverflowed`.
+  ///
+  /// The caller then requests all missing assets again.
   mutating func beginAgain() { hasOverflowed = false }
 
-  /// Removes an asset that a member did not have, if any, so that unavailable assets do not block others.
+  /// Removes an asset that some member did not have, so that unavailable assets do not block others.
+  ///
+  /// Returns false if there is no such asset.
   private mutating func makeRoom() -> Bool {
     let place = order.firstIndex { id in
       wants[id].map { $0.asking == nil && !$0.tried.isEmpty } ?? true
@@ -147,7 +157,8 @@ struct AssetExchange {
     return effects
   }
 
-  /// Whether its deadline has an effect: the request is given up, or all members are asked again.
+  /// Returns whether the deadline of a missing asset has an effect: at that time, either the current request is
+  /// given up, or all members are asked again.
   private func isTimed(_ want: Want) -> Bool {
     want.asking != nil || (!members.isEmpty && members.isSubset(of: want.tried))
   }

@@ -1,8 +1,8 @@
 import Whiteboard
 
-/// The photos whose bytes are here: how many bytes each author has, and all (BRD-38).
+/// The photos whose bytes are stored locally, and their total size for each author and for the board (BRD-38).
 ///
-/// Sizes that objects state do not count, because they may be false.
+/// The sizes that objects state are not counted, because they may be false.
 struct PhotoBudget {
   private struct Photo {
     let author: MemberID?
@@ -13,7 +13,9 @@ struct PhotoBudget {
   private var ofAuthor: [MemberID: Int] = [:]
   private var total = 0
 
-  /// Counts a photo whose bytes are here, for the author of the object that was seen first.
+  /// Counts a photo whose bytes are stored locally.
+  ///
+  /// It counts for the author of the first object that showed it.
   mutating func count(_ id: AssetID, _ bytes: Int, of author: MemberID?) {
     remove(id)
     photos[id] = Photo(author: author, bytes: bytes)
@@ -21,12 +23,12 @@ struct PhotoBudget {
     if let author { ofAuthor[author, default: 0] += bytes }
   }
 
-  /// Removes the photos that no object shows.
+  /// Stops counting the photos that no object shows.
   mutating func removeAll(except shown: Set<AssetID>) {
     for id in photos.keys where !shown.contains(id) { remove(id) }
   }
 
-  /// Returns whether a photo of an author can be requested.
+  /// Returns whether a photo of an author can be requested without exceeding a limit.
   func hasRoom(for bytes: Int, of author: MemberID?) -> Bool {
     let authors = author.flatMap { ofAuthor[$0] } ?? 0
     return authors + bytes <= BoardLimits.photoBytesPerAuthor

@@ -1,10 +1,11 @@
 import Whiteboard
 
-/// The bytes of photos: which to request from whom, and which to send (SYN-35 to SYN-37, BRD-38).
+/// The exchange of photo bytes: decides which photos to request from which member, and which to send (SYN-35 to
+/// SYN-37, BRD-38).
 final class PhotoSharing {
-  /// Milliseconds between two checks whether photos that were left out have room.
+  /// The time between two checks whether there is room now for photos that were left out, in milliseconds.
   private static let checkInterval: UInt64 = 60_000
-  /// The maximum number of assets that are being sent to one member.
+  /// The maximum number of assets that are sent to one member at the same time.
   private static let assetsPerMember = 64
 
   private let board: Board
@@ -15,11 +16,11 @@ final class PhotoSharing {
   private var leavesOutPhotos = false
   /// The authors whose left-out photos were reported.
   private var reportedAuthors: Set<MemberID> = []
-  /// When to check again whether photos that were left out have room.
+  /// The time of the next check whether there is room for photos that were left out.
   private var nextCheck: UInt64 = 0
   /// The assets that are being sent to each member.
   private var sending: [MemberID: Set<AssetID>] = [:]
-  /// The first object seen with each asset.
+  /// The first object that showed each asset.
   private var objects: [AssetID: ObjectID] = [:]
 
   init(_ board: Board, _ outbox: Outbox) {
@@ -45,7 +46,7 @@ final class PhotoSharing {
     }
   }
 
-  /// Requests missing photos again, if some were left out earlier.
+  /// Requests missing photos again if some were left out earlier.
   func retryIfNeeded(_ now: Moment) {
     guard exchange.hasOverflowed || (leavesOutPhotos && now.uptime >= nextCheck) else { return }
     nextCheck = now.uptime + Self.checkInterval
@@ -58,14 +59,15 @@ final class PhotoSharing {
     }
   }
 
-  /// Whether a photo of this size is within the budget of its author and of the board; local photos always
-  /// are.
+  /// Returns whether a photo of this size is within the budget of its author and of the board.
+  ///
+  /// Local photos always are.
   func hasRoom(for id: AssetID, bytes: Int) -> Bool {
     let author = author(of: id)
     return author == board.member || budget.hasRoom(for: bytes, of: author)
   }
 
-  /// There is no room to store a requested photo.
+  /// Stops requesting a photo, because there is no room to store it.
   func leaveOut(_ id: AssetID, _ now: Moment) {
     leaveOut(id)
     perform(exchange.arrived(id, now: now.uptime))
@@ -81,23 +83,23 @@ final class PhotoSharing {
     objects[id].flatMap { board.member(of: $0.dot.incarnation) }
   }
 
-  /// Whether an asset was requested from this member.
+  /// Returns whether an asset was requested from this member.
   func isRequesting(_ id: AssetID, from member: MemberID) -> Bool {
     exchange.isAsking(id, from: member)
   }
 
-  /// A part of a requested asset arrived.
+  /// Records that a part of a requested asset arrived.
   func progressed(_ id: AssetID, _ now: Moment) { exchange.progressed(id, now: now.uptime) }
 
-  /// A member cannot send a requested asset, or sent wrong bytes.
+  /// Requests an asset from the next member, because a member cannot send it or sent wrong bytes.
   func unavailable(_ id: AssetID, from member: MemberID, _ now: Moment) {
     perform(exchange.unavailable(id, from: member, now: now.uptime))
   }
 
-  /// When ``tick(_:)`` has something to do.
+  /// The time when ``tick(_:)`` must be called next.
   var nextDeadline: UInt64? { exchange.nextDeadline }
 
-  /// Requests assets from other members if a member does not send them.
+  /// Requests assets from other members if a member does not send them in time.
   func tick(_ now: Moment) { perform(exchange.tick(now.uptime)) }
 
   private func perform(_ effects: [AssetExchange.Effect]) {
@@ -110,7 +112,7 @@ final class PhotoSharing {
 
   // MARK: - Stored bytes
 
-  /// The bytes of an asset were stored.
+  /// Records that the bytes of an asset were stored.
   func stored(_ id: AssetID, bytes: Int?, _ now: Moment) {
     budget.count(id, bytes ?? reference(of: id)?.byteCount ?? 0, of: author(of: id))
     guard board.assets.insert(id).inserted else { return }
@@ -122,7 +124,7 @@ final class PhotoSharing {
     }
   }
 
-  /// The stored bytes of an asset are damaged or missing.
+  /// Requests an asset whose stored bytes are damaged or missing.
   func lost(_ id: AssetID, _ now: Moment) {
     guard board.assets.remove(id) != nil, let object = objects[id], let asset = reference(of: id)
     else { return }
@@ -134,7 +136,7 @@ final class PhotoSharing {
     if let asset = objects[id].flatMap({ board.state.record($0)?.asset }), asset.id == id {
       return asset
     }
-    // The first object was purged.
+    // The first object was purged, so look for another one.
     guard let (object, record) = board.state.records.first(where: { $0.1.asset?.id == id }) else {
       return nil
     }
@@ -144,10 +146,10 @@ final class PhotoSharing {
 
   // MARK: - Sending
 
-  /// A member requested an asset.
+  /// Sends an asset that a member requested, or reports that it is unavailable.
   func serve(_ id: AssetID, to member: MemberID) {
     let underway = sending[member] ?? []
-    // The member requested it twice.
+    // The asset is already being sent to this member.
     guard !underway.contains(id) else { return }
     guard board.assets.contains(id), reference(of: id) != nil, let object = objects[id],
       underway.count < Self.assetsPerMember
@@ -160,26 +162,26 @@ final class PhotoSharing {
     outbox.append(.sendAsset(id, name, to: member))
   }
 
-  /// Sending an asset has ended.
+  /// Records that the sending of an asset has ended.
   func sent(_ id: AssetID, to member: MemberID) { sending[member]?.remove(id) }
 
   // MARK: - Members
 
-  /// A member has joined.
+  /// Requests missing assets from a member that has joined.
   func memberJoined(_ member: MemberID, _ now: Moment) {
     perform(exchange.memberJoined(member, now: now.uptime))
   }
 
-  /// A member has left.
+  /// Removes a member that has left.
   func memberLeft(_ member: MemberID, _ now: Moment) {
     sending[member] = nil
     perform(exchange.memberLeft(member, now: now.uptime))
   }
 
-  /// Whether a requested asset is on its way here, or may still arrive.
+  /// Whether a requested asset is being received, or may still arrive.
   var isReceiving: Bool { exchange.isBusy }
 
-  /// Whether assets are being sent to a member.
+  /// Returns whether assets are being sent to a member.
   func isSending(to member: MemberID) -> Bool { sending[member]?.isEmpty == false }
 
   /// Whether assets are being sent to any member.

@@ -29,22 +29,22 @@ public struct ResourceDTO: Hashable, Sendable {
     case imageData
   }
 
-  /// The maximum number of bytes of a name.
+  /// The maximum number of bytes in a name.
   public static let byteLimit = 16 << 10
-  /// The maximum number of characters of an id.
+  /// The maximum number of characters in an id.
   public static let idLimit = 64
 
-  /// The id of the subject; for `imageData`, of an object that shows the asset.
+  /// The id of the board or object; for `imageData`, the id of an object that shows the asset.
   public let id: String
   /// The kind of resource.
   public let type: Kind
-  /// Whether the subject was deleted.
+  /// Whether the board or object was deleted.
   public let isDeleted: Bool
   /// The SHA-256 of the bytes, if the resource has one.
   public let sha256: AssetID?
-  /// The number of the request that the resource answers, if it is an answer (SYN-13).
+  /// The number of the request that the resource answers (SYN-13); nil if it is not an answer.
   public let request: UInt64?
-  /// The number of bytes of an answer.
+  /// The number of bytes in an answer.
   public let byteCount: Int?
 
   /// Creates a name from its parts.
@@ -64,7 +64,9 @@ public struct ResourceDTO: Hashable, Sendable {
     self.byteCount = byteCount
   }
 
-  /// Reads an untrusted name; unknown fields are skipped.
+  /// Decodes an untrusted name.
+  ///
+  /// Unknown fields are skipped.
   public init(name: String) throws(ResourceDTOError) {
     struct Form: Decodable {
       let id: String
@@ -95,7 +97,7 @@ public struct ResourceDTO: Hashable, Sendable {
     )
   }
 
-  /// The name as JSON on one line.
+  /// The name as one line of JSON.
   public var name: String {
     var json = JSONObject()
     json.add("id", string: id)
@@ -107,7 +109,7 @@ public struct ResourceDTO: Hashable, Sendable {
     return json.text
   }
 
-  /// Whether brackets nest at most 8 levels deep, so that the parser cannot overflow the stack.
+  /// Returns whether brackets are nested at most 8 levels deep, so that the parser cannot overflow the stack.
   private static func isShallow(_ name: String) -> Bool {
     var depth = 0
     var isQuoted = false

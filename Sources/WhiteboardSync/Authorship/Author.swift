@@ -1,38 +1,42 @@
 import Whiteboard
 
-/// The local author of a board: makes the records of the local incarnations, and signs heads and answers.
+/// The local author of a board, which creates the records of its incarnations, and signs heads and answers.
 ///
-/// With a local key it signs at once. Otherwise the replica requests each signature with
+/// An author with a local key signs immediately. Otherwise, the replica requests each signature with
 /// ``ReplicaAction/sign(_:)``. An author is not `Sendable`; it belongs to one replica.
 public final class Author {
-  /// The board it writes on.
+  /// The board that the author writes on.
   public let board: BoardID
   /// The member id of the author.
   public let member: MemberID
-  /// The author's role; on an owned board at most the granted one.
+  /// The author's role.
+  ///
+  /// On an owned board, it is at most the granted role.
   public var role: Role {
     guard board.isOwned else { return wanted }
     guard let rights = grant?.rights(of: publicKey) else { return .viewer }
     return rights.allow(wanted) ? wanted : .editor
   }
-  /// The grant of the role, on an owned board.
+  /// The grant of the author's role, on an owned board.
   private(set) var grant: Grant?
 
-  /// The requested role, which a grant may limit.
+  /// The requested role.
+  ///
+  /// A grant may limit it.
   private let wanted: Role
   private var signer: Signer
   private var random: any RandomNumberGenerator
   private var records: [Incarnation: AuthorRecord] = [:]
-  /// The requests for the missing signatures of records.
+  /// The pending signature requests, by the incarnation whose record lacks a signature.
   private var unsigned: [Incarnation: SigningID] = [:]
 
   /// Creates an author that signs with a local key.
   ///
   /// - Parameters:
-  ///   - board: The board it writes on.
+  ///   - board: The board that the author writes on.
   ///   - key: The key of the author.
-  ///   - role: The requested role; on an owned board the author is a viewer until it has a grant.
-  ///   - grant: The grant of the role on an owned board, if it is known.
+  ///   - role: The requested role. On an owned board, the author is a viewer until it has a grant.
+  ///   - grant: The grant of the role on an owned board; nil if it is unknown.
   ///   - random: Generates nonces. They must be unpredictable, because a peer that knows an incarnation before
   ///     its introduction can claim its dots (BRD-25).
   public convenience init(
@@ -45,13 +49,13 @@ public final class Author {
     self.init(board, Signer(key), role, grant, random)
   }
 
-  /// Creates an author whose signatures the owner of the replica makes.
+  /// Creates an author without a local key, whose signatures are requested from the owner of the replica.
   ///
   /// - Parameters:
-  ///   - board: The board it writes on.
+  ///   - board: The board that the author writes on.
   ///   - publicKey: The public key: P-256, uncompressed as in SEC 1, 65 bytes.
-  ///   - role: The requested role; on an owned board the author is a viewer until it has a grant.
-  ///   - grant: The grant of the role on an owned board, if it is known.
+  ///   - role: The requested role. On an owned board, the author is a viewer until it has a grant.
+  ///   - grant: The grant of the role on an owned board; nil if it is unknown.
   ///   - random: Generates nonces, which must be unpredictable (BRD-25).
   public convenience init(
     board: BoardID,
@@ -83,7 +87,7 @@ public final class Author {
 
   // MARK: - Records
 
-  /// Makes a new incarnation, with its record (AUT-2).
+  /// Creates a new incarnation and its record (AUT-2).
   package func makeIncarnation() -> Incarnation {
     while true {
       let nonce = (0..<AuthorRecord.nonceBytes / 8).flatMap { _ in
@@ -106,7 +110,9 @@ public final class Author {
     }
   }
 
-  /// Returns the record of a local incarnation; its signature may be missing.
+  /// Returns the record of a local incarnation.
+  ///
+  /// Its signature may still be missing.
   package func record(of incarnation: Incarnation) -> AuthorRecord {
     guard let record = records[incarnation] else {
       preconditionFailure("every local incarnation is made with its record")
@@ -114,19 +120,19 @@ public final class Author {
     return record
   }
 
-  /// Returns the place of the signature in the bytes of a record, if it is missing.
+  /// Returns the position of the missing signature in the bytes of a record; empty if the record is complete.
   /// - Parameters:
   ///   - record: The record, local or not.
-  ///   - trailing: The number of other bytes behind the record.
-  /// - Returns: The place, or nothing.
+  ///   - trailing: The number of other bytes that follow the record.
+  /// - Returns: The position, or an empty array.
   func gaps(in record: AuthorRecord, trailing: Int = 0) -> [SignatureGap] {
     unsigned[record.incarnation].map { [SignatureGap($0, trailing: trailing)] } ?? []
   }
 
-  /// Whether a record lacks its signature.
+  /// Whether any record lacks its signature.
   var hasUnsignedRecord: Bool { !unsigned.isEmpty }
 
-  /// Writes under a record that was made elsewhere, to replay a recording.
+  /// Uses a record that was created elsewhere, to replay a recording.
   package func adopt(_ record: AuthorRecord) {
     records[record.incarnation] = record
     if let grant = record.grant { adopt(grant) }
@@ -134,10 +140,10 @@ public final class Author {
 
   // MARK: - Signing
 
-  /// Signs some bytes, or requests the signature.
+  /// Signs bytes, or requests the signature if there is no local key.
   func sign(_ bytes: [UInt8]) -> Signed<[UInt8]> { signer.sign(bytes) }
 
-  /// Signs the head of a local chain, or requests the signature (AUT-7).
+  /// Signs the head of a local chain, or requests the signature if there is no local key (AUT-7).
   func signHead(of chain: BatchChain) -> Signed<SignedHead> {
     let signature = signer.sign(SignedHead.text(of: chain, on: board))
     return Signed(
@@ -153,14 +159,15 @@ public final class Author {
   /// Signs the head of a local chain with the local key (AUT-7).
   package func sign(_ chain: BatchChain) -> SignedHead { signHead(of: chain).complete }
 
-  /// Whether a requested signature is missing.
+  /// Whether any requested signature is still missing.
   var isAwaitingSignature: Bool { signer.isPending }
 
-  /// Removes and returns the requests that the owner has not received yet.
+  /// Removes and returns the signature requests that the owner has not received yet.
   func removeSigningRequests() -> [SigningRequest] { signer.removeNewRequests() }
 
-  /// Notes that the owner made a requested signature, and fills it in if it is that of a record.
-  /// - Returns: Whether it was requested, and the record that is complete now, if any.
+  /// Handles a signature from the owner, and fills it in if it belongs to a record.
+  /// - Returns: Whether the signature was requested, and the record that it completed; nil if it completed no
+  ///   record.
   func didSign(_ id: SigningID, _ signature: [UInt8]) -> (wasPending: Bool, AuthorRecord?) {
     guard signer.didSign(id) else { return (false, nil) }
     guard let incarnation = unsigned.first(where: { $0.value == id })?.key else {
@@ -173,16 +180,18 @@ public final class Author {
 
   // MARK: - Permissions
 
-  /// Whether it may make others editors.
+  /// Whether the author may make other members editors.
   var mayGrant: Bool { grant?.rights(of: publicKey)?.mayGrant ?? false }
 
   /// Replaces the author's grant.
   func adopt(_ grant: Grant) { self.grant = grant }
 
-  /// The rights that a grant gives the author, if any.
+  /// Returns the rights that a grant gives the author; nil if it gives none.
   func rights(in grant: Grant) -> Rights? { grant.rights(of: publicKey) }
 
-  /// Grants rights to the owner of a key; the signature at its end may be missing.
+  /// Creates a grant of rights to the owner of a key.
+  ///
+  /// The signature at its end may be missing.
   func makeGrant(_ rights: Rights, to holder: [UInt8], serial: UInt64) -> Signed<Grant>? {
     guard let grant, mayGrant else { return nil }
     let certificate = Certificate.make(for: holder, rights, serial: serial, on: board, &signer)
@@ -192,12 +201,14 @@ public final class Author {
     )
   }
 
-  /// Grants rights to the owner of a key, signed with the local key.
+  /// Creates a grant of rights to the owner of a key, signed with the local key.
   package func grant(_ rights: Rights, to holder: [UInt8], serial: UInt64) -> Grant? {
     makeGrant(rights, to: holder, serial: serial)?.complete
   }
 
-  /// Revokes the rights of a member; the signature at its end may be missing.
+  /// Creates a revocation of a member's rights.
+  ///
+  /// The signature at its end may be missing.
   func makeRevocation(
     of member: MemberID,
     through serial: UInt64,

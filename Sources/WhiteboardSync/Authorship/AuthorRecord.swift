@@ -2,49 +2,49 @@ import Whiteboard
 
 /// The role of a member on a board, which is fixed for one incarnation (AUT-4).
 public enum Role: UInt8, Hashable, Sendable {
-  /// Writes, sends requests and answers them.
+  /// Can write, send requests and answer them.
   case editor = 1
-  /// Only views the board: its changes and answers do not count.
+  /// Can only view the board. Changes and answers of a viewer do not count.
   case viewer = 2
-  /// Has the rights of an editor, and is always online.
+  /// Has the rights of an editor. A relay is always online.
   case relay = 3
 
-  /// Whether operations of this role count.
+  /// Whether operations of authors with this role count.
   public var mayWrite: Bool { self != .viewer }
 }
 
-/// The signed statement of an author that an incarnation is its own, and of the role of the incarnation.
+/// A signed statement that an incarnation belongs to an author and has a role.
 ///
 /// Implements AUT-1 to AUT-3 and AUT-12.
 public struct AuthorRecord: Hashable, Sendable {
-  /// The number of bytes of a public key.
+  /// The number of bytes in a public key.
   static let keyBytes = 65
-  /// The number of bytes of a signature.
+  /// The number of bytes in a signature.
   static let signatureBytes = 64
-  /// The number of bytes of the nonce.
+  /// The number of bytes in the nonce.
   static let nonceBytes = 16
-  /// The maximum number of bytes of a record.
+  /// The maximum number of bytes in a record.
   package static let byteLimit = 512
 
-  /// The version of records: 1 on open boards, 2 on owned boards.
+  /// Returns the version of records: 1 on open boards, 2 on owned boards.
   private static func version(on board: BoardID) -> UInt8 { board.isOwned ? 2 : 1 }
   private static let domain = Array("whiteboard-record-1\n".utf8)
   private static let grantDomain = Array("whiteboard-grant-1\n".utf8)
   private static let incarnationDomain = Array("whiteboard-incarnation-1\n".utf8)
 
-  /// The board that it is for.
+  /// The board for which the record is valid.
   public let board: BoardID
   /// The author's public key.
   public let key: [UInt8]
   /// The role of the incarnation.
   public let role: Role
-  /// The key of the member that granted the role on an open board, if any.
+  /// The key of the member that granted the role on an open board; nil if no member did.
   public let granter: [UInt8]?
   /// The grant of the role on an owned board; nil for a viewer.
   public let grant: Grant?
-  /// The certificates of the grant.
+  /// The certificates of the grant; empty if there is no grant.
   let certificates: [HeldCertificate]
-  /// The incarnation that follows from the content (AUT-2).
+  /// The incarnation, which is computed from the content of the record (AUT-2).
   public let incarnation: Incarnation
   /// The member id of the author (AUT-3).
   public let member: MemberID
@@ -56,10 +56,12 @@ public struct AuthorRecord: Hashable, Sendable {
   package private(set) var signature: [UInt8]
   private let granterSignature: [UInt8]?
 
-  /// Makes and signs a record; nil if the incarnation would be 0, and another nonce is needed.
+  /// Creates and signs a record; nil if the incarnation would be 0.
+  ///
+  /// In that case, another nonce is needed.
   ///
   /// - Parameters:
-  ///   - board: The board it is for.
+  ///   - board: The board for which the record is valid.
   ///   - nonce: 16 unpredictable bytes.
   ///   - role: The role of the incarnation.
   ///   - grant: The grant of that role on an owned board; nil for a viewer.
@@ -71,7 +73,7 @@ public struct AuthorRecord: Hashable, Sendable {
     self = record.value
   }
 
-  /// Makes a record, and signs it or requests the signature; nil if the incarnation would be 0.
+  /// Creates a record, and signs it or requests the signature; nil if the incarnation would be 0.
   static func make(
     board: BoardID,
     nonce: [UInt8],
@@ -95,19 +97,19 @@ public struct AuthorRecord: Hashable, Sendable {
     return Signed(value: record, request: signature.request)
   }
 
-  /// Fills in the author's signature, which was missing.
+  /// Fills in the author's missing signature.
   mutating func fill(_ signature: [UInt8]) {
     self.signature = signature
     bytes.replaceSubrange((bytes.count - Self.signatureBytes)..., with: signature)
   }
 
-  /// Makes and signs a record of an open board whose incarnation is in a range.
+  /// Creates and signs a record of an open board, with an incarnation in the given range.
   ///
   /// - Parameters:
-  ///   - board: The board it is for.
+  ///   - board: The board for which the record is valid.
   ///   - role: The role of the incarnation.
   ///   - key: The key of the author.
-  ///   - range: The range; the smaller it is, the more attempts are necessary.
+  ///   - range: The range of the incarnation. A smaller range needs more attempts.
   ///   - random: Generates nonces.
   /// - Returns: The record.
   package static func make(
@@ -129,13 +131,15 @@ public struct AuthorRecord: Hashable, Sendable {
     }
   }
 
-  /// Returns the number of the incarnation that follows from the body of a record (AUT-2).
+  /// Returns the number of the incarnation that is computed from the body of a record (AUT-2).
   private static func number(of body: ArraySlice<UInt8>) -> UInt64 {
     let hash = Bytes32.sha256(incarnationDomain + body).bytes
     return hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Reads a record; ``verify(board:with:)`` checks its content.
+  /// Decodes a record.
+  ///
+  /// ``verify(board:with:)`` checks its content.
   /// - Throws: `CodecError` if the bytes are malformed.
   package init(_ bytes: [UInt8]) throws(CodecError) {
     guard bytes.count <= Self.byteLimit else { throw .overLimit("record") }
@@ -176,7 +180,7 @@ public struct AuthorRecord: Hashable, Sendable {
     }
   }
 
-  /// Throws if the record is for another board, or a signature in it is not valid.
+  /// Throws an error if the record is for another board, or if a signature in it is not valid.
   package func verify(
     board: BoardID,
     with verifier: any SignatureVerifier

@@ -2,11 +2,11 @@ import Whiteboard
 
 /// The incarnations in a context that have no record (BRD-37).
 public struct UnrecordedAuthors: Error, Hashable, Sendable {
-  /// The number of incarnations that were removed because nothing of them was on the board.
+  /// The number of incarnations that were removed from the context because nothing of them was on the board.
   public var forgotten = 0
-  /// The number of incarnations that stay because something of them is on the board.
+  /// The number of incarnations that stay in the context because the board has something of them.
   ///
-  /// Other replicas refuse them.
+  /// Other replicas refuse changes by these incarnations.
   public var kept = 0
 }
 
@@ -27,7 +27,7 @@ final class AuthorRegistry {
     self.outbox = outbox
   }
 
-  /// The record of an incarnation.
+  /// The record of an incarnation; nil if it is unknown.
   subscript(incarnation: Incarnation) -> AuthorRecord? { records[incarnation] }
 
   /// The number of records.
@@ -36,32 +36,34 @@ final class AuthorRegistry {
   /// All records, in no particular order.
   var all: some Collection<AuthorRecord> { records.values }
 
-  /// All incarnations with a record.
+  /// All incarnations that have a record.
   var incarnations: Set<Incarnation> { Set(records.keys) }
 
   // MARK: - Adding and removing
 
-  /// Adds the record of a local incarnation, whose author the board knows already.
+  /// Adds the record of a local incarnation.
+  ///
+  /// The board already knows its author.
   func insertOwn(_ record: AuthorRecord) { records[record.incarnation] = record }
 
-  /// Replaces the record of a local incarnation, whose signature was missing.
+  /// Replaces the record of a local incarnation with the signed record.
   func replaceOwn(_ record: AuthorRecord) {
     if records[record.incarnation] != nil { records[record.incarnation] = record }
   }
 
-  /// Removes the record of a local incarnation if it is not in the context.
+  /// Removes the record of a local incarnation if the context does not contain the incarnation.
   func removeUnusedOwn(_ incarnation: Incarnation) {
     if !board.state.context.contains(incarnation) { records[incarnation] = nil }
   }
 
-  /// Adds the record of another incarnation, unless it is known.
+  /// Adds the record of another member's incarnation, unless it is known.
   func insert(_ record: AuthorRecord) {
     guard records[record.incarnation] == nil else { return }
     records[record.incarnation] = record
     board.authors[record.incarnation] = record.member
   }
 
-  /// Adds the record of an incarnation whose first batch was just applied, and stores it.
+  /// Adds and stores the record of an incarnation whose first batch was just applied.
   func insertAndStore(_ record: AuthorRecord) {
     insert(record)
     store(record)
@@ -72,7 +74,7 @@ final class AuthorRegistry {
     outbox.record(.author(record.bytes, record.incarnation), lacking: author.gaps(in: record))
   }
 
-  /// Removes restored records whose batches were lost.
+  /// Removes restored records if the batches of their incarnations were lost.
   func removeUnused(except own: Incarnation) {
     for incarnation in records.keys
     where incarnation != own && !board.state.context.contains(incarnation)
@@ -85,19 +87,19 @@ final class AuthorRegistry {
 
   // MARK: - Sending
 
-  /// Returns the records for a keyframe, by ascending incarnation.
+  /// Returns the records for a keyframe, in ascending order of incarnation.
   func recordsForKeyframe() -> ArraySlice<AuthorRecord> {
     let context = board.state.context
     let limits = board.state.limits
     return sorted { context.contains($0.incarnation) || limits[$0.incarnation] != nil }
   }
 
-  /// Returns the records of the incarnations with changes that a context lacks, by ascending incarnation.
+  /// Returns the records of the incarnations with changes that a context lacks, in ascending order.
   func records(lackingIn context: Context, isRepair: Bool) -> ArraySlice<AuthorRecord> {
     let seen = board.state.context
     return sorted { record in
       if let limit = board.state.limits[record.incarnation] {
-        // The other replica may not know the author of these revoked changes yet.
+        // Include the authors of revoked changes, because the other replica may not know them yet.
         if context.last(of: record.incarnation) ?? 0 > limit { return true }
         guard seen.contains(record.incarnation) else { return false }
       }
@@ -116,8 +118,8 @@ final class AuthorRegistry {
 
   /// Returns the records that a batch would add to the registry.
   ///
-  /// - Throws: `noAuthor` if it purges an object of an incarnation that no record names, and
-  ///   `BoardError.boardFull` if there is no room for one of them.
+  /// - Throws: `noAuthor` if the batch purges an object of an incarnation without a record, and
+  ///   `BoardError.boardFull` if there is no room for one of the records.
   func newRecords(for batch: Batch, from link: LinkChainVerifier) throws -> [AuthorRecord] {
     var new: [AuthorRecord] = []
     if records[batch.author] == nil, let record = link.record { new.append(record) }
@@ -134,10 +136,12 @@ final class AuthorRegistry {
     return new
   }
 
-  /// Checks the incarnations that an answer would bring into the context; signatures are checked afterwards.
+  /// Checks the incarnations that an answer would add to the context.
   ///
-  /// - Throws: ``UnrecordedAuthors`` if one has no record, `BoardError.boardFull` if there is no room for
-  ///   one of them.
+  /// The caller checks signatures later.
+  ///
+  /// - Throws: ``UnrecordedAuthors`` if one of the incarnations has no record, `BoardError.boardFull` if there
+  ///   is no room for the record of one of them.
   func requireRecords(in answer: Answer) throws {
     let context = board.state.context
     let new = answer.difference.context.incarnations.filter {
@@ -153,6 +157,7 @@ final class AuthorRegistry {
     try requireRoom(for: found)
   }
 
+  /// Throws an error if there is no room for more records.
   /// - Throws: `boardFull` if one author would have too many incarnations, or if authors that are not
   ///   joined would occupy the room that is reserved for joined members.
   private func requireRoom(for new: [AuthorRecord]) throws(BoardError) {

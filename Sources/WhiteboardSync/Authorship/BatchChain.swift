@@ -1,18 +1,20 @@
 import Crypto
 import Whiteboard
 
-/// The head of the chain of one incarnation's batches, which its next batch extends.
+/// The head of the hash chain of one incarnation's batches, which the next batch extends.
 ///
-/// Each hash covers the one before. A signature of the last hash therefore covers every batch;
-/// implements AUT-6.
+/// Each hash covers the previous one. A signature of the last hash therefore covers every batch. Implements
+/// AUT-6.
 public struct BatchChain: Hashable, Sendable {
   private static let domain = Array("whiteboard-chain-1\n".utf8)
 
   /// The incarnation that wrote the batches.
   public let incarnation: Incarnation
-  /// The sequence of the last operation; 0 if there is none.
+  /// The sequence number of the last operation; 0 if the chain is empty.
   public private(set) var sequence: UInt64
-  /// The hash after the last operation, which the next hash covers.
+  /// The hash after the last operation.
+  ///
+  /// The next hash covers it.
   private var hashed: [UInt8]
 
   /// The hash after the last operation.
@@ -31,18 +33,20 @@ public struct BatchChain: Hashable, Sendable {
     hashed = Bytes32.sha256(start.bytes).bytes
   }
 
-  /// Creates a chain with the head that its author states.
+  /// Creates a chain that continues from a head stated by its author.
   package init(_ incarnation: Incarnation, sequence: UInt64, hash: Bytes32) {
     self.incarnation = incarnation
     self.sequence = sequence
     hashed = hash.bytes
   }
 
-  /// Adds the next batch, in its full form, whose last operation has that sequence.
+  /// Adds the next batch, given in its full form.
+  ///
+  /// `sequence` is the sequence number of its last operation.
   /// - Complexity: One SHA-256 of the batch.
   public mutating func append(_ batch: [UInt8], through last: UInt64) {
     var next = SHA256()
-    // One update costs less than two. The buffer has room for both parts, and no pointer leaves its
+    // One call of `update` costs less than two. The buffer has room for both parts, and no pointer escapes the
     // closure.
     withUnsafeTemporaryAllocation(byteCount: hashed.count + batch.count, alignment: 1) { bytes in
       hashed.withUnsafeBytes { bytes.copyMemory(from: $0) }

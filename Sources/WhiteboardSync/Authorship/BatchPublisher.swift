@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// Publishes the local changes: chains, stores and sends batches, and signs heads (AUT-1 to AUT-8).
+/// Publishes local changes: adds batches to the chain, stores and sends them, and signs heads (AUT-1 to AUT-8).
 final class BatchPublisher {
   private let board: Board
   private let author: Author
@@ -11,11 +11,13 @@ final class BatchPublisher {
   /// The head of the chain of the current incarnation.
   private(set) var chain: BatchChain
   private var heads: OwnHeads
-  /// Encodes the batches, which have the same bytes for all members.
+  /// Encodes the batches.
+  ///
+  /// All members receive the same bytes.
   private var writer = LinkBatchWriter()
-  /// Whether a member has joined that does not know the names that `writer` assumes to be known.
+  /// Whether a member has joined that does not know the incarnations that `writer` refers to.
   private var hasNewcomer = false
-  /// The incarnations whose records all members received ahead of purges (SYN-48).
+  /// The incarnations whose records were sent to all members ahead of purges (SYN-48).
   private var sentAhead: Set<Incarnation> = []
 
   init(
@@ -38,7 +40,7 @@ final class BatchPublisher {
 
   // MARK: - Batches
 
-  /// Chains and stores the new batches of the board, and sends them to every member (SYN-10).
+  /// Adds the new batches of the board to the chain, stores them, and sends them to every member (SYN-10).
   func publishBatches() {
     for batch in board.takeBatches() { publish(batch) }
     if isBehindBoard { introduceIncarnation(board.incarnation) }
@@ -75,7 +77,7 @@ final class BatchPublisher {
 
   // MARK: - Incarnations
 
-  /// Continues under a new incarnation, and introduces it to all members (BRD-25).
+  /// Switches to a new incarnation, and introduces it to all members (BRD-25).
   func introduceIncarnation(_ incarnation: Incarnation) {
     continueChain(BatchChain(incarnation))
   }
@@ -87,7 +89,7 @@ final class BatchPublisher {
     introduceIncarnation()
   }
 
-  /// Continues the chain of a replayed batch, if it is another one (REC-10).
+  /// Switches to the chain of a replayed batch, unless it is the current chain (REC-10).
   ///
   /// - Parameters:
   ///   - batch: The next batch.
@@ -108,7 +110,7 @@ final class BatchPublisher {
     } else if before == 0 {
       continueChain(BatchChain(batch.author))
     } else {
-      // The earlier batches are not here. Any hash works if all members receive the same.
+      // This replica does not have the earlier batches. Any hash works if all members receive the same one.
       let hash = Bytes32.sha256(record.bytes)
       continueChain(BatchChain(batch.author, sequence: before, hash: hash))
     }
@@ -116,14 +118,14 @@ final class BatchPublisher {
 
   /// Sends all members the record of the current incarnation and the head of its chain.
   ///
-  /// On each link, this replaces the names and the author that earlier messages established.
+  /// On each link, later batches then refer to this author, and no longer to incarnations in earlier messages.
   private func introduceIncarnation() {
     writer.beginAuthor()
     hasNewcomer = false
     sendIntroduction(to: peers.members)
   }
 
-  /// Sends a newcomer the record of the current incarnation and the head of its chain.
+  /// Sends a new member the record of the current incarnation and the head of its chain.
   func introduceIncarnation(to member: MemberID) {
     sentAhead = []
     if peers.count == 1 { writer.beginAuthor() }
@@ -144,7 +146,7 @@ final class BatchPublisher {
 
   // MARK: - Heads
 
-  /// When the next head is due; nil if nothing was written since the last one.
+  /// The time when the next head is due; nil if nothing was written since the last head.
   var nextDeadline: UInt64? {
     isBehindBoard ? 0 : heads.nextDeadline(chain, peers.headInterval)
   }
@@ -164,12 +166,12 @@ final class BatchPublisher {
     outbox.send(.head(head.value), to: peers.members, lacking: head.gaps)
   }
 
-  /// A missing signature was made.
+  /// Fills in a requested signature if it belongs to a head.
   func didSign(_ id: SigningID, _ signature: [UInt8]) { heads.didSign(id, signature) }
 }
 
 extension StoredChange {
-  /// The stored form of a signed head.
+  /// Creates the stored form of a signed head.
   init(_ head: SignedHead, of incarnation: Incarnation) {
     var writer = ByteWriter()
     head.write(to: &writer)
@@ -177,15 +179,15 @@ extension StoredChange {
   }
 }
 
-/// The signed heads of the local chain, and the time of the last one sent.
+/// The signed heads of the local chain, and the time when the last of them was sent.
 struct OwnHeads {
   private var last: (chain: BatchChain, head: Signed<SignedHead>)?
   private var sent: BatchChain?
   private var sentAt: UInt64
-  /// The fraction of an interval that the first head waits, in 256ths.
+  /// The part of the interval, in 256ths, after which the first head is sent.
   ///
-  /// Without it, members that join together would always sign at the same moment, and each of them would
-  /// have to verify the heads of all others at once.
+  /// It differs between members. Otherwise, members that join together would always sign at the same moment,
+  /// and each member would have to verify the heads of all others at once.
   private let phase: UInt64
   private var isFirst = true
 
@@ -194,15 +196,15 @@ struct OwnHeads {
     phase = UInt64(member.bytes[0]) + 1
   }
 
-  /// When the next head is sent; nil if nothing was written since the last one.
+  /// Returns the time when the next head is due; nil if nothing was written since the last head.
   func nextDeadline(_ chain: BatchChain, _ interval: UInt64) -> UInt64? {
     isNew(chain) ? sentAt + (isFirst ? interval * phase / 256 : interval) : nil
   }
 
-  /// Whether something was written since the last head.
+  /// Returns whether something was written since the last head.
   func isNew(_ chain: BatchChain) -> Bool { chain.sequence > 0 && sent != chain }
 
-  /// A missing signature was made.
+  /// Fills in the signature of the last head, if this is the requested one.
   mutating func didSign(_ id: SigningID, _ signature: [UInt8]) {
     guard let last, last.head.request == id else { return }
     let head = last.head.value
@@ -210,7 +212,9 @@ struct OwnHeads {
     self.last = (last.chain, Signed(value: signed, request: nil))
   }
 
-  /// Returns the signed head of the chain; each head is signed only once.
+  /// Returns the signed head of the chain.
+  ///
+  /// Each head is signed only once.
   mutating func head(of chain: BatchChain, by author: Author) -> Signed<SignedHead> {
     if let last, last.chain == chain { return last.head }
     let head = author.signHead(of: chain)
@@ -218,7 +222,7 @@ struct OwnHeads {
     return head
   }
 
-  /// Returns the signed head of the chain, and notes that it is sent now.
+  /// Returns the signed head of the chain, and records that it is being sent.
   mutating func nextHead(
     of chain: BatchChain,
     by author: Author,

@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// Checks and applies what members write: records, batches and heads (AUT-4 to AUT-8).
+/// Checks and applies the records, batches and heads that members send (AUT-4 to AUT-8).
 final class BatchReceiver {
   private let board: Board
   private let author: Author
@@ -37,7 +37,7 @@ final class BatchReceiver {
     from member: MemberID
   ) throws(ReplicaError) -> AuthorRecord {
     let record = try AuthorRecord.read(message.record)
-    // A known record was verified before.
+    // A known record was already verified.
     if registry[record.incarnation]?.bytes != record.bytes {
       try record.verify(board: author.board, with: verifier)
     }
@@ -46,7 +46,7 @@ final class BatchReceiver {
     return record
   }
 
-  /// A member introduced an incarnation, with a record and a head that were checked.
+  /// Handles the introduction of an incarnation, whose record and head were checked.
   func receive(
     _ record: AuthorRecord,
     _ head: SignedHead,
@@ -57,10 +57,10 @@ final class BatchReceiver {
     peer.reader.beginAuthor(record.incarnation, lastSequence: head.sequence)
   }
 
-  /// Applies the next batch of a member, which begins in `bytes` at `offset`.
+  /// Applies the next batch of a member, which begins at `offset` in `bytes`.
   ///
-  /// If the batch is early, it waits, and later messages of its member wait behind it.
-  /// - Throws: `ReplicaError`, or `BoardError.boardFull`, which is not a breach by the member.
+  /// If the batch is early, it waits, and later messages of the same member wait behind it.
+  /// - Throws: `ReplicaError`, or `BoardError.boardFull`, which is not a protocol violation of the member.
   func receiveBatch(
     _ bytes: [UInt8],
     at offset: Int,
@@ -79,11 +79,11 @@ final class BatchReceiver {
     }
   }
 
-  /// Applies a batch of a member, which is part of the chain of the link.
+  /// Applies a batch of a member that was already added to the chain of the link.
   ///
   /// - Parameters:
   ///   - encoded: The batch.
-  ///   - last: Purges of objects behind these sequences are left out (BRD-39).
+  ///   - last: The last sequence number of each incarnation. Purges of later objects are left out (BRD-39).
   ///   - member: The member.
   ///   - now: The time.
   /// - Throws: `ReplicaError`, or `BoardError` if there is no room for the batch.
@@ -107,31 +107,31 @@ final class BatchReceiver {
     peer.report(by: now.uptime + peers.reportDelay)
   }
 
-  /// Checks that a head is that of a member's chain, signed by the member.
+  /// Throws an error if a head does not match the member's chain, or is not signed by the member.
   func check(_ head: SignedHead, from member: MemberID) throws(ReplicaError) {
     try peers[member]?.link.check(head, with: verifier)
   }
 
-  /// A member signed the head of its chain, which was checked.
+  /// Stores the signed head of a member's chain, which was checked.
   func receive(_ head: SignedHead, from member: MemberID) {
-    // Batches that were not stored, because they did not fit, need no proof.
+    // Batches that did not fit were not stored, so they need no proof.
     guard let incarnation = peers[member]?.link.record?.incarnation, registry[incarnation] != nil,
       board.state.limits[incarnation].map({ head.sequence <= $0 }) ?? true
     else { return }
     outbox.record(StoredChange(head, of: incarnation))
   }
 
-  /// Checks a record that a member sent ahead of a purge, and returns it.
+  /// Checks a record that a member sent ahead of a purge, and returns the record.
   func checkRecord(_ bytes: [UInt8]) throws(ReplicaError) -> AuthorRecord {
     let record = try AuthorRecord.read(bytes)
-    // A known record was verified before, and another one for its incarnation does not matter.
+    // A known record was already verified. If this one differs, it is not needed.
     if registry[record.incarnation] == nil {
       try record.verify(board: author.board, with: verifier)
     }
     return record
   }
 
-  /// A member sent a record ahead of a purge, which was checked (SYN-48).
+  /// Handles a checked record that a member sent ahead of a purge (SYN-48).
   func receiveAhead(_ record: AuthorRecord, from member: MemberID) throws(ReplicaError) {
     guard registry[record.incarnation] == nil else { return }
     try peers[member]?.link.keepAhead(record)
@@ -139,7 +139,7 @@ final class BatchReceiver {
 }
 
 extension AuthorRecord {
-  /// Reads a record that a member sent.
+  /// Decodes a record that a member sent.
   static func read(_ bytes: [UInt8]) throws(ReplicaError) -> AuthorRecord {
     do {
       return try AuthorRecord(bytes)

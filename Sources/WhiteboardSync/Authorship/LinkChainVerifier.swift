@@ -1,23 +1,25 @@
 import Whiteboard
 
-/// The author on one link, and the heads of its chains; implements AUT-4, AUT-5 and AUT-7.
+/// The author on one link, and the heads of the author's chains.
+///
+/// Implements AUT-4, AUT-5 and AUT-7.
 final class LinkChainVerifier {
   /// The record of the current author; nil until the member has introduced itself.
   private(set) var record: AuthorRecord?
   /// Whether the author's rights were revoked, so that its answers do not count.
   var isRevoked = false
   private var chain: BatchChain?
-  /// The final heads of the earlier chains.
+  /// The final heads of earlier chains on the link, by incarnation.
   private var ended: [Incarnation: BatchChain] = [:]
   private let limit: Int
-  /// The records that were sent ahead of purges, and whose incarnations are not in the local context yet.
+  /// The records that were sent ahead of purges and whose incarnations are not in the local context yet.
   private var ahead: [Incarnation: AuthorRecord] = [:]
 
   /// Creates the state of a new link, on which at most `limit` incarnations can be introduced.
   init(limit: Int = BoardLimits.incarnations) { self.limit = limit }
 
   /// Handles the introduction of an incarnation, whose signatures were verified.
-  /// - Throws: `brokenChain` if it contradicts earlier messages on the link.
+  /// - Throws: `brokenChain` if the introduction contradicts earlier messages on the link.
   func introduce(
     _ record: AuthorRecord,
     _ head: SignedHead
@@ -34,8 +36,8 @@ final class LinkChainVerifier {
     chain = next
   }
 
-  /// Stores a record, whose signatures were verified, for later purges (SYN-48).
-  /// - Throws: `malformed(overLimit)` beyond ``BoardLimits/recordsAhead``.
+  /// Stores a verified record that was sent ahead of a purge (SYN-48).
+  /// - Throws: `malformed(overLimit)` if there are more than ``BoardLimits/recordsAhead``.
   func keepAhead(_ record: AuthorRecord) throws(ReplicaError) {
     guard ahead[record.incarnation] != nil || ahead.count < BoardLimits.recordsAhead else {
       throw .malformed(.overLimit("records"))
@@ -43,32 +45,32 @@ final class LinkChainVerifier {
     ahead[record.incarnation] = record
   }
 
-  /// Returns the record of an incarnation that was sent ahead.
+  /// Returns the record of an incarnation that was sent ahead of a purge; nil if there is none.
   func recordAhead(of incarnation: Incarnation) -> AuthorRecord? { ahead[incarnation] }
 
-  /// Removes a record that the registry contains now.
+  /// Removes the record of an incarnation, because the registry contains it now.
   func forgetAhead(_ incarnation: Incarnation) { ahead[incarnation] = nil }
 
-  /// The incarnation of the current author, and its last operation on the link.
+  /// The current author's incarnation, and the sequence number of its last operation on the link.
   var head: (incarnation: Incarnation, sequence: UInt64)? {
     chain.map { ($0.incarnation, $0.sequence) }
   }
 
-  /// The role of the member, once it was announced.
+  /// The role of the member; nil until it has introduced itself.
   var role: Role? { record.map { isRevoked ? .viewer : $0.role } }
 
-  /// Throws `noAuthor` if the member has not introduced itself, and `viewer` if it may not write.
+  /// Throws `noAuthor` if the member has not introduced itself, and `viewer` if the member may not write.
   func requireWriter() throws(ReplicaError) {
     guard let role = record?.role else { throw .noAuthor }
     guard role.mayWrite else { throw .viewer }
   }
 
-  /// Adds the next batch, in its full form, to the chain.
+  /// Adds the next batch, given in its full form, to the chain.
   func append(_ batch: [UInt8], through last: UInt64) {
     chain?.append(batch, through: last)
   }
 
-  /// Throws if a head is not that of the current chain, or if its signature is not valid.
+  /// Throws an error if a head does not match the current chain, or if its signature is not valid.
   func check(_ head: SignedHead, with verifier: any SignatureVerifier) throws(ReplicaError) {
     guard let record, let chain else { throw .noAuthor }
     guard head.sequence == chain.sequence, head.hash == chain.hash else { throw .brokenChain }

@@ -11,16 +11,18 @@ public protocol AuthorKey {
   func signature(of bytes: [UInt8]) -> [UInt8]
 }
 
-/// Verifies keys and signatures; simulated worlds use a faster algorithm than P-256.
+/// A verifier of keys and signatures.
+///
+/// Simulations use a faster algorithm than P-256.
 public protocol SignatureVerifier {
-  /// Returns whether these 65 bytes are a public key.
+  /// Returns whether these 65 bytes are a valid public key.
   func isKey(_ bytes: [UInt8]) -> Bool
 
   /// Returns whether the owner of `key` signed `bytes`.
   func isValid(_ signature: [UInt8], of bytes: [UInt8], by key: [UInt8]) -> Bool
 }
 
-/// ECDSA on P-256 with SHA-256; implements the signatures of AUT-1.
+/// A verifier of ECDSA signatures on P-256 with SHA-256, as AUT-1 requires.
 public struct P256SignatureVerifier: SignatureVerifier {
   /// Creates a verifier.
   public init() {}
@@ -41,7 +43,7 @@ public struct P256SignatureVerifier: SignatureVerifier {
 }
 
 extension Bytes32 {
-  /// Returns the SHA-256 of some bytes.
+  /// Returns the SHA-256 of bytes.
   package static func sha256(_ bytes: [UInt8]) -> Bytes32 {
     guard let hash = SHA256.hash(data: bytes).withUnsafeBytes({ Bytes32($0) }) else {
       preconditionFailure("a SHA-256 has 32 bytes")
@@ -57,7 +59,7 @@ extension MemberID {
     0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
   ]
 
-  /// Creates the member id of a public key, uncompressed as in SEC 1 (AUT-3).
+  /// Creates the member id of a public key, which is uncompressed as in SEC 1 (AUT-3).
   package init(publicKey: [UInt8]) {
     guard let member = MemberID(Bytes32.sha256(Self.keyPrefix + publicKey).bytes) else {
       preconditionFailure("a SHA-256 has 32 bytes")

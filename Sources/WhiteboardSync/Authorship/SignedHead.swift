@@ -1,10 +1,12 @@
 import Whiteboard
 
-/// The head of a chain, signed by its author; it proves the author of all batches up to this one (AUT-7).
+/// The head of a chain, signed by its author.
+///
+/// It proves the author of all batches up to this head (AUT-7).
 package struct SignedHead: Hashable, Sendable {
   private static let domain = Array("whiteboard-head-1\n".utf8)
 
-  /// The sequence of the last operation; 0 if there is none.
+  /// The sequence number of the last operation; 0 if the chain is empty.
   package let sequence: UInt64
   /// The chain hash after the last operation.
   package let hash: Bytes32
@@ -50,7 +52,7 @@ package struct SignedHead: Hashable, Sendable {
     return text.bytes
   }
 
-  /// Throws if the author of a record did not sign this head.
+  /// Throws an error if the author of a record did not sign this head.
   func verify(
     by record: AuthorRecord,
     with verifier: any SignatureVerifier

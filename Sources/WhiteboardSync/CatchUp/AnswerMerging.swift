@@ -1,23 +1,27 @@
 import Whiteboard
 
-/// The way in which an answer was merged, as it is stored before the bytes of the answer.
+/// The way in which an answer was merged.
+///
+/// It is stored before the bytes of the answer.
 struct AnswerMerging {
-  /// The first byte of a stored grant and of a stored revocation, which are stored like answers.
+  /// The first bytes of a stored grant and of a stored revocation.
+  ///
+  /// Both are stored like answers.
   static let (grant, revocation): (UInt8, UInt8) = (3, 4)
 
-  /// Whether each cell was compared (SYN-42).
+  /// Whether each cell of the answer was compared with the stored cell (SYN-42).
   let comparesAll: Bool
   /// The buckets whose cells were replaced (AUT-15).
   let replacing: UInt16
 
-  /// The merging of an answer to a request for these buckets.
+  /// Determines how to merge an answer to a request for these buckets.
   init(repairing buckets: UInt16, by role: Role) {
     comparesAll = buckets != 0
-    // No member asks a viewer, so what only a viewer has would stay different.
+    // A viewer does not send its cells to other members, so cells that only a viewer has must be removed.
     replacing = role.mayWrite ? 0 : buckets
   }
 
-  /// Reads the way in which the following answer was merged.
+  /// Decodes how the answer that follows was merged.
   init(_ reader: inout ByteReader) throws(CodecError) {
     switch try reader.byte() {
     case 0: (comparesAll, replacing) = (false, 0)

@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// Checks the answers of members, and merges them into the board (SYN-13, SYN-29).
+/// Checks answers of members, and merges them into the board (SYN-13, SYN-29).
 final class AnswerReceiver {
   private let board: Board
   private let author: Author
@@ -34,7 +34,7 @@ final class AnswerReceiver {
     self.outbox = outbox
   }
 
-  /// Whether a resource that a member offers is the answer to the request to it (SYN-13).
+  /// Returns whether a resource that a member offers is the expected answer of that member (SYN-13).
   func expectsAnswer(_ name: ResourceDTO, from member: MemberID) -> Bool {
     guard let peer = peers[member], let request = peer.requestInFlight,
       peer.unverifiedAnswer == nil
@@ -44,15 +44,17 @@ final class AnswerReceiver {
       && name.byteCount.map { $0 <= Answer.byteLimit } ?? false
   }
 
-  /// Merges all of an answer or nothing.
+  /// Merges an answer.
+  ///
+  /// If it throws, nothing is merged.
   ///
   /// - Parameters:
   ///   - answer: The answer, which was checked.
-  ///   - buckets: The buckets that the request asked for, if it was a repair.
+  ///   - buckets: The buckets that the request asked for; 0 unless it was a repair.
   ///   - member: The member that answered.
   ///   - now: The time.
-  /// - Returns: Whether the answer counts; it does not if the rights of its author were revoked.
-  /// - Throws: `BoardError` if there is no room for it.
+  /// - Returns: Whether the answer counts, which is false if the rights of its author were revoked.
+  /// - Throws: `BoardError` if there is no room for the answer.
   func merge(
     _ answer: CheckedAnswer,
     repairing buckets: UInt16,
@@ -64,7 +66,7 @@ final class AnswerReceiver {
     let (records, claimed) = (answer.records, answer.difference)
     let difference = claims.removingContradictedClaims(from: claimed, by: member, now)
     let (revision, known) = (board.state.revision, registry.count)
-    // The records of incarnations that have a dot in the context, seen or claimed.
+    // Keep the records of incarnations that have a dot in the local context or in the answer's context.
     let seen = records.filter { record in
       difference.context.contains(record.incarnation)
         || board.state.context.contains(record.incarnation)
@@ -77,7 +79,8 @@ final class AnswerReceiver {
     )
     for record in seen { registry.insert(record) }
     if board.state.revision != revision || registry.count != known {
-      // If a part was left out, the document must not contain it either. The local author signs the rest.
+      // If a part of the answer was left out, the document must not contain that part either. The local author
+      // signs the stored part.
       let isWhole = difference.context == claimed.context
       let stored =
         isWhole
@@ -88,9 +91,9 @@ final class AnswerReceiver {
     return true
   }
 
-  /// Checks everything that an answer must be, before any of it counts.
-  /// - Throws: `CodecError` and `ReplicaError` for a breach, ``UnrecordedAuthors``, and `BoardError` if there is
-  ///   no room for its authors.
+  /// Checks an answer completely before any of it is merged.
+  /// - Throws: `CodecError` and `ReplicaError` for a protocol violation, ``UnrecordedAuthors``, and
+  ///   `BoardError` if there is no room for the authors in the answer.
   func check(_ bytes: [UInt8], from member: MemberID) throws -> CheckedAnswer {
     let answer = try Answer(bytes)
     let record =
@@ -110,8 +113,8 @@ final class AnswerReceiver {
       try record.verify(board: author.board, with: verifier)
       known.insert(record.incarnation)
     }
-    // The author of a move affects the game, so it must not depend on the sender. On an owned board, only
-    // the changes of known authors count.
+    // The author of a move affects the game, so the author must be proven by a record. On an owned board, only
+    // changes of authors with a record count.
     for entry in answer.difference.entries {
       for new in entry.cells where permissions.isOwned || new.property.isMove {
         guard known.contains(new.cell.dot.incarnation) else { throw ReplicaError.noAuthor }
@@ -121,13 +124,13 @@ final class AnswerReceiver {
   }
 }
 
-/// An answer that may be merged, unless the rights of its author were revoked.
+/// An answer that was checked and can be merged, unless the rights of its author were revoked.
 struct CheckedAnswer {
   /// The bytes of the answer.
   let bytes: [UInt8]
   /// The record of the member that answered.
   let author: AuthorRecord
-  /// The records of authors.
+  /// The records of the authors in the answer.
   let records: [AuthorRecord]
   /// The changes.
   let difference: Difference

@@ -25,14 +25,16 @@ final class AnswerSender {
     self.outbox = outbox
   }
 
-  /// A member sent a request, which replaces an earlier one; a viewer does not answer.
+  /// Handles a request from a member, which replaces the member's earlier request.
+  ///
+  /// A viewer does not answer.
   func receive(_ request: CatchUpRequest, from member: MemberID, _ now: Moment) {
     guard author.role.mayWrite else { return }
     peers[member]?.pendingRequest = request
     answerIfDue(member, now)
   }
 
-  /// Answers the pending request of a member, if that is due.
+  /// Answers the pending request of a member, if the answer is due.
   func answerIfDue(_ member: MemberID, _ now: Moment) {
     guard mayAnswer, let request = peers[member]?.removeDueRequest(now.uptime) else { return }
     if request.buckets == 0, request.context.isSuperset(of: board.state.context),
@@ -47,7 +49,7 @@ final class AnswerSender {
       by: author,
       as: publisher.chain.incarnation
     )
-    // A board within its limits can be too large for one answer. Its batches still reach the member.
+    // Even a board within its limits can be too large for one answer. Its batches still reach the member.
     guard answer.value.count <= Answer.byteLimit else { return }
     peers[member]?.answerInFlight = request.number
     let name = ResourceDTO(
@@ -59,22 +61,23 @@ final class AnswerSender {
     outbox.append(.sendAnswer(answer.value, name, to: member), lacking: answer.gaps)
   }
 
-  /// The sending of an answer has ended, whether it succeeded or failed.
+  /// Records that the sending of an answer has ended, whether it succeeded or failed.
   func ended(_ request: UInt64, to member: MemberID) {
     guard peers[member]?.answerInFlight == request else { return }
     peers[member]?.answerInFlight = nil
   }
 
-  /// Sets whether so many bytes are queued for a member that it gets no answers.
+  /// Sets whether too many bytes are queued for a member, so that the member gets no answers for now.
   func setBacklogged(_ member: MemberID, _ isBacklogged: Bool) {
     peers[member]?.isBacklogged = isBacklogged
   }
 
-  /// Whether requests can be answered now: an answer contains the records of the local incarnations, which
-  /// must be signed before the answer is.
+  /// Whether requests can be answered now.
+  ///
+  /// An answer contains the records of the local incarnations, so they must be signed first.
   var mayAnswer: Bool { !author.hasUnsignedRecord }
 
-  /// Whether a context contains changes that were revoked here.
+  /// Returns whether a context contains changes that were revoked on this replica.
   private func containsRevokedChanges(_ context: Context) -> Bool {
     board.state.limits.contains { context.last(of: $0.key) ?? 0 > $0.value }
   }

@@ -1,14 +1,15 @@
 import Whiteboard
 
-/// Reports of contexts and boards between members, and the comparison of both (SYN-14 to SYN-16, SYN-42).
+/// Exchanges reports of contexts and bucket sums with members, and compares them (SYN-14 to SYN-16, SYN-42).
 final class ContextReports {
-  /// Milliseconds between comparisons of contexts, and of boards.
+  /// The time between two comparisons of contexts and bucket sums, in milliseconds.
   static let interval: UInt64 = 5000
-  /// The number of members that receive sums, and of members that are asked, at each comparison.
+  /// The number of members that receive bucket sums at each comparison, and the number of members that are
+  /// asked.
   private static let membersAtOnce = 8
-  /// Milliseconds after a revocation in which boards are expected to differ (AUT-15).
+  /// The time after a revocation during which boards are expected to differ, in milliseconds (AUT-15).
   private static let repairTime: UInt64 = 60_000
-  /// Milliseconds after a member left until contexts are compared.
+  /// The time from the departure of a member to the comparison of contexts, in milliseconds.
   private static let departureDelay: UInt64 = 1000
 
   private let board: Board
@@ -17,18 +18,18 @@ final class ContextReports {
   private let requests: RequestQueue
 
   private var contextHash: UInt64?
-  /// When all members receive a report.
+  /// The time when all members receive the next report.
   private var reportToAllDue: UInt64?
   private var divergenceCheck = DivergenceCheck()
   private var nextComparison: UInt64
-  /// The turns of the members to which the replica sends its sums.
+  /// The turns in which members receive the local bucket sums.
   private var receivingSums: Turn
-  /// The turns of the members that the replica asks for missing changes.
+  /// The turns in which members are asked for missing changes.
   private var asked: Turn
   private var activity = Activity()
-  /// Whether members with an equal context receive the local sums at once.
+  /// Whether members with an equal context immediately receive the local bucket sums.
   private var isProvingEquality = false
-  /// Until when a difference between boards is not reported, because a revocation caused it.
+  /// The time until which differences between boards are not reported, because a revocation caused them.
   private var differencesExpectedUntil: UInt64 = 0
 
   init(
@@ -49,14 +50,14 @@ final class ContextReports {
 
   // MARK: - The local context
 
-  /// Notes whether the board has changed.
+  /// Schedules a report if the board has changed.
   func boardMayHaveChanged(_ now: Moment) {
     guard board.state.revision != activity.revision else { return }
     noteRevision(now)
     reportSoonToAll(now)
   }
 
-  /// Notes the state of a board that was restored from a document.
+  /// Records the state of a board that was restored from a document.
   func boardRestored(_ now: Moment) { noteRevision(now) }
 
   private func noteRevision(_ now: Moment) {
@@ -64,7 +65,7 @@ final class ContextReports {
     contextHash = nil
   }
 
-  /// Whether the board has been changing for some time without a pause.
+  /// Returns whether the board has been changing for some time without a pause.
   func isBusy(_ now: Moment) -> Bool { activity.isBusy(now.uptime) }
 
   /// The hash of the local context.
@@ -78,23 +79,26 @@ final class ContextReports {
 
   // MARK: - Comparisons
 
-  /// When ``compareIfDue(_:)`` or ``sendReports(_:)`` has something to do, apart from reports to single members.
+  /// The time when ``compareIfDue(_:)`` or ``sendReports(_:)`` must be called next.
+  ///
+  /// Reports to single members are not included.
   var nextDeadline: UInt64 { min(nextComparison, reportToAllDue ?? nextComparison) }
 
-  /// The first member has joined.
+  /// Schedules the first comparison after the first member has joined.
   func firstMemberJoined(_ now: Moment) { nextComparison = now.uptime + Self.interval }
 
-  /// A member has left; its last changes may have reached only some of the others.
+  /// Schedules a comparison after a member has left, because its last changes may have reached only some
+  /// members.
   func memberLeft(_ now: Moment) {
     nextComparison = min(nextComparison, now.uptime + Self.departureDelay)
     reportToAll(by: now.uptime + peers.reportDelay)
   }
 
-  /// If a comparison is due, sends the local sums to some members and asks some members with another
-  /// context for what they have (SYN-15).
+  /// Sends the local bucket sums to some members, and asks some members for missing changes, if a comparison is
+  /// due (SYN-15).
   ///
-  /// Other members follow at the next comparison, so that a large room needs no more messages than a
-  /// small one.
+  /// Only members with a different context are asked. The number of members at each comparison is limited, so
+  /// that a large board needs no more messages than a small one. Other members follow at the next comparison.
   /// - Returns: Whether a comparison was due.
   func compareIfDue(_ now: Moment) -> Bool {
     guard !peers.isEmpty, now.uptime >= nextComparison else { return false }
@@ -104,7 +108,7 @@ final class ContextReports {
     for member in receivingSums.next(Self.membersAtOnce, of: members) {
       peers[member]?.report(by: now.uptime, withSums: true)
     }
-    // While all members write, contexts are rarely equal, although no changes are missing.
+    // If all members write, contexts are rarely equal even though no changes are missing.
     let most = activity.isBusy(now.uptime) ? 1 : Self.membersAtOnce
     requests.append(asked.next(most, of: members.filter { mayBeAsked($0, now) }))
     return true
@@ -116,10 +120,10 @@ final class ContextReports {
       && !requests.contains(member) && now.uptime >= peer.askAgain
   }
 
-  /// A revocation arrived, or a member that may not know it: boards differ for a while.
+  /// Expects boards to differ for a while, because a revocation arrived, or a member that may not know one.
   func expectDifferences(_ now: Moment) { differencesExpectedUntil = now.uptime + Self.repairTime }
 
-  /// A member sent a report.
+  /// Handles a report from a member.
   func receive(_ report: ReplicaReport, from member: MemberID, _ now: Moment) {
     peers[member]?.contextHash = report.contextHash
     if report.applied > 0 { peers[member]?.confirmed = report.applied }
@@ -128,7 +132,7 @@ final class ContextReports {
       if isProvingEquality { sendSums(to: member, now) }
       return
     }
-    // The member may be waiting for them (SYN-44).
+    // The member may be waiting for the local bucket sums (SYN-44).
     sendSums(to: member, now)
     let buckets = divergenceCheck.diverged(from: report.sums, board.state)
     peers[member]?.agreed = buckets == 0 ? (report.contextHash, board.state.revision) : nil
@@ -151,10 +155,10 @@ final class ContextReports {
   /// Schedules a report to all members at `time` or earlier.
   func reportToAll(by time: UInt64) { reportToAllDue = min(reportToAllDue ?? time, time) }
 
-  /// Sends all reports if one of them is due.
+  /// Sends all scheduled reports if one of them is due.
   ///
-  /// Members that need no individual report receive the same bytes. Reports that are due soon are sent
-  /// as well.
+  /// Members that need no individual report receive the same bytes. Reports that are due soon are sent at the
+  /// same time.
   func sendReports(_ now: Moment) {
     let isToAll = reportToAllDue.map { now.uptime >= $0 } ?? false
     guard isToAll || peers.states.contains(where: { $0.isReportDue(now.uptime) }) else { return }
@@ -164,7 +168,7 @@ final class ContextReports {
       guard let peer = peers[member] else { continue }
       if isProvingEquality, hasSameContext(as: member) { sendSums(to: member, now) }
       guard let due = peer.removeReport(evenIfNone: isToAll) else { continue }
-      // A member with another context has no use for the sums.
+      // Bucket sums are useful only to members with the same context.
       if due.isWithSums, peer.contextHash == currentContextHash {
         peer.sumsSentFor = currentContextHash
       }
@@ -190,7 +194,7 @@ final class ContextReports {
     )
   }
 
-  /// Sends a member the local sums at once, unless it has received those of this context.
+  /// Sends a member the local bucket sums immediately, unless it has received them for this context.
   private func sendSums(to member: MemberID, _ now: Moment) {
     guard let peer = peers[member], peer.sumsSentFor != currentContextHash else { return }
     peer.report(by: now.uptime, withSums: true)
@@ -198,7 +202,7 @@ final class ContextReports {
 
   // MARK: - Equality
 
-  /// Starts or stops sending the local sums at once to each member with the same context (SYN-44).
+  /// Starts or stops sending the local bucket sums immediately to each member with the same context (SYN-44).
   func proveEquality(_ isWanted: Bool, _ now: Moment) {
     isProvingEquality = isWanted
     guard isWanted else { return }
@@ -207,20 +211,20 @@ final class ContextReports {
     }
   }
 
-  /// Whether a member reported the context and the sums that this replica has now (SYN-44).
+  /// Returns whether a member reported the same context and bucket sums that this replica has now (SYN-44).
   func isEqual(to member: MemberID) -> Bool {
     guard let peer = peers[member], !peer.isClosed, let agreed = peer.agreed else { return false }
     return peer.contextHash == currentContextHash && agreed.contextHash == currentContextHash
       && agreed.revision == board.state.revision
   }
 
-  /// Whether a member reported the context that this replica has now.
+  /// Returns whether a member reported the same context that this replica has now.
   func hasSameContext(as member: MemberID) -> Bool {
     peers[member].map { !$0.isClosed && $0.contextHash == currentContextHash } ?? false
   }
 }
 
-/// Whether the board is changing or at rest.
+/// A record of when the board changed, which shows whether it is changing now.
 struct Activity {
   private(set) var revision: UInt64 = 0
   private var since: UInt64 = 0
@@ -232,7 +236,7 @@ struct Activity {
     last = now
   }
 
-  /// Whether the board has been changing for two seconds without a second of rest.
+  /// Returns whether the board has been changing for two seconds without a pause of a second.
   func isBusy(_ now: UInt64) -> Bool {
     guard let last else { return false }
     return now <= last + 1000 && now >= since + 2000

@@ -1,9 +1,9 @@
 import Whiteboard
 
-/// The members that the replica will ask for changes that it lacks, in order (SYN-11).
+/// A queue of the members that the replica will ask for missing changes (SYN-11).
 ///
-/// It asks one member at a time, so that not every member sends the same answer. Only a slow answer
-/// does not keep it from asking the next member.
+/// The replica asks one member at a time, so that members do not all send the same answer. If an answer takes
+/// too long, the replica asks the next member without waiting for it.
 final class RequestQueue {
   private let board: Board
   private let peers: PeerTable
@@ -16,13 +16,13 @@ final class RequestQueue {
     self.outbox = outbox
   }
 
-  /// Whether a member waits to be asked.
+  /// Returns whether a member is in the queue.
   func contains(_ member: MemberID) -> Bool { waiting.contains(member) }
 
-  /// Adds members at the end.
+  /// Adds members at the end of the queue.
   func append(_ members: some Sequence<MemberID>) { waiting += members }
 
-  /// Adds a member at the end, unless it waits already.
+  /// Adds a member at the end of the queue, unless it is already in the queue.
   func insert(_ member: MemberID) {
     if !waiting.contains(member) { waiting.append(member) }
   }
@@ -30,7 +30,7 @@ final class RequestQueue {
   /// Removes a member that can no longer be asked.
   func remove(_ member: MemberID) { waiting.removeAll { $0 == member } }
 
-  /// Asks the next member, if no other answer is expected soon.
+  /// Asks the next member, unless an answer from another member is expected soon.
   func sendNext(_ now: Moment) {
     guard !waiting.isEmpty,
       peers.states.allSatisfy({ $0.requestInFlight == nil || $0.isSlow(now.uptime) }),
@@ -50,19 +50,19 @@ final class RequestQueue {
     )
   }
 
-  /// Gives up the request to a member if its answer makes no progress, and lets the member wait again.
+  /// Gives up the request to a member if its answer makes no progress, and adds the member to the queue again.
   func giveUpRequest(to member: MemberID, _ now: Moment) {
     guard let due = peers[member]?.giveUpDeadline, now.uptime >= due else { return }
     retry(member)
   }
 
-  /// Ends the request to a member, which will be asked again after the others.
+  /// Ends the request to a member, and adds the member at the end of the queue.
   func retry(_ member: MemberID) {
     peers[member]?.endRequest()
     waiting.append(member)
   }
 
-  /// When the next member is asked; nil if none waits.
+  /// The time when the next member is asked; nil if no member can be asked.
   var nextDeadline: UInt64? {
     guard waiting.contains(where: { peers[$0]?.requestInFlight == nil }) else { return nil }
     return peers.states.compactMap(\.slowDeadline).max() ?? 0

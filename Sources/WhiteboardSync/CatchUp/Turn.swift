@@ -1,10 +1,10 @@
 import Whiteboard
 
-/// Selects members in turn, in the order of their ids.
+/// A selection of members in turn, in the order of their ids.
 struct Turn {
   private var last: MemberID
 
-  /// Creates a turn that starts with the successor of that member.
+  /// Creates a selection that starts with the member after the given one.
   init(after member: MemberID) { last = member }
 
   /// Selects the next members.

@@ -1,11 +1,13 @@
 import Crypto
 import Whiteboard
 
-/// A hash of the whole visible content of a board; implements SYN-40.
+/// A hash of the whole visible content of a board.
+///
+/// Implements SYN-40.
 public enum BoardDigest {
   private static let domain = "whiteboard-digest-1\n"
 
-  /// Returns the digest: equal on replicas with equal contexts, and different if any cell differs.
+  /// Returns the digest, which is equal on replicas with equal contexts, and different if any cell differs.
   ///
   /// It covers every cell of every object that is not deleted, in order, except selections.
   /// - Complexity: O(*n* log *n*) in the objects.
@@ -22,7 +24,7 @@ public enum BoardDigest {
     return digest
   }
 
-  /// Returns the bytes of one object that are hashed.
+  /// Returns the bytes of one object that enter the hash.
   package static func encode(_ id: ObjectID, _ record: ObjectRecord) -> [UInt8] {
     var writer = ByteWriter()
     for entry in record.entries where !entry.property.isSelection {

@@ -1,10 +1,12 @@
 import Whiteboard
 
-/// Sixteen sums over all cells of a board, which replicas compare every few seconds; implements SYN-41.
+/// The sixteen sums over all cells of a board, which replicas compare every few seconds.
+///
+/// Implements SYN-41.
 public enum BucketSums {
   /// Returns the sum of each bucket.
   ///
-  /// The sums cover every cell except selections, including those of deleted objects and of orphans.
+  /// The sums cover every cell except selections. Cells of deleted objects and of orphans are included.
   /// - Complexity: O(cells); nothing is cached.
   public static func sums(of state: BoardState) -> [UInt64] {
     var sums = [UInt64](repeating: 0, count: BucketHash.buckets)
@@ -19,7 +21,7 @@ public enum BucketSums {
     return sums
   }
 
-  /// Returns the initial value of all cell hashes, which covers the whole context.
+  /// Returns the initial value of all cell hashes, which depends on the whole context.
   ///
   /// If an attacker constructs cells with equal sums, the sums differ again after the next change.
   package static func start(of context: Context) -> BucketHash {

@@ -1,10 +1,14 @@
 import Whiteboard
 
-/// Detects whether replicas with equal contexts have different boards; implements SYN-42.
+/// Detects whether replicas with equal contexts have different boards.
+///
+/// Implements SYN-42.
 struct DivergenceCheck {
   private var sums: (revision: UInt64, values: [UInt64])?
 
-  /// Discards the cached sums, because a memory fault changes cells but not the revision.
+  /// Discards the cached sums.
+  ///
+  /// They may be wrong, because a memory fault changes cells but not the revision.
   mutating func begin(_ state: BoardState) { sums = nil }
 
   /// Returns the sum of each bucket.
@@ -15,8 +19,9 @@ struct DivergenceCheck {
     return values
   }
 
-  /// Returns the buckets to repair, one bit each: those whose sums differ from those of a replica with an equal
-  /// context.
+  /// Returns the buckets to repair, one bit for each.
+  ///
+  /// These are the buckets whose sums differ from those of a replica with an equal context.
   mutating func diverged(from others: [UInt64], _ state: BoardState) -> UInt16 {
     var buckets: UInt16 = 0
     for (bucket, (mine, theirs)) in zip(sums(of: state), others).enumerated()

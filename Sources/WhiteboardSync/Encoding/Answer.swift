@@ -1,15 +1,18 @@
 import Whiteboard
 
-/// The answer to a request: records and cells, signed by the member that answers; implements SYN-29.
+/// The answer to a request: author records and cells, signed by the member that answers.
+///
+/// Implements SYN-29.
 package struct Answer {
-  /// The maximum number of bytes of an answer.
+  /// The maximum number of bytes in an answer.
   static let byteLimit = 256 << 20
-  /// The maximum number of records of an answer: those of a full context, and that of the answering incarnation.
+  /// The maximum number of records in an answer: those of a full context, and that of the answering
+  /// incarnation.
   static let recordLimit = BoardLimits.incarnations + 1
   private static let domain = Array("whiteboard-answer-1\n".utf8)
   private static let endMarker: UInt8 = 0xFF
 
-  /// Records, by ascending incarnation.
+  /// The author records, in ascending order of incarnation.
   let records: [AuthorRecord]
   /// The cells.
   let difference: Difference
@@ -28,7 +31,9 @@ package struct Answer {
     make(records, difference, by: author, as: incarnation).complete
   }
 
-  /// Returns the bytes of an answer, whose signature at the end may be missing.
+  /// Returns the bytes of an answer.
+  ///
+  /// The signature at the end may be missing.
   static func make(
     _ records: some Collection<AuthorRecord>,
     _ difference: Difference,
@@ -45,7 +50,9 @@ package struct Answer {
     return Signed(value: writer.bytes, request: signature.request)
   }
 
-  /// Reads an answer; ``verify(by:with:)`` checks its signature.
+  /// Decodes an answer.
+  ///
+  /// ``verify(by:with:)`` checks its signature.
   /// - Throws: `CodecError` if the bytes are malformed.
   init(_ bytes: [UInt8]) throws(CodecError) {
     guard bytes.count <= Self.byteLimit else { throw .overLimit("answer") }
@@ -59,7 +66,7 @@ package struct Answer {
     try reader.finish()
   }
 
-  /// Throws if the author of `record` did not sign this answer.
+  /// Throws an error if the author of `record` did not sign this answer.
   func verify(
     by record: AuthorRecord,
     with verifier: any SignatureVerifier
@@ -82,7 +89,8 @@ package struct Answer {
   }
 }
 
-/// Records and cells without a signature: the content of an answer, and of a keyframe in a document.
+/// Author records and cells without a signature, which are the content of an answer and of a keyframe in a
+/// document.
 ///
 /// A keyframe can also contain the grant of the local author, and revocations.
 struct KeptState {

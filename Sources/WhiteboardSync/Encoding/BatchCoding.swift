@@ -1,27 +1,27 @@
 import Whiteboard
 
-/// The binary form of a batch; implements SYN-20 to SYN-24 of `Protocol/board.md`.
+/// The binary format of batches, as defined by SYN-20 to SYN-24 of `Protocol/board.md`.
 public enum BatchCoding {
   /// Returns the canonical encoding of a batch.
   public static func encode(_ batch: Batch) -> [UInt8] { EncodedBatch(batch).bytes }
 
-  /// Reads a batch.
+  /// Decodes a batch.
   /// - Throws: `CodecError` unless the bytes are the canonical encoding of a legal batch.
   public static func decode(_ bytes: [UInt8]) throws(CodecError) -> Batch {
     try EncodedBatch(decoding: bytes).batch
   }
 }
 
-/// A batch together with its full form, which chains hash and documents store (AUT-6).
+/// A batch together with its full form, which documents store and chains hash (AUT-6).
 ///
-/// The operations have the same bytes in the full form and in the link form. Only the header differs, so the
+/// The operations have the same bytes in the full form and in the link form. Only the headers differ, so the
 /// operations are encoded once for all links.
 public struct EncodedBatch: Hashable, Sendable {
   /// The batch.
   public let batch: Batch
-  /// The full form (SYN-20).
+  /// The batch in its full form (SYN-20).
   public let bytes: [UInt8]
-  /// The other incarnations that the operations name, in the order of first use (SYN-21).
+  /// The incarnations other than the author that the operations refer to, in the order of first use (SYN-21).
   let others: [Incarnation]
   /// The offset of the operations in `bytes`.
   let operationsOffset: Int

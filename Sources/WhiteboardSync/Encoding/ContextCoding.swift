@@ -1,6 +1,8 @@
 import Whiteboard
 
-/// The binary form of a set of dots: a context, or the ids of living objects; implements SYN-25.
+/// The binary format of a set of dots, such as a context or the ids of living objects.
+///
+/// Implements SYN-25.
 public enum ContextCoding {
   /// Returns the canonical encoding of a set.
   public static func encode(_ set: DotSet) -> [UInt8] {
@@ -9,7 +11,7 @@ public enum ContextCoding {
     return writer.bytes
   }
 
-  /// Reads a set that fills `bytes`.
+  /// Decodes a set that fills `bytes`.
   /// - Throws: `CodecError` unless the bytes are the canonical encoding.
   public static func decode(_ bytes: [UInt8]) throws(CodecError) -> DotSet {
     var reader = ByteReader(bytes)
@@ -30,7 +32,7 @@ public enum ContextCoding {
   /// Encodes ranges as repeated differences (SYN-25), so that regular ranges take little space.
   private struct Entry: Hashable {
     let gap: UInt64
-    /// One less than the length.
+    /// The length of the range minus one.
     let more: UInt64
 
     var span: UInt64 { gap + more + 2 }
@@ -38,7 +40,7 @@ public enum ContextCoding {
 
   private static func write(_ ranges: SequenceRanges, to writer: inout ByteWriter) {
     var runs: [(entry: Entry, count: Int)] = []
-    // The lowest number at which the next range may start, so that ranges do not touch.
+    // The lowest number at which the next range may start. It leaves a gap, so that ranges do not touch.
     var least: UInt64 = 1
     for range in ranges.ranges {
       let entry = Entry(
@@ -74,7 +76,7 @@ public enum ContextCoding {
     return set
   }
 
-  /// Reads the ranges of one incarnation, at most `limit`.
+  /// Decodes the ranges of one incarnation, at most `limit`.
   private static func readRanges(
     _ reader: inout ByteReader,
     upTo limit: Int
@@ -94,7 +96,7 @@ public enum ContextCoding {
       if tagged & 1 == 1 {
         repeats = 2 + (try reader.varint(upTo: UInt64(BoardLimits.ranges), "ranges"))
       }
-      // A few bytes can encode very many ranges, so the limit is checked before any range is created.
+      // A few bytes can encode very many ranges, so check the limit before creating any.
       guard repeats <= UInt64(limit - ranges.count) else { throw .overLimit("ranges") }
       guard entry.span <= (BoardLimits.sequence + 2 - least) / repeats else {
         throw .overLimit("sequence")

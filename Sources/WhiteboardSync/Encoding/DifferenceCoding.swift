@@ -1,6 +1,8 @@
 import Whiteboard
 
-/// The binary form of a catch-up answer; implements SYN-26 and SYN-27.
+/// The binary format of the cells in a catch-up answer.
+///
+/// Implements SYN-26 and SYN-27.
 public enum DifferenceCoding {
   private static let version: UInt8 = 2
 
@@ -44,7 +46,7 @@ public enum DifferenceCoding {
     return writer.bytes
   }
 
-  /// Returns the incarnations that the cells name, in ascending order.
+  /// Returns the incarnations that the cells refer to, in ascending order.
   private static func incarnations(of difference: Difference) -> [Incarnation] {
     var used = IncarnationTable()
     for entry in difference.entries {
@@ -58,7 +60,7 @@ public enum DifferenceCoding {
     return used.incarnations.sorted()
   }
 
-  /// Reads an answer.
+  /// Decodes the cells of an answer.
   /// - Throws: `CodecError` unless the bytes are the canonical encoding of a consistent answer.
   public static func decode(_ bytes: [UInt8]) throws(CodecError) -> Difference {
     var reader = ByteReader(bytes)
@@ -67,7 +69,9 @@ public enum DifferenceCoding {
     return difference
   }
 
-  /// Reads an answer, after which other bytes may follow.
+  /// Decodes the cells of an answer.
+  ///
+  /// Other bytes may follow them.
   static func read(_ reader: inout ByteReader) throws(CodecError) -> Difference {
     guard try reader.byte() == version else { throw .reserved("version") }
     var difference = Difference(context: try ContextCoding.read(&reader))
@@ -88,7 +92,7 @@ public enum DifferenceCoding {
       guard cellCount >= 1 else { throw .notCanonical("cells") }
       total += cellCount
       guard total <= BoardLimits.storedCells else { throw .overLimit("cells") }
-      // The stated count can be much larger than the bytes that follow.
+      // The stated count can be much larger than the number of bytes that follow.
       entry.cells.reserveCapacity(min(cellCount, 64))
       var lastProperty: Property?
       for _ in 0..<cellCount {
@@ -104,7 +108,9 @@ public enum DifferenceCoding {
     return difference
   }
 
-  /// The last cell of one author, from which the next one is encoded as a difference.
+  /// The last cell by one author.
+  ///
+  /// The next cell by that author is encoded as a difference from it.
   private struct LastCell {
     private var sequence: UInt64 = 0
     private var milliseconds: UInt64 = 0
@@ -165,8 +171,8 @@ public enum DifferenceCoding {
     private var isUsed: [Bool]
 
     init(_ reader: inout ByteReader) throws(CodecError) {
-      // The limit on incarnations in a set does not apply, because missing objects, qualifiers and values can
-      // name any number of others. The number of bytes limits the count.
+      // Do not apply the limit on incarnations in a set: missing objects, qualifiers and values can refer to
+      // any number of other incarnations. The number of bytes limits the count.
       let named = try reader.varint()
       guard named <= UInt64(reader.remaining / 8) else { throw .truncated }
       let count = Int(named)

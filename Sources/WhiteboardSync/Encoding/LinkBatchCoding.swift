@@ -1,8 +1,10 @@
 import Whiteboard
 
-/// Encodes batches in link form, which refers to earlier messages on the link; implements SYN-28.
+/// An encoder of batches in link form, which refers to earlier messages on the link.
 ///
-/// One writer serves all links that have the same history since the same author message.
+/// Implements SYN-28.
+///
+/// One writer can serve several links if they had the same messages since the last author message.
 public struct LinkBatchWriter: Sendable {
   private var aliases: [Incarnation: Int] = [:]
   private var milliseconds: UInt64 = 0
@@ -10,18 +12,20 @@ public struct LinkBatchWriter: Sendable {
   /// Creates a writer for new links.
   public init() {}
 
-  /// An author message was sent, so later batches do not refer to earlier messages.
+  /// Starts again after an author message: later batches do not refer to earlier messages.
   public mutating func beginAuthor() { self = LinkBatchWriter() }
 
   /// Whether no batch was written since the last author message.
   var isFresh: Bool { aliases.isEmpty && milliseconds == 0 }
 
-  /// Returns whether there is room for the incarnations that a batch names; otherwise send an author message first.
+  /// Returns whether there is room for the incarnations that a batch refers to.
+  ///
+  /// If not, send an author message first.
   func hasNames(for batch: EncodedBatch) -> Bool {
     aliases.count + batch.others.count <= LinkBatchReader.aliasLimit
   }
 
-  /// Returns the content of the message with the next batch, without the kind.
+  /// Returns the content of the message for the next batch, without the message kind.
   public mutating func encode(_ batch: EncodedBatch) -> [UInt8] {
     let operations = batch.bytes[batch.operationsOffset...]
     let time = batch.batch.time
@@ -45,11 +49,13 @@ public struct LinkBatchWriter: Sendable {
   }
 }
 
-/// Reads the batches of one link; implements SYN-28.
+/// A decoder of the batches on one link.
 ///
-/// After an error the link must be closed, and its reader must not be used again.
+/// Implements SYN-28.
+///
+/// After an error, close the link and do not use the decoder again.
 public struct LinkBatchReader: Sendable {
-  /// The maximum number of incarnations that a link may name after an author message.
+  /// The maximum number of incarnations that batches may refer to after an author message.
   static let aliasLimit = 1 << 16
 
   private var named: [Incarnation] = []
@@ -61,17 +67,18 @@ public struct LinkBatchReader: Sendable {
   /// Creates a reader for a new link.
   public init() {}
 
-  /// An author message arrived: the next batch is by that incarnation and follows that operation, and later
-  /// batches do not refer to earlier messages.
+  /// Starts again after an author message: later batches do not refer to earlier messages.
+  ///
+  /// The next batch is by `author` and follows the operation `lastSequence`.
   public mutating func beginAuthor(_ author: Incarnation, lastSequence: UInt64) {
     self = LinkBatchReader()
     self.author = author
     self.lastSequence = lastSequence
   }
 
-  /// Reads the next batch from the bytes of a message, which has its content at `offset`.
+  /// Decodes the next batch from the content of a message, which begins at `offset`.
   /// - Throws: `CodecError` unless the bytes are the canonical encoding of a legal batch, and an author message
-  ///   came before.
+  ///   preceded them.
   public mutating func decode(
     _ bytes: [UInt8],
     from offset: Int

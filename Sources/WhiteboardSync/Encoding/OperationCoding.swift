@@ -1,23 +1,27 @@
 import Whiteboard
 
-/// The coding state between two operations of a batch, the same for writers and readers (SYN-22).
+/// The coding state between two operations of a batch, which encoders and decoders share (SYN-22).
 private struct OperationContext {
-  /// The property number and shape of the previous operation; a fixed default for the first one.
+  /// The property number and value shape of the previous operation.
+  ///
+  /// For the first operation, it has a fixed default.
   var tag = UInt64(Property.position.number) << 3 | UInt64(Value.pair(0, 0).shape)
   /// The object of the previous operation.
   var object: ObjectID?
   var pair = LastPair()
 }
 
-/// Writes the operations of one batch.
+/// An encoder of the operations of one batch.
 struct OperationEncoder {
   private(set) var writer = ByteWriter()
-  /// The other incarnations that the operations name, in the order of first use.
+  /// The incarnations other than the author that the operations refer to, in the order of first use.
   private(set) var others: [Incarnation] = []
   private var table: IncarnationTable
   private var context = OperationContext()
 
-  /// Creates an encoder for a batch that names these incarnations; references depend on their number.
+  /// Creates an encoder for a batch.
+  ///
+  /// It collects all incarnations first, because the encoded references depend on their number.
   init(_ batch: Batch) {
     table = IncarnationTable([batch.author])
     for operation in batch.operations {
@@ -28,7 +32,7 @@ struct OperationEncoder {
     others = Array(table.incarnations.dropFirst())
   }
 
-  /// Writes the operation with that dot.
+  /// Encodes the operation that has this dot.
   mutating func write(_ operation: Operation, as dot: Dot) {
     let tag = UInt64(operation.property.number) << 3 | UInt64(operation.value.shape)
     if operation.object == context.object {
@@ -53,7 +57,9 @@ struct OperationEncoder {
     }
   }
 
-  /// Returns the number of an object, at most 2^49 times 12,289; twice that number fits in 64 bits (SYN-23).
+  /// Returns the number that encodes an object (SYN-23).
+  ///
+  /// It is at most 2^49 times 12,289, so that twice the number fits in 64 bits.
   private mutating func number(of object: ObjectID, as dot: Dot) -> UInt64 {
     guard object.dot != dot else { return 0 }
     let index = UInt64(table.index(of: object.dot.incarnation))
@@ -73,16 +79,18 @@ struct OperationEncoder {
   }
 }
 
-/// Reads the operations of one batch, in their canonical encoding.
+/// A decoder of the operations of one batch, which accepts only the canonical encoding.
 struct OperationDecoder {
   private let author: Incarnation
   private let others: [Incarnation]
   private let incarnations: UInt64
-  /// The number of incarnations in `others` that were used so far, in order.
+  /// The number of incarnations in `others` that were used so far.
+  ///
+  /// They must be used in order.
   private var used: UInt64 = 0
   private var context = OperationContext()
 
-  /// Reads that number of operations, which must fill the remaining bytes.
+  /// Decodes `count` operations, which must fill the remaining bytes.
   static func batch(
     author: Incarnation,
     first: UInt64,
@@ -140,7 +148,7 @@ struct OperationDecoder {
     return Operation(object, property, value)
   }
 
-  /// Reads the object of an operation, and puts its tag into the context.
+  /// Decodes the object of an operation, and stores the tag of the operation in the context.
   private mutating func object(
     _ head: UInt64,
     _ own: Dot,

@@ -1,40 +1,42 @@
 import Whiteboard
 
-/// A reliable message between replicas; implements SYN-10 to SYN-16.
+/// A reliable message between replicas.
+///
+/// Implements SYN-10 to SYN-16.
 package enum SyncMessage: Hashable, Sendable {
-  /// The kind of a batch.
+  /// The kind byte of a batch.
   package static let batchKind: UInt8 = 0x01
-  /// The kind of a message of the application.
+  /// The kind byte of a message of the application.
   static let applicationKind: UInt8 = 0x10
 
-  /// The next batch of the sender in link form, whose meaning depends on earlier messages.
+  /// The next batch of the sender in link form, which refers to earlier messages.
   case batch([UInt8])
-  /// Requests the changes that are not in the context of the sender.
+  /// A request for the changes that are not in the context of the sender.
   case request(CatchUpRequest)
-  /// Answers the request with this number: the sender has no other changes.
+  /// The answer to the request with this number if the sender has no changes that the receiver lacks.
   case nothingLacking(UInt64)
-  /// Reports the context of the sender.
+  /// A report of the sender's context.
   case state(ReplicaReport)
   /// Requests an asset.
   case assetRequest(AssetID)
-  /// Reports that the sender cannot send a requested asset.
+  /// A report that the sender cannot send a requested asset.
   case assetUnavailable(AssetID)
-  /// The author of all following messages on this link.
+  /// The introduction of the author of all following batches on this link.
   case author(AuthorMessage)
-  /// The signed head of the chain of the sender's batches.
+  /// The signed head of the sender's chain of batches.
   case head(SignedHead)
-  /// The display name and icon of the sender.
+  /// The display name and the icon of the sender.
   case profile(MemberProfile)
-  /// A grant for the receiver, encoded without its holder (AUT-11).
+  /// A grant for the receiver. The encoding omits the holder (AUT-11).
   case grant([UInt8])
   /// A revocation of the rights of a member.
   case revocation([UInt8])
-  /// The record of an author whose object a following batch purges (SYN-48).
+  /// The record of an author. A later batch purges an object of this author (SYN-48).
   case record([UInt8])
-  /// Bytes of the application.
+  /// Bytes that the application sends.
   case application([UInt8])
 
-  /// Returns the bytes of the message.
+  /// Returns the encoded message.
   package func encode() -> [UInt8] {
     var writer = ByteWriter()
     switch self {
@@ -92,8 +94,8 @@ package enum SyncMessage: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// Reads a message.
-  /// - Returns: Nil for an unknown kind that may be skipped.
+  /// Decodes a message.
+  /// - Returns: The message; nil if its kind is unknown and may be skipped.
   /// - Throws: `CodecError` unless the bytes are the canonical encoding of a known kind.
   package static func decode(_ bytes: [UInt8]) throws(CodecError) -> SyncMessage? {
     var reader = ByteReader(bytes)
@@ -131,11 +133,11 @@ package enum SyncMessage: Hashable, Sendable {
   }
 }
 
-/// The author of the following batches on a link, and the head of its chain (AUT-5).
+/// The introduction of the author of the following batches on a link (AUT-5).
 package struct AuthorMessage: Hashable, Sendable {
   /// The encoded author record, which the receiver must verify.
   package let record: [UInt8]
-  /// The signed head of the chain before the next batch.
+  /// The signed head of the author's chain before the next batch.
   package let head: SignedHead
 
   package init(record: [UInt8], head: SignedHead) {
@@ -153,12 +155,12 @@ package struct AuthorMessage: Hashable, Sendable {
 
 /// The display name and icon of a member.
 package struct MemberProfile: Hashable, Sendable {
-  /// The maximum number of bytes of an icon.
+  /// The maximum number of bytes in an icon.
   package static let iconBytes = 16
 
   /// The display name.
   package let name: String
-  /// One emoji, or an empty string.
+  /// The icon: one emoji, or an empty string.
   package let icon: String
 
   package init(name: String, icon: String) {
@@ -169,7 +171,7 @@ package struct MemberProfile: Hashable, Sendable {
   fileprivate init(_ reader: inout ByteReader) throws(CodecError) {
     name = try Self.text(upTo: BoardLimits.nameBytes, "name", &reader)
     icon = try Self.text(upTo: Self.iconBytes, "icon", &reader)
-    // Later versions may add fields.
+    // Ignore further bytes, because later versions may add fields.
   }
 
   private static func text(
@@ -187,9 +189,11 @@ package struct MemberProfile: Hashable, Sendable {
 
 /// A request for the changes that a replica lacks.
 package struct CatchUpRequest: Hashable, Sendable {
-  /// The number of the request, which counts those of this sender to this receiver from 1.
+  /// The number of the request.
+  ///
+  /// Each sender counts its requests to each receiver from 1.
   package let number: UInt64
-  /// The buckets whose cells must all be sent, one bit for each bucket; 0 unless this is a repair.
+  /// The buckets whose cells must all be sent, one bit for each bucket; 0 unless the request is for a repair.
   package let buckets: UInt16
   /// The context of the replica that sends the request.
   package let context: Context
@@ -210,14 +214,15 @@ package struct CatchUpRequest: Hashable, Sendable {
   }
 }
 
-/// The regular report of a replica.
+/// A report that replicas send regularly.
 package struct ReplicaReport: Hashable, Sendable {
   /// The first 8 bytes of the SHA-256 of the sender's context in its binary form.
   package let contextHash: UInt64
-  /// The sender's latest request to the receiver whose answer it has applied; 0 in a report that goes to several
-  /// members.
+  /// The number of the sender's latest request to the receiver whose answer the sender has applied.
+  ///
+  /// It is 0 in a report to several members.
   package let applied: UInt64
-  /// The sum of each bucket of the sender's board, or an empty array (SYN-41).
+  /// The sum of each bucket of the sender's board (SYN-41); empty in a report without sums.
   package let sums: [UInt64]
 
   /// The number of sums in a report that contains sums.
@@ -248,17 +253,19 @@ package struct ReplicaReport: Hashable, Sendable {
   }
 }
 
-/// A datagram between replicas, which may be lost; implements SYN-30 to SYN-34.
+/// A datagram between replicas, which may be lost.
+///
+/// Implements SYN-30 to SYN-34.
 package enum SyncDatagram: Hashable, Sendable {
-  /// The presence of the sender; `counter` grows with each message. `wall` is the reading of its
-  /// wall clock, if it sends one.
+  /// The presence of the sender. `counter` increases with each datagram. `wall` is the time of the sender's
+  /// wall clock, if it is included.
   case presence(counter: UInt64, Presence, wall: UInt64? = nil)
-  /// Some points of a stroke that may not be committed yet.
+  /// Points of a stroke that may not be committed yet.
   case preview(stroke: ObjectID, first: Int, points: [InkPoint])
-  /// Bytes of the application.
+  /// Bytes that the application sends.
   case application([UInt8])
 
-  /// Returns the bytes of the datagram.
+  /// Returns the encoded datagram.
   package func encode() -> [UInt8] {
     var writer = ByteWriter()
     switch self {
@@ -279,8 +286,8 @@ package enum SyncDatagram: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// Reads a datagram.
-  /// - Returns: Nil for an unknown kind that may be skipped.
+  /// Decodes a datagram.
+  /// - Returns: The datagram; nil if its kind is unknown and may be skipped.
   /// - Throws: `CodecError` if the bytes of a known kind are malformed.
   package static func decode(_ bytes: [UInt8]) throws(CodecError) -> SyncDatagram? {
     var reader = ByteReader(bytes)

@@ -2,14 +2,14 @@ import Whiteboard
 
 /// The incarnations that a batch or an answer refers to by index.
 struct IncarnationTable {
-  /// Up to this number, comparing with each incarnation is faster than hashing.
+  /// The number of incarnations up to which a linear search is faster than hashing.
   static let few = 8
 
   private(set) var incarnations: [Incarnation] = []
-  /// The index of each incarnation, if there are more than `few`.
+  /// The index of each incarnation; empty if there are at most `few`.
   private var indices: [Incarnation: Int] = [:]
 
-  /// Returns the index of an incarnation, and adds it if it is new.
+  /// Returns the index of an incarnation, which is added if it is new.
   mutating func index(of incarnation: Incarnation) -> Int {
     let known =
       incarnations.count <= Self.few
@@ -24,7 +24,7 @@ struct IncarnationTable {
     return incarnations.count - 1
   }
 
-  /// Creates a table of these incarnations, in this order.
+  /// Creates a table of the given incarnations, in the given order.
   init(_ incarnations: [Incarnation] = []) {
     self.incarnations = incarnations
     if incarnations.count > Self.few { addIndices() }
@@ -35,7 +35,9 @@ struct IncarnationTable {
   }
 }
 
-/// The last pair, from which the next one is encoded as a difference.
+/// The last pair.
+///
+/// The next pair is encoded as a difference from it.
 struct LastPair {
   private var x: Int32 = 0
   private var y: Int32 = 0
@@ -63,9 +65,9 @@ struct LastPair {
   }
 }
 
-/// The encoding of values in batches and answers.
+/// The binary format of values in batches and answers.
 enum ValueCoding {
-  /// Reads a value of any shape except a dot.
+  /// Decodes a value of any shape except a dot.
   static func read(
     shape: UInt8,
     _ reader: inout ByteReader,
@@ -89,7 +91,7 @@ enum ValueCoding {
     }
   }
 
-  /// Writes a value of any shape except a dot.
+  /// Encodes a value of any shape except a dot.
   static func write(_ value: Value, to writer: inout ByteWriter, _ pair: inout LastPair) {
     switch value {
     case .none, .dot: break
@@ -105,7 +107,7 @@ enum ValueCoding {
     }
   }
 
-  /// Returns the kind of qualifier that a property number has.
+  /// Returns the kind of qualifier that follows a property number.
   static func qualification(
     of number: UInt64
   ) throws(CodecError) -> (number: UInt16, Property.Qualification) {
@@ -116,7 +118,7 @@ enum ValueCoding {
     return (UInt16(number), qualification)
   }
 
-  /// Writes a sequence number as the difference from the last one.
+  /// Encodes a sequence number as the difference from the last one.
   static func sequence(
     after last: UInt64,
     _ reader: inout ByteReader
@@ -124,7 +126,7 @@ enum ValueCoding {
     try sequence(try reader.zigzag(), after: last)
   }
 
-  /// Returns the sequence number with this difference from the last one.
+  /// Decodes a sequence number from its difference from the last one.
   static func sequence(_ difference: Int64, after last: UInt64) throws(CodecError) -> UInt64 {
     let (sum, overflow) = Int64(last).addingReportingOverflow(difference)
     guard !overflow, sum >= 1, sum <= Int64(BoardLimits.sequence) else {

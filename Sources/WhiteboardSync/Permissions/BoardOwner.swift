@@ -1,21 +1,22 @@
 import Whiteboard
 
-/// The owner of a board; the id of the board is derived from it, so that every member can check it.
+/// The owner of a board.
 ///
-/// Implements AUT-9.
+/// The id of the board is computed from the owner's key and the salt, so that every member can verify the
+/// owner. Implements AUT-9.
 public struct BoardOwner: Hashable, Sendable {
-  /// The number of bytes of the salt.
+  /// The number of bytes in the salt.
   public static let saltBytes = 8
   /// The first bytes of the ids of owned boards.
   static let prefix: [UInt8] = [0x6F, 0x77]
   private static let domain = Array("whiteboard-owner-1\n".utf8)
 
-  /// The salt that distinguishes the boards of one owner.
+  /// The salt, which distinguishes several boards of one owner.
   public let salt: [UInt8]
   /// The owner's public key.
   public let key: [UInt8]
 
-  /// Creates the owner of a board from the salt, which has eight bytes, and the key.
+  /// Creates the owner of a board from a salt of eight bytes and the owner's key.
   public init(salt: [UInt8], key: [UInt8]) {
     precondition(
       salt.count == Self.saltBytes && key.count == AuthorRecord.keyBytes,

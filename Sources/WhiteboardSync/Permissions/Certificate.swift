@@ -4,7 +4,7 @@ import Whiteboard
 public struct Rights: Hashable, Sendable {
   /// The role of the holder: editor or relay.
   public let role: Role
-  /// Whether the holder may make others editors.
+  /// Whether the holder may make other members editors.
   public let mayGrant: Bool
 
   private static let grantBit: UInt8 = 0x10
@@ -23,7 +23,7 @@ public struct Rights: Hashable, Sendable {
 
   /// The rights of an editor.
   public static let editor = Rights(.editor, false)
-  /// The rights of a relay that may make others editors.
+  /// The rights of a relay that may make other members editors.
   public static let grantingRelay = Rights(.relay, true)
   /// The rights of the owner.
   static let owner = Rights(.relay, true)
@@ -39,8 +39,11 @@ public struct Rights: Hashable, Sendable {
   func allow(_ role: Role) -> Bool { !role.mayWrite || role == .editor || role == self.role }
 }
 
-/// A certificate that the owner of a board, or a member that may grant, signed for a member;
-/// implements AUT-10.
+/// A certificate that gives rights to a member.
+///
+/// It is signed by the owner of the board, or by another member that may grant rights.
+///
+/// Implements AUT-10.
 public struct Certificate: Hashable, Sendable {
   private static let domain = Array("whiteboard-certificate-1\n".utf8)
 
@@ -48,7 +51,9 @@ public struct Certificate: Hashable, Sendable {
   let holder: [UInt8]
   /// The rights of the holder.
   public let rights: Rights
-  /// Milliseconds since 1970 at the issuer; a revocation covers all certificates up to a serial.
+  /// The serial number: the time of issue by the issuer's clock, in milliseconds since 1970.
+  ///
+  /// A revocation covers all certificates up to a serial number.
   let serial: UInt64
   private let signature: [UInt8]
 
@@ -59,7 +64,7 @@ public struct Certificate: Hashable, Sendable {
     self.signature = signature
   }
 
-  /// Makes a certificate, and signs it or requests the signature.
+  /// Creates a certificate, and signs it or requests the signature.
   static func make(
     for holder: [UInt8],
     _ rights: Rights,
@@ -74,7 +79,7 @@ public struct Certificate: Hashable, Sendable {
     )
   }
 
-  /// Reads a certificate for a known holder.
+  /// Decodes a certificate for a known holder.
   init(for holder: [UInt8], _ reader: inout ByteReader) throws(CodecError) {
     self.holder = holder
     guard let rights = Rights(byte: try reader.byte()) else { throw .reserved("rights") }
@@ -84,14 +89,14 @@ public struct Certificate: Hashable, Sendable {
     signature = try reader.take(AuthorRecord.signatureBytes)
   }
 
-  /// Writes the certificate without its holder.
+  /// Encodes the certificate without its holder.
   func write(to writer: inout ByteWriter) {
     writer.byte(rights.byte)
     writer.fixed64(serial)
     writer.raw(signature)
   }
 
-  /// Returns whether the owner of the key `issuer` signed it.
+  /// Returns whether the owner of the key `issuer` signed the certificate.
   func isSigned(by issuer: [UInt8], on board: BoardID, _ verifier: any SignatureVerifier) -> Bool {
     verifier.isValid(signature, of: Self.text(holder, rights, serial, board), by: issuer)
   }

@@ -2,18 +2,20 @@ import Whiteboard
 
 /// The chain of certificates from the owner of a board to a member.
 ///
-/// It has no certificate for the owner, one that the owner signed, or a second one that the holder of the first
-/// signed. Implements AUT-11.
+/// The owner's own grant has no certificates. The first certificate is signed by the owner. A second
+/// certificate is signed by the holder of the first. Implements AUT-11.
 public struct Grant: Hashable, Sendable {
-  /// The maximum number of certificates.
+  /// The maximum number of certificates in a grant.
   static let certificateLimit = 2
 
   /// The owner of the board.
   public let owner: BoardOwner
-  /// The certificates, the owner's first.
+  /// The certificates.
+  ///
+  /// The first one is signed by the owner.
   public let certificates: [Certificate]
 
-  /// Creates the owner's own grant.
+  /// Creates the grant of the owner itself, which has no certificates.
   public init(owner: BoardOwner) { self.init(owner, []) }
 
   init(_ owner: BoardOwner, _ certificates: [Certificate]) {
@@ -21,7 +23,7 @@ public struct Grant: Hashable, Sendable {
     self.certificates = certificates
   }
 
-  /// Reads the grant of a known holder.
+  /// Decodes the grant of a known holder.
   init(
     for holder: [UInt8],
     upTo limit: Int = certificateLimit,
@@ -38,14 +40,14 @@ public struct Grant: Hashable, Sendable {
     self.certificates = certificates
   }
 
-  /// Reads the grant of a known holder that fills `bytes`.
+  /// Decodes the grant of a known holder, which must fill `bytes`.
   init(for holder: [UInt8], _ bytes: [UInt8]) throws(CodecError) {
     var reader = ByteReader(bytes)
     try self.init(for: holder, &reader)
     try reader.finish()
   }
 
-  /// Writes the grant without its holder.
+  /// Encodes the grant without its holder.
   func write(to writer: inout ByteWriter) {
     owner.write(to: &writer)
     writer.byte(UInt8(certificates.count))
@@ -62,13 +64,13 @@ public struct Grant: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// Returns the rights that the grant gives to the owner of a key, if any.
+  /// Returns the rights that the grant gives to the owner of a key; nil if it gives none.
   func rights(of key: [UInt8]) -> Rights? {
     guard let last = certificates.last else { return key == owner.key ? .owner : nil }
     return last.holder == key ? last.rights : nil
   }
 
-  /// Throws if the grant is for another board, or a certificate is not valid.
+  /// Throws an error if the grant is for another board, or if a certificate in it is not valid.
   func verify(board: BoardID, with verifier: any SignatureVerifier) throws(ReplicaError) {
     guard verifier.isKey(owner.key), certificates.allSatisfy({ verifier.isKey($0.holder) }) else {
       throw .wrongKey
@@ -76,7 +78,7 @@ public struct Grant: Hashable, Sendable {
     guard owner.board == board else { throw .notOwner }
     var issuer = (key: owner.key, rights: Rights.owner)
     for (index, certificate) in certificates.enumerated() {
-      // Only the owner can give the right to grant; other issuers can only make editors.
+      // Only the owner can give the right to grant. Other issuers can only make members editors.
       guard issuer.rights.mayGrant,
         index == 0 || certificate.rights == .editor
       else { throw .notGranted }

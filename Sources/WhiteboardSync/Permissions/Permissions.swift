@@ -1,26 +1,25 @@
 import Whiteboard
 
-/// The numbers of refused changes, by reason.
+/// The numbers of changes that were refused, by reason.
 public struct Refusals: Hashable, Sendable {
   /// Batches of viewers.
   public internal(set) var viewer = 0
-  /// Batches and answers of members whose rights were revoked.
+  /// The number of batches and answers from members whose rights were revoked.
   public internal(set) var revoked = 0
 
   /// No refusals.
   public init() {}
 }
 
-/// The terms of a member's admission.
+/// The rights with which a member was admitted.
 private struct Admission {
-  /// The rights; nil for a viewer.
+  /// The rights of the member; nil for a viewer.
   let rights: Rights?
   /// Whether a user chose these rights explicitly.
   let isChosen: Bool
 }
 
-/// The rights on an owned board: grants and revocations, the local ones and those of other members (AUT-9
-/// to AUT-15).
+/// The rights on an owned board: local and received grants and revocations (AUT-9 to AUT-15).
 final class Permissions {
   private let board: Board
   private let author: Author
@@ -33,15 +32,15 @@ final class Permissions {
   private let strokes: StrokeSharing
   private let outbox: Outbox
 
-  /// The revocations on this board.
+  /// All revocations on this board.
   private(set) var revocations = Revocations()
-  /// The rights for which members were admitted.
+  /// The rights with which members were admitted.
   private var admissions: [MemberID: Admission] = [:]
-  /// The last grant that a document contained, whichever member it is for.
+  /// The last grant in the restored document, even if it is not for the local member.
   private var restoredGrant: Grant?
-  /// The local revocations whose signatures are missing.
+  /// The local revocations that still lack their signatures.
   private var unsignedRevocations: [SigningID: Revocation] = [:]
-  /// The numbers of refused changes.
+  /// The numbers of changes that were refused.
   private(set) var refusals = Refusals()
 
   init(
@@ -68,10 +67,10 @@ final class Permissions {
     self.outbox = outbox
   }
 
-  /// Whether the board has an owner, who decides which members may write.
+  /// Whether the board has an owner that decides which members may write.
   var isOwned: Bool { author.board.isOwned }
 
-  /// Whether a member may make others editors, as far as its record here shows.
+  /// Returns whether a member may make other members editors, according to the record that this replica has.
   func mayGrant(_ member: MemberID) -> Bool {
     author.grant?.owner.member == member
       || peers[member]?.link.record?.certificates.contains { $0.holder == member && $0.mayGrant }
@@ -83,12 +82,12 @@ final class Permissions {
 
   // MARK: - Admitting and revoking
 
-  /// Sets the rights for which a member was admitted, and grants them when the member is joined.
+  /// Sets the rights with which a member was admitted, and grants them when the member joins.
   ///
   /// - Parameters:
   ///   - member: The member.
   ///   - rights: The rights; nil for a viewer.
-  ///   - isChosen: Whether a user chose these rights. Otherwise they do not replace chosen rights, and a member
+  ///   - isChosen: Whether a user chose these rights. If not, the rights do not replace chosen ones. A member
   ///     whose rights were revoked becomes a viewer, so that it does not regain them by joining again.
   ///   - now: The time.
   func admit(_ member: MemberID, for rights: Rights?, isChosen: Bool, _ now: Moment) {
@@ -102,13 +101,15 @@ final class Permissions {
     sendGrant(to: member, now)
   }
 
-  /// Whether the local author may revoke the rights of a member, and there is room for it.
+  /// Returns whether the local author may revoke the rights of a member, and there is room for the revocation.
   func mayRevoke(_ member: MemberID) -> Bool {
     guard author.mayGrant, let owner = author.grant?.owner else { return false }
     return owner.member != member && member != author.member && !revocations.isFull
   }
 
-  /// Revokes the rights of a member; its changes that arrived here remain valid.
+  /// Revokes the rights of a member.
+  ///
+  /// Changes that have already arrived on this replica remain valid.
   /// - Returns: Whether the revocation is valid.
   func revoke(_ member: MemberID, _ now: Moment) -> Bool {
     var serial = now.wall
@@ -136,7 +137,9 @@ final class Permissions {
     return revocations.contains(revocation.value)
   }
 
-  /// A missing signature was made; if it is that of a revocation, the revocation takes effect.
+  /// Fills in a requested signature if it belongs to a revocation.
+  ///
+  /// The revocation then takes effect.
   func didSign(_ id: SigningID, _ signature: [UInt8], _ now: Moment) {
     guard var revocation = unsignedRevocations.removeValue(forKey: id) else { return }
     revocation.fill(signature)
@@ -149,13 +152,13 @@ final class Permissions {
     sendGrant(to: revocation.member, now)
   }
 
-  /// Sends a member the grant for which it was admitted, once for each of its incarnations.
+  /// Sends a member the grant with which it was admitted, once for each incarnation of the member.
   ///
   /// A viewer receives a grant without rights. A member that already has the rights receives nothing.
   func sendGrant(to member: MemberID, _ now: Moment) {
     guard author.mayGrant, let admission = admissions[member], let peer = peers[member],
       let record = peer.link.record, peer.granted != record.incarnation, let grant = author.grant,
-      // A new grant must not be one that the revocation covers.
+      // A pending revocation would also cover a grant that is made now.
       !unsignedRevocations.values.contains(where: { $0.member == member })
     else { return }
     peer.granted = record.incarnation
@@ -174,17 +177,19 @@ final class Permissions {
 
   // MARK: - The local rights
 
-  /// Whether a grant is that of the board's owner, and the local author is the owner.
+  /// Returns whether a grant is that of this board's owner, and the owner is the local author.
   ///
   /// The id of a board determines its owner.
   func isOwners(_ grant: Grant) -> Bool {
     grant.owner.board == author.board && author.rights(in: grant) == .owner
   }
 
-  /// Makes the local author the owner of the board; the grant is its own and is better.
+  /// Makes the local author the owner of the board.
+  ///
+  /// The caller has checked that the grant is better than the current one.
   func own(_ grant: Grant, _ now: Moment) { storeAndAdopt(grant, now) }
 
-  /// Checks a grant for the local author that a member sent, and returns it.
+  /// Checks a grant that a member sent for the local author, and returns the grant.
   func checkGrant(_ bytes: [UInt8]) throws(ReplicaError) -> Grant {
     guard isOwned else { throw .malformed(.reserved("kind")) }
     let grant: Grant
@@ -197,7 +202,7 @@ final class Permissions {
     return grant
   }
 
-  /// A member sent a grant for the local author, which was checked.
+  /// Handles a checked grant for the local author.
   func receive(_ grant: Grant, _ now: Moment) {
     if isBetter(grant) {
       storeAndAdopt(grant, now)
@@ -206,7 +211,7 @@ final class Permissions {
     }
   }
 
-  /// Whether a grant gives the local author new rights.
+  /// Returns whether a grant gives the local author better rights than the current grant.
   func isBetter(_ grant: Grant) -> Bool {
     guard let new = author.rights(in: grant), !revocations.takeBack(grant) else { return false }
     guard let old = author.grant.flatMap({ author.rights(in: $0) }) else { return true }
@@ -218,7 +223,7 @@ final class Permissions {
     adopt(grant, now)
   }
 
-  /// Continues with another grant under a new incarnation, because the role of an incarnation is fixed.
+  /// Switches to another grant and a new incarnation, because an incarnation cannot change its role.
   private func adopt(_ grant: Grant, _ now: Moment) {
     publisher.sendHead(now)
     author.adopt(grant)
@@ -231,7 +236,7 @@ final class Permissions {
 
   // MARK: - Revocations
 
-  /// Checks a revocation that a member sent, and returns it.
+  /// Checks a revocation that a member sent, and returns the revocation.
   func checkRevocation(_ bytes: [UInt8]) throws(ReplicaError) -> Revocation {
     guard isOwned else { throw .malformed(.reserved("kind")) }
     let revocation: Revocation
@@ -240,22 +245,22 @@ final class Permissions {
     } catch {
       throw .malformed(error)
     }
-    // A known revocation was verified before.
+    // A known revocation was already verified.
     if !revocations.contains(revocation) {
       try revocation.verify(board: author.board, with: verifier)
     }
     return revocation
   }
 
-  /// A member sent a revocation, which was checked.
+  /// Handles a checked revocation that a member sent.
   func receive(_ revocation: Revocation, from member: MemberID, _ now: Moment) {
     insert(revocation, from: member, now)
   }
 
-  /// Applies and stores a revocation, and forwards it so that it reaches all connected members.
+  /// Applies and stores a revocation, and forwards it to all other connected members.
   private func insert(_ revocation: Revocation, from member: MemberID?, _ now: Moment) {
     guard revocations.insert(revocation) else { return }
-    // An earlier admission no longer holds.
+    // The revocation replaces an earlier admission of the member.
     if member != nil { admissions.removeValue(forKey: revocation.member) }
     store(AnswerMerging.revocation, revocation.bytes)
     outbox.send(.revocation(revocation.bytes), to: peers.members.filter { $0 != member })
@@ -267,41 +272,48 @@ final class Permissions {
     }
   }
 
-  /// Sends a newcomer all revocations.
+  /// Sends all revocations to a new member.
   func sendRevocations(to member: MemberID, _ now: Moment) {
     guard !revocations.isEmpty else { return }
-    // The board of the newcomer may contain revoked changes.
+    // The board of the new member may contain revoked changes.
     reports.expectDifferences(now)
     for revocation in revocations.all { outbox.send(.revocation(revocation.bytes), to: member) }
   }
 
-  /// Returns whether the rights of an author were revoked, so that its answers do not count.
+  /// Returns whether the rights of an author were revoked.
+  ///
+  /// Answers of such an author do not count.
   func isRevoked(_ record: AuthorRecord) -> Bool { revocations.limit(of: record) != nil }
 
-  /// Returns whether an author's answer counts, and counts the refusal if it does not.
+  /// Returns whether an author's answer counts.
+  ///
+  /// If not, the refusal is counted.
   func admitsAnswer(by record: AuthorRecord) -> Bool {
     guard isRevoked(record) else { return true }
-    // The author may not have received the revocation yet.
+    // The author may not have received the revocation yet, so this is not a protocol violation.
     refusals.revoked += 1
     return false
   }
 
-  /// Counts a change that a viewer sent.
+  /// Counts the refusal of a change that a viewer sent.
   func viewerWasRefused() { refusals.viewer += 1 }
 
-  /// Returns whether a batch that arrived on a link counts, and counts the refusal if it does not.
+  /// Returns whether a batch from a link counts.
+  ///
+  /// If not, the refusal is counted.
   func admitsBatch(_ batch: Batch, from link: LinkChainVerifier) -> Bool {
     guard !revocations.isEmpty, let record = link.record,
       let limit = revocations.limit(of: record)
     else { return true }
     if board.state.limits[record.incarnation] != limit { limitBoard() }
     if batch.firstSequence <= limit { return true }
-    // The author may not have received the revocation yet.
+    // The author may not have received the revocation yet, so this is not a protocol violation.
     refusals.revoked += 1
     return false
   }
 
-  /// Excludes revoked changes from the board, for the known incarnations and for `more`.
+  /// Removes revoked changes from the board: those by all known incarnations, and those by the authors in
+  /// `more`.
   func limitBoard(for more: some Sequence<AuthorRecord> = EmptyCollection()) {
     guard !revocations.isEmpty else { return }
     var limits: [Incarnation: UInt64] = [:]
@@ -314,7 +326,7 @@ final class Permissions {
     board.limit(limits)
   }
 
-  /// Updates the role of a member from its record, and reports a new role.
+  /// Updates the role of a member from its record, and reports the role if it changed.
   func updateRole(of member: MemberID) {
     guard let peer = peers[member], let record = peer.link.record else { return }
     peer.link.isRevoked = revocations.limit(of: record) != nil
@@ -337,26 +349,28 @@ final class Permissions {
     if revocations.insert(revocation) { limitBoard() }
   }
 
-  /// Restores a grant from a document, if it is valid and for the local author.
+  /// Restores a grant from a document, if the grant is valid and for the local author.
   func restore(_ grant: Grant) {
     noteRestored(grant)
     if isValid(grant), isBetter(grant) { author.adopt(grant) }
   }
 
-  /// Notes a grant from a document that is verified later, if it is for the local author.
+  /// Remembers a grant from a document.
+  ///
+  /// If it is for the local author, it is verified later.
   func noteRestored(_ grant: Grant) { restoredGrant = grant }
 
-  /// Returns whether a grant is for this board, and its certificates are valid.
+  /// Returns whether a grant is for this board, and all its certificates are valid.
   func isValid(_ grant: Grant) -> Bool {
     (try? grant.verify(board: author.board, with: verifier)) != nil
   }
 
-  /// Adopts a grant from a document that was verified after the board was restored.
+  /// Adopts a grant from a document, which was verified after the board had been restored.
   func adoptRestored(_ grant: Grant, _ now: Moment) {
     if isBetter(grant) { adopt(grant, now) }
   }
 
-  /// Derives the local role from the restored grant and revocations.
+  /// Sets the local role according to the restored grant and revocations.
   func applyRestoredRole() {
     guard isOwned else { return }
     if let grant = author.grant, revocations.takeBack(grant) {

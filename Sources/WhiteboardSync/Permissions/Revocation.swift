@@ -1,36 +1,42 @@
 import Whiteboard
 
-/// The revocation of a member's rights, signed by the owner of a board or a member that may grant.
+/// A revocation of a member's rights.
+///
+/// It is signed by the owner of the board, or by another member that may grant rights.
 ///
 /// Implements AUT-13.
 public struct Revocation: Hashable, Sendable {
   /// The maximum number of incarnations in a revocation.
   static let incarnationLimit = 4096
-  /// The maximum number of bytes of a revocation.
+  /// The maximum number of bytes in a revocation.
   static let byteLimit = 1 << 17
   private static let version: UInt8 = 1
   private static let domain = Array("whiteboard-revocation-1\n".utf8)
 
-  /// The board that it is for.
+  /// The board for which the revocation is valid.
   let board: BoardID
   /// The member whose rights are revoked.
   public let member: MemberID
-  /// The greatest serial of the revoked certificates.
+  /// The greatest serial number of the revoked certificates.
   let serial: UInt64
-  /// The last sequence that counts, for each incarnation; other incarnations do not count.
+  /// The last sequence number that still counts, for each incarnation.
+  ///
+  /// Changes by other incarnations do not count.
   let counted: [Incarnation: UInt64]
   /// The public key of the signer.
   let issuer: [UInt8]
   /// The grant of the signer.
   let grant: Grant
-  /// The content without the signature; equal revocations have equal content.
+  /// The content without the signature.
+  ///
+  /// Equal revocations have equal content.
   let body: [UInt8]
   private var signature: [UInt8]
 
   /// The encoded revocation.
   var bytes: [UInt8] { body + signature }
 
-  /// Makes a revocation, and signs it or requests the signature.
+  /// Creates a revocation, and signs it or requests the signature.
   static func make(
     of member: MemberID,
     through serial: UInt64,
@@ -44,7 +50,7 @@ public struct Revocation: Hashable, Sendable {
     return Signed(value: revocation, request: signature.request)
   }
 
-  /// Fills in the signature, which was missing.
+  /// Fills in the missing signature.
   mutating func fill(_ signature: [UInt8]) { self.signature = signature }
 
   private init(
@@ -76,7 +82,9 @@ public struct Revocation: Hashable, Sendable {
     self.grant = grant
   }
 
-  /// Reads a revocation; ``verify(board:with:)`` checks its content.
+  /// Decodes a revocation.
+  ///
+  /// ``verify(board:with:)`` checks its content.
   /// - Throws: `CodecError` unless the bytes are the canonical encoding.
   init(_ bytes: [UInt8]) throws(CodecError) {
     var reader = ByteReader(bytes)
@@ -107,10 +115,10 @@ public struct Revocation: Hashable, Sendable {
     try reader.finish()
   }
 
-  /// Whether the owner of the board signed it.
+  /// Whether the owner of the board signed the revocation.
   var isOwners: Bool { grant.certificates.isEmpty }
 
-  /// Throws if the revocation is for another board, or its issuer may not revoke these rights.
+  /// Throws an error if the revocation is for another board, or if its issuer may not revoke these rights.
   func verify(board: BoardID, with verifier: any SignatureVerifier) throws(ReplicaError) {
     guard self.board == board else { throw .wrongBoard }
     guard verifier.isKey(issuer) else { throw .wrongKey }
@@ -123,7 +131,9 @@ public struct Revocation: Hashable, Sendable {
     }
   }
 
-  /// Returns whether a certificate is revoked; only the owner can revoke one that gives the right to grant.
+  /// Returns whether a certificate is revoked.
+  ///
+  /// Only the owner can revoke a certificate that gives the right to grant.
   func takesBack(_ certificate: HeldCertificate) -> Bool {
     certificate.holder == member && certificate.serial <= serial
       && (isOwners || !certificate.mayGrant)

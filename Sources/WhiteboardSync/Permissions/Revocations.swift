@@ -1,29 +1,31 @@
 import Whiteboard
 
-/// All revocations of a board, whose effect does not depend on their order; implements AUT-14.
+/// All revocations on a board.
+///
+/// Their effect does not depend on their order. Implements AUT-14.
 struct Revocations {
-  /// The maximum number of revocations of a board.
+  /// The maximum number of revocations on a board.
   static let limit = 4096
 
   /// All revocations, in the order in which they arrived.
   private(set) var all: [Revocation] = []
   private var known: Set<Bytes32> = []
-  /// The effective revocations, by the member that they concern.
+  /// The effective revocations, by the member whose rights they revoke.
   private var counting: [MemberID: [Revocation]] = [:]
 
-  /// Whether there are none.
+  /// Whether there are no revocations.
   var isEmpty: Bool { all.isEmpty }
 
-  /// Whether there is no room for another one.
+  /// Whether there is no room for another revocation.
   var isFull: Bool { all.count >= Self.limit }
 
   /// Returns whether an equal revocation is known.
   func contains(_ revocation: Revocation) -> Bool { known.contains(.sha256(revocation.body)) }
 
-  /// Adds a revocation, whose signatures were verified.
+  /// Adds a verified revocation.
   ///
-  /// If the owner revokes the right to grant of another issuer, the revocations by that issuer become void.
-  /// - Returns: Whether it is new, and there was room.
+  /// If the owner revokes the right of another issuer to grant rights, revocations by that issuer become void.
+  /// - Returns: Whether the revocation is new and there was room for it.
   mutating func insert(_ revocation: Revocation) -> Bool {
     guard !isFull, known.insert(.sha256(revocation.body)).inserted else { return false }
     all.append(revocation)
@@ -38,7 +40,7 @@ struct Revocations {
     return true
   }
 
-  /// Returns the last sequence of an incarnation that counts; nil if all do.
+  /// Returns the last sequence number of an incarnation that counts; nil if no changes are revoked.
   func limit(of record: AuthorRecord) -> UInt64? {
     guard !counting.isEmpty else { return nil }
     var least: UInt64?
@@ -51,7 +53,7 @@ struct Revocations {
     return least
   }
 
-  /// Returns whether a certificate of a grant was revoked.
+  /// Returns whether any certificate of a grant was revoked.
   func takeBack(_ grant: Grant) -> Bool {
     grant.certificates.contains { certificate in
       let held = HeldCertificate(certificate)
@@ -59,6 +61,6 @@ struct Revocations {
     }
   }
 
-  /// Returns the greatest revoked serial of a member.
+  /// Returns the greatest serial number that was revoked for a member; nil if none was.
   func serial(of member: MemberID) -> UInt64? { counting[member]?.map(\.serial).max() }
 }

@@ -1,24 +1,27 @@
 import Whiteboard
 
-/// A finding about the wall clock of a member (SYN-43).
+/// The result of comparing a member's wall clock with other clocks (SYN-43).
 public struct ClockReport: Hashable, Sendable {
-  /// The kinds of findings.
+  /// The possible results of a comparison.
   public enum Finding: Hashable, Sendable {
     /// The clock differs from those of most members.
     case isOff
-    /// The clock differs from the local one, and it is not known which of them is wrong.
+    /// The clock differs from the local clock, and it is unknown which of them is wrong.
     case differs
     /// The clock agrees with the others again.
     case isRight
   }
 
-  /// The member with this clock; the local member for the local clock.
+  /// The member to which the clock belongs.
+  ///
+  /// It can be the local member.
   public let member: MemberID
   /// The result of the comparison.
   public let finding: Finding
-  /// The milliseconds by which the clock is ahead, negative if it is behind.
+  /// The time by which the clock is ahead, in milliseconds; negative if it is behind.
   ///
-  /// The clock is compared with most clocks, or, if it ``Finding/differs``, with the local clock.
+  /// The clock is compared with the majority of the clocks. If there is no majority (``Finding/differs``), it
+  /// is compared with the local clock.
   public let difference: Int64
 
   /// Creates a report from its parts.
@@ -29,26 +32,28 @@ public struct ClockReport: Hashable, Sendable {
   }
 }
 
-/// Measures how far the wall clock of one member is ahead of the local one.
+/// A measurement of how far a member's wall clock is ahead of the local wall clock.
 ///
-/// Each sample is the member's clock reading in a datagram minus the local monotonic clock on
-/// arrival. A sample is too low by the delay of the datagram, and never too high. The greatest of
-/// the last samples is therefore too low only by the shortest of these delays.
+/// Each sample is the wall-clock time in a datagram minus the local monotonic time when the datagram arrives.
+/// The delay of a datagram makes a sample too low. The greatest of the last samples is therefore the most
+/// accurate one.
 struct ClockSamples {
   /// The minimum interval between two samples, in milliseconds.
   static let interval: UInt64 = 900
-  /// How long after a member joined the comparison waits for its samples, in milliseconds.
+  /// The time after a member joined for which the comparison waits for samples, in milliseconds.
   static let timeout: UInt64 = 15_000
   /// The maximum number of samples.
   private static let limit = 8
-  /// The minimum number of samples, since datagrams that waited in a queue arrive together.
+  /// The minimum number of samples.
+  ///
+  /// Several are needed because datagrams that waited in a queue arrive together.
   private static let least = 4
 
   private var samples: [Int64] = []
   private var last: UInt64 = 0
 
-  /// Records a clock reading on its arrival.
-  /// - Returns: Whether the reading is a new sample; otherwise it only improved the last one.
+  /// Records the time of a member's wall clock when it arrives.
+  /// - Returns: Whether the time is a new sample. If not, it was merged into the last sample.
   mutating func note(wall: UInt64, at uptime: UInt64) -> Bool {
     let ahead = Int64(clamping: wall) - Int64(clamping: uptime)
     if let latest = samples.last, uptime < last + Self.interval {
@@ -61,7 +66,7 @@ struct ClockSamples {
     return true
   }
 
-  /// The milliseconds by which the clock is ahead of the local one; nil if there are too few
+  /// Returns the milliseconds by which the clock is ahead of the local wall clock; nil if there are too few
   /// samples.
   func difference(_ now: Moment) -> Int64? {
     guard samples.count >= Self.least, let ahead = samples.max() else { return nil }
@@ -69,9 +74,11 @@ struct ClockSamples {
   }
 }
 
-/// Finds members whose wall clock is far off, and reports each of them once (SYN-43).
+/// A comparison of all wall clocks, which reports each member whose clock is far off once (SYN-43).
 struct ClockComparison {
-  /// The maximum number of remembered findings; beyond it those of absent members are dropped.
+  /// The maximum number of remembered findings.
+  ///
+  /// If there are more, those of absent members are removed.
   private static let remembered = 256
 
   private let own: MemberID
@@ -80,8 +87,9 @@ struct ClockComparison {
 
   init(own: MemberID) { self.own = own }
 
-  /// Judges all clocks.
-  /// - Parameter differences: By how much the clock of each other member is ahead of the local one.
+  /// Compares all clocks.
+  /// - Parameter differences: The milliseconds by which the clock of each other member is ahead of the local
+  ///   clock.
   /// - Returns: The new reports, by ascending member.
   mutating func judge(_ differences: [MemberID: Int64]) -> [ClockReport] {
     guard !differences.isEmpty else { return [] }
@@ -99,7 +107,7 @@ struct ClockComparison {
       if difference.magnitude > BoardLimits.clockDifference {
         finding = majority == nil ? .differs : .isOff
       } else if difference.magnitude > BoardLimits.clockDifference / 2 {
-        // A clock that was far off is right again only well within the limit.
+        // A clock that was reported counts as right again only when it is well within the limit.
         finding = before
       }
       // Without a majority the local clock cannot be judged.

@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// A local stroke that is being drawn: its committed and pending points, and when they are sent.
+/// A local stroke that is being drawn: its committed and pending points, and the times when they are sent.
 struct LiveStroke {
   /// Milliseconds between commits.
   static let commitInterval: UInt64 = 250
@@ -20,7 +20,7 @@ struct LiveStroke {
 
   mutating func append(_ points: [InkPoint]) { pending += points }
 
-  /// When points are previewed or committed next; nil if none are pending.
+  /// The time when points are next previewed or committed; nil if no points are pending.
   var nextDeadline: UInt64? {
     guard let commit = commitDue else { return nil }
     return previewed < count ? min(commit, lastPreview + Self.previewInterval) : commit
@@ -31,7 +31,7 @@ struct LiveStroke {
     return pending.count >= BoardLimits.pointsPerChunk ? 0 : lastCommit + Self.commitInterval
   }
 
-  /// Whether the pending points must be committed now.
+  /// Returns whether the pending points must be committed now.
   func isCommitDue(_ now: UInt64) -> Bool { commitDue.map { now >= $0 } ?? false }
 
   mutating func didCommit(_ now: UInt64) {
@@ -40,7 +40,9 @@ struct LiveStroke {
     lastCommit = now
   }
 
-  /// Returns the preview that is due: the last points, including those of the previous preview.
+  /// Returns the next preview if it is due; nil otherwise.
+  ///
+  /// A preview contains the last pending points, including those that were already previewed.
   mutating func preview(_ now: UInt64) -> (first: Int, points: [InkPoint])? {
     guard previewed < count, !pending.isEmpty, now >= lastPreview + Self.previewInterval else {
       return nil

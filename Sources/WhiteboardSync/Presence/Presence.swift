@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// The pointer of a member, and the part of the board that it views (SYN-30, SYN-34).
+/// The pointer of a member, and the part of the board that the member views (SYN-30, SYN-34).
 public struct Presence: Hashable, Sendable {
   /// The part of the board that a member views.
   public struct View: Hashable, Sendable {
@@ -26,7 +26,7 @@ public struct Presence: Hashable, Sendable {
   }
 
   private let pointer: InkPoint?
-  /// Whether the pointer is a laser, which other members show brightly and with a short trail.
+  /// Whether the pointer is a laser, which other members show in a bright color and with a short trail.
   public let isLaser: Bool
   /// The visible part of the board; nil if it is unknown.
   public var view: View?
@@ -34,7 +34,9 @@ public struct Presence: Hashable, Sendable {
   /// The position of the pointer, rounded to 1/16 of a board unit; nil if it is hidden.
   public var cursor: Point? { pointer?.point }
 
-  /// Creates a presence; without a cursor there is no laser.
+  /// Creates a presence.
+  ///
+  /// If there is no cursor, `isLaser` is ignored.
   /// - Throws: `BoardError.outOfRange` if the cursor is outside the board.
   public init(cursor: Point?, isLaser: Bool = false, view: View? = nil) throws(BoardError) {
     let pointer = try cursor.map { (place) throws(BoardError) in try InkPoint(place) }
@@ -57,7 +59,7 @@ extension Presence {
   private static let laserFlag: UInt8 = 1
   private static let viewFlag: UInt8 = 2
   private static let clockFlag: UInt8 = 4
-  /// The greatest wall clock reading, in milliseconds.
+  /// The greatest time of a wall clock, in milliseconds.
   static let latestWall = BoardLimits.time >> 16
 
   func write(to writer: inout ByteWriter, wall: UInt64?) {
@@ -85,7 +87,7 @@ extension Presence {
     let view = try flags & viewFlag == 0 ? nil : View(&reader)
     let wall =
       try flags & clockFlag == 0 ? nil : reader.varint(upTo: latestWall, "presence")
-    // Later versions may add fields and flags.
+    // Ignore further bytes, because later versions may add fields and flags.
     let presence = Presence(pointer: pointer, isLaser: flags & laserFlag != 0, view: view)
     return (presence, wall)
   }

@@ -1,6 +1,8 @@
 import Whiteboard
 
-/// The presence and the wall clocks of the local member and of the others; nothing of it is stored (SYN-30).
+/// The presence and the wall clocks of all members.
+///
+/// They are not stored (SYN-30).
 final class PresenceTracker {
   private let board: Board
   private let peers: PeerTable
@@ -8,8 +10,8 @@ final class PresenceTracker {
   private let outbox: Outbox
   private var own = PresenceState()
   private var clocks: ClockComparison
-  /// Until when the set of present members stays as it is, unless something is heard; nil if it must be
-  /// determined again.
+  /// The time until which the set of present members stays the same if nothing arrives; nil if the set must be
+  /// computed again.
   private var presentUntil: UInt64?
 
   init(_ board: Board, _ peers: PeerTable, _ changes: ChangeReporter, _ outbox: Outbox) {
@@ -25,22 +27,22 @@ final class PresenceTracker {
   /// The local presence, as other members see it.
   var shown: Presence { own.shown }
 
-  /// Changes the local presence.
+  /// Changes the local presence, and sends it if it is due.
   func show(_ shown: Presence, _ now: Moment) {
     own.show(shown)
     sendIfDue(now)
   }
 
-  /// Sends the local presence if it is due.
+  /// Sends the local presence to all members if it is due.
   func sendIfDue(_ now: Moment) {
     guard !peers.isEmpty, let next = own.next(now, among: peers.count) else { return }
     outbox.send(next, to: peers.members)
   }
 
-  /// Sends a newcomer the local presence.
+  /// Sends the local presence to a new member.
   func send(to member: MemberID, _ now: Moment) { outbox.send(own.next(now), to: [member]) }
 
-  /// When ``sendIfDue(_:)`` or ``refresh(_:)`` has something to do.
+  /// The time when ``sendIfDue(_:)`` or ``refresh(_:)`` must be called next.
   var nextDeadline: UInt64 {
     var earliest = own.nextDeadline(among: peers.count)
     for (member, peer) in peers.entries where board.presentMembers.contains(member) {
@@ -51,16 +53,17 @@ final class PresenceTracker {
 
   // MARK: - Members
 
-  /// A message or datagram of a member arrived.
+  /// Records that a message or datagram of a member arrived.
   func heard(_ member: MemberID, _ now: Moment) {
     peers[member]?.lastHeard = now.uptime
     if !board.presentMembers.contains(member) { membersChanged() }
   }
 
-  /// A member has joined, left or introduced itself.
+  /// Requests that the set of present members be computed again, because a member joined, left or introduced
+  /// itself.
   func membersChanged() { presentUntil = nil }
 
-  /// A datagram with the presence of a member arrived.
+  /// Handles a datagram with the presence of a member.
   func receive(
     _ presence: Presence,
     counter: UInt64,
@@ -79,14 +82,14 @@ final class PresenceTracker {
   }
 
   private func receiveClock(_ wall: UInt64, _ counter: UInt64, of peer: PeerState, _ now: Moment) {
-    // A datagram that arrives late was delayed on the way, so its reading is too old.
+    // A datagram that arrives out of order was delayed, so its wall-clock time is too old.
     guard peer.presenceCounter == counter, peer.clock.note(wall: wall, at: now.uptime) else {
       return
     }
     var differences: [MemberID: Int64] = [:]
     for (member, peer) in peers.entries { differences[member] = peer.clock.difference(now) }
-    // Wait for the reading of a member that just joined, since it may decide the majority. After the
-    // timeout, a member without readings no longer holds up the comparison.
+    // Wait for samples of a member that has just joined, because they may change the majority. After the
+    // timeout, the comparison continues without them.
     let isEarly = peers.entries.contains {
       differences[$0.key] == nil && now.uptime < $0.value.joinedAt + ClockSamples.timeout
     }
@@ -94,7 +97,9 @@ final class PresenceTracker {
     for report in clocks.judge(differences) { outbox.append(.clock(report)) }
   }
 
-  /// Updates the set of present members on the board, before and after each input.
+  /// Updates the set of present members on the board.
+  ///
+  /// It is called before and after each input.
   func refresh(_ now: Moment) {
     if let presentUntil, now.uptime < presentUntil { return }
     var present: Set<MemberID> = []
@@ -110,36 +115,39 @@ final class PresenceTracker {
     board.presentIncarnations = incarnations
     guard present != board.presentMembers else { return }
     board.presentMembers = present
-    // A selection holds only while its member is present.
+    // A selection holds an object only while its member is present.
     changes.reportSelections()
   }
 }
 
-/// The local presence, and when it was sent.
+/// The local presence, and the time when it was last sent.
 struct PresenceState {
-  /// Milliseconds between two datagrams while nothing changes.
+  /// The time between two datagrams while nothing changes, in milliseconds.
   private static let idleInterval: UInt64 = 1000
-  /// Milliseconds between two datagrams while the presence changes.
+  /// The time between two datagrams while the presence changes, in milliseconds.
   private static let changeInterval: UInt64 = 33
-  /// The longest of each of these intervals, however many members there are.
+  /// The upper bounds of the two intervals, which otherwise grow with the number of members.
   private static let (longestIdleInterval, longestChangeInterval): (UInt64, UInt64) = (2000, 250)
 
   private(set) var shown = Presence()
   private var hasChanged = false
   private var lastSent: UInt64 = 0
-  /// The time at which the wall clock was sent last.
+  /// The time when the wall clock was last sent.
   private var lastTimed: UInt64?
   private var counter: UInt64 = 0
 
-  /// Changes the presence; if it is the same, the next datagram is not sent earlier.
+  /// Changes the presence.
+  ///
+  /// If it differs, the next datagram is sent earlier.
   mutating func show(_ new: Presence) {
     guard new != shown else { return }
     shown = new
     hasChanged = true
   }
 
-  /// When the next datagram is due; the interval grows with the number of members, because each of them
-  /// sends datagrams too (SYN-30).
+  /// Returns the time when the next datagram is due.
+  ///
+  /// The interval grows with the number of members, because each of them sends datagrams too (SYN-30).
   func nextDeadline(among members: Int) -> UInt64 {
     guard lastSent > 0 else { return 0 }
     let (least, most) =
@@ -149,8 +157,9 @@ struct PresenceState {
     return lastSent + min(least * UInt64(max(members, 8)) / 8, most)
   }
 
-  /// Returns the next datagram, whether one is due or not; about once a second it includes the wall
-  /// clock.
+  /// Returns the next datagram, even if none is due.
+  ///
+  /// About once a second, it includes the wall-clock time.
   mutating func next(_ now: Moment) -> SyncDatagram {
     counter += 1
     guard lastTimed.map({ now.uptime >= $0 + ClockSamples.interval }) ?? true else {

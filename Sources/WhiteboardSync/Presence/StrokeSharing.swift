@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// Strokes that are being drawn: the local ones, and the previews of those of members (SYN-31 to SYN-33).
+/// The strokes that are being drawn: local strokes, and previews of other members' strokes (SYN-31 to SYN-33).
 final class StrokeSharing {
   private let board: Board
   private let peers: PeerTable
@@ -21,8 +21,8 @@ final class StrokeSharing {
   /// Adds a stroke that has just been created.
   func begin(_ id: ObjectID, _ now: Moment) { strokes[id] = LiveStroke(now: now.uptime) }
 
-  /// Adds points to a local stroke; nothing is sent yet.
-  /// - Throws: `unknownObject` if no such stroke is being drawn here, `outOfRange`, `tooLong`.
+  /// Adds points to a local stroke without sending them.
+  /// - Throws: `unknownObject` if the stroke is not being drawn by this replica, `outOfRange`, `tooLong`.
   func extend(
     _ id: ObjectID,
     with points: [Point]
@@ -37,8 +37,8 @@ final class StrokeSharing {
     strokes[id] = stroke
   }
 
-  /// Returns a stroke that can be finished.
-  /// - Throws: `unknownObject` if no such stroke is being drawn here, `empty` if it has no points.
+  /// Returns a local stroke that is about to be finished.
+  /// - Throws: `unknownObject` if the stroke is not being drawn by this replica, `empty` if it has no points.
   func finishableStroke(_ id: ObjectID) throws(BoardError) -> LiveStroke {
     guard let stroke = strokes[id] else { throw .unknownObject(id) }
     guard stroke.count > 0 else { throw .empty }
@@ -51,12 +51,12 @@ final class StrokeSharing {
   /// Removes all local strokes, because the local role changed.
   func discardAll() { strokes = [:] }
 
-  /// Previews and commits the pending points of all local strokes whose deadline has passed.
+  /// Previews and commits the pending points of all local strokes, if they are due.
   func advanceAll(_ now: Moment) {
     for id in strokes.keys.sorted() { advance(id, now) }
   }
 
-  /// Previews and commits the pending points of a local stroke, if its deadline has passed.
+  /// Previews and commits the pending points of a local stroke, if they are due.
   func advance(_ id: ObjectID, _ now: Moment) {
     guard var stroke = strokes[id] else { return }
     if let preview = stroke.preview(now.uptime) {
@@ -72,7 +72,7 @@ final class StrokeSharing {
         }
         stroke.didCommit(now.uptime)
       } catch {
-        // The stroke was purged, or the board is full.
+        // The stroke was purged, or the board is full, so stop drawing the stroke.
         strokes[id] = nil
         return
       }
@@ -80,10 +80,10 @@ final class StrokeSharing {
     strokes[id] = stroke
   }
 
-  /// When ``advanceAll(_:)`` must be called next; nil if no stroke has pending points.
+  /// The time when ``advanceAll(_:)`` must be called next; nil if no stroke has pending points.
   var nextDeadline: UInt64? { strokes.values.compactMap(\.nextDeadline).min() }
 
-  /// The visible points of a stroke: the committed ones, then the previewed ones.
+  /// Returns the visible points of a stroke: the committed points, followed by the previewed points.
   func visibleInk(of id: ObjectID) -> [InkPoint] {
     guard let ink = board.snapshot(id)?.ink else { return [] }
     if let stroke = strokes[id] { return ink + stroke.pending }
@@ -92,14 +92,14 @@ final class StrokeSharing {
 
   // MARK: - Strokes of members
 
-  /// A member sent points of a stroke that it is drawing.
+  /// Handles a preview of a stroke that a member is drawing.
   func receivePreview(
     of stroke: ObjectID,
     first: Int,
     _ points: [InkPoint],
     from member: MemberID
   ) {
-    // Only the author of a stroke previews it, and only until it is finished or purged.
+    // Accept previews only from the author of a stroke, and only until the stroke is finished or purged.
     guard stroke.dot.incarnation == peers[member]?.link.record?.incarnation else { return }
     let isVisible = board.state.isVisible(stroke)
     var committed = 0
@@ -117,17 +117,17 @@ final class StrokeSharing {
     reportTail(of: stroke, committed: committed, member)
   }
 
-  /// A stroke was added or changed.
+  /// Updates the preview of a stroke that was added or changed.
   func strokeChanged(_ snapshot: ObjectSnapshot, from member: MemberID?) {
     guard let ink = snapshot.ink else { return }
     tails.committed(snapshot.id, count: ink.count, isFinished: snapshot.isFinished ?? false)
     if let member { reportTail(of: snapshot.id, committed: ink.count, member) }
   }
 
-  /// An object was removed.
+  /// Removes the preview of a stroke that was removed from the board.
   func objectRemoved(_ id: ObjectID) { tails.removed(id) }
 
-  /// A member has left; its strokes lose their previewed points.
+  /// Removes the previewed points of all strokes of a member that has left.
   func memberLeft(_ member: MemberID) {
     for stroke in tails.memberLeft(member) {
       guard let ink = board.snapshot(stroke)?.ink else { continue }

@@ -2,7 +2,8 @@ import Whiteboard
 
 /// The previewed points of other members' strokes that are not committed yet.
 ///
-/// Committed points replace previewed ones index by index. The visible part of a stroke never shrinks (SYN-32).
+/// Each committed point replaces the previewed point at the same index. The visible part of a stroke never
+/// shrinks (SYN-32).
 struct StrokeTails {
   private static let strokesPerMember = 32
   private static let points = 1024
@@ -15,7 +16,7 @@ struct StrokeTails {
   private var tails: [ObjectID: Tail] = [:]
 
   /// Adds previewed points.
-  /// - Returns: Whether the visible tail behind the `committed` points has grown.
+  /// - Returns: Whether more points are visible after the first `committed` points.
   mutating func received(
     _ stroke: ObjectID,
     first: Int,
@@ -32,14 +33,15 @@ struct StrokeTails {
     for (offset, point) in points.enumerated() {
       let index = first + offset
       guard index >= committed, index < committed + Self.points else { continue }
-      // The first point to arrive stays, so that visible points do not move until they are committed.
+      // If several previews contain a point, the first one counts, so that visible points do not move until
+      // they are committed.
       if tail.points[index] == nil { tail.points[index] = point }
     }
     tails[stroke] = tail
     return self.tail(of: stroke, committed: committed).count > before
   }
 
-  /// Returns the points that follow the `committed` ones without a gap.
+  /// Returns the previewed points that follow the first `committed` points without a gap.
   func tail(of stroke: ObjectID, committed: Int) -> [InkPoint] {
     guard let tail = tails[stroke] else { return [] }
     var result: [InkPoint] = []
@@ -47,7 +49,7 @@ struct StrokeTails {
     return result
   }
 
-  /// Removes the points that are committed now, or all of them if the stroke is finished.
+  /// Removes the previewed points that are now committed, or all of them if the stroke is finished.
   mutating func committed(_ stroke: ObjectID, count: Int, isFinished: Bool) {
     if isFinished {
       tails[stroke] = nil

@@ -9,7 +9,7 @@ final class ChangeReporter {
   private var deferred = DeferredChanges()
   /// The objects that the local member has selected.
   private var ownSelections: Set<ObjectID> = []
-  /// The reported holder of each selected object.
+  /// The holder that was last reported for each selected object.
   private var reportedHolders: [ObjectID: MemberID] = [:]
 
   init(_ board: Board, _ strokes: StrokeSharing, _ photos: PhotoSharing, _ outbox: Outbox) {
@@ -19,7 +19,7 @@ final class ChangeReporter {
     self.outbox = outbox
   }
 
-  /// Reports the new changes of the board, except for those that are deferred.
+  /// Reports the new changes of the board, except those that are deferred.
   func reportChanges(from member: MemberID?, _ now: Moment) {
     for change in board.takeChanges() {
       if deferred.append(change, of: board.state, from: member) { continue }
@@ -32,22 +32,22 @@ final class ChangeReporter {
     if let next = deferred.removeNext(now.uptime) { report(next.change, from: next.member, now) }
   }
 
-  /// When the next deferred change is reported, if any.
+  /// The time when the next deferred change is due; nil if there is none.
   var nextDeadline: UInt64? { deferred.nextDeadline }
 
-  /// Reports the holders of all selected objects that have changed.
+  /// Reports the holders that have changed, for all selected objects.
   func reportSelections() {
     for id in board.objectIDs where board.state.record(id)?.selection != nil {
       reportSelection(of: id)
     }
   }
 
-  /// Discards the changes of a restored board, but notes its photos and selections.
+  /// Discards the changes of a restored board, but processes its photos and the local selections.
   func discardChanges(_ now: Moment) {
     _ = board.takeChanges()
     for id in board.objectIDs {
       let record = board.state.record(id)
-      // Making a snapshot costs more than restoring the object.
+      // Create snapshots only of photos, because a snapshot costs more than restoring the object.
       if record?.kind == .photo, let photo = board.snapshot(id) {
         objectChanged(photo, from: nil, now)
       }

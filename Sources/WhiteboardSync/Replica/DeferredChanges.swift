@@ -2,23 +2,23 @@ import Whiteboard
 
 /// The changes of very large objects that have not been reported yet.
 ///
-/// A report contains a snapshot of the whole object. If an object has thousands of cells, each small batch
-/// would cost as much as all of them. Such changes are therefore reported one at a time, and each report
-/// contains the latest state of one object.
+/// A report contains a snapshot of the whole object. If an object has thousands of cells, reporting each small
+/// batch would cost as much as reporting the whole object. So changes of large objects are reported one at a
+/// time, and each report contains the latest state of one object.
 struct DeferredChanges {
-  /// Milliseconds between two of them.
+  /// The time between two deferred reports, in milliseconds.
   static let interval: UInt64 = 250
-  /// The maximum number of cells of an object whose changes are reported at once.
+  /// The number of cells up to which changes of an object are reported immediately.
   static let cells = 4096
-  /// The maximum number of bytes of values of an object whose changes are reported at once.
+  /// The number of bytes in values up to which changes of an object are reported immediately.
   static let bytes = 1 << 20
 
   private var changes: [ObjectID: (change: ObjectChange, member: MemberID?)] = [:]
   private var order: [ObjectID] = []
   private var due: UInt64 = 0
 
-  /// Adds a change, if it must be reported later or not at all.
-  /// - Returns: Whether the change was added; otherwise the caller reports it now.
+  /// Adds a change if it must not be reported now.
+  /// - Returns: Whether the change was added or dropped. If not, the caller reports it now.
   mutating func append(
     _ change: ObjectChange,
     of state: BoardState,
@@ -29,7 +29,7 @@ struct DeferredChanges {
     case .removed(let id):
       guard let pending = changes.removeValue(forKey: id) else { return false }
       order.removeAll { $0 == id }
-      // If the object was never reported, neither is its removal.
+      // If the object was never reported, do not report its removal either.
       if case .added = pending.change { return true }
       return false
     case .added(let id), .changed(let id):
@@ -43,7 +43,7 @@ struct DeferredChanges {
     }
   }
 
-  /// When the next change is reported, if any.
+  /// The time when the next change is due; nil if there is none.
   var nextDeadline: UInt64? { order.isEmpty ? nil : due }
 
   /// Removes and returns the next change, if it is due.

@@ -1,65 +1,72 @@
 import Whiteboard
 
-/// The messages of one member that wait until the first of them can be handled.
+/// A queue of one member's messages that wait because the first of them cannot be handled yet.
 ///
-/// The first message waits while its signatures are verified, or because it is a batch that purges an object of
-/// an author whose batches have not arrived yet (BRD-39). The others wait behind it, so that they are handled in
-/// the order in which they arrived.
+/// The first message is waiting either for the verification of its signatures, or for another author: it is
+/// then a batch that purges an object, but the batches of the object's author have not arrived yet (BRD-39).
+/// All later messages wait behind it, so that messages are handled in the order in which they arrived.
 struct MemberInbox {
-  /// The first message, by the reason why it waits.
+  /// The first message, and the reason why it waits.
   private enum First {
     /// The bytes of a message whose signatures are being verified.
     case unverified([UInt8], VerificationState)
-    /// A batch that is part of the chain of the link already, and when it arrived.
+    /// A batch that purges an object too early, and the time when it arrived. It is already part of the link's
+    /// chain.
     case early(EncodedBatch, since: UInt64)
   }
 
-  /// Milliseconds that an early batch may wait.
+  /// The maximum time that an early batch waits, in milliseconds.
   static let earlyTimeout: UInt64 = 5000
-  /// The bytes behind an early batch at which it waits no longer.
+  /// The number of waiting bytes at which an early batch does not wait any longer.
   static let earlyByteLimit = 4 << 20
-  /// The bytes behind a message that is being verified at which no more messages have room.
+  /// The number of waiting bytes at which no more messages are accepted while signatures are being verified.
   static let byteLimit = 16 << 20
-  /// The number of bytes that each message counts beyond its own.
+  /// The number of bytes that are counted for each message in addition to its size.
   private static let overhead = 64
 
   private var first: First?
   private var others: [[UInt8]] = []
-  /// The index of the first of the others; those before it were removed.
+  /// The index of the next message in `others`.
+  ///
+  /// The messages before it were removed.
   private var start = 0
   private var byteCount = 0
 
-  /// Whether the first message waits, so that those that arrive must wait behind it.
+  /// Whether the first message waits.
+  ///
+  /// New messages must then wait behind it.
   var isWaiting: Bool { first != nil }
 
   /// Whether the signatures of the first message are being verified.
   var isVerifying: Bool { if case .unverified = first { true } else { false } }
 
-  /// The early batch that waits, if any.
+  /// The early batch that waits; nil if there is none.
   var earlyBatch: EncodedBatch? { if case .early(let batch, _) = first { batch } else { nil } }
 
-  /// When an early batch has waited for too long.
+  /// The time when the early batch has waited for too long; nil if there is none.
   var deadline: UInt64? {
     guard case .early(_, let since) = first else { return nil }
     return since + Self.earlyTimeout
   }
 
-  /// Whether an early batch has waited for too long, or too many bytes wait behind it.
+  /// Returns whether the early batch has waited for too long, or too many bytes wait behind it.
   func isOverdue(_ now: UInt64) -> Bool {
     byteCount >= Self.earlyByteLimit || deadline.map { now >= $0 } ?? false
   }
 
   // MARK: - Adding
 
-  /// Makes a message wait until its signatures are verified; it is the first.
+  /// Sets the first message, which waits until its signatures are verified.
   mutating func wait(_ message: [UInt8], for verification: VerificationState) {
     first = .unverified(message, verification)
   }
 
-  /// Makes a batch wait for another author; it is the first.
+  /// Sets the first message: a batch that waits for the batches of another author.
   mutating func wait(_ batch: EncodedBatch, since: UInt64) { first = .early(batch, since: since) }
 
-  /// Adds a message after the others; below the limit, one message of any size is accepted.
+  /// Adds a message at the end.
+  ///
+  /// Below the limit, one message of any size is accepted.
   /// - Returns: Whether there was room for it.
   mutating func append(_ message: [UInt8]) -> Bool {
     guard byteCount < Self.byteLimit || !isVerifying else { return false }
@@ -70,14 +77,15 @@ struct MemberInbox {
 
   // MARK: - Removing
 
-  /// Handles the result of a check for the first message.
-  /// - Returns: The message and its results, which is removed, if this was the last check; otherwise nil.
+  /// Records the result of a check for the first message, and removes the message if no more results are
+  /// missing.
+  /// - Returns: The message and all its results; nil if it still waits.
   mutating func didVerify(
     _ id: VerificationID,
     isValid: Bool
   ) -> (message: [UInt8], verification: VerificationState)? {
     guard case .unverified(let message, var verification) = first else { return nil }
-    // The copy of the results must be the only one.
+    // Clear the property, so that `verification` has one reference and is not copied.
     first = nil
     guard verification.didVerify(id, isValid: isValid), !verification.isPending else {
       first = .unverified(message, verification)
@@ -86,12 +94,12 @@ struct MemberInbox {
     return (message, verification)
   }
 
-  /// Removes the early batch, which is handled now.
+  /// Removes the early batch, which the caller handles now.
   mutating func removeEarlyBatch() {
     if case .early = first { first = nil }
   }
 
-  /// Removes and returns the next message, if none waits before it.
+  /// Removes and returns the next message; nil if the first message still waits or there is none.
   mutating func removeNext() -> [UInt8]? {
     guard first == nil, start < others.count else { return nil }
     let message = others[start]

@@ -1,8 +1,8 @@
 import Whiteboard
 
-/// Answers of members, and datagrams.
+/// Handles answers and datagrams of members.
 extension MessageHandler {
-  /// A datagram arrived.
+  /// Handles a datagram.
   func receiveDatagram(_ bytes: [UInt8], from member: MemberID, _ now: Moment) {
     guard core.peers[member]?.isClosed == false else { return }
     core.presence.heard(member, now)
@@ -23,7 +23,9 @@ extension MessageHandler {
     core.finish(from: member, now)
   }
 
-  /// Handles the answer to the request in flight; it waits if signatures in it are not verified yet.
+  /// Handles the answer to the request in flight.
+  ///
+  /// If its signatures are not verified yet, the answer waits.
   func handleAnswer(
     _ bytes: [UInt8],
     to request: UInt64,
@@ -61,7 +63,7 @@ extension MessageHandler {
       reportFull(member, now)
       peer.postponeRequests(now.uptime)
     }
-    // This comes last, so that the next request includes the changes of this answer.
+    // Send the next request last, so that its context includes the changes of this answer.
     core.requests.sendNext(now)
     core.finish(from: member, now)
   }

@@ -1,19 +1,19 @@
 import Whiteboard
 
-/// Handles the messages, datagrams and answers of members, and rejects those that break a rule.
+/// Handles the messages, datagrams and answers of members, and rejects those that violate the protocol.
 ///
-/// A message whose signatures are being verified, or a batch that is early, waits in the inbox of its member, and
-/// later messages of that member wait behind it.
+/// If the signatures of a message must be verified first, or a batch is early, it waits in the inbox of its
+/// member. Later messages of that member wait behind it.
 final class MessageHandler {
   let core: ReplicaCore
-  /// The grants from a document that are not verified yet, in order.
+  /// The grants from a document that are not verified yet, in their order.
   var restoredGrants: [Grant] = []
-  /// The results for the first of them.
+  /// The results of the checks for the first of the restored grants.
   var grantVerification = VerificationState()
 
   init(_ core: ReplicaCore) { self.core = core }
 
-  /// Handles a message, or lets it wait behind earlier ones of the member.
+  /// Handles a message, or adds it to the inbox if earlier messages of the member are waiting.
   func receive(_ message: [UInt8], from member: MemberID, _ now: Moment) {
     guard let peer = core.peers[member] else { return }
     if peer.inbox.isWaiting {
@@ -28,14 +28,16 @@ final class MessageHandler {
     releaseEarlyBatches(now)
   }
 
-  /// Handles the messages in the inbox of a member, up to the next one that must wait.
+  /// Handles the messages in the inbox of a member, up to the next message that must wait.
   func handleInbox(of member: MemberID, _ now: Moment) {
     while let message = core.peers[member]?.inbox.removeNext() {
       handle(message, from: member, VerificationState(), now)
     }
   }
 
-  /// Handles a message behind no other; it waits if signatures in it are not verified yet.
+  /// Handles a message of a member that has no earlier messages waiting.
+  ///
+  /// If its signatures are not verified yet, the message waits.
   func handle(
     _ bytes: [UInt8],
     from member: MemberID,
@@ -45,10 +47,10 @@ final class MessageHandler {
     core.begin(now)
     handling(of: member, now) {
       if bytes.first == SyncMessage.batchKind {
-        // Most messages are batches; they are decoded in place.
+        // Decode batches in place, because most messages are batches.
         try core.receiver.receiveBatch(bytes, at: 1, from: member, now)
       } else if bytes.first == SyncMessage.applicationKind {
-        // The message can be large, and is not copied.
+        // Do not copy the message, because it can be large.
         core.outbox.append(.data(bytes.dropFirst(), from: member, isReliable: true))
       } else if let message = try SyncMessage.decode(bytes) {
         var verification = verification
@@ -66,7 +68,7 @@ final class MessageHandler {
     core.finish(from: member, now)
   }
 
-  /// Runs `body`, and handles its error as that of a message of a member.
+  /// Runs `body`, and handles an error that it throws as an error in a message of a member.
   private func handling(of member: MemberID, _ now: Moment, _ body: () throws -> Void) {
     do {
       try body()
@@ -82,20 +84,22 @@ final class MessageHandler {
 
   /// Reports that the board has no room for a member's changes.
   ///
-  /// This is not a breach by the member, because other members may have filled the board.
+  /// This is not a protocol violation, because other members may have filled the board.
   func reportFull(_ member: MemberID, _ now: Moment) {
     guard core.peers[member]?.beginFullReport(now.uptime) ?? false else { return }
     core.outbox.append(.full(member))
   }
 
-  /// Requests that the session close the link of a member, and ignores further messages on it.
+  /// Requests that the session close the link of a member, and ignores further messages on the link.
   func close(_ member: MemberID, for error: ReplicaError) {
     core.peers[member]?.close()
     core.requests.remove(member)
     core.outbox.append(.protocolViolation(member, error))
   }
 
-  /// Checks the signatures in a message, and whether the member may send it, without any effect.
+  /// Checks the signatures in a message, and whether the member may send it.
+  ///
+  /// Nothing is changed.
   private func check(
     _ message: SyncMessage,
     from member: MemberID
@@ -155,7 +159,7 @@ final class MessageHandler {
     core.presence.membersChanged()
     core.permissions.updateRole(of: member)
     core.permissions.sendGrant(to: member, now)
-    // A viewer is not asked, and an editor can become a viewer under another incarnation.
+    // Do not ask a viewer. An editor can become a viewer under another incarnation.
     guard let peer = core.peers[member], peer.mayBeAsked, !peer.isAsked, now.uptime >= peer.askAgain
     else { return }
     core.requests.insert(member)
@@ -163,13 +167,13 @@ final class MessageHandler {
 
   // MARK: - Early batches
 
-  /// Handles the batches that are no longer early, or have waited for too long, and the messages behind them.
+  /// Handles the batches that are no longer early or have waited for too long, and the messages behind them.
   ///
-  /// If a batch has waited for too long, its early purges are left out. If the objects are created after
-  /// all, the boards differ, and the repair (SYN-42) removes them.
+  /// If a batch has waited for too long, its early purges are left out. If the objects are created later,
+  /// boards differ until the repair (SYN-42) removes the objects.
   ///
-  /// Only functions that receive something from outside call this function. It handles inboxes in a loop, since a
-  /// member can let any number of early batches wait.
+  /// Call this function only after an input from outside. It uses a loop instead of recursion, because a member
+  /// can let any number of early batches wait.
   func releaseEarlyBatches(_ now: Moment) {
     var isProgress = core.peers.states.contains { $0.inbox.earlyBatch != nil }
     while isProgress {

@@ -1,13 +1,13 @@
 import Whiteboard
 
-/// A place for a signature that is missing in the bytes of an action.
+/// The position of a missing signature in the bytes of an action.
 struct SignatureGap {
   /// The request for the signature.
   let request: SigningID
-  /// The number of bytes from the beginning of the signature to the end of the bytes.
+  /// The number of bytes from the start of the signature to the end of the action's bytes.
   let distanceToEnd: Int
 
-  /// A missing signature at the end of the bytes, or before that of `trailing` bytes.
+  /// Creates the position of a signature that is followed by `trailing` other bytes.
   init(_ request: SigningID, trailing: Int = 0) {
     self.request = request
     distanceToEnd = AuthorRecord.signatureBytes + trailing
@@ -15,15 +15,15 @@ struct SignatureGap {
 }
 
 extension Signed {
-  /// The missing signature at the end of the bytes of the value.
+  /// The missing signature at the end of the value's bytes; empty if the value is complete.
   var gaps: [SignatureGap] { request.map { [SignatureGap($0)] } ?? [] }
 }
 
-/// The actions that a replica has not handed to its owner yet, in order.
+/// The actions that the owner of the replica has not received yet, in order.
 ///
-/// If the bytes of an action lack a signature, it and all later actions wait for it. The owner therefore gets the
-/// same actions in the same order, however long its signatures take. Only datagrams overtake others, as they
-/// may on the network.
+/// An action whose bytes lack a signature waits, and all later actions wait behind it. So the owner gets the
+/// actions in the same order, however long signing takes. Only datagrams do not wait, because they may also
+/// overtake messages on the network.
 final class Outbox {
   private struct Waiting {
     var action: ReplicaAction
@@ -34,13 +34,13 @@ final class Outbox {
   /// The first action that lacks a signature, and all later ones.
   private var waiting: [Waiting] = []
 
-  /// Removes and returns all actions that wait for no signature.
+  /// Removes and returns all actions that do not wait for a signature.
   func removeReady() -> [ReplicaAction] {
     defer { ready = [] }
     return ready
   }
 
-  /// Adds an action behind the others.
+  /// Adds an action at the end.
   func append(_ action: ReplicaAction) {
     if waiting.isEmpty {
       ready.append(action)
@@ -55,32 +55,32 @@ final class Outbox {
     waiting.append(Waiting(action: action, gaps: gaps))
   }
 
-  /// Adds a message to one member.
+  /// Adds an action that sends a message to one member.
   func send(_ message: SyncMessage, to member: MemberID, lacking gaps: [SignatureGap] = []) {
     send(message, to: [member], lacking: gaps)
   }
 
-  /// Adds a message with the same bytes for some members; does nothing if there are none.
+  /// Adds an action that sends a message to several members; does nothing if there are none.
   func send(_ message: SyncMessage, to members: [MemberID], lacking gaps: [SignatureGap] = []) {
     guard !members.isEmpty else { return }
     append(.send(message.encode(), to: members), lacking: gaps)
   }
 
-  /// Adds a datagram with the same bytes for some members; does nothing if there are none.
+  /// Adds an action that sends a datagram to several members; does nothing if there are none.
   func send(_ datagram: SyncDatagram, to members: [MemberID]) {
     guard !members.isEmpty else { return }
     ready.append(.sendDatagram(datagram.encode(), to: members))
   }
 
-  /// Adds a change that a document must store.
+  /// Adds an action that stores a change in the document.
   func record(_ change: StoredChange, lacking gaps: [SignatureGap] = []) {
     append(.record(change), lacking: gaps)
   }
 
-  /// Adds a request that the owner gets before the waiting actions.
+  /// Adds a request to the owner that does not wait behind other actions.
   func request(_ action: ReplicaAction) { ready.append(action) }
 
-  /// Fills in a signature that was made, and releases the actions that are now complete.
+  /// Fills in a signature, and releases the actions that are now complete.
   func didSign(_ id: SigningID, _ signature: [UInt8]) {
     for index in waiting.indices {
       for gap in waiting[index].gaps where gap.request == id {
@@ -91,9 +91,9 @@ final class Outbox {
     release()
   }
 
-  /// A member has left; drops the waiting actions that would send to it.
+  /// Removes the waiting actions that would send something to a member that has left.
   ///
-  /// If it joins again, it must not get messages that were made for the lost link.
+  /// If the member joins again, it must not get messages for its previous link.
   func memberLeft(_ member: MemberID) {
     guard !waiting.isEmpty else { return }
     waiting = waiting.compactMap { next in
@@ -131,7 +131,7 @@ extension ReplicaAction {
     }
   }
 
-  /// Returns the action without a recipient; nil if nothing remains of it.
+  /// Returns the action without a recipient; nil if no recipient remains.
   fileprivate func removing(_ member: MemberID) -> ReplicaAction? {
     switch self {
     case .send(let bytes, let members) where members.contains(member):

@@ -2,47 +2,51 @@ import Whiteboard
 
 /// The state of the link to one joined member.
 ///
-/// It is a class because it is large and changes in place; it belongs to one replica.
+/// It is a class, because it is large and is changed in place. It belongs to one replica.
 final class PeerState {
-  /// Milliseconds without progress of an answer after which another member is asked.
+  /// The time without progress of an answer after which another member is asked, in milliseconds.
   private static let requestTimeout: UInt64 = 5000
-  /// Milliseconds after which an answer that is still arriving does not keep other members from being asked.
+  /// The time after which other members are asked even though an answer is still arriving, in milliseconds.
   private static let slowAnswer: UInt64 = 30_000
-  /// Milliseconds between two repairs by one member.
+  /// The minimum time between two repairs by one member, in milliseconds.
   private static let repairInterval: UInt64 = 5000
-  /// Milliseconds after which a member is asked again whose answer had no room here, and between two
-  /// reports about that.
+  /// The time after which a member is asked again if there was no room for its answer, in milliseconds.
+  ///
+  /// It is also the minimum time between two reports that there is no room.
   private static let fullTimeout: UInt64 = 60_000
-  /// Milliseconds between two answers to one member.
+  /// The minimum time between two answers to one member, in milliseconds.
   private static let answerInterval: UInt64 = 1000
-  /// Milliseconds of silence after which a member's selections no longer hold.
+  /// The time of silence after which a member's selections no longer hold objects, in milliseconds.
   static let silenceTimeout: UInt64 = 10_000
 
-  /// The author and the chains of the member on this link.
+  /// The author that the member introduced on this link, and the author's chains.
   let link = LinkChainVerifier()
   var reader = LinkBatchReader()
-  /// The messages that wait.
+  /// The messages of the member that wait.
   var inbox = MemberInbox()
-  /// Whether the member broke a rule; then further messages on this link are ignored.
+  /// Whether the member violated the protocol.
+  ///
+  /// Further messages on this link are then ignored.
   private(set) var isClosed = false
-  /// When a message or datagram last arrived.
+  /// The time when a message or datagram last arrived.
   var lastHeard: UInt64
-  /// The hash of the member's context, as it last reported.
+  /// The hash of the member's context in its last report.
   var contextHash: UInt64?
-  /// The context and the local revision at which its sums were equal to the local ones (SYN-44).
+  /// The context hash and the local revision for which the bucket sums of both replicas were last equal
+  /// (SYN-44).
   var agreed: (contextHash: UInt64, revision: UInt64)?
-  /// The hash of the context whose sums were sent to it last.
+  /// The hash of the context for which bucket sums were last sent to the member.
   var sumsSentFor: UInt64?
 
   /// The role that was last reported to users.
   var role: Role?
-  /// The incarnation to which a grant was last sent.
+  /// The incarnation of the member to which a grant was last sent.
   var granted: Incarnation?
 
-  // Requests to the member.
+  // State of requests to the member.
   private(set) var lastRequest: UInt64 = 0
   private(set) var requestInFlight: UInt64?
-  /// The buckets of the request in flight, if it is a repair.
+  /// The buckets of the request in flight; 0 unless it is a repair.
   private(set) var requestBuckets: UInt16 = 0
   /// The answer to the request in flight, while its signatures are being verified.
   var unverifiedAnswer: UnverifiedAnswer?
@@ -51,30 +55,30 @@ final class PeerState {
   /// The buckets that the next request asks for.
   private var repairBuckets: UInt16 = 0
   private var nextRepair: UInt64 = 0
-  /// Until when it is not asked, because its last answer had no room here.
+  /// The time until which the member is not asked, because there was no room for its last answer.
   private(set) var askAgain: UInt64 = 0
-  /// The last request whose answer was applied.
+  /// The number of the last request to the member whose answer was applied.
   private(set) var applied: UInt64 = 0
-  /// The last such request that was reported to the member.
+  /// The value of `applied` in the last report to the member.
   private var reportedApplied: UInt64 = 0
   private var fullReportedAt: UInt64?
 
-  // Requests of the member.
+  // State of requests from the member.
   var pendingRequest: CatchUpRequest?
-  /// The request whose answer is being sent.
+  /// The number of the request whose answer is being sent.
   var answerInFlight: UInt64?
   /// Whether an answer must wait because too many bytes are queued for the member (SYN-12).
   var isBacklogged = false
   private var answered: UInt64 = 0
   private var lastAnswerAt: UInt64?
-  /// The last of its requests whose answer it has applied.
+  /// The number of the member's last request whose answer the member has applied.
   var confirmed: UInt64 = 0
 
   private var reportDue: UInt64?
   private var reportsSums = false
   var presenceCounter: UInt64?
   var presence = Presence()
-  /// The readings of its wall clock.
+  /// The samples of the member's wall clock.
   var clock = ClockSamples()
   let joinedAt: UInt64
 
@@ -83,12 +87,13 @@ final class PeerState {
     joinedAt = now
   }
 
-  /// When the member has been silent for so long that its selections no longer hold.
+  /// The time when the member has been silent for so long that its selections no longer hold objects.
   var silenceDeadline: UInt64 { lastHeard + Self.silenceTimeout }
 
-  /// Returns when a report or an answer is due, a request is given up, or an early batch has waited for too long.
+  /// Returns the time when work for this member is due: sending a report or an answer, giving up a request, or
+  /// handling an early batch.
   /// - Parameter mayAnswer: Whether requests can be answered now.
-  /// - Returns: The earliest of these times; nil if there is none.
+  /// - Returns: The earliest time; nil if no work is due.
   func nextDeadline(mayAnswer: Bool) -> UInt64? {
     var earliest = Earliest()
     earliest.include(reportDue)
@@ -98,7 +103,7 @@ final class PeerState {
     return earliest.time
   }
 
-  /// Whether messages or an answer wait until signatures are verified.
+  /// Whether messages or an answer wait for the verification of signatures.
   var isAwaitingVerification: Bool { inbox.isVerifying || unverifiedAnswer != nil }
 
   /// Closes the link: drops everything that waits, and ignores further messages.
@@ -110,7 +115,9 @@ final class PeerState {
     reportDue = nil
   }
 
-  /// Returns whether to report now that its changes have no room here: once in each interval.
+  /// Returns whether to report now that there is no room for the member's changes.
+  ///
+  /// It returns true once in each interval.
   func beginFullReport(_ now: UInt64) -> Bool {
     if let fullReportedAt, now < fullReportedAt + Self.fullTimeout { return false }
     fullReportedAt = now
@@ -119,20 +126,20 @@ final class PeerState {
 
   // MARK: - Requests to the member
 
-  /// Whether it introduced itself as an author whose answers count (SYN-12).
+  /// Whether the member introduced itself as an author whose answers count (SYN-12).
   var mayBeAsked: Bool { !isClosed && link.role?.mayWrite ?? false }
 
-  /// Whether it was asked, and the answer has arrived or is expected.
+  /// Whether the member was asked, and the answer has arrived or is expected.
   var isAsked: Bool { requestInFlight != nil || applied > 0 }
 
-  /// Its role has changed, so it must be asked again.
+  /// Resets the requests after the member's role has changed, so that the member is asked again.
   func didChangeRole() {
     endRequest()
     applied = 0
     reportedApplied = 0
   }
 
-  /// Whether its answer to our latest request was applied, or it is a viewer, which does not answer.
+  /// Whether an answer of the member was applied, or the member is a viewer, which does not answer.
   var isCaughtUp: Bool {
     link.role.map { !$0.mayWrite || applied > 0 } ?? false
   }
@@ -148,7 +155,7 @@ final class PeerState {
     return (lastRequest, requestBuckets)
   }
 
-  /// A part of the answer arrived.
+  /// Records that a part of the answer arrived.
   func noteProgress(_ now: UInt64) { requestActiveAt = now }
 
   /// Ends the request in flight, because it was answered or given up.
@@ -158,29 +165,30 @@ final class PeerState {
     unverifiedAnswer = nil
   }
 
-  /// The answer to a request was applied.
+  /// Records that the answer to a request was applied.
   func didApplyAnswer(to request: UInt64) { applied = request }
 
   /// Stops asking the member for a while, because there was no room for its answer.
   func postponeRequests(_ now: UInt64) { askAgain = now + Self.fullTimeout }
 
-  /// When its answer has taken so long that others are asked as well.
+  /// The time when other members are asked too, because the member's answer takes too long.
   var slowDeadline: UInt64? { requestInFlight.map { _ in requestBegunAt + Self.slowAnswer } }
 
-  /// Whether its answer has taken so long that others are asked as well.
+  /// Returns whether other members are asked too, because the member's answer takes too long.
   func isSlow(_ now: UInt64) -> Bool { slowDeadline.map { now >= $0 } ?? false }
 
-  /// When the request in flight is given up, because its answer makes no progress.
+  /// The time when the request in flight is given up if its answer makes no progress; nil if there is no such
+  /// request.
   var giveUpDeadline: UInt64? {
-    // An answer that is being verified has arrived.
+    // An answer that is being verified has already arrived.
     guard requestInFlight != nil, unverifiedAnswer == nil else { return nil }
     return requestActiveAt + Self.requestTimeout
   }
 
-  /// Whether it may be asked to repair now: once in each interval (SYN-42).
+  /// Returns whether the member may be asked for a repair now, at most once in each interval (SYN-42).
   func mayRepair(_ now: UInt64) -> Bool { now >= nextRepair }
 
-  /// Makes the next request ask for all cells of these buckets.
+  /// Makes the next request ask for all cells in these buckets.
   func repair(_ buckets: UInt16, _ now: UInt64) {
     repairBuckets |= buckets
     nextRepair = now + Self.repairInterval
@@ -188,22 +196,24 @@ final class PeerState {
 
   // MARK: - Requests of the member
 
-  /// The local role has changed, so the member will ask again.
+  /// Resets the answers after the local role has changed, because the member will ask again.
   func didChangeOwnRole() {
     answered = 0
     confirmed = 0
   }
 
-  /// Whether it has applied our answer to its latest request.
+  /// Whether the member has applied the local answer to its latest request.
   var hasCaughtUp: Bool { answered > 0 && confirmed >= answered && pendingRequest == nil }
 
-  /// When its pending request is answered: one at a time, and at most one in each interval.
+  /// The time when the pending request of the member is answered; nil if it cannot be answered now.
+  ///
+  /// One answer is sent at a time, and at most one in each interval.
   private var answerDue: UInt64? {
     guard pendingRequest != nil, !isBacklogged, !isClosed, answerInFlight == nil else { return nil }
     return lastAnswerAt.map { $0 + Self.answerInterval } ?? 0
   }
 
-  /// Removes and returns the request to answer now, if any.
+  /// Removes and returns the request to answer now; nil if there is none.
   func removeDueRequest(_ now: UInt64) -> CatchUpRequest? {
     guard let request = pendingRequest, let answerDue, now >= answerDue else { return nil }
     pendingRequest = nil
@@ -220,12 +230,12 @@ final class PeerState {
     if withSums { reportsSums = true }
   }
 
-  /// Whether a report is due.
+  /// Returns whether a report is due.
   func isReportDue(_ now: UInt64) -> Bool { reportDue.map { now >= $0 } ?? false }
 
-  /// Removes the scheduled report, and returns what it contains beside the context hash.
-  /// - Parameter evenIfNone: Whether a report is sent even if none is scheduled.
-  /// - Returns: Nil if no report is sent.
+  /// Removes the scheduled report, and returns its content other than the context hash.
+  /// - Parameter evenIfNone: Whether to send a report even if none is scheduled.
+  /// - Returns: The content; nil if no report is sent.
   func removeReport(evenIfNone: Bool) -> (applied: UInt64, isWithSums: Bool)? {
     guard !isClosed, reportDue != nil || evenIfNone else { return nil }
     defer {
@@ -237,7 +247,7 @@ final class PeerState {
   }
 }
 
-/// The earliest of some times.
+/// The earliest of several times.
 struct Earliest {
   private(set) var time: UInt64?
 

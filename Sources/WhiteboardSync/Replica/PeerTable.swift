@@ -29,11 +29,13 @@ final class PeerTable {
   /// - Returns: Whether it was joined.
   func remove(_ member: MemberID) -> Bool { peers.removeValue(forKey: member) != nil }
 
-  /// Milliseconds after which the author of a change receives a report about it; they grow with the
-  /// number of members, because every member sends reports (SYN-14).
+  /// The time after which the author of a change receives a report about it, in milliseconds.
+  ///
+  /// It grows with the number of members, because every member sends reports (SYN-14).
   var reportDelay: UInt64 { min(50 * UInt64(max(count, 8)) / 8, 1000) }
 
-  /// Milliseconds between two signed heads; they grow with the number of members, because every member verifies
-  /// each head (AUT-7).
+  /// The time between two signed heads, in milliseconds.
+  ///
+  /// It grows with the number of members, because every member verifies each head (AUT-7).
   var headInterval: UInt64 { 1000 * UInt64(max(count, 8)) / 8 }
 }

@@ -4,18 +4,20 @@ import Whiteboard
 extension Replica {
   // MARK: - Answers of members
 
-  /// Returns whether a resource that a member offers is the answer to the request to it (SYN-13).
+  /// Returns whether a resource that a member offers is the expected answer of that member (SYN-13).
   public func expectsAnswer(_ name: ResourceDTO, from member: MemberID) -> Bool {
     core.answerReceiver.expectsAnswer(name, from: member)
   }
 
-  /// A part of an answer arrived; the replica waits longer before it asks another member.
+  /// Records that a part of an answer arrived, so that the replica waits longer before it asks another member.
   public func answerProgressed(request: UInt64, from member: MemberID, now: Moment) {
     guard let peer = core.peers[member], peer.requestInFlight == request else { return }
     peer.noteProgress(now.uptime)
   }
 
-  /// An answer did not arrive; its member is asked again after the others.
+  /// Records that an answer did not arrive.
+  ///
+  /// The member is asked again after the other members.
   public func answerFailed(request: UInt64, from member: MemberID, now: Moment) {
     guard core.peers[member]?.requestInFlight == request else { return }
     core.begin(now)
@@ -24,9 +26,9 @@ extension Replica {
     core.finish(now)
   }
 
-  /// All bytes of an expected answer arrived.
+  /// Handles an expected answer, of which all bytes have arrived.
   ///
-  /// The answer is applied whole or not at all. An answer to a request that was given up is ignored.
+  /// The answer is applied completely or not at all. An answer to a request that was given up is ignored.
   public func receivedAnswer(
     _ bytes: [UInt8],
     request: UInt64,
@@ -42,58 +44,58 @@ extension Replica {
 
   // MARK: - Answers to members
 
-  /// Sets whether so many bytes are queued for a member that it gets no answers (SYN-12).
+  /// Sets whether too many bytes are queued for a member, so that the member gets no answers for now (SYN-12).
   ///
-  /// Its request remains, and is answered by a ``tick(now:)`` after the queue has become shorter.
+  /// The member's request is stored. A ``tick(now:)`` answers it when the queue is shorter.
   public func memberIsBacklogged(_ member: MemberID, _ isBacklogged: Bool) {
     core.answerSender.setBacklogged(member, isBacklogged)
   }
 
-  /// A `sendAnswer` has ended, whether it succeeded or failed.
+  /// Records that an action `sendAnswer` has ended, whether it succeeded or failed.
   public func answerSent(request: UInt64, to member: MemberID, now: Moment) {
     core.answerSender.ended(request, to: member)
   }
 
   // MARK: - Progress
 
-  /// Starts or stops proving that boards are equal, for an application that waits for it (SYN-44).
+  /// Starts or stops proving that boards are equal, for an application that waits for equality (SYN-44).
   ///
-  /// While this is on, the replica sends its sums at once to each member that reports the same
-  /// context, and the member answers with its own sums.
+  /// While it is started, the replica immediately sends its bucket sums to each member that reports the same
+  /// context. The member answers with its own bucket sums.
   public func proveEquality(_ isWanted: Bool, now: Moment) {
     core.reports.proveEquality(isWanted, now)
   }
 
-  /// Whether a member reported the context and the sums that this replica has now (SYN-44).
+  /// Returns whether a member reported the same context and bucket sums that this replica has now (SYN-44).
   public func isEqual(to member: MemberID) -> Bool { core.reports.isEqual(to: member) }
 
-  /// Whether a member reported the context that this replica has now.
+  /// Returns whether a member reported the same context that this replica has now.
   public func hasSameContext(as member: MemberID) -> Bool {
     core.reports.hasSameContext(as: member)
   }
 
-  /// Whether a member introduced itself as an author of this board (AUT-4).
+  /// Returns whether a member introduced itself as an author of this board (AUT-4).
   ///
-  /// A member of the session that does not, such as another program, has no board to compare.
+  /// A member that does not introduce itself, such as another program in the session, has no board to compare.
   public func hasIntroducedItself(_ member: MemberID) -> Bool {
     core.peers[member]?.link.role != nil
   }
 
-  /// Whether photos are on their way to this replica, or from it to one of these members.
+  /// Returns whether photos are being received, or are being sent to one of these members.
   public func isExchangingAssets(with members: [MemberID]) -> Bool {
     core.photos.isReceiving || members.contains { core.photos.isSending(to: $0) }
   }
 
-  /// Whether this replica and every member have the same changes and assets.
+  /// Returns whether this replica and every member have the same changes and assets.
   public func isSynced(now: Moment) -> Bool {
     !isAwaitingSignature && members.allSatisfy { isSynced(with: $0, now: now) }
       && !core.photos.isReceiving && !core.photos.isSending
   }
 
-  /// Whether this replica and a member have the same changes.
+  /// Returns whether this replica and a member have the same changes.
   ///
-  /// Normally both contexts must be equal. While the board changes without a pause, contexts are rarely
-  /// equal; then it is enough that catch-up is complete in both directions, since later changes are on
+  /// Normally, both contexts must be equal. While the board changes without a pause, contexts are rarely equal.
+  /// In that case, it is enough that catch-up is complete in both directions, because later changes are on
   /// their way.
   public func isSynced(with member: MemberID, now: Moment) -> Bool {
     guard !isAwaitingSignature, let peer = core.peers[member], !peer.inbox.isVerifying,

@@ -2,9 +2,9 @@ import Whiteboard
 
 /// Messages and datagrams of members.
 extension Replica {
-  /// A reliable message arrived.
+  /// Handles a reliable message.
   ///
-  /// After a breach, further messages of the member are ignored until it joins again.
+  /// After a protocol violation, further messages of the member are ignored until it joins again.
   public func received(_ bytes: [UInt8], from member: MemberID, now: Moment) {
     guard core.peers[member]?.isClosed == false else { return }
     core.presence.heard(member, now)

@@ -4,7 +4,7 @@ import Whiteboard
 extension Replica {
   // MARK: - Strokes
 
-  /// Begins a stroke whose points are sent while it is drawn.
+  /// Begins a stroke whose points are sent while it is being drawn.
   public func beginStroke(
     lineWidth: Double = 5,
     color: UInt32? = nil,
@@ -17,8 +17,10 @@ extension Replica {
     return id
   }
 
-  /// Adds points to a stroke; they are previewed at once, and committed every 250 ms or 128 points.
-  /// - Throws: `unknownObject` if no such stroke is being drawn here, `outOfRange`, `tooLong`.
+  /// Adds points to a stroke.
+  ///
+  /// They are previewed immediately, and committed every 250 ms or 128 points.
+  /// - Throws: `unknownObject` if the stroke is not being drawn by this replica, `outOfRange`, `tooLong`.
   public func extendStroke(
     _ id: ObjectID,
     with points: [Point],
@@ -31,8 +33,8 @@ extension Replica {
   }
 
   /// Commits the remaining points of a stroke, and finishes it.
-  /// - Throws: `unknownObject` if no such stroke is being drawn here, `empty` if it has no points; then it
-  ///   can be continued.
+  /// - Throws: `unknownObject` if the stroke is not being drawn by this replica, `empty` if it has no points.
+  ///   In that case, the stroke can be continued.
   public func endStroke(_ id: ObjectID, now: Moment) throws(BoardError) {
     let stroke = try core.strokes.finishableStroke(id)
     try change(now: now) { (board) throws(BoardError) in
@@ -42,16 +44,16 @@ extension Replica {
     core.strokes.end(id)
   }
 
-  /// Returns the visible points of a stroke: the committed ones, then the previewed ones.
+  /// Returns the visible points of a stroke: the committed points, followed by the previewed points.
   public func shownInk(of id: ObjectID) -> [InkPoint] { core.strokes.visibleInk(of: id) }
 
   // MARK: - Photos
 
-  /// The bytes of an asset were stored: those of a local photo, or requested ones that were verified.
+  /// Records that the bytes of an asset were stored: a local photo, or requested bytes that were verified.
   ///
   /// - Parameters:
   ///   - id: The asset.
-  ///   - bytes: Its size; nil for the size that the first object with this asset states.
+  ///   - bytes: The size of the asset; nil for the size that the first object with this asset states.
   ///   - now: The time.
   public func assetStored(_ id: AssetID, bytes: Int? = nil, now: Moment) {
     core.begin(now)
@@ -59,7 +61,7 @@ extension Replica {
     core.finish(now)
   }
 
-  /// The stored bytes of an asset are damaged or missing; requests them from members.
+  /// Requests an asset from members, because its stored bytes are damaged or missing.
   public func assetLost(_ id: AssetID, now: Moment) {
     core.begin(now)
     core.photos.lost(id, now)
@@ -74,53 +76,54 @@ extension Replica {
     core.photos.isRequesting(id, from: member)
   }
 
-  /// Returns the properties of an asset as the objects of the board state them; empty if it was not requested
-  /// from this member.
+  /// Returns the properties of an asset, as the objects of the board state them.
   ///
-  /// An object can state false properties, so that the asset must match one of them only.
+  /// The set is empty if the asset was not requested from this member. Objects can state false properties, so
+  /// the asset needs to match only one element of the set.
   /// - Complexity: O(*n*) in the objects.
   public func expectedAsset(_ id: AssetID, from member: MemberID) -> Set<AssetReference> {
     guard core.photos.isRequesting(id, from: member) else { return [] }
     return Set(core.board.state.records.compactMap { $0.1.asset }.filter { $0.id == id })
   }
 
-  /// A part of a requested asset arrived; the replica waits longer before it asks another member.
+  /// Records that a part of a requested asset arrived, so that the replica waits longer before it asks another
+  /// member.
   public func assetProgressed(_ id: AssetID, now: Moment) { core.photos.progressed(id, now) }
 
-  /// A requested asset did not arrive, or had the wrong properties.
+  /// Requests an asset from the next member, because it did not arrive or had the wrong properties.
   public func assetFailed(_ id: AssetID, from member: MemberID, now: Moment) {
     core.begin(now)
     core.photos.unavailable(id, from: member, now)
     core.finish(now)
   }
 
-  /// Informs a member that an asset that it requested cannot be sent.
+  /// Informs a member that a requested asset cannot be sent.
   public func assetUnavailable(_ id: AssetID, to member: MemberID, now: Moment) {
     core.begin(now)
     if core.peers[member] != nil { core.outbox.send(.assetUnavailable(id), to: member) }
     core.finish(now)
   }
 
-  /// A `sendAsset` has ended, whether it succeeded or failed.
+  /// Records that an action `sendAsset` has ended, whether it succeeded or failed.
   public func assetSent(_ id: AssetID, to member: MemberID, now: Moment) {
     core.photos.sent(id, to: member)
   }
 
-  /// Returns whether a photo of this size is within the budget of its author, and of the board.
+  /// Returns whether a photo of this size is within the budget of its author and of the board.
   ///
   /// Local photos always are.
   public func hasRoom(forPhoto id: AssetID, bytes: Int) -> Bool {
     core.photos.hasRoom(for: id, bytes: bytes)
   }
 
-  /// A member offered a requested photo, but there is no room to store it.
+  /// Stops requesting a photo that a member offers, because there is no room to store it.
   public func leaveOutPhoto(_ id: AssetID, now: Moment) {
     core.begin(now)
     core.photos.leaveOut(id, now)
     core.finish(now)
   }
 
-  /// Throws if another local photo would exceed the budget of one author (BRD-38).
+  /// Throws an error if another local photo would exceed the budget of one author (BRD-38).
   ///
   /// Deleted photos count until they are purged.
   /// - Throws: `photosUsed`.

@@ -1,33 +1,33 @@
 import Whiteboard
 
-/// Rights on an owned board (AUT-9 to AUT-15).
+/// The rights of members on an owned board (AUT-9 to AUT-15).
 extension Replica {
   /// The local role on the board.
   public var role: Role { core.author.role }
 
-  /// Whether the board has an owner, who decides which members may write.
+  /// Whether the board has an owner that decides which members may write.
   public var isOwned: Bool { core.permissions.isOwned }
 
-  /// Whether the local member may make others editors.
+  /// Whether the local member may make other members editors.
   public var mayGrant: Bool { core.author.mayGrant }
 
-  /// Returns whether a member may make others editors, as far as its record here shows.
+  /// Returns whether a member may make other members editors, according to the record that this replica has.
   public func mayGrant(_ member: MemberID) -> Bool { core.permissions.mayGrant(member) }
 
-  /// Returns the role of a joined member, once it has introduced itself.
+  /// Returns the role of a joined member; nil until the member has introduced itself.
   public func role(of member: MemberID) -> Role? { core.peers[member]?.link.role }
 
   /// The numbers of changes that were refused since this replica was created.
   public var refusals: Refusals { core.permissions.refusals }
 
-  /// Sets the rights for which a member was admitted.
+  /// Sets the rights with which a member was admitted.
   ///
-  /// If the local member may grant them, it does so at once, or when the member joins. A viewer is informed
-  /// of its role. A member that may write already remains an editor.
+  /// If the local member may grant these rights, it does so immediately, or when the member joins. A viewer is
+  /// informed of its role. A member that already may write remains an editor.
   /// - Parameters:
   ///   - member: The member.
   ///   - rights: The rights; nil for a viewer.
-  ///   - isAsked: Whether a user chose these rights. Otherwise they do not replace chosen rights, and a member
+  ///   - isAsked: Whether a user chose these rights. If not, the rights do not replace chosen ones. A member
   ///     whose rights were revoked becomes a viewer, so that it does not regain them by joining again.
   ///   - now: The time.
   public func admit(
@@ -44,9 +44,9 @@ extension Replica {
 
   /// Revokes the rights of a member.
   ///
-  /// Its changes that have arrived here remain valid; later ones do not count.
-  /// - Returns: Whether the rights were revoked. Only a member that may grant can revoke rights, and only the
-  ///   owner can revoke those of another such member. A board has room for 4,096 revocations.
+  /// Changes of the member that have already arrived on this replica remain valid. Later changes do not count.
+  /// - Returns: Whether the rights were revoked. Only a member that may grant rights can revoke them. Only the
+  ///   owner can revoke the rights of another member that may grant. A board has room for 4,096 revocations.
   public func revoke(_ member: MemberID, now: Moment) -> Bool {
     guard core.permissions.mayRevoke(member) else { return false }
     core.begin(now)
@@ -57,7 +57,7 @@ extension Replica {
 
   /// Makes the local member the owner of the board.
   ///
-  /// - Returns: Whether it is the owner; the id of a board determines its owner.
+  /// - Returns: Whether the local member is the owner. The id of a board determines its owner.
   public func own(_ grant: Grant, now: Moment) -> Bool {
     guard core.permissions.isOwners(grant) else { return false }
     guard core.permissions.isBetter(grant) else { return true }

@@ -1,33 +1,35 @@
 import Whiteboard
 
-/// One replica of a board among others: decides what to send to which member, and when.
+/// A replica of a board, which decides what to send to which member, and when.
 ///
-/// A replica is sans-I/O: its owner passes in events together with their time, and performs the actions
-/// that it gets from ``takeActions()`` in order. The owner also calls ``tick(now:)`` when ``nextDeadline``
-/// has come. A replica is not `Sendable`; one owner drives it. While a member is joined, its messages must
-/// arrive in order and exactly once. If a link is lost for good, its member has left and joins again.
+/// A replica does no I/O. Its owner passes in events together with the current time, and performs the actions
+/// that ``takeActions()`` returns, in order. The owner also calls ``tick(now:)`` at the time ``nextDeadline``.
+/// A replica is not `Sendable`; it has one owner. While a member is joined, its messages must arrive in order
+/// and exactly once. If a link is permanently lost, its member counts as having left, and must join again.
 ///
-/// ``ReplicaCore`` has the parts that do the work, and `MessageHandler` handles the messages of members.
+/// ``ReplicaCore`` contains the parts that do the work, and `MessageHandler` handles the messages of members.
 public final class Replica {
-  /// The board; edit it inside `change(now:_:)` only.
+  /// The board.
+  ///
+  /// Edit it only inside `change(now:_:)`.
   public var board: Board { core.board }
 
   let core: ReplicaCore
   /// Handles the messages of members.
   let messages: MessageHandler
   private var profile: MemberProfile?
-  /// The incarnations without a record that the restored board named (BRD-37).
+  /// The incarnations without a record in the restored board (BRD-37).
   public internal(set) var unrecorded = UnrecordedAuthors()
 
-  /// Creates a replica of an empty board without other members, under a new incarnation of `author`.
+  /// Creates a replica of an empty board without other members, with a new incarnation of `author`.
   ///
   /// An author belongs to one replica. Use ``restore(_:now:isWhole:)`` to load a stored board.
   ///
   /// - Parameters:
   ///   - author: The local author.
   ///   - now: The time.
-  ///   - verifier: Verifies signatures at once; nil if the owner verifies them
-  ///     (see ``ReplicaAction/verify(_:)``).
+  ///   - verifier: Verifies signatures immediately; nil if the owner verifies them (see
+  ///     ``ReplicaAction/verify(_:)``).
   public init(
     author: Author,
     now: Moment,
@@ -37,7 +39,7 @@ public final class Replica {
     messages = MessageHandler(core)
   }
 
-  /// Returns the actions since the last call, in order.
+  /// Returns the actions that were added since the last call, in order.
   public func takeActions() -> [ReplicaAction] {
     var actions = core.outbox.removeReady()
     actions += core.author.removeSigningRequests().map { .sign($0) }
@@ -49,11 +51,11 @@ public final class Replica {
 
   // MARK: - Local changes
 
-  /// Applies local edits at once, and sends them to every member.
+  /// Applies local edits immediately, and sends them to every member.
   ///
-  /// They form one batch, or several if they overwrite times far ahead of the wall clock (BRD-32).
+  /// The edits form one batch. If they overwrite times far ahead of the wall clock, they form several (BRD-32).
   ///
-  /// - Throws: The error of `body`; then no edit is applied.
+  /// - Throws: The error of `body`. In that case, no edit is applied.
   public func change<Result, Failure: Error>(
     now: Moment,
     _ body: (Board) throws(Failure) -> Result
@@ -64,9 +66,9 @@ public final class Replica {
     return result
   }
 
-  /// Applies local edits that form several batches or none, such as an undo.
+  /// Applies local edits that can form several batches or none, such as an undo.
   ///
-  /// - Throws: The error of `body`; edits that it applied before remain.
+  /// - Throws: The error of `body`. Edits that `body` made before the error remain.
   public func step<Result, Failure: Error>(
     now: Moment,
     _ body: (Board) throws(Failure) -> Result
@@ -76,7 +78,7 @@ public final class Replica {
     return try body(core.board)
   }
 
-  /// Sends bytes of the application.
+  /// Sends bytes from the application to members.
   /// - Parameters:
   ///   - bytes: The bytes.
   ///   - members: The recipients; nil for everyone.
@@ -98,21 +100,22 @@ public final class Replica {
 
   /// Signs and sends the head of the local chain.
   ///
-  /// Before leaving the session, perform its actions, and wait until ``isAwaitingSignature`` is false.
+  /// Before you leave the session, perform the resulting actions, and wait until ``isAwaitingSignature`` is
+  /// false.
   public func prepareToLeave(now: Moment) {
     core.begin(now)
     core.finish(now)
     core.publisher.sendHead(now)
   }
 
-  /// Writes a batch of a recording again, as its author did (REC-10).
+  /// Writes a batch from a recording again, as its author did (REC-10).
   ///
   /// - Parameters:
-  ///   - batch: The batch; those of each incarnation follow in order and without gaps.
+  ///   - batch: The batch. The batches of each incarnation must be written in order and without gaps.
   ///   - record: The record of its incarnation, which has the key of this author.
   ///   - earlier: The head of the chain of that incarnation when another replica of this author last wrote.
   ///   - now: The time.
-  /// - Throws: `boardFull`; then nothing is written.
+  /// - Throws: `boardFull`. In that case, nothing is written.
   package func reenact(
     _ batch: Batch,
     under record: AuthorRecord,
@@ -130,9 +133,9 @@ public final class Replica {
 
   // MARK: - Time
 
-  /// Does the work that is due: heads, reports, comparisons, answers, strokes, presence and timeouts.
+  /// Performs the work that is due: heads, reports, comparisons, answers, strokes, presence and timeouts.
   ///
-  /// Before ``nextDeadline`` it does nothing.
+  /// It does nothing before ``nextDeadline``.
   public func tick(now: Moment) {
     core.begin(now)
     core.strokes.advanceAll(now)
@@ -151,10 +154,10 @@ public final class Replica {
     core.reports.sendReports(now)
   }
 
-  /// When ``tick(now:)`` has something to do next, as ``Moment/uptime``; nil if nothing is due before the
+  /// The time when ``tick(now:)`` must be called next, as ``Moment/uptime``; nil if no work is due before the
   /// next input.
   ///
-  /// Any input can make it earlier, including those about assets, answers and backlogs.
+  /// Any input can make the deadline earlier, including inputs about assets, answers and backlogs.
   /// - Complexity: O(members).
   public var nextDeadline: UInt64? {
     var earliest = Earliest()
@@ -178,9 +181,9 @@ extension Replica {
   /// The joined members, in ascending order.
   public var members: [MemberID] { core.peers.members }
 
-  /// A member has joined.
+  /// Adds a member that has joined.
   ///
-  /// If it was joined already, it has left in between.
+  /// If the member is already joined, it is first removed, as if it had left.
   public func peerJoined(_ member: MemberID, now: Moment) {
     guard member != core.board.member else { return }
     if core.peers[member] != nil { peerLeft(member, now: now) }
@@ -197,7 +200,7 @@ extension Replica {
     core.finish(now)
   }
 
-  /// A member has left, or its link is lost for good.
+  /// Removes a member that has left, or whose link is permanently lost.
   public func peerLeft(_ member: MemberID, now: Moment) {
     guard core.peers.remove(member) else { return }
     core.outbox.memberLeft(member)
@@ -209,11 +212,11 @@ extension Replica {
     core.reports.memberLeft(now)
     core.requests.sendNext(now)
     core.finish(now)
-    // Messages that wait for its batches wait no longer.
+    // Messages that wait for batches of this member need not wait any longer.
     messages.releaseEarlyBatches(now)
   }
 
-  /// Sets the display name and the icon that present and later members receive.
+  /// Sets the local display name and icon, and sends them to present and future members.
   /// - Throws: `tooLong`.
   public func setProfile(name: String, icon: String, now: Moment) throws(BoardError) {
     guard name.utf8.count <= BoardLimits.nameBytes else { throw .tooLong("name") }
@@ -227,6 +230,6 @@ extension Replica {
   /// The local presence, as other members see it.
   public var shownPresence: Presence { core.presence.shown }
 
-  /// Changes the local presence.
+  /// Changes the local presence, and sends it if it is due.
   public func show(_ shown: Presence, now: Moment) { core.presence.show(shown, now) }
 }

@@ -2,9 +2,9 @@ import Whiteboard
 
 /// The readings of both clocks at one moment.
 public struct Moment: Hashable, Sendable {
-  /// Milliseconds since 1970 by the wall clock, which may jump.
+  /// The milliseconds since 1970 by the wall clock, which may jump.
   public let wall: UInt64
-  /// Milliseconds of a monotonic clock.
+  /// The milliseconds of a monotonic clock.
   public let uptime: UInt64
 
   /// Creates a moment from both readings.
@@ -14,27 +14,31 @@ public struct Moment: Hashable, Sendable {
   }
 }
 
-/// The points of another member's stroke that are not committed yet.
+/// The visible points of another member's stroke that are not committed yet.
 public struct StrokePreview: Hashable, Sendable {
   /// The stroke.
   public let stroke: ObjectID
-  /// The member that draws it.
+  /// The member that is drawing the stroke.
   public let member: MemberID
   /// The number of committed points, which is the index of the first of `points`.
   public let first: Int
-  /// The points to show after the committed ones; they replace those of the last preview.
+  /// The points to show after the committed points.
+  ///
+  /// They replace the points of the last preview.
   public let points: [InkPoint]
 }
 
-/// A breach of the protocol by a member; the session closes its link.
+/// A violation of the protocol by a member.
+///
+/// The session closes the member's link.
 public enum ReplicaError: Error, Hashable, Sendable {
   /// A message or a datagram is malformed.
   case malformed(CodecError)
-  /// An answer came without a request.
+  /// An answer arrived that was not requested.
   case unrequestedAnswer
-  /// A batch or an answer came without the record of its author.
+  /// A batch or an answer arrived without the record of its author.
   case noAuthor
-  /// The sender used a record that another author signed.
+  /// The sender used a record that belongs to another author.
   case forgedAuthor
   /// A record is for another board.
   case wrongBoard
@@ -42,16 +46,16 @@ public enum ReplicaError: Error, Hashable, Sendable {
   case wrongKey
   /// A signature is not valid.
   case wrongSignature
-  /// A head or an introduction does not follow from the earlier batches.
+  /// A head or an introduction does not continue the chain of earlier batches.
   case brokenChain
   /// A viewer sent a change or an answer.
   case viewer
-  /// A grant names an owner that does not own the board.
+  /// A grant names an owner that is not the owner of the board.
   case notOwner
   /// A role or a grant exceeds the rights of its issuer.
   case notGranted
 
-  /// The stable word for this error.
+  /// The stable code of this error, such as `wrong-board`.
   public var code: String {
     switch self {
     case .malformed(let error): error.code
@@ -69,31 +73,31 @@ public enum ReplicaError: Error, Hashable, Sendable {
   }
 }
 
-/// An action that the owner of a `Replica` performs, or an event that it reports.
+/// An action that the owner of a `Replica` must perform, or an event that is reported to the owner.
 ///
 /// `from` is the member whose message contained a change; nil for a local change.
 public enum ReplicaAction: Hashable, Sendable {
-  /// Sign these bytes with the key of the author; then call ``Replica/signed(_:signature:now:)``.
+  /// Sign these bytes with the key of the author, then call ``Replica/signed(_:signature:now:)``.
   ///
-  /// Only an author without a local key requests signatures. The action that lacks the signature and all later
-  /// ones wait for it. If the owner cannot sign, it restarts the replica from its document.
+  /// Only an author without a local key requests signatures. The action that lacks the signature waits, and so
+  /// do all later actions. If the owner cannot sign, it must restore the replica from its document.
   case sign(SigningRequest)
-  /// Check this key or signature; then call ``Replica/verified(_:isValid:now:)``.
+  /// Check this key or signature, then call ``Replica/verified(_:isValid:now:)``.
   ///
-  /// Only a replica without a verifier requests checks. Later messages of the member wait for them (see
+  /// Only a replica without a verifier requests checks. Later messages of the member wait for the result (see
   /// ``Replica/isAwaitingVerification(from:)``).
   case verify(VerificationRequest)
   /// Send a reliable message to these members.
   case send([UInt8], to: [MemberID])
-  /// Send a datagram to these members; it may be lost.
+  /// Send a datagram to these members. It may be lost.
   case sendDatagram([UInt8], to: [MemberID])
   /// Store this change before performing later actions.
   case record(StoredChange)
-  /// Photos of this author are not requested, because they exceed its budget or that of the board.
+  /// Photos of this author are not requested, because they exceed the budget of the author or of the board.
   case photosLeftOut(MemberID)
   /// An object appeared.
   case objectAdded(ObjectSnapshot, from: MemberID?)
-  /// An object changed in something other than its selection.
+  /// A property of an object other than its selection changed.
   case objectChanged(ObjectSnapshot, from: MemberID?)
   /// An object was deleted or purged.
   case objectRemoved(ObjectID, from: MemberID?)
@@ -103,39 +107,40 @@ public enum ReplicaAction: Hashable, Sendable {
   case selectionLost(ObjectID, to: MemberID)
   /// A chat line appeared.
   case chat(ChatLine, from: MemberID?)
-  /// The visible points of another member's stroke changed, beyond its committed points.
+  /// The previewed points of another member's stroke changed.
   case preview(StrokePreview)
   /// The pointer or the view of a member changed.
   case presence(MemberID, Presence)
-  /// A wall clock differs from the others, or agrees with them again.
+  /// A wall clock differs from the other clocks, or agrees with them again.
   case clock(ClockReport)
-  /// An asset was requested from a member: accept one resource with this hash from it.
+  /// An asset was requested from a member. Accept one resource with this hash from the member.
   case wantAsset(AssetReference, from: MemberID)
-  /// Send the bytes of an asset as a resource of this name; then call `assetSent`.
+  /// Send the bytes of an asset as a resource with this name, then call `assetSent`.
   case sendAsset(AssetID, ResourceDTO, to: MemberID)
-  /// Send an answer with these bytes as a resource of this name; then call `answerSent`.
+  /// Send an answer with these bytes as a resource with this name, then call `answerSent`.
   case sendAnswer([UInt8], ResourceDTO, to: MemberID)
   /// The display name and icon that a member chose.
   case profile(MemberID, name: String, icon: String)
-  /// The board of a member with an equal context differs, in the buckets whose bits are set.
+  /// The boards of a member and of this replica differ although their contexts are equal. The set bits are the
+  /// differing buckets.
   ///
   /// The cause is a fault in a program or in memory, or an author that wrote two changes with the same dot. The
-  /// replicas repair it.
+  /// replicas repair the difference.
   case diverged(MemberID, buckets: UInt16)
   /// The board has no room for the changes of a member (BRD-30), so the boards differ until objects are purged.
   ///
-  /// This is reported at most once a minute for a member.
+  /// This is reported at most once a minute for each member.
   case full(MemberID)
-  /// An answer of a member names incarnations without a record, and was not applied (BRD-37).
+  /// An answer of a member was not applied, because it refers to incarnations without a record (BRD-37).
   case unrecorded(MemberID)
-  /// The local role after a grant or a revocation.
+  /// The local role changed or was confirmed by a grant or a revocation.
   case role(Role)
-  /// The role of a member on an owned board is known now, or has changed.
+  /// The role of a member on an owned board became known, or changed.
   case memberRole(MemberID, Role)
-  /// Bytes of the application arrived.
+  /// Bytes that another member's application sent have arrived.
   case data(ArraySlice<UInt8>, from: MemberID, isReliable: Bool)
   /// All changes that a member had when it was asked have arrived.
   case caughtUp(MemberID)
-  /// A member broke the protocol; its message was not applied.
+  /// A member violated the protocol. Its message was not applied.
   case protocolViolation(MemberID, ReplicaError)
 }

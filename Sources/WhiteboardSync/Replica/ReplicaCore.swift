@@ -1,12 +1,14 @@
 import Whiteboard
 
-/// The parts of a replica, each of which owns its state, and the work before and after each input.
+/// The parts of a replica, and the work before and after each input.
+///
+/// Each part owns its state.
 struct ReplicaCore {
   let board: Board
   let author: Author
   let outbox = Outbox()
   let peers = PeerTable()
-  /// The records of authors.
+  /// The known records of authors.
   let registry: AuthorRegistry
   /// Publishes local batches.
   let publisher: BatchPublisher
@@ -16,9 +18,9 @@ struct ReplicaCore {
   let claims: ClaimCheck
   /// Grants and revocations.
   let permissions: Permissions
-  /// The members that will be asked for missing changes.
+  /// The members that the replica will ask for missing changes.
   let requests: RequestQueue
-  /// Reports of contexts, and comparisons.
+  /// Exchanges reports of contexts, and compares them.
   let reports: ContextReports
   /// Answers requests.
   let answerSender: AnswerSender
@@ -28,7 +30,7 @@ struct ReplicaCore {
   let photos: PhotoSharing
   let changes: ChangeReporter
   let presence: PresenceTracker
-  /// The verifier that asks the owner; nil if signatures are verified at once.
+  /// The verifier that requests checks from the owner; nil if signatures are verified immediately.
   let ownerVerifier: OwnerVerifier?
 
   init(author: Author, now: Moment, verifier: (any SignatureVerifier)?) {
@@ -88,14 +90,15 @@ struct ReplicaCore {
     )
   }
 
-  /// Runs a check of signatures, for a message of a member.
+  /// Checks the signatures in a message of a member.
   ///
   /// - Parameters:
-  ///   - verification: The results so far. If others are missing, this requests them.
+  ///   - verification: The results so far. Missing results are requested.
   ///   - member: The member.
-  ///   - check: The check, which must have no effect.
-  /// - Returns: The result of the check; nil if it must run again, when the requested results have arrived.
-  /// - Throws: The error of the check.
+  ///   - check: The check, which must have no side effects.
+  /// - Returns: The result of the check; nil if results are missing. The check must then run again when they
+  ///   have arrived.
+  /// - Throws: The error that `check` throws.
   func checking<Checked, Failure: Error>(
     _ verification: inout VerificationState,
     for member: MemberID,
@@ -120,7 +123,9 @@ struct ReplicaCore {
     presence.refresh(now)
   }
 
-  /// Publishes the local batches, and reports the changes; `member` is the one whose message was handled.
+  /// Publishes local batches, and reports changes.
+  ///
+  /// `member` is the member whose message was handled.
   func finish(from member: MemberID? = nil, _ now: Moment) {
     presence.refresh(now)
     publisher.publishBatches()

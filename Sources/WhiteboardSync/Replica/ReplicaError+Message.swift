@@ -1,5 +1,5 @@
 extension ReplicaError {
-  /// A sentence for users that describes the breach.
+  /// A sentence for users that describes the protocol violation.
   public var message: String {
     switch self {
     case .malformed(let error): "A message of the board is malformed (\(error.code))."

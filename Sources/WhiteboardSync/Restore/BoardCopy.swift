@@ -1,21 +1,21 @@
 import Whiteboard
 
-/// The content of a board in a form for another board.
+/// A copy of a board's content that can be stored on another board.
 ///
-/// Records belong to one board (AUT-1), so an author of the other board becomes the author of everything. It
-/// makes one incarnation there for each incarnation that the content names, in the same order. The context of
-/// the copy contains nothing else, whatever was claimed on the original (BRD-37). Games begin again, because a
-/// move counts only for the member that made it.
+/// Author records are valid on one board only (AUT-1), so one author of the other board becomes the author of
+/// all content. That author creates a new incarnation for each incarnation in the content, in the same order.
+/// The context of the copy contains only these incarnations, whatever the original context contained (BRD-37).
+/// Games start again, because a move counts only for the member that made it.
 struct BoardCopy {
-  /// The content, as a keyframe for a replica of the other board.
+  /// The content, encoded as a keyframe for a replica of the other board.
   let keyframe: [UInt8]
   /// The digest of the content.
   let digest: Bytes32
-  /// The photos in the content.
+  /// The photos that the content shows.
   let assets: Set<AssetID>
 
-  /// Copies a board, for an author with a local key.
-  /// - Throws: `boardFull` if more incarnations wrote on it than one author may have.
+  /// Copies a board for an author with a local key.
+  /// - Throws: `boardFull` if more incarnations wrote on the board than one author may have.
   init(of original: BoardState, by author: Author) throws(BoardError) {
     var found = original.difference(since: Context())
     for index in found.entries.indices {
@@ -32,7 +32,7 @@ struct BoardCopy {
     let renamed = Dictionary(uniqueKeysWithValues: zip(named, made))
     let renaming = IncarnationRenaming { renamed[$0] ?? $0 }
     let difference = renaming.difference(found) { property, value, time in
-      // A chat line is shown only if its author wrote it; the display name in it remains.
+      // A chat line is shown only if its author wrote it. The display name in the line remains unchanged.
       (property == .chatAuthor ? .bytes(author.member.bytes) : value, time)
     }
     var state = BoardState()
@@ -43,7 +43,7 @@ struct BoardCopy {
     keyframe = KeptState.encode(made.map { author.record(of: $0) }, difference)
   }
 
-  /// The context of a replica that has seen the dots in these entries and all earlier ones.
+  /// Returns the context of a replica that has seen the dots in these entries and all earlier dots.
   private static func context(of entries: [Difference.Entry]) -> Context {
     var last: [Incarnation: UInt64] = [:]
     func note(_ dot: Dot) { last[dot.incarnation] = max(last[dot.incarnation] ?? 0, dot.sequence) }

@@ -4,14 +4,16 @@ import Whiteboard
 extension Replica {
   /// Restores stored changes in the order in which they were recorded, before any member joins.
   ///
-  /// Only the board id is checked, and nothing is reported: read the board afterwards. The replica keeps its
-  /// new incarnation, so that no dot is used twice even if the end of the document was lost (BRD-1).
+  /// Only the board id of the changes is checked. The changes are not reported, so read the board afterwards.
+  /// The replica keeps its new incarnation, so that no dot is used twice even if the end of the document was
+  /// lost (BRD-1).
   ///
   /// - Parameters:
   ///   - changes: The stored changes.
   ///   - now: The time.
-  ///   - isWhole: Whether these are the last changes. Until then, records remain whose batches may follow.
-  /// - Throws: ``RestoreError``; changes before the invalid one are on the board.
+  ///   - isWhole: Whether these are the last changes. If not, records without batches are kept, because their
+  ///     batches may follow.
+  /// - Throws: ``RestoreError``. Changes before the invalid change stay on the board.
   public func restore(
     _ changes: some Sequence<StoredChange>,
     now: Moment,
@@ -25,7 +27,7 @@ extension Replica {
 
   /// Returns the whole content of the replica as a keyframe for ``restore(_:now:isWhole:)``.
   ///
-  /// Call it only while ``isAwaitingSignature`` is false: a keyframe contains signed records.
+  /// Call it only while ``isAwaitingSignature`` is false, because a keyframe contains signed records.
   public func snapshotForKeeping() -> [UInt8] {
     precondition(!isAwaitingSignature, "a keyframe contains signed records")
     return KeptState.encode(
@@ -40,7 +42,7 @@ extension Replica {
   ///
   /// - Parameter author: An author of the other board, which becomes the author of the content.
   /// - Returns: The keyframe, its digest and the photos.
-  /// - Throws: `boardFull` if more incarnations wrote here than one author may have.
+  /// - Throws: `boardFull` if more incarnations wrote on the board than one author may have.
   public func snapshotForAnotherBoard(
     by author: Author
   ) throws(BoardError) -> (keyframe: [UInt8], digest: Bytes32, assets: Set<AssetID>) {

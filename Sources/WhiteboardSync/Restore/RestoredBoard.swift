@@ -1,8 +1,8 @@
 import Whiteboard
 
-/// A board restored from a document, to view it as it was at any time.
+/// A board that was restored from a document, for viewing it as it was at any time.
 ///
-/// It is a value: a copy costs little, and does not change with the original.
+/// It is a value type. A copy costs little, and does not change with the original.
 public struct RestoredBoard: Sendable {
   /// The id of the board.
   public let id: BoardID
@@ -10,9 +10,9 @@ public struct RestoredBoard: Sendable {
   public private(set) var state = BoardState()
   /// The author of each incarnation with a record.
   public private(set) var members: [Incarnation: MemberID] = [:]
-  /// The objects that changed since ``takeChanges()``.
+  /// The objects that changed since the last call of ``takeChanges()``.
   private var changes = ChangeLog()
-  /// The records of authors.
+  /// The records of authors, by incarnation.
   public private(set) var records: [Incarnation: AuthorRecord] = [:]
   private var revocations = Revocations()
 
@@ -22,14 +22,16 @@ public struct RestoredBoard: Sendable {
   /// The digest of the board (SYN-40).
   public var digest: Bytes32 { BoardDigest.digest(of: state) }
 
-  /// Returns the changed objects since the last call.
+  /// Returns the changes of objects since the last call.
   public mutating func takeChanges() -> [ObjectChange] {
     defer { changes = ChangeLog() }
     return changes.changes(in: state)
   }
 
-  /// Applies a stored change; only its format and its board are checked.
-  /// - Throws: ``RestoreError``; then the change was not applied.
+  /// Applies a stored change.
+  ///
+  /// Only the format and the board id of the change are checked.
+  /// - Throws: ``RestoreError``. In that case, the change was not applied.
   public mutating func apply(_ change: StoredChange) throws(RestoreError) {
     do {
       switch change {
@@ -52,7 +54,7 @@ public struct RestoredBoard: Sendable {
     }
   }
 
-  /// Merges another copy of this board.
+  /// Merges another copy of the same board into this one.
   /// - Throws: ``RestoreError``.
   public mutating func join(_ other: RestoredBoard) throws(RestoreError) {
     do {
@@ -66,7 +68,7 @@ public struct RestoredBoard: Sendable {
     }
   }
 
-  /// The whole content as a keyframe.
+  /// The whole content, encoded as a keyframe.
   public var keyframe: [UInt8] {
     KeptState.encode(
       records.values.sorted { $0.incarnation < $1.incarnation }.prefix(Answer.recordLimit),
@@ -76,10 +78,11 @@ public struct RestoredBoard: Sendable {
     )
   }
 
-  /// Returns the whole content as an anonymous keyframe, with other incarnations, values and times.
+  /// Returns the whole content as an anonymous keyframe, with renamed incarnations and without author records.
   /// - Parameters:
   ///   - renaming: Renames the incarnations.
-  ///   - changed: Returns the new value and time of a property; the times of one property must keep their order.
+  ///   - changed: Returns the new value and time of a property. The times of one property must keep their
+  ///     order.
   /// - Returns: The keyframe.
   package func keyframe(
     _ renaming: IncarnationRenaming,
@@ -132,7 +135,7 @@ public struct RestoredBoard: Sendable {
     if revocations.insert(revocation) { limit(records.values) }
   }
 
-  /// Excludes revoked changes (AUT-14).
+  /// Removes revoked changes by the authors of the given records (AUT-14).
   private mutating func limit(_ concerned: some Collection<AuthorRecord>) {
     guard !revocations.isEmpty else { return }
     var limits = state.limits
@@ -142,9 +145,9 @@ public struct RestoredBoard: Sendable {
 }
 
 extension StoredChange {
-  /// Whether the effect of the change does not depend on its position among others.
+  /// Whether the change has the same effect at any position among other changes.
   ///
-  /// An answer depends on its position, because it omits the entries that its receiver had.
+  /// An answer depends on its position, because it omits the cells that its receiver already had.
   public var isIndifferentToOrder: Bool {
     guard case .answer(let bytes) = self else { return true }
     return bytes.first == AnswerMerging.grant || bytes.first == AnswerMerging.revocation

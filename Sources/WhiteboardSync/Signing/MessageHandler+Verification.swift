@@ -1,8 +1,10 @@
 import Whiteboard
 
-/// Results of the owner for messages, answers and restored grants that wait for them.
+/// Handles the results of checks that the owner made, for waiting messages, answers and restored grants.
 extension MessageHandler {
-  /// Handles the result of a check, and continues the work that waited if this was the last check.
+  /// Handles the result of a check.
+  ///
+  /// If no more results are missing, the waiting work continues.
   func didVerify(_ id: VerificationID, isValid: Bool, _ now: Moment) {
     if id.member == core.board.member {
       if grantVerification.didVerify(id, isValid: isValid) { verifyRestoredGrants(now) }
@@ -26,7 +28,7 @@ extension MessageHandler {
     handleAnswer(answer.bytes, to: request, from: member, answer.verification, now)
   }
 
-  /// Verifies the restored grants one after the other, and adopts those that are valid.
+  /// Verifies the restored grants one after the other, and adopts the valid ones.
   func verifyRestoredGrants(_ now: Moment) {
     while let grant = restoredGrants.first, !grantVerification.isPending {
       let isValid = core.checking(&grantVerification, for: core.board.member) {

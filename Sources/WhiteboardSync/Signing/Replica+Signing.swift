@@ -1,18 +1,20 @@
 import Whiteboard
 
-/// Signatures that the owner makes and verifies, which may take any time.
+/// Signatures that the owner creates and verifies, which may take any amount of time.
 ///
-/// The messages of a member wait behind the first one that is being verified, and actions wait behind the first
-/// one that lacks a signature. So the effect is the same as with a local key, on slower links.
+/// Messages of a member wait behind the first message that is being verified. Actions wait behind the first
+/// action that lacks a signature. So the replica behaves as with a local key, but on slower links.
 extension Replica {
   // MARK: - Signing
 
-  /// Whether a requested signature is missing, so that actions may wait for it.
+  /// Whether a requested signature is missing.
+  ///
+  /// Actions may be waiting for it.
   public var isAwaitingSignature: Bool { core.author.isAwaitingSignature }
 
-  /// The owner made the signature that ``ReplicaAction/sign(_:)`` requested.
+  /// Accepts a signature from the owner that ``ReplicaAction/sign(_:)`` requested.
   ///
-  /// The result of an unknown request is ignored.
+  /// A signature for an unknown request is ignored.
   /// - Parameters:
   ///   - id: The request.
   ///   - signature: *r* and *s*, 32 bytes each.
@@ -34,22 +36,23 @@ extension Replica {
 
   // MARK: - Verifying
 
-  /// Whether messages, answers or a restored grant wait until signatures are verified.
+  /// Whether messages, answers or a restored grant wait for the verification of signatures.
   public var isAwaitingVerification: Bool {
     !messages.restoredGrants.isEmpty || core.peers.states.contains { $0.isAwaitingVerification }
   }
 
-  /// Whether messages or an answer of a member wait until signatures are verified.
+  /// Returns whether messages or an answer of a member wait for the verification of signatures.
   ///
-  /// Meanwhile the owner should not read from the member: if 16 MiB of messages wait, the link is closed.
+  /// During that time, the owner should not read from the member: if more than 16 MiB of messages wait, the
+  /// link is closed.
   public func isAwaitingVerification(from member: MemberID) -> Bool {
     core.peers[member]?.isAwaitingVerification ?? false
   }
 
-  /// The owner made the check that ``ReplicaAction/verify(_:)`` requested.
+  /// Accepts the result of a check that ``ReplicaAction/verify(_:)`` requested.
   ///
-  /// The result of an unknown request is ignored, such as one for a member that has left. If a member leaves,
-  /// its messages that were not verified are lost, as with a lost link.
+  /// The result of an unknown request is ignored, for example if the member has left. If a member leaves, its
+  /// unverified messages are lost, as with a lost link.
   public func verified(_ id: VerificationID, isValid: Bool, now: Moment) {
     core.begin(now)
     messages.didVerify(id, isValid: isValid, now)

@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// Identifies a signature that the owner of a replica must make.
+/// The id of a signature that the owner of a replica must create.
 public struct SigningID: Hashable, Sendable {
   let number: UInt64
 }
@@ -15,23 +15,23 @@ public struct SigningRequest: Hashable, Sendable {
   public let bytes: [UInt8]
 }
 
-/// A value with a signature that may be missing.
+/// A value whose signature may still be missing.
 ///
-/// While it is missing, the value contains 64 zero bytes in its place.
+/// Until the signature is filled in, the value contains 64 zero bytes in its place.
 struct Signed<Value> {
   /// The value.
   let value: Value
   /// The request for the missing signature; nil if the value is complete.
   let request: SigningID?
 
-  /// The value of an author with a local key, which signs at once.
+  /// The value, if its author has a local key and therefore signed it immediately.
   var complete: Value {
     precondition(request == nil, "the author has a local key")
     return value
   }
 }
 
-/// Makes the signatures of an author: at once with a local key, or by requests to the owner of the replica.
+/// A signer for an author, which signs with a local key or requests signatures from the owner of the replica.
 struct Signer {
   /// The public key of the author.
   let publicKey: [UInt8]
@@ -42,19 +42,19 @@ struct Signer {
   /// The requests that the owner has not answered yet.
   private var pending: Set<SigningID> = []
 
-  /// Creates a signer that signs at once.
+  /// Creates a signer that signs immediately with a local key.
   init(_ key: any AuthorKey) {
     self.key = key
     publicKey = key.publicKey
   }
 
-  /// Creates a signer whose owner signs.
+  /// Creates a signer that requests signatures from the owner of the replica.
   init(publicKey: [UInt8]) {
     key = nil
     self.publicKey = publicKey
   }
 
-  /// Signs some bytes, or requests the signature.
+  /// Signs bytes, or requests the signature.
   /// - Returns: The signature, or a placeholder and the request for it.
   mutating func sign(_ bytes: [UInt8]) -> Signed<[UInt8]> {
     if let key {
@@ -72,7 +72,7 @@ struct Signer {
     )
   }
 
-  /// Whether a signature is missing.
+  /// Whether any requested signature is missing.
   var isPending: Bool { !pending.isEmpty }
 
   /// Removes and returns the requests that the owner has not received yet.
@@ -82,7 +82,7 @@ struct Signer {
     return newRequests
   }
 
-  /// The owner answered a request.
+  /// Records that the owner answered a request.
   /// - Returns: Whether the request was pending.
   mutating func didSign(_ id: SigningID) -> Bool { pending.remove(id) != nil }
 }

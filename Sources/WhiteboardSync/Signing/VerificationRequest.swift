@@ -1,9 +1,9 @@
 import Whiteboard
 
-/// Identifies a check that the owner of a replica must make.
+/// The id of a check that the owner of a replica must make.
 public struct VerificationID: Hashable, Sendable {
   let number: UInt64
-  /// The member whose message the check is for.
+  /// The member whose message is being checked.
   let member: MemberID
 }
 
@@ -11,7 +11,7 @@ public struct VerificationID: Hashable, Sendable {
 ///
 /// The owner answers each request with ``Replica/verified(_:isValid:now:)``.
 public struct VerificationRequest: Hashable, Sendable {
-  /// The key or the signature.
+  /// The key or signature to check.
   public enum Subject: Hashable, Sendable {
     /// Whether these bytes are a public key: a point on P-256, uncompressed as in SEC 1.
     case key([UInt8])
@@ -30,13 +30,13 @@ struct VerificationState {
   private(set) var results: [VerificationRequest.Subject: Bool] = [:]
   private var pending: [VerificationID: VerificationRequest.Subject] = [:]
 
-  /// Whether a result is missing.
+  /// Whether any result is missing.
   var isPending: Bool { !pending.isEmpty }
 
-  /// Notes that a check was requested.
+  /// Records that a check was requested.
   mutating func add(_ request: VerificationRequest) { pending[request.id] = request.subject }
 
-  /// Notes the result of a check.
+  /// Records the result of a check.
   /// - Returns: Whether the check was pending.
   mutating func didVerify(_ id: VerificationID, isValid: Bool) -> Bool {
     guard let subject = pending.removeValue(forKey: id) else { return false }
@@ -51,27 +51,27 @@ struct UnverifiedAnswer {
   var verification: VerificationState
 }
 
-/// A verifier that requests its results from the owner of the replica, and gets them later.
+/// A verifier that requests results from the owner of the replica, and gets them later.
 ///
-/// While a check of a message runs, it collects the keys and signatures without a result, and assumes that they are
-/// valid. If there are any, the result of the check does not count: the message waits for the results, and is
-/// checked again with them. So the check has the same result as with a local verifier.
+/// While a message is being checked, the verifier collects the keys and signatures that have no result yet, and
+/// assumes that they are valid. If there are any, the message waits for the results and is then checked again.
+/// So the check has the same result as with a local verifier.
 final class OwnerVerifier: SignatureVerifier {
   private let outbox: Outbox
-  /// The results for the running check.
+  /// The known results for the running check.
   private var results: [VerificationRequest.Subject: Bool] = [:]
-  /// The keys and signatures without a result in the running check, in order.
+  /// The keys and signatures in the running check that have no result yet, in order.
   private var missing: [VerificationRequest.Subject] = []
   private var lastNumber: UInt64 = 0
 
   init(_ outbox: Outbox) { self.outbox = outbox }
 
-  /// Runs a check for a message of a member.
+  /// Checks the signatures in a message of a member.
   ///
   /// - Parameters:
-  ///   - verification: The results so far. If others are missing, this requests them.
+  ///   - verification: The results so far. Missing results are requested.
   ///   - member: The member.
-  ///   - body: The check, which must have no effect.
+  ///   - body: The check, which must have no side effects.
   /// - Returns: The result of the check; nil if results are missing.
   func check<Result>(
     _ verification: inout VerificationState,
@@ -93,7 +93,7 @@ final class OwnerVerifier: SignatureVerifier {
   }
 
   func isKey(_ bytes: [UInt8]) -> Bool {
-    // Most invalid keys are recognized without the owner.
+    // Reject most invalid keys without asking the owner.
     guard bytes.count == AuthorRecord.keyBytes, bytes.first == 4 else { return false }
     return result(of: .key(bytes))
   }
@@ -105,7 +105,7 @@ final class OwnerVerifier: SignatureVerifier {
   private func result(of subject: VerificationRequest.Subject) -> Bool {
     if let result = results[subject] { return result }
     missing.append(subject)
-    // Each is requested once.
+    // Request each result only once.
     results[subject] = true
     return true
   }
