@@ -2,15 +2,14 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// The board on a terminal: input and events go in, commands and a screen come out.
+/// The user interface of a board, which turns input and events into commands and a screen.
 ///
-/// It uses no terminal, no clock and no node. Each part of the state has an owner, such as
-/// ``Workspace`` or ``SessionState``; the client passes input and events to the owners and performs
-/// the effects that they return.
+/// It uses no terminal, no clock and no ``SharedBoard``. Each part of the state has an owner, such as ``Workspace`` or
+/// ``SessionState``. The client passes input and events to the owners, and performs the effects that they return.
 package struct BoardClient: Sendable {
   /// An action for the owner of the client.
   package enum Action: Equatable, Sendable {
-    /// Send a command to the node.
+    /// Send a command to the board.
     case command(CommandRequest)
     /// Leave the board.
     case quit
@@ -42,10 +41,10 @@ package struct BoardClient: Sendable {
       if oldValue == nil, overlay != nil, messages.isBoxed(in: layout) { messages.notice = nil }
     }
   }
-  /// The time of the first Ctrl+C, if the second one would leave the board.
+  /// The time of the first Ctrl+C, after which a second Ctrl+C leaves the board.
   private var interruptedAt: Duration?
 
-  /// How long the second Ctrl+C leaves the board.
+  /// The time within which a second Ctrl+C leaves the board.
   private static let interruptTime = Duration.seconds(2)
 
   package init(
@@ -120,7 +119,7 @@ package struct BoardClient: Sendable {
     return screen.draw(&overlay)
   }
 
-  /// The photos in view.
+  /// Returns the photos in view.
   func photosInView() -> PhotosInView { screen.photosInView(under: overlay) }
 
   /// Whether a part of the screen changes with time alone.

@@ -157,7 +157,7 @@ package final class Terminal: @unchecked Sendable {
 
   /// Suspends the program until the user continues it.
   ///
-  /// - Returns: Whether it was suspended. It is not if no shell could continue it.
+  /// - Returns: Whether the program was suspended; false if no shell could continue it.
   package func suspend() -> Bool {
     guard terminal_guard_can_stop() == 1 else { return false }
     leave()

@@ -7,7 +7,7 @@ import WhiteboardRendering
 package struct TerminalFeatures: Hashable, Sendable {
   /// The protocol for pixels.
   package enum Graphics: Hashable, Sendable {
-    /// Pixels cannot be shown; photos are shown by cells.
+    /// Pixels cannot be shown; photos are drawn in cells.
     case none
     /// Sixels.
     case sixel
@@ -75,7 +75,7 @@ package struct TerminalFeatures: Hashable, Sendable {
 
   /// Handles a reply.
   ///
-  /// - Returns: The next query; usually empty.
+  /// - Returns: The next query to send; usually empty.
   mutating func handle(_ reply: TerminalReply, _ settings: TerminalSettings) -> String {
     switch reply {
     case .mode(1016, 2) where settings.mouse == .auto && cellSize != nil:

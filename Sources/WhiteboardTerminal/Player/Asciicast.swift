@@ -2,7 +2,7 @@ import SessionReplay
 import Whiteboard
 import WhiteboardRendering
 
-/// Writes a recording as a terminal shows it, in the format asciicast v2
+/// A recording of a terminal that plays a board recording, in the asciicast v2 format
 /// (docs.asciinema.org/manual/asciicast/v2).
 package struct Asciicast {
   /// The columns of the terminal.

@@ -2,7 +2,7 @@ import SessionReplay
 import Whiteboard
 import WhiteboardRendering
 
-/// Plays a recording on a terminal: passes input to the player, and draws its screen.
+/// The actor that plays a recording on a terminal: it passes input to the player, and draws the player's screen.
 package actor PlayerTerminal {
   private let terminal: Terminal
   private let writer: ScreenWriter

@@ -3,7 +3,7 @@ import WhiteboardRendering
 
 /// A line that is being typed: its text, a cursor, and the lines entered before.
 package struct LineEditor: Hashable, Sendable {
-  /// The text before the typed text.
+  /// The label in front of the typed text.
   let label: String
   /// The typed characters.
   private(set) var characters: [Character] = []

@@ -1,7 +1,7 @@
 import WhiteboardPictures
 import WhiteboardRendering
 
-/// Converts frames to the bytes that change the terminal from the frame before.
+/// A writer of frames, as the bytes that change the terminal from the previous frame to the next.
 struct FrameWriter {
   private let writer: ScreenWriter
   /// The frame that the terminal shows; nil if the next one must be drawn completely.
