@@ -1,6 +1,8 @@
 import Foundation
 
-/// The identity of a file or directory in the kernel, which does not depend on its name.
+/// The identity of a file or directory in the kernel.
+///
+/// The identity does not depend on the file's name.
 struct FileIdentity: Hashable, Sendable {
   let device: UInt64
   let inode: UInt64
