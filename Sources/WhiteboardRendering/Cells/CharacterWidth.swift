@@ -1,9 +1,9 @@
 /// The width of characters in terminal columns.
 ///
-/// Terminals disagree about rare characters. The writer therefore positions the cursor again after
-/// them, so that an error does not spread.
+/// Terminals disagree about the width of rare characters. Therefore the writer positions the cursor again after such a
+/// character.
 package enum CharacterWidth {
-  /// Returns the columns of a character: 0 if it only modifies its neighbors, otherwise 1 or 2.
+  /// Returns the number of columns of a character: 0 if it only modifies its neighbors, otherwise 1 or 2.
   package static func columns(_ character: Character) -> Int {
     guard let first = character.unicodeScalars.first else { return 0 }
     if first.value < 0x300, character.unicodeScalars.dropFirst().isEmpty {

@@ -61,7 +61,7 @@ extension BoardCanvas {
     return area(of: (item.snapshot.ink?.suffix(Self.reach) ?? []) + item.preview, item)
   }
 
-  /// The number of last points whose appearance may change when a point is added.
+  /// The number of points at the end of a stroke whose appearance can change when a point is added.
   ///
   /// A curve around the last point starts halfway between the previous point and the last one.
   private static let reach = 2
