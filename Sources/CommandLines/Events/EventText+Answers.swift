@@ -54,7 +54,7 @@ extension EventText {
     )
   }
 
-  /// Returns the line about a command that succeeded; nil for queries, whose results answer them.
+  /// Returns the line about a command that succeeded; nil for queries, whose results are the answer.
   static func doneLine(_ done: BoardEvent.Done) -> String? {
     let made = (done.ids ?? done.id.map { [$0] }) ?? []
     switch done.verb {

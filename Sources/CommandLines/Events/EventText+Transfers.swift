@@ -54,7 +54,9 @@ extension EventText {
     }
   }
 
-  /// Returns the description of a resource; names of this product's own resources are translated.
+  /// Returns the description of a resource.
+  ///
+  /// The names of this product's own resources are replaced by words for users.
   private static func resource(_ name: String) -> String {
     guard let known = try? ResourceDTO(name: name) else {
       return TerminalText.quoted(name, limit: 80)
