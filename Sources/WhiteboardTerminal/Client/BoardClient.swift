@@ -19,7 +19,7 @@ package struct BoardClient: Sendable {
     case suspend
     /// Copy a text to the clipboard.
     case clipboard(String)
-    /// Find the files whose paths begin like this, for ``BoardClient/complete(files:for:)``.
+    /// Find the files whose paths begin with this text, for ``BoardClient/complete(files:for:)``.
     case findFiles(String)
   }
 
@@ -132,13 +132,13 @@ package struct BoardClient: Sendable {
 
   // MARK: - Time
 
-  /// Sets the time of the events that follow.
+  /// Sets the time for the events that are handled next.
   package mutating func advance(to now: Duration) { self.now = now }
 
   /// Does the periodic work, and sends the points drawn since the last call.
   package mutating func tick(now: Duration) -> [Action] {
     self.now = now
-    // While the program connects, no message is visible.
+    // While the program is connecting, messages are not visible, so their time must not run out.
     if session.connection == nil {
       messages.expire(at: now, in: layout)
     } else {

@@ -6,7 +6,7 @@ import Musl
 
 /// The files with which a path can be completed.
 enum FileCompletion {
-  /// The most entries of a directory that are read.
+  /// The maximum number of entries of a directory that are read.
   private static let limit = 10_000
 
   /// Returns the paths that begin with the given text, in no particular order; the path of a directory ends with a

@@ -2,8 +2,8 @@ import WhiteboardRendering
 
 /// The features of a terminal, according to the environment and the terminal's replies.
 ///
-/// The program draws at once with the features that the environment indicates. It uses the replies as
-/// soon as they arrive, and also works with a terminal that never replies.
+/// The program begins to draw with the features that the environment indicates. It uses the replies as soon as they
+/// arrive, and also works with a terminal that never replies.
 package struct TerminalFeatures: Hashable, Sendable {
   /// The protocol for pixels.
   package enum Graphics: Hashable, Sendable {

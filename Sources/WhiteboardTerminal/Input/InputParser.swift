@@ -9,9 +9,9 @@ package struct InputParser: Sendable {
   /// Whether the remaining bytes of a sequence are skipped, because it is too long.
   private var isSkipping = false
 
-  /// The most bytes of one sequence.
+  /// The maximum number of bytes of one sequence.
   private static let sequenceLimit = 4096
-  /// The most bytes of one paste; the rest is dropped.
+  /// The maximum number of bytes of one paste; the rest is dropped.
   package static let pasteLimit = 1 << 20
 
   package init() {}

@@ -7,9 +7,9 @@ package struct Lobby: Sendable {
   package let discovery: any Discovery
   /// The default name of a new board.
   package let suggestion: String
-  /// Returns the boards that are stored on this computer.
+  /// A function that returns the boards that are stored on this computer.
   package let boards: @Sendable () async -> [LobbyClient.OwnBoard]
-  /// Returns the configuration of the board for a choice; nil if the choice is to quit.
+  /// A function that returns the configuration of the board for a choice; nil if the choice is to quit.
   package let configuration:
     @Sendable (LobbyClient.Choice) async throws(WhiteboardError) -> BoardConfiguration?
 

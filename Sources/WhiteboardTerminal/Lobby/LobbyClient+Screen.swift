@@ -57,7 +57,7 @@ extension LobbyClient {
     return lines
   }
 
-  /// The lines of an empty list: the state of the search, and what the user can do.
+  /// The lines that an empty list shows: the state of the search, and what the user can do.
   private var emptyLines: [Line] {
     if let discoveryProblem {
       return [

@@ -25,7 +25,7 @@ struct ChatLog: Hashable, Sendable {
   /// The number of lines that arrived while no chat was visible.
   var unreadCount = 0
 
-  /// The most lines in memory.
+  /// The maximum number of lines in memory.
   static let limit = 5_000
 
   mutating func append(_ line: Line) {

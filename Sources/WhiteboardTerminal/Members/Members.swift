@@ -25,7 +25,7 @@ struct Members: Sendable {
       self.state = state
     }
 
-    /// The most positions of a laser pointer's trail.
+    /// The maximum number of positions of a laser pointer's trail.
     private static let trailLength = 12
 
     /// Stores the position of the pointer and the visible part of the board.

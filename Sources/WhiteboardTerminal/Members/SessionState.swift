@@ -76,7 +76,7 @@ struct SessionState: Sendable {
       append(line)
       return [.chatReceived(author: line.name, text: line.text)]
     case .chatHistory(let history):
-      // A history that the user asked for is shown in the panel.
+      // If the user asked for the history, the panel shows it instead.
       guard history.request == nil else { break }
       chat.removeAll()
       for line in history.lines { append(line) }

@@ -12,7 +12,7 @@ enum Overlay: Hashable, Sendable {
 
   /// The reaction to an input.
   enum Outcome: Hashable, Sendable {
-    /// The overlay stays open, although it may have scrolled.
+    /// The overlay stays open; it may have scrolled.
     case none
     case close
     /// Close, and perform the command that the user picked.

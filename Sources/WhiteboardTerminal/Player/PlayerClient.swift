@@ -62,7 +62,7 @@ package struct PlayerClient: Sendable {
   private(set) var showsKeys = false
   /// The time since the player started, in milliseconds.
   private(set) var elapsed = 0.0
-  /// How long messages and chat lines are shown, in milliseconds.
+  /// The time for which messages and chat lines are shown, in milliseconds.
   static let messageTime = 5_000.0
 
   /// Creates a player that plays from the beginning.

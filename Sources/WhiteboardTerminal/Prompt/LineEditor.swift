@@ -15,7 +15,7 @@ package struct LineEditor: Hashable, Sendable {
   /// The line being typed, while a line of the history is shown.
   private var draft: [Character] = []
 
-  /// The most characters of a line.
+  /// The maximum number of characters of a line.
   static let limit = 4096
 
   init(label: String, text: String = "", history: [String] = []) {
@@ -29,7 +29,7 @@ package struct LineEditor: Hashable, Sendable {
   /// The typed text.
   package var text: String { String(characters) }
 
-  /// The effect of a key.
+  /// The result of handling a key.
   enum Outcome: Hashable, Sendable {
     /// The line was edited, or nothing happened.
     case typing

@@ -31,7 +31,7 @@ struct Prompt: Sendable {
     }
   }
 
-  /// The result of a key.
+  /// The result of handling a key.
   enum Outcome: Sendable {
     case none
     /// The user entered a command.
@@ -55,10 +55,10 @@ struct Prompt: Sendable {
   private(set) var purpose = Purpose.command
   /// The user's home directory, for which `~` stands in paths.
   var home: String?
-  /// The entered lines, by the label of the prompt.
+  /// The lines that the user entered, by the label of the prompt.
   private var histories: [String: [String]] = [:]
 
-  /// The most completions that are shown.
+  /// The maximum number of completions that are shown.
   private static let completionLimit = 12
   /// The commands whose last argument is a file.
   private static let fileCommands: Set<String> = [

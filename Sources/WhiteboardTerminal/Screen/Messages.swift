@@ -6,7 +6,7 @@ struct Messages: Hashable, Sendable {
   /// The message that is shown; nil if there is none.
   var notice: Notice?
 
-  /// The most lines of errors that are shown together.
+  /// The maximum number of lines of errors that are shown together.
   private static let lineLimit = 8
 
   /// Shows a message.

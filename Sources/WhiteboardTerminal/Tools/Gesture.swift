@@ -27,7 +27,7 @@ enum Gesture: Hashable, Sendable {
     /// The number of points that were sent to the board.
     private var sentCount = 1
 
-    /// The most points in one command.
+    /// The maximum number of points in one command.
     private static let pointsPerCommand = 64
 
     init(request: Int64, at place: Point) {

@@ -25,7 +25,7 @@ struct Toolbox: Sendable {
 
   /// The longest time between the clicks of a double click.
   private static let doubleClickTime = Duration.milliseconds(400)
-  /// The most points in the path of an eraser.
+  /// The maximum number of points in the path of an eraser.
   private static let erasePointLimit = 256
 
   /// The color of the pen, `0xRRGGBBAA`; nil for the default color.
@@ -206,7 +206,7 @@ struct Toolbox: Sendable {
     gesture = .stroke(stroke)
   }
 
-  /// Shows all points of the stroke at once, even those that are not on the board yet.
+  /// Shows all points of the stroke immediately, even those that are not on the board yet.
   func previewStroke(on scene: inout BoardScene) {
     guard case .stroke(let stroke)? = gesture, let id = stroke.id,
       let count = scene.snapshot(id)?.ink?.count, stroke.points.count > count
