@@ -20,7 +20,7 @@ extension BoardDocument {
     try await write { db in try Meta.set(db, .name, name) }
   }
 
-  /// Returns the join code of the board; nil if it was hosted without one.
+  /// Returns the join code of the board; nil if the board was hosted without a code.
   ///
   /// The code is a secret. Copies of the document do not contain it.
   /// - Throws: `damaged`, `closed`.
@@ -49,7 +49,7 @@ extension BoardDocument {
   /// Stores the membership record of the board's session.
   ///
   /// - Parameters:
-  ///   - text: The membership record, in the format of the session.
+  ///   - text: The membership record, as a text that the document does not interpret.
   ///   - code: The join code that this peer joined with; nil leaves the stored one unchanged.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func setMembership(_ text: String, code: String?) async throws(DocumentError) {
@@ -92,7 +92,7 @@ extension BoardDocument {
 
   /// Stores the host's decision that this peer is no longer a member.
   ///
-  /// - Parameter text: The decision, in a format of the program; nil if the peer is a member again.
+  /// - Parameter text: The decision, as a text that the document does not interpret; nil if the peer is a member again.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func setRemoval(_ text: String?) async throws(DocumentError) {
     try await write { db in try Meta.set(db, .removal, text) }

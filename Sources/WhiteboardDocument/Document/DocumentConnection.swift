@@ -104,8 +104,8 @@ struct DocumentConnection: Sendable {
       // Do not wait for readers. Data that they still need stays in the log beside the file.
       try db.execute(sql: "PRAGMA busy_timeout = 50")
       try Self.emptyLog(db)
-      // Without a log beside it, the file can be copied, and read from a read-only directory. If a
-      // reader still uses the log, the log stays, which does no harm.
+      // Without a log beside it, the file can be copied, and read from a read-only directory. If a reader still uses
+      // the log, the log stays. This does no harm.
       _ = try? String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
     }.failure
     let closing = await Blocking.result(path) { [database] in
@@ -125,7 +125,7 @@ struct DocumentConnection: Sendable {
 
   /// Moves all pages of the log into the file.
   ///
-  /// If a reader still needs the log, it stays for now.
+  /// If a reader still needs the log, the log stays for now.
   private static func emptyLog(_ db: Database) throws {
     do { _ = try db.checkpoint(.truncate) } catch let error as DatabaseError
       where error.resultCode == .SQLITE_BUSY

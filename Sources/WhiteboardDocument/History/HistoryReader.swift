@@ -75,7 +75,7 @@ struct HistoryReader {
       if base == nil {
         damage("rows before row \(next) of the log are missing")
       } else {
-        // Versions from before this point stay in the file, but the history does not begin with them.
+        // Older versions stay in the file, but the history does not begin with them.
         annotations.removeAll { $0.isKeyframe && $0.log < beginning }
       }
     }
@@ -100,7 +100,7 @@ struct HistoryReader {
     return history
   }
 
-  /// Adds a description of damage at the end of the history so far.
+  /// Adds a description of damage at the current end of the history.
   private mutating func damage(_ words: String) {
     history.damages.append(DocumentHistory.Damage(place: history.steps.count, words: words))
   }

@@ -6,7 +6,8 @@ import Foundation
 /// the directory does not exist, the watch ticks every second instead.
 package final class DirectoryWatch: Sendable {
   private let stream: AsyncStream<Void>
-  // Safe: set once. After that, the sources are only canceled, which is allowed on any thread.
+  // `nonisolated(unsafe)` is safe because the property is set once. After that, the sources are only canceled, which is
+  // allowed on any thread.
   nonisolated(unsafe) private let sources: [any DispatchSourceProtocol]
   private let turn = TurnTaker()
 
@@ -59,7 +60,7 @@ package final class DirectoryWatch: Sendable {
   private final class Aim: @unchecked Sendable {
     private let directory: String
     private let descriptor: CInt
-    // Safe: `init` uses it, and after that only the watch's queue.
+    // `@unchecked Sendable` is safe because only `init`, and after that the watch's queue, uses this property.
     private var watched: CInt
 
     init(_ directory: String, _ descriptor: CInt) {

@@ -131,7 +131,7 @@ public actor PersonalSettings {
     guard descriptor >= 0 else {
       throw DocumentError.creating(path, "nothing was changed")
     }
-    // Another process holds the lock only while it rewrites a small file.
+    // Waiting is short, because another process holds the lock only while it rewrites a small file.
     while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
     return descriptor
   }

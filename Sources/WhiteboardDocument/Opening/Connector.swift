@@ -93,7 +93,7 @@ enum Connector {
     return (try connectInPlace(copy, .reading), isComplete)
   }
 
-  /// Opens the database at `path` without examining its log; the caller must examine the log before.
+  /// Opens the database at `path` without examining its log; the caller must have examined the log.
   /// - Throws: An error if the file is empty, has a journal that names another file, has the tables
   ///   of another program, or has values that are too long.
   static func connectInPlace(

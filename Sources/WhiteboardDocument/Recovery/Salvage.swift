@@ -134,7 +134,7 @@ struct Salvage: Sendable {
     listedAssets = inventory.assets
   }
 
-  /// Returns the row, of several with the same number, that follows a row with the given chain; nil if there is none.
+  /// Returns the row that follows a row with the given chain, out of rows with the same number; nil if none follows.
   private static func following(_ chain: UInt32, _ choices: [StoredLogRow]) -> StoredLogRow? {
     choices.last { $0.sum == $0.row.sum(after: chain) }
   }

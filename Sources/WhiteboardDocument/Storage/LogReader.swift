@@ -268,5 +268,5 @@ struct LogReader {
   }
 }
 
-/// Compares a time with a limit; a missing time is never within the limit.
+/// Returns whether a time is within a limit; false if the time is missing.
 private func <= (lhs: Int64?, rhs: Int64) -> Bool { lhs.map { $0 <= rhs } ?? false }
