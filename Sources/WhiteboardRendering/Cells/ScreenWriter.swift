@@ -82,7 +82,7 @@ package struct ScreenWriter: Sendable {
 
   /// The minimum number of unchanged cells that are skipped.
   ///
-  /// A shorter gap is written again.
+  /// Fewer unchanged cells are written again.
   private static let gap = 4
 
   private func row(_ y: Int, _ old: Screen?, _ new: Screen, _ runs: inout [Run]) {

@@ -14,7 +14,7 @@ struct WriterOutput {
   private var told = CellStyle.plain
   private var indices: [UInt32: UInt8] = [:]
 
-  /// How certain the position of the cursor is after a glyph.
+  /// The certainty of the cursor position after a glyph.
   private enum Trust {
     /// The cursor is at the expected position.
     case sure

@@ -86,7 +86,7 @@ extension BoardCanvas {
     )
   }
 
-  /// How far the dots of a line may extend beyond its outline, in dots.
+  /// The distance by which the dots of a line may extend beyond its outline, in dots.
   private static let margin = 3.0
 
   private func widened(_ rectangle: Rectangle) -> Rectangle {
