@@ -17,7 +17,7 @@ package actor ScriptedNode: EventSink {
   private var isOver = false
   private let narrate: @Sendable (BoardEvent) async -> Void
 
-  /// All events so far, in order.
+  /// All events that were received so far, in order.
   package private(set) var events: [BoardEvent] = []
 
   /// Creates a scripted board; ``run(_:)`` starts it.

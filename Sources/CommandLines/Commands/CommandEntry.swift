@@ -51,7 +51,7 @@ package struct CommandEntry: Sendable {
   }
 }
 
-/// Rows of commands whose arguments have a common format.
+/// Table rows for commands whose arguments have a common format.
 extension CommandEntry {
   /// Creates the row of a command without arguments.
   init(

@@ -80,7 +80,7 @@ extension EventText {
     case "erase" where made.isEmpty:
       return "ok: there was nothing to erase"
     case "say":
-      // The chat line has an event of its own, and users have no use for its id.
+      // No line is needed: the chat line has an event of its own, and users have no use for its id.
       return "ok: say"
     default: break
     }

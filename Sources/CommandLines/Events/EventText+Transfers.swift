@@ -27,7 +27,7 @@ extension EventText {
       "stream \(TerminalText.quoted(stream.name, limit: 80)) ended after \(stream.size) bytes"
         + (stream.outcome == .delivered ? "" : ": \(TerminalText.cleaned(stream.message ?? ""))")
     default:
-      // Progress and the bytes of streams are for programs.
+      // Progress reports and the bytes of streams are only for programs.
       nil
     }
   }

@@ -24,7 +24,7 @@ package struct SettingKey<Value: Sendable>: Sendable {
   ///   - summary: The meaning in one line, without the values.
   ///   - allowed: The allowed values, in words.
   ///   - standard: The default.
-  ///   - flag: The command-line option that sets it; nil for `--` followed by its name.
+  ///   - flag: The command-line option for the setting; nil for `--` followed by its name.
   ///   - choices: All values, if they can be listed.
   ///   - otherwise: A variable of other programs that implies a value if it is set.
   ///   - isSecret: Whether the value is secret, so that no output shows it.
@@ -133,7 +133,7 @@ package struct SettingEntry: Sendable {
   package let allowed: String
   /// The default.
   package let standard: Standard
-  /// The command-line option that sets it.
+  /// The command-line option for the setting.
   package let flag: String
   /// All values, if they can be listed.
   package let choices: [String]
@@ -144,7 +144,7 @@ package struct SettingEntry: Sendable {
   /// A function that throws an error if a text is not an allowed value.
   package let check: @Sendable (String) throws(SettingFault) -> Void
 
-  /// The environment variable that sets it.
+  /// The environment variable for the setting.
   package var variable: String {
     "WHITEBOARD_" + name.uppercased().replacing("-", with: "_")
   }
