@@ -41,7 +41,7 @@ package struct TerminalFeatures: Hashable, Sendable {
 
   /// Creates the features that the environment indicates.
   ///
-  /// - Parameter environment: Returns the value of a variable, or nil.
+  /// - Parameter environment: A function that returns the value of a variable, or nil.
   package init(environment: (String) -> String?) {
     let term = environment("TERM") ?? ""
     let color = environment("COLORTERM") ?? ""

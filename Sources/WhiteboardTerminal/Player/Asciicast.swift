@@ -25,7 +25,7 @@ package struct Asciicast {
   ///   - photos: The decoded photos.
   ///   - from: The start, in milliseconds from the beginning of the recording.
   ///   - to: The end, in milliseconds.
-  ///   - write: Writes a line, which ends with a line feed.
+  ///   - write: A function that writes a line, which ends with a line feed.
   package func write(
     _ recording: Recording,
     photos: [AssetID: PhotoPixels] = [:],
