@@ -10,7 +10,7 @@ struct PackedBatches {
   private struct Author {
     let incarnation: Incarnation
     var next: UInt64 = 1
-    /// The time difference between the incarnation's clock and the times of its entries, in milliseconds.
+    /// The number of milliseconds by which the incarnation's clock is ahead of the times of its entries.
     var lead: Int64 = 0
     /// The board time after the incarnation's last operation.
     var end: UInt64 = 0
