@@ -7,7 +7,7 @@ package enum GamePanel {
   /// - Parameters:
   ///   - view: The game as the local member sees it.
   ///   - isASCII: Whether to use only ASCII characters.
-  ///   - name: Returns the display name of a member.
+  ///   - name: A function that returns the display name of a member.
   /// - Returns: The panel.
   package static func label(
     _ view: GameView,
