@@ -1,12 +1,14 @@
 import PeerSession
 import WhiteboardKit
 
-/// A node that code controls with lines or commands, with access to each answer and all events.
+/// A shared board that code controls with lines or commands.
+///
+/// It gives access to each answer and to all events.
 package actor ScriptedNode: EventSink {
   private let feed = CommandFeed()
-  /// The node, while it runs.
+  /// The shared board, while it runs.
   package private(set) var node: SharedBoard?
-  /// The number of commands that were passed to the node.
+  /// The number of commands that were passed to the board.
   package private(set) var requestCount: Int64 = 0
   private var answers: [Int64: CheckedContinuation<Result<BoardEvent.Done, CommandError>, Never>] =
     [:]
@@ -15,20 +17,20 @@ package actor ScriptedNode: EventSink {
   private var isOver = false
   private let narrate: @Sendable (BoardEvent) async -> Void
 
-  /// All events so far, in order.
+  /// All events that were received so far, in order.
   package private(set) var events: [BoardEvent] = []
 
-  /// Creates a scripted node; ``run(_:)`` starts its node.
+  /// Creates a scripted board; ``run(_:)`` starts it.
   ///
-  /// - Parameter narrate: Receives each event, in order.
+  /// - Parameter narrate: A function that receives each event, in order.
   package init(narrate: @escaping @Sendable (BoardEvent) async -> Void = { _ in }) {
     self.narrate = narrate
   }
 
-  /// Runs a node until it ends; call it once for each scripted node.
+  /// Runs a board until it ends; call this only once.
   ///
-  /// - Parameter configuration: The configuration of the node.
-  /// - Throws: The error that ended the node.
+  /// - Parameter configuration: The configuration of the board.
+  /// - Throws: The error that ended the board.
   package func run(_ configuration: BoardConfiguration) async throws(WhiteboardError) {
     let node = SharedBoard(configuration, input: feed, sink: self)
     self.node = node
@@ -50,11 +52,11 @@ package actor ScriptedNode: EventSink {
 
   /// Parses a line, runs its command, and waits for the answer.
   ///
-  /// Canceling the task does not end the wait; ``end()`` does.
+  /// Canceling the task does not end the wait, but ``end()`` does.
   ///
-  /// - Parameter line: A command in words or in JSON; its request id, if any, is replaced.
+  /// - Parameter line: A command in words or in JSON; if it has a request id, the id is replaced.
   /// - Returns: The answer.
-  /// - Throws: The error with which the command was answered; `ending` if the node ends before that.
+  /// - Throws: The error that the board answers; `ending` if the board ends before the answer.
   @discardableResult
   package func perform(_ line: String) async throws(CommandError) -> BoardEvent.Done {
     guard let request = try CommandParser.parse(line) else {
@@ -65,7 +67,7 @@ package actor ScriptedNode: EventSink {
 
   /// Runs a command, and waits for the answer.
   ///
-  /// - Throws: As ``perform(_:)-(String)``.
+  /// - Throws: The errors of ``perform(_:)-(String)``.
   @discardableResult
   package func perform(_ command: Command) async throws(CommandError) -> BoardEvent.Done {
     guard !isOver else { throw CommandError(.ending, "the node has ended") }
@@ -78,9 +80,11 @@ package actor ScriptedNode: EventSink {
     return try result.get()
   }
 
-  /// Waits for an event that matches; returns at once if there was one.
+  /// Waits for an event that matches.
   ///
-  /// - Returns: Whether there was such an event before the node ended.
+  /// Returns immediately if there already was such an event.
+  ///
+  /// - Returns: Whether there was such an event before the board ended.
   package func sees(_ matches: @escaping @Sendable (BoardEvent) -> Bool) async -> Bool {
     if events.contains(where: matches) {
       return true
@@ -89,12 +93,14 @@ package actor ScriptedNode: EventSink {
     return await withCheckedContinuation { watchers.append((matches, $0)) }
   }
 
-  /// Asks the node to end; ``run(_:)`` returns when it has ended.
+  /// Asks the board to end.
+  ///
+  /// When it has ended, ``run(_:)`` returns.
   package func end() async {
     await node?.requestEnd()
   }
 
-  /// Waits for the event that the node is ready; nil if the node ends before that.
+  /// Waits for the event that the board is ready; nil if the board ends before the event.
   package func ready() async -> BoardEvent.Ready? {
     guard await sees({ if case .ready = $0 { true } else { false } }) else { return nil }
     for case .ready(let ready) in events {
@@ -103,7 +109,7 @@ package actor ScriptedNode: EventSink {
     return nil
   }
 
-  /// Receives events of the node.
+  /// Receives events of the board.
   package func write(_ events: [BoardEvent]) async throws(OutputError) {
     for event in events {
       await narrate(event)

@@ -12,9 +12,10 @@ package struct Demo: Sendable {
   /// The directory for the peers' files; each peer gets a subdirectory, which is removed at the end
   /// of the demo.
   package var directory: String
-  /// The address the peers listen on; nil for all, on the next free port.
+  /// The address on which the peers listen; nil to listen on all addresses, on the next free port.
   package var listen: PeerAddress?
-  /// Receives a line of text for each event, with the name of its peer; nil if it is about both.
+  /// A function that receives a line of text for each event, and the name of the peer; nil if the event is about both
+  /// peers.
   package var narrate: @Sendable (_ who: String?, _ line: String) async -> Void
   /// The logger.
   package var logger: Logger
@@ -90,7 +91,9 @@ package struct Demo: Sendable {
     }
   }
 
-  /// Performs the script of the demo on the board, and returns the common digest.
+  /// Performs the script of the demo on the board.
+  ///
+  /// - Returns: The digest that both boards have at the end.
   private func play(_ ada: ScriptedNode, _ ben: ScriptedNode) async throws -> String {
     try await ada.perform("wait peers=1 timeout=15")
     try await ben.perform("wait peers=1 timeout=15")

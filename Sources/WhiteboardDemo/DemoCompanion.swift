@@ -29,7 +29,7 @@ package struct DemoCompanion: Sendable {
   ///
   /// - Parameters:
   ///   - name: The display name of the user.
-  ///   - visit: Joins the board with the given configuration, and returns when the user has left.
+  ///   - visit: A function that joins the board with the given configuration, and returns when the user has left.
   /// - Throws: ``WhiteboardError`` if the board cannot be hosted, and the errors of `visit`.
   package func run(
     for name: String,
@@ -48,7 +48,7 @@ package struct DemoCompanion: Sendable {
           try await group.next()
           throw WhiteboardError(.internal, "the demo ended before its board was open")
         }
-        // The drawing ends with the node.
+        // The drawing task ends when Ada's board ends.
         group.addTask { try? await Self.draw(as: ada) }
         let target: JoinTarget =
           await Nearby.problem(of: discovery) == nil
@@ -96,7 +96,7 @@ package struct DemoCompanion: Sendable {
   private static func draw(as ada: ScriptedNode) async throws(CommandError) {
     try await ada.perform("wait peers=1")
     for line in welcome { try await ada.perform(line) }
-    // Then a flower from time to time, until the meadow is full.
+    // Draw a flower from time to time, until the meadow is full.
     for index in 0..<9 {
       try await ada.perform("wait 4")
       for line in flower(Double(index * 52 - 208)) { try await ada.perform(line) }

@@ -6,7 +6,7 @@ import WhiteboardKit
 @preconcurrency import Musl
 #endif
 
-/// Tests whether a disk accepts data.
+/// A test of whether a disk accepts data.
 enum DiskProbe {
   /// Tries to store a few blocks in a directory, and removes them.
   ///

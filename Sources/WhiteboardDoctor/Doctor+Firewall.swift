@@ -1,5 +1,6 @@
 extension Doctor {
-  /// Returns whether the firewall accepts the traffic of discovery and boards, as far as its rules can be read.
+  /// Returns whether the firewall accepts the traffic of discovery and boards, as far as the firewall's rules can be
+  /// read.
   func firewallFindings() -> [Finding] {
     var findings = managers.map { manager in
       Finding(
@@ -33,7 +34,8 @@ extension Doctor {
       ]
     }
     guard findings.isEmpty else { return findings }
-    // Without these modules, the kernel has no rules. Kernels with a built-in filter are rare.
+    // If these kernel modules are not loaded, there are no firewall rules. Kernels with a built-in packet filter are
+    // rare.
     let modules = reading.file("/proc/modules") ?? ""
     let names = modules.split(separator: "\n").map { $0.prefix { $0 != " " } }
     guard names.contains(where: { ["nf_tables", "ip_tables", "iptable_filter"].contains($0) })
@@ -82,7 +84,7 @@ extension Doctor {
       + "sudo nft insert rule inet filter input tcp dport \(port) accept"
   }
 
-  /// The rules; nil if they cannot be read.
+  /// Returns the rules of the firewall; nil if they cannot be read.
   ///
   /// The list of nftables can include the rules of iptables.
   private func firewallRules() -> FirewallRules? {

@@ -10,7 +10,7 @@ import WhiteboardRendering
 @preconcurrency import Musl
 #endif
 
-/// Checks why boards cannot be found, joined or saved on this computer, and gives advice.
+/// The checks for reasons why boards cannot be found, joined or saved on this computer, with advice.
 package struct Doctor: Sendable {
   /// The result of one check.
   package struct Finding: Encodable, Equatable, Sendable {
@@ -20,7 +20,7 @@ package struct Doctor: Sendable {
     package var verdict: Verdict
     /// The observation.
     package var seen: String
-    /// The advice, if there is something to do.
+    /// The advice to the user; nil if nothing has to be done.
     package var advice: String?
 
     /// Creates a finding.
@@ -42,11 +42,13 @@ package struct Doctor: Sendable {
     }
   }
 
-  /// The result of one run, which `--json` writes as a line `doctor`.
+  /// The result of one run.
+  ///
+  /// With `--json`, it is printed as a line `doctor`.
   package struct Report: Encodable, Sendable {
     /// The findings, in the order of the checks.
     package var findings: [Finding]
-    /// The most likely cause of problems, if there is one.
+    /// The most likely cause of problems; nil if there are no problems.
     package var likelyCause: String?
 
     /// Whether no check found a fault.
@@ -59,7 +61,7 @@ package struct Doctor: Sendable {
   package var interface: String?
   /// The directory of keys and boards.
   package var dataDirectory: String
-  /// The access to the computer.
+  /// The functions that read the state of the computer.
   let reading: SystemReading
 
   /// Creates a doctor.
@@ -75,7 +77,9 @@ package struct Doctor: Sendable {
     self.reading = reading
   }
 
-  /// Runs all checks; this takes a few seconds at most, and announces a test service.
+  /// Runs all checks.
+  ///
+  /// The checks take a few seconds at most. One of them announces a test service.
   ///
   /// - Parameter others: The findings of other checks, which come last in the report.
   /// - Returns: The report on all findings.
@@ -150,7 +154,7 @@ package struct Doctor: Sendable {
     return routesFinding(candidates.map(\.name))
   }
 
-  /// Returns whether the daemon listens on the interfaces, and whether there is a route to the group.
+  /// Returns whether the mDNS daemon listens on the interfaces, and whether there is a route to the multicast group.
   func routesFinding(_ names: [String]) -> Finding {
     let shown = names.joined(separator: ", ")
     if let groups = reading.file("/proc/net/igmp") {
@@ -195,11 +199,11 @@ package struct Doctor: Sendable {
     }
   }
 
-  /// Announces a test service, and checks whether the daemon finds it.
+  /// Announces a test service, and checks whether the mDNS daemon finds it.
   private func daemonFinding() async -> Finding {
     guard let me = AnnouncedPeerID(bytes: randomBytes(32)),
       let board = AnnouncedSessionID(bytes: randomBytes(16)),
-      // A separate type of service, so that no peer mistakes it for a board.
+      // Use a separate service type, so that no peer mistakes the test service for a board.
       let service = try? ServiceType("whiteboard-test")
     else {
       return Finding(check: "daemon", verdict: .note, seen: "Discovery was not checked.")
@@ -279,7 +283,7 @@ package struct Doctor: Sendable {
 
   /// Checks the clock; boards work with a wrong clock, but show wrong times.
   func clockFinding(_ now: Date) -> Finding {
-    // The earliest correct time is the day on which this was written; the latest is 30 years later.
+    // The earliest plausible time is the day on which this code was written. The latest is 30 years later.
     let earliest = Date(timeIntervalSince1970: 1_795_219_200)
     let latest = earliest.addingTimeInterval(30 * 365 * 86_400)
     guard (earliest...latest).contains(now) else {

@@ -14,13 +14,13 @@ struct FirewallRules: Equatable, Sendable {
     var isNarrow: Bool
   }
 
-  /// The packets that a chain of rules handles.
+  /// The kind of packets that a chain of rules handles.
   private enum Chain {
     /// Incoming packets.
     case input
     /// Others.
     case elsewhere
-    /// Packets that a jump sends to the chain.
+    /// Packets that another chain passes on by a jump.
     case jumped
   }
 
@@ -29,22 +29,22 @@ struct FirewallRules: Equatable, Sendable {
   /// The rules in their order.
   var rules: [Rule] = []
 
-  /// Returns whether the firewall accepts packets to a port, according to the first rule that
-  /// applies to all of them.
+  /// Returns whether the firewall accepts packets to a port, according to the first rule that applies to all packets to
+  /// that port.
   func accepts(_ transport: String, _ port: Int) -> Bool {
     for rule in rules {
       guard rule.transport.map({ $0 == transport }) ?? true,
         rule.ports.map({ $0.contains { $0.contains(port) } }) ?? true
       else { continue }
-      // A narrow rule that accepts this port was made for it. Other narrow rules apply only to some
-      // packets.
+      // A rule with other conditions that accepts this port was probably made for it. Other rules with conditions apply
+      // only to some packets.
       if rule.isNarrow, rule.ports == nil || !rule.accepts { continue }
       return rule.accepts
     }
     return acceptsByDefault
   }
 
-  /// Adds a rule; rules of chains that are reached by jumps come before the rules with the jumps.
+  /// Adds a rule; the rules of a chain that is reached by a jump come before the rule with the jump.
   private mutating func add(_ rule: Rule, in chain: Chain) {
     switch chain {
     case .input: rules.append(rule)
@@ -99,7 +99,7 @@ struct FirewallRules: Equatable, Sendable {
     return rule
   }
 
-  /// Parses `26273`, `1000-2000` or `{ 1, 2-3 }`; of the names of services, only `mdns` is known.
+  /// Parses `26273`, `1000-2000` or `{ 1, 2-3 }`; `mdns` is the only service name that is known.
   private static func ports(_ rest: inout ArraySlice<String>) -> [ClosedRange<Int>] {
     var found: [ClosedRange<Int>] = []
     guard let first = rest.popFirst() else { return found }
@@ -152,7 +152,7 @@ struct FirewallRules: Equatable, Sendable {
         rule.transport = value
         _ = words.popFirst()
       case "-m":
-        // The match itself follows. Protocol and port matches are parsed from their options.
+        // The word after `-m` is the name of a match. Its options are parsed separately.
         if !["udp", "tcp", "multiport"].contains(value ?? "") { rule.isNarrow = true }
         _ = words.popFirst()
       case "--dport", "--dports":

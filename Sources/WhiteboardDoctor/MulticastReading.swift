@@ -1,6 +1,6 @@
-/// Reads the kernel's information about IPv4 multicast from `/proc/net`.
+/// A reader of the kernel's information about IPv4 multicast, from `/proc/net`.
 enum MulticastReading {
-  /// The mDNS group, 224.0.0.251, as these files write it.
+  /// The mDNS multicast group, 224.0.0.251, in the notation of the files in `/proc/net`.
   private static let group = "FB0000E0"
 
   /// Returns the interfaces on which a program listens to mDNS, from `/proc/net/igmp`.
@@ -9,7 +9,7 @@ enum MulticastReading {
     var device = ""
     for row in text.split(separator: "\n").dropFirst() {
       let words = row.split(whereSeparator: \.isWhitespace)
-      // A line of an interface has its number and name; those of its groups begin with blanks.
+      // The line of an interface contains its number and name. The lines of its groups begin with whitespace.
       if row.first?.isNumber == true, words.count >= 2 {
         device = String(words[1].prefix { $0 != ":" })
       } else if words.first.map(String.init) == group {
@@ -19,7 +19,7 @@ enum MulticastReading {
     return found
   }
 
-  /// Returns whether `/proc/net/route` has a route to the group.
+  /// Returns whether `/proc/net/route` has a route to the mDNS group.
   static func hasRoute(_ text: String) -> Bool {
     text.split(separator: "\n").dropFirst().contains { row in
       let words = row.split(whereSeparator: \.isWhitespace)

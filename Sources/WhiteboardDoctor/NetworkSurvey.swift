@@ -16,7 +16,7 @@ package enum NetworkSurvey {
     var internetAddress: UInt32?
   }
 
-  /// The interfaces that are up, by name.
+  /// Returns the interfaces that are up, sorted by name.
   static func interfaces() -> [Interface] {
     var head: UnsafeMutablePointer<ifaddrs>?
     guard getifaddrs(&head) == 0 else { return [] }
@@ -75,7 +75,7 @@ package enum NetworkSurvey {
   /// Returns whether the mDNS group can be joined on an interface.
   static func joinsMulticast(_ interface: Interface) -> Bool {
     guard let address = interface.internetAddress else {
-      // For an interface with only IPv6, the flag must suffice.
+      // For an interface that has only IPv6, trust the multicast flag.
       return interface.canMulticast
     }
     let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
@@ -93,7 +93,7 @@ package enum NetworkSurvey {
     ) == 0
   }
 
-  /// Returns the error of connecting to the system bus, or nil if it works.
+  /// Returns the error of connecting to the system bus, or nil if connecting works.
   static func connectsToSystemBus() -> Int32? {
     var path = "/run/dbus/system_bus_socket"
     if let raw = getenv("DBUS_SYSTEM_BUS_ADDRESS") {
@@ -119,7 +119,7 @@ package enum NetworkSurvey {
     return result == 0 ? nil : errno
   }
 
-  /// Returns the error of opening a port for TCP and UDP on every address, or nil if it works.
+  /// Returns the error of opening a port for TCP and UDP on every address, or nil if opening works.
   static func bindFailure(port: Int) -> Int32? {
     for kind in [SOCK_STREAM, SOCK_DGRAM] {
       let descriptor = socket(AF_INET, Int32(kind.rawValue), 0)
@@ -127,7 +127,7 @@ package enum NetworkSurvey {
       defer { close(descriptor) }
       var yes: Int32 = 1
       if kind == SOCK_STREAM {
-        // SO_REUSEADDR, as for the listener: a port in the state TIME_WAIT counts as free.
+        // Set SO_REUSEADDR, as the listener does, so that a port in the state TIME_WAIT counts as free.
         setsockopt(
           descriptor,
           SOL_SOCKET,
@@ -149,7 +149,7 @@ package enum NetworkSurvey {
     return nil
   }
 
-  /// Returns the owner and the mode of a file, or nil if there is none.
+  /// Returns the owner and the mode of a file, or nil if there is no file.
   static func status(of path: String) -> (owner: UInt32, mode: UInt32)? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }

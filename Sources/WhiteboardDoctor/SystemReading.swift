@@ -9,20 +9,20 @@ import WhiteboardKit
 
 /// The functions by which the doctor reads the state of the computer; tests replace them.
 package struct SystemReading: Sendable {
-  /// Returns the text of a file; nil if it does not exist or cannot be read.
+  /// A function that returns the text of a file; nil if the file does not exist or cannot be read.
   package var file: @Sendable (_ path: String) -> String?
-  /// Returns whether a file or directory exists.
+  /// A function that returns whether a file or directory exists.
   package var exists: @Sendable (_ path: String) -> Bool
-  /// Returns the output of one of the fixed commands; nil if it is not installed or fails.
+  /// A function that returns the output of one of the fixed commands; nil if the command is not installed or fails.
   package var output: @Sendable (_ command: Command) -> String?
-  /// Returns the value of an environment variable; nil if it is not set or empty.
+  /// A function that returns the value of an environment variable; nil if it is not set or empty.
   package var environment: @Sendable (_ name: String) -> String?
 
-  /// A program whose output has information that no file has.
+  /// A command whose output contains information that no file contains.
   package enum Command: String, Sendable, CaseIterable {
-    /// The rules of nftables, which can include those of iptables; only for root.
+    /// The rules of nftables, which can include those of iptables; only root can read them.
     case nftables = "/usr/sbin/nft list ruleset"
-    /// The rules of iptables; only for root.
+    /// The rules of iptables; only root can read them.
     case iptables = "/usr/sbin/iptables-save"
     /// Whether the clock is synchronized: `yes` or `no`.
     case clock = "timedatectl show --property=NTPSynchronized --value"
@@ -30,7 +30,7 @@ package struct SystemReading: Sendable {
     case tmuxPassthrough = "tmux display-message -p '#{allow-passthrough}'"
   }
 
-  /// Creates a reading from its functions.
+  /// Creates a reading of the computer from its functions.
   package init(
     file: @escaping @Sendable (String) -> String?,
     exists: @escaping @Sendable (String) -> Bool,
@@ -59,7 +59,7 @@ package struct SystemReading: Sendable {
   private static let maximumSize = 4 << 20
 
   private static func run(_ command: Command) -> String? {
-    // Every command is a constant, so the shell receives no text from outside.
+    // Every command is a constant, so no untrusted text reaches the shell.
     guard let pipe = popen("\(command.rawValue) 2>/dev/null", "r") else { return nil }
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 65_536)

@@ -11,7 +11,7 @@ package struct BoardExport: Sendable {
   package let name: String
   /// The settings of the board.
   package let settings: BoardSettings
-  /// The setup data of the games among the objects.
+  /// The data with which the games among the objects were set up.
   package let setups: [ObjectID: [UInt8]]
   /// The lines of the chat.
   package let chat: [ChatLine]
@@ -27,9 +27,9 @@ package struct BoardExport: Sendable {
   ///   - name: The name of the board.
   ///   - region: The part of the board to export, with all objects that touch it; nil for the whole
   ///     board.
-  ///   - objects: The objects to export, out of those in the region; nil for all of them.
+  ///   - objects: The objects of the region to export; nil for all of them.
   ///   - names: The display names of members.
-  ///   - photo: Returns the file of a photo; nil if it is not available.
+  ///   - photo: A function that returns the file of a photo; nil if the file is not available.
   package init(
     of board: Board,
     id: String,
@@ -109,7 +109,7 @@ package enum ExportFormat: String, CaseIterable, Sendable {
   /// The board in characters, as a terminal shows it.
   case text = "txt"
 
-  /// Creates the format that a file name's extension stands for; nil for other extensions.
+  /// Creates the format for the extension of a file name; nil for unknown extensions.
   package init?(fileName: String) {
     guard let dot = fileName.lastIndex(of: "."),
       let format = Self(rawValue: fileName[fileName.index(after: dot)...].lowercased())
@@ -121,7 +121,9 @@ package enum ExportFormat: String, CaseIterable, Sendable {
   package static let endings = allCases.map { ".\($0.rawValue)" }.joined(separator: " ")
 }
 
-/// Writes pages as PNG and PDF, with libraries that not every program has.
+/// A writer of pages as PNG and PDF.
+///
+/// It needs libraries that not every program has.
 package protocol PageWriter: Sendable {
   /// Returns the picture as a PNG with `scale` pixels for each board unit.
   /// - Throws: ``ExportError/page(_:)``.
@@ -139,7 +141,7 @@ package enum ExportError: Error, Hashable, Sendable {
   /// The page could not be written; the value is the reason.
   case page(String)
 
-  /// The problem and the remedy, for the user.
+  /// The problem and what to do about it, for the user.
   package var message: String {
     switch self {
     case .noPages(let format):

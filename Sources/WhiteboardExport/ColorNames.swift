@@ -1,4 +1,4 @@
-/// Parses colors in the notations that imported files use.
+/// A parser of colors in the notations that imported files use.
 enum ColorNames {
   /// Returns the color `0xRRGGBBAA` for `#rgb`, `#rgba`, `#rrggbb`, `#rrggbbaa` or one of a few
   /// names; nil for other text.
@@ -18,7 +18,7 @@ enum ColorNames {
     (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte) || (0x61...0x66).contains(byte)
   }
 
-  /// The color names that are accepted in addition to hexadecimal digits.
+  /// The color names that are accepted besides hexadecimal colors.
   private static let names: [String: UInt32] = [
     "transparent": 0, "black": 0x0000_00FF, "white": 0xFFFF_FFFF, "red": 0xFF00_00FF,
     "green": 0x0080_00FF, "blue": 0x0000_FFFF, "yellow": 0xFFFF_00FF, "orange": 0xFFA5_00FF,

@@ -13,12 +13,12 @@ package enum ImportError: Error, Hashable, Sendable {
   case unknownFormat
   /// A newer version of this program wrote the file.
   case newerVersion
-  /// A value is missing or not valid: its path, and a description of a valid value.
+  /// A value is missing or not valid. The error contains the path of the value, and a description of a valid value.
   case wrongValue(String, expected: String)
   /// The file has more objects than a board can have.
   case tooManyObjects
 
-  /// The problem and the remedy, in at most one line.
+  /// The problem and what to do about it, in at most one line.
   package var message: String {
     switch self {
     case .tooLong(let limit):

@@ -10,7 +10,8 @@ package struct ImportedBoard: Sendable {
   package var objects: [ObjectDraft] = []
   /// The groups.
   ///
-  /// Each value is the index of the enclosing group, which comes first; nil if there is none.
+  /// The value for each group is the index of its enclosing group, which comes before it; nil if there is no enclosing
+  /// group.
   package var groups: [Int?] = []
   /// The photos whose bytes are in the file.
   package var photos: [AssetID: [UInt8]] = [:]
@@ -26,7 +27,7 @@ package struct ImportedBoard: Sendable {
   ///
   /// - Parameters:
   ///   - bytes: The bytes of the file.
-  ///   - hash: Returns the SHA-256 of some bytes, which identifies a photo.
+  ///   - hash: A function that returns the SHA-256 of bytes, which identifies a photo.
   /// - Throws: ``ImportError`` with the reason.
   package init(
     reading bytes: [UInt8],
@@ -57,7 +58,7 @@ package struct ImportedBoard: Sendable {
     for index in objects.indices { objects[index].move(by: offset) }
   }
 
-  /// Adds a photo of the file to ``photos``, and returns a reference to it.
+  /// Adds a photo from the imported file to ``photos``, and returns a reference to it.
   /// - Throws: `PhotoError` if a board does not accept the bytes as a photo.
   mutating func keep(
     _ bytes: [UInt8],
@@ -71,9 +72,9 @@ package struct ImportedBoard: Sendable {
     return reference
   }
 
-  /// Returns the index in ``groups`` of an object's innermost group, and adds missing groups.
+  /// Returns the index in ``groups`` of the innermost group of an object.
   ///
-  /// `names` begins with the innermost group.
+  /// Adds groups that are missing. `names` begins with the innermost group.
   mutating func group(_ names: [String], _ known: inout [String: Int]) -> Int? {
     var around: Int?
     for name in names.prefix(BoardLimits.groupDepth).reversed() {
@@ -107,15 +108,15 @@ package struct ImportedBoard: Sendable {
   }
 }
 
-/// Converts strokes from a file to ink points.
+/// A converter of strokes from a file to ink points.
 enum ImportedInk {
   /// Returns the ink points of a stroke around `center`, without changing the distances between
   /// them.
   ///
   /// Ink points are multiples of 1/16 board unit, so their center can differ slightly from
   /// `center`.
-  /// - Returns: The points, and the center to store if it differs from that of the points; nil if a
-  ///   point is outside the board.
+  /// - Returns: The points, and the center to store if it differs from the center of the points; nil if a point is
+  ///   outside the board.
   static func points(
     _ offsets: [Point],
     pressures: [UInt8],

@@ -1,7 +1,7 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// A page in characters, as a terminal of the right size would show it.
+/// A page in characters, as a terminal of the necessary size would show it.
 package enum TextPage {
   /// The greatest number of columns; a wider board is shown smaller.
   package static let columnLimit = 160

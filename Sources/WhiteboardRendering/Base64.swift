@@ -19,8 +19,8 @@ package enum Base64 {
 
   /// Appends the base64 text of `bytes` to `text`.
   package static func append(_ bytes: ArraySlice<UInt8>, to text: inout [UInt8]) {
-    // Reserve room for the bytes after the base64 text: otherwise the first of them doubles the
-    // capacity.
+    // Reserve room for some bytes that the caller appends after the base64 text. Otherwise the first of these bytes
+    // doubles the capacity.
     text.reserveCapacity(text.count + (bytes.count + 2) / 3 * 4 + min(bytes.count, 4096))
     var start = bytes.startIndex
     while start + 3 <= bytes.endIndex {

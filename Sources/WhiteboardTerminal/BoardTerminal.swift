@@ -3,10 +3,10 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// Runs nodes on a terminal: passes the user's input to the node, and draws its events.
+/// The user interface on a terminal: it passes the user's input to a shared board, and draws the board's events.
 ///
-/// It owns a ``BoardClient`` and a ``LobbyClient``. After a change it draws a frame, at most sixty times
-/// a second. While nothing changes, it does nothing.
+/// It owns a ``BoardClient`` and a ``LobbyClient``. After a change it draws a frame, at most sixty times a second.
+/// While nothing changes, it does nothing.
 package actor BoardTerminal: EventSink {
   private let terminal: Terminal
   private let settings: TerminalSettings
@@ -55,9 +55,9 @@ package actor BoardTerminal: EventSink {
     (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Runs one node until it ends, and shows its board.
+  /// Runs one shared board until it ends, and shows it.
   ///
-  /// - Throws: The error that ended the node.
+  /// - Throws: The error that ended the board.
   package func run(_ configuration: BoardConfiguration) async throws(WhiteboardError) {
     let tasks = start()
     defer { stop(tasks) }
@@ -96,8 +96,8 @@ package actor BoardTerminal: EventSink {
 
   /// Opens the chosen board.
   ///
-  /// - Returns: Whether a board was opened; otherwise the user quits.
-  /// - Throws: The error that ended the node.
+  /// - Returns: Whether a board was opened; false if the user quits.
+  /// - Throws: The error that ended the board.
   private func open(_ choice: LobbyClient.Choice, _ lobby: Lobby) async throws(WhiteboardError)
     -> Bool
   {
@@ -113,7 +113,7 @@ package actor BoardTerminal: EventSink {
       guard error.code == .unreachable || error.code == .timedOut || error.isRemoval,
         let own = try await lobby.configuration(.host(path))
       else { throw error }
-      // The copy itself shows that the host removed the user.
+      // Omit the notice after a removal, because the local copy of the board reports the removal itself.
       let notice = "No member answered. This is your own copy. \(error.message)"
       try await show(own, notice: error.isRemoval ? nil : notice)
     }
@@ -199,9 +199,11 @@ package actor BoardTerminal: EventSink {
     await node?.requestEnd()
   }
 
-  /// Ends the current screen and then the program; if work would be lost, it asks the user once.
+  /// Ends the current screen and then the program.
   ///
-  /// - Returns: Whether it ends without asking.
+  /// If work would be lost, asks the user first, but only once.
+  ///
+  /// - Returns: Whether the screen ends without a question.
   package func requestEndUnlessUnsaved() async -> Bool {
     isEnding = true
     choose(.quit)
@@ -296,7 +298,7 @@ package actor BoardTerminal: EventSink {
     }
   }
 
-  // MARK: - Events of the node
+  // MARK: - Events of the board
 
   package func write(_ events: [BoardEvent]) async throws(OutputError) {
     drainChanges()
@@ -310,7 +312,7 @@ package actor BoardTerminal: EventSink {
   }
 
   private func drainChanges() {
-    // If the last frame was long ago, the time of the board is too old.
+    // If the last frame was long ago, the client's time is outdated.
     board?.advance(to: time)
     for change in changes.drain() {
       if case .photo(let asset) = change {
@@ -380,7 +382,7 @@ package actor BoardTerminal: EventSink {
     wakeUp.yield()
   }
 
-  /// Draws again after half a second if messages or seconds on the screen change with time.
+  /// Draws again after half a second if the screen shows messages or seconds that change with time.
   private func scheduleNext() {
     guard board?.isTicking ?? lobby?.isTicking ?? false, !isTickDue else { return }
     isTickDue = true

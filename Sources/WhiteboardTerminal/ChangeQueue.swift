@@ -4,8 +4,8 @@ import WhiteboardKit
 
 /// The changes of the board that are not drawn yet.
 ///
-/// The node appends changes at any time. If the queue becomes long, only the latest change of each
-/// object, member and photo remains.
+/// The board appends changes at any time. If the queue becomes long, only the latest change of each object, member and
+/// photo remains.
 final class ChangeQueue: Sendable {
   private let changes = Mutex<[BoardChange]>([])
 

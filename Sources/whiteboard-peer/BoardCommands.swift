@@ -144,7 +144,7 @@ struct RunCommand: AsyncParsableCommand {
   }
 
   mutating func run() async throws {
-    // The file is opened first, so that a mistyped file name does not create a board.
+    // Open the script file first, so that a mistyped file name does not create a board.
     let descriptor = try Self.opened(file)
     let settings = try options.settings()
     let hosted = try host.map { (host) throws(WhiteboardError) in
@@ -215,9 +215,9 @@ struct HostedBoard {
   /// The path of the board's file; nil if the command line does not name a file.
   let file: String?
 
-  /// Interprets the argument NAME|FILE; without an argument, the board is named after the user.
+  /// Interprets the argument NAME|FILE; without the argument, the board is named after the user.
   ///
-  /// - Throws: ``WhiteboardError`` if the name is invalid, or for a file with `--ephemeral`.
+  /// - Throws: ``WhiteboardError`` if the name is invalid, or if a file is combined with `--ephemeral`.
   init(_ given: String?, isKept: Bool, _ settings: Settings) throws(WhiteboardError) {
     guard let given else {
       let owner = settings.value(.personName) ?? Environment["USER"] ?? "our"
@@ -238,9 +238,9 @@ struct HostedBoard {
   }
 }
 
-/// The functions that run a node with the input, output and signals of the process.
+/// Functions that run a shared board with the input, output and signals of the process.
 enum Program {
-  /// Returns the first action of a node that joins the board given on the command line.
+  /// Returns the first action of a shared board: joining the board given on the command line.
   ///
   /// - Throws: ``WhiteboardError`` if the target or the time is invalid.
   static func joining(
@@ -257,7 +257,7 @@ enum Program {
     }
   }
 
-  /// Runs a node until it ends.
+  /// Runs a shared board until it ends.
   ///
   /// - Throws: ``WhiteboardError`` with the exit status of the program.
   static func run(
@@ -289,7 +289,7 @@ enum Program {
     let writer = LineWriter(descriptor: STDOUT_FILENO)
     var configuration = configuration
     configuration.isTyped = isatty(input) == 1
-    // A script in text form cannot answer questions. With --json, a program can.
+    // A script in text form cannot answer questions. With `--json`, the program that writes the script can.
     if configuration.files == .ask, !configuration.isTyped, !json { configuration.files = .refuse }
     let commands = LineCommands(lines, areNumbered: configuration.script != .none)
     let node = SharedBoard(configuration, input: commands, sink: LineSink(writer, isJSON: json))
@@ -351,7 +351,7 @@ enum Program {
     try await body(screen)
   }
 
-  /// Passes requests to end to the node.
+  /// An actor that passes requests to end to the shared board.
   private actor EndRequest {
     private var node: SharedBoard?
 
@@ -359,9 +359,9 @@ enum Program {
       self.node = node
     }
 
-    /// Asks the node to end.
+    /// Asks the shared board to end.
     ///
-    /// - Returns: Whether the node ends; false if it asks the user first.
+    /// - Returns: Whether the board ends; false if it asks the user first.
     func request(asksFirst: Bool) async -> Bool {
       guard asksFirst, let node else {
         await node?.requestEnd()

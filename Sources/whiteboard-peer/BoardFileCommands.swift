@@ -164,7 +164,7 @@ extension BoardsCommand {
         """
     )
 
-    /// Returns advice about what to do with the damaged file and the new one.
+    /// Returns advice about what to do with the damaged file and the recovered one.
     private static func advice(_ source: String, _ target: String) -> String {
       "Use this file from now on, and move the damaged one away: mv "
         + "\(TerminalText.quoted(source, limit: 4096))* SOME-OTHER-DIRECTORY/"
@@ -185,7 +185,7 @@ extension BoardsCommand {
     @OptionGroup var common: CommonOptions
 
     mutating func run() async throws {
-      // A damaged file may have lost its name. Then the user gives its path.
+      // A damaged file may have lost its name. In this case, the user gives its path.
       let isFile = BoardFile.isMeant(by: file) || FileManager.default.fileExists(atPath: file)
       let source = isFile ? BoardFile.absolute(file) : try await common.path(of: file)
       let target = output.map(BoardFile.absolute) ?? BoardLibrary.recoveredPath(of: source)
@@ -214,7 +214,7 @@ private func writing(
     do throws(DocumentError) {
       try await body(document)
     } catch {
-      // The error of `body` is reported instead of an error from closing.
+      // Report the error of `body`, and ignore an error from closing.
       try? await document.close()
       throw error
     }

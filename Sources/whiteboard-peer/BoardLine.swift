@@ -18,7 +18,9 @@ struct BoardLine: Encodable {
   let byteCount: Int64
   let thumbnail: String?
   let error: String?
-  /// The members on this network that have the board open; nil if none were found or searched for.
+  /// The members on this network that have the board open.
+  ///
+  /// It is nil if no members were found, or if the command did not search for them.
   let openWith: [Member]?
   let damage: String?
 
@@ -31,7 +33,7 @@ struct BoardLine: Encodable {
   /// Creates the line of a board in the library.
   ///
   /// - Parameters:
-  ///   - summary: The summary of its file.
+  ///   - summary: The summary of the board's file.
   ///   - nearby: The boards announced on this network.
   ///   - thumbnail: A picture of the board that is safe to show; only JSON lines contain it.
   init(_ summary: DocumentSummary, nearby: Nearby = Nearby(), thumbnail: String?) {
@@ -112,8 +114,7 @@ struct BoardLine: Encodable {
 
 /// A gap in the recorded history of a board, as a line of output.
 ///
-/// The history lacks the changes made during a gap, but later saved states of the board include
-/// them.
+/// The history does not contain the changes made during a gap, but later saved states of the board do.
 struct GapLine: Encodable {
   let from: String
   let to: String

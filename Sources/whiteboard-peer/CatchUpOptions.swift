@@ -4,7 +4,7 @@ import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
 
-/// The options that set whether and how long commands wait for the board of the other members.
+/// The options that set whether commands wait for the other members' copy of the board, and for how long.
 struct CatchUpOptions: ParsableArguments {
   @Option(
     name: .customLong("sync-timeout"),
@@ -24,12 +24,12 @@ struct CatchUpOptions: ParsableArguments {
     }
   }
 
-  /// Applies these options to the configuration of a node that joins a board.
+  /// Applies these options to the configuration of a shared board that joins a session.
   ///
   /// - Parameters:
   ///   - configuration: The configuration.
   ///   - isKept: Whether boards are saved in the data directory.
-  /// - Throws: ``WhiteboardError`` if there is no saved copy to use.
+  /// - Throws: ``WhiteboardError`` if `--offline` needs a saved copy, but there is none.
   func apply(to configuration: inout BoardConfiguration, isKept: Bool) async throws(WhiteboardError)
   {
     configuration.catchUpTimeout = .seconds(timeout)

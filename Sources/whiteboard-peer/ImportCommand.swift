@@ -42,7 +42,7 @@ struct ImportCommand: AsyncParsableCommand {
 
   @OptionGroup var common: CommonOptions
 
-  /// The distance between several imported files, in board units.
+  /// The distance between the contents of imported files on the board, in board units.
   private static let distance = 240.0
 
   mutating func run() async throws {
@@ -50,7 +50,7 @@ struct ImportCommand: AsyncParsableCommand {
     let path = try await common.path(of: board)
     var options = try BoardOptions.parse(["--admit", "known"])
     options.common = common
-    // The node is offline, because it only signs and saves the imported objects like all others.
+    // The board stays offline, because it only has to sign and save the imported objects.
     var configuration = try await options.configuration(
       .host(boardName: ""),
       isInteractive: false,
@@ -114,7 +114,7 @@ struct ImportCommand: AsyncParsableCommand {
   }
 }
 
-/// Prints the results of the import commands, and no other events of the node.
+/// A sink that prints the results of the import commands, and no other events of the board.
 private struct ImportSink: EventSink {
   let lines: LineSink
   /// Whether failures are printed as lines of JSON; otherwise the program reports them when it

@@ -80,7 +80,7 @@ struct InviteCommand: AsyncParsableCommand {
       throw WhiteboardError(.internal, error.description)
     }
     let width = symbol.size + 4
-    // A cut or wrapped QR code cannot be scanned.
+    // Check the width first, since a truncated or wrapped QR code cannot be scanned.
     if let columns = Console.size?.columns, columns < width {
       Console.complain("The QR code needs \(width) columns, but the terminal has only \(columns).")
       return
@@ -88,8 +88,9 @@ struct InviteCommand: AsyncParsableCommand {
     try Console.tell(Self.drawn(symbol, settings, isTerminal: isTerminal))
   }
 
-  /// Returns the invitation with an additional code, created by the program that has the board
-  /// open.
+  /// Returns the invitation with an additional code.
+  ///
+  /// The program that has the board open creates the code.
   private func further(
     _ invitation: BoardInvitation,
     _ settings: Settings
@@ -109,8 +110,9 @@ struct InviteCommand: AsyncParsableCommand {
     )
   }
 
-  /// Returns the lines of a QR code, black on white if there are colors, so that any terminal shows
-  /// it correctly.
+  /// Returns the lines of a QR code.
+  ///
+  /// If there are colors, the code is black on white, so that any terminal shows it correctly.
   private static func drawn(
     _ symbol: QRSymbol,
     _ settings: Settings,
@@ -120,8 +122,7 @@ struct InviteCommand: AsyncParsableCommand {
     let depth = isTerminal ? features.depth : .none
     let colors: String
     switch depth {
-    // Without colors, draw the light modules: most terminals are dark, and scanners accept both
-    // kinds.
+    // Without colors, draw the light modules, since most terminals are dark. Scanners also accept the inverted code.
     case .none: return symbol.lines(isInverted: true).joined(separator: "\n") + "\n"
     case .sixteen: colors = "30;107"
     case .palette: colors = "38;5;16;48;5;231"
@@ -156,7 +157,7 @@ struct InviteCommand: AsyncParsableCommand {
     }
   }
 
-  /// Returns the invitation to a saved board, whether the board is open or not.
+  /// Returns the invitation to a saved board, no matter whether the board is open.
   private func invitation(
     toFile path: String,
     _ open: [OpenBoard],

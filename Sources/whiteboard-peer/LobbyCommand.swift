@@ -7,7 +7,7 @@ import WhiteboardDocument
 import WhiteboardKit
 import WhiteboardTerminal
 
-/// `whiteboard-peer` without a command: the lobby, with the boards nearby and the user's own.
+/// `whiteboard-peer` without a command: the lobby, which lists the boards nearby and the user's own boards.
 struct LobbyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "lobby",
@@ -18,7 +18,8 @@ struct LobbyCommand: AsyncParsableCommand {
 
   /// Runs the lobby until the user leaves it.
   ///
-  /// Without a screen, it prints the help and fails with the status for wrong usage.
+  /// If the program cannot use the terminal as a screen, it prints the help, and fails with the exit status for wrong
+  /// usage.
   ///
   /// - Throws: ``WhiteboardError`` if the lobby cannot start.
   mutating func run() async throws {

@@ -47,8 +47,7 @@ struct NearbyCommand: AsyncParsableCommand {
     let discovery = AvahiDiscovery(interface: try common.settings().value(.interface))
     let seconds = timeout ?? (watch ? 365 * 86_400 : 3)
     let limit = Duration.seconds(seconds)
-    // Saved boards are marked as the user's own. If they cannot be listed, `boards` reports the
-    // reason.
+    // Mark the saved boards as the user's own. If they cannot be listed, the command `boards` reports the reason.
     let own = await common.ownBoards()
     let look = Look(groups: !common.json, own: own)
     let (ends, end) = AsyncStream<Void>.makeStream()
@@ -74,7 +73,7 @@ struct NearbyCommand: AsyncParsableCommand {
     }
     if await look.count == 0, !watch {
       guard await look.problem == nil else {
-        // The problem was already reported when it occurred.
+        // Throw only the exit status, since the problem was already reported.
         throw ExitCode(WhiteboardError.Code.unreachable.rawValue)
       }
       let shown = seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
@@ -127,7 +126,7 @@ struct NearbyCommand: AsyncParsableCommand {
       }
     }
 
-    /// Writes the line of the board that a peer announces, or announced before.
+    /// Writes the line about the board that a peer announces, or announced earlier.
     ///
     /// - Returns: Whether the peer has a board; false if the peer is only a relay.
     private func tellBoard(

@@ -51,8 +51,8 @@ struct CommonOptions: ParsableArguments {
   ///
   /// - Parameter flags: The values of the command's own options, by the names of settings.
   /// - Returns: The settings, each with a valid value.
-  /// - Throws: ``WhiteboardError`` for an invalid value. Its message says where the value was set, and
-  ///   which values are allowed.
+  /// - Throws: ``WhiteboardError`` for an invalid value. The message states where the value was set, and which values
+  ///   are allowed.
   func settings(_ flags: [String: String] = [:]) throws(WhiteboardError) -> Settings {
     var flags = flags
     flags[.dataDirectory] = dataDirectory
@@ -154,8 +154,8 @@ struct BoardOptions: ParsableArguments {
 
   /// Returns the values of the settings.
   ///
-  /// - Throws: ``WhiteboardError`` for an invalid value. Its message says where the value was set, and
-  ///   which values are allowed.
+  /// - Throws: ``WhiteboardError`` for an invalid value. The message states where the value was set, and which values
+  ///   are allowed.
   func settings() throws(WhiteboardError) -> Settings {
     var flags = terminal.flags
     flags[.personName] = name
@@ -170,11 +170,11 @@ struct BoardOptions: ParsableArguments {
     return try common.settings(flags)
   }
 
-  /// Returns the configuration of a node with these settings.
+  /// Returns the configuration of a shared board with these settings.
   ///
   /// - Parameters:
-  ///   - part: The first action of the node: to host or to join a board.
-  ///   - isInteractive: Whether the node can ask the user.
+  ///   - part: The first action: to host or to join a board.
+  ///   - isInteractive: Whether the board can ask the user.
   ///   - settings: The result of ``settings()``.
   /// - Returns: The configuration.
   /// - Throws: ``WhiteboardError`` if the data directory or a file in it cannot be used.
@@ -240,7 +240,7 @@ struct BoardOptions: ParsableArguments {
     _ isInteractive: Bool
   ) -> BoardConfiguration.Admission? {
     guard case .host = part else { return nil }
-    // A relay has no user to ask.
+    // Do not ask if there is a relay, because a relay has no user to ask.
     return isInteractive && code == nil && relay == nil ? .ask : .code
   }
 }

@@ -26,7 +26,7 @@ struct PeersCommand: AsyncParsableCommand {
     }
   }
 
-  /// A known peer as a line of JSON, `known-peer`.
+  /// A known peer, as a line `known-peer` of JSON.
   private struct KnownPeerLine: Encodable {
     let peer: String
     let name: String
@@ -104,7 +104,7 @@ struct PeersCommand: AsyncParsableCommand {
       }
       let directory = try common.chosenDataDirectory()
       do {
-        // This also makes the data directory private.
+        // Load the identity, because this also makes the data directory private.
         _ = try PeerIdentity.loadOrCreate(inDirectory: directory)
         let store = try PeersCommand.store(common)
         try await store.remember(peer, name: name, how: .ask)

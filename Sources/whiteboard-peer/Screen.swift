@@ -3,15 +3,16 @@ import WhiteboardCommands
 import WhiteboardKit
 
 extension Console {
-  /// Whether the program can use the whole terminal as a screen: the terminal can move its cursor,
-  /// and the user did not choose line mode.
+  /// Returns whether the program can use the whole terminal as a screen.
+  ///
+  /// This requires a terminal that can move its cursor, and a user who did not choose line mode.
   static func hasScreen(_ settings: Settings) -> Bool {
     let term = Environment["TERM"] ?? ""
     return isTerminal && !term.isEmpty && term != "dumb" && settings.value(.accessible) != true
   }
 }
 
-/// The lines typed on a terminal.
+/// The lines that a user types on a terminal.
 ///
 /// At the end of input, the program ends, unless changes would be lost.
 struct TerminalLines: LineSource {

@@ -1,7 +1,9 @@
 import WhiteboardKit
 import WhiteboardPictures
 
-/// Converts WebP files to photos; only this program uses the WebP library.
+/// A converter of WebP files to photos.
+///
+/// Only this program uses the WebP library.
 struct WebPPhotos: PhotoConverter {
   func photo(ofWebP bytes: [UInt8]) throws(PhotoConversionError) -> [UInt8] {
     do throws(PictureError) {

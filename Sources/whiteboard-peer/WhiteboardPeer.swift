@@ -5,7 +5,7 @@ import WhiteboardKit
 import WhiteboardRendering
 import WhiteboardTerminal
 
-/// The program `whiteboard-peer`, with which a user hosts and joins whiteboards.
+/// The program `whiteboard-peer`, which hosts and joins whiteboards.
 @main
 struct WhiteboardPeer: DocumentedProgram {
   static let configuration = CommandConfiguration(

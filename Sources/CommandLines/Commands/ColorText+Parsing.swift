@@ -12,7 +12,9 @@ extension ColorText {
     return text.utf8.count == 7 ? number << 8 | 0xFF : number
   }
 
-  /// Whether the bytes after a `#` are the digits of a color, up to the next blank or the end.
+  /// Returns whether the bytes after a `#` are the digits of a color.
+  ///
+  /// The digits must end at a space or at the end of the line.
   static func isColor(_ bytes: some Collection<UInt8>) -> Bool {
     let word = bytes.prefix(9).prefix { !CommandParser.isBlank($0) }
     return (word.count == 6 || word.count == 8) && word.allSatisfy(isHexadecimal)

@@ -2,14 +2,14 @@ import WhiteboardKit
 
 /// A row of the command table: the name, parsers and help of a command.
 package struct CommandEntry: Sendable {
-  /// Parses the words after the name of the command.
+  /// A function that parses the words after the name of the command.
   typealias WordsParser = @Sendable (inout LineArguments) throws(CommandError) -> Command
-  /// Parses the members of a line of JSON.
+  /// A function that parses the members of a JSON object.
   typealias JSONParser = @Sendable (JSONFields) throws(CommandError) -> Command
 
   /// The name of the command.
   package let name: CommandName
-  /// The arguments after the name, as the usage line shows them.
+  /// The arguments after the name, as the usage message shows them.
   package let arguments: String
   /// The effect of the command, in one line.
   package let summary: String
@@ -19,9 +19,9 @@ package struct CommandEntry: Sendable {
   package let keys: [String]
   /// Whether an argument can be a color, so that `#` before a color does not begin a comment.
   let acceptsColor: Bool
-  /// Parses the text form of the command.
+  /// The parser of the command's text form.
   let parseWords: WordsParser
-  /// Parses the JSON form of the command.
+  /// The parser of the command's JSON form.
   let parseJSON: JSONParser
 
   /// The name and the arguments.
@@ -51,7 +51,7 @@ package struct CommandEntry: Sendable {
   }
 }
 
-/// Rows of commands whose arguments have a common format.
+/// Table rows for commands whose arguments have a common format.
 extension CommandEntry {
   /// Creates the row of a command without arguments.
   init(

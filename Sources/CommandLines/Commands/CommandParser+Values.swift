@@ -2,11 +2,13 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// Values that both input formats write in the same way.
+/// Values that have the same form in both input formats.
 extension CommandParser {
-  /// Parses the value of `line`, which decides whether scaling retains the width of lines.
+  /// Parses the value of the argument `line`.
   ///
-  /// - Throws: `badArgument` if the value is not `keep`.
+  /// The value `keep` means that scaling does not change the width of lines.
+  ///
+  /// - Throws: `badArgument` for any other value.
   static func keepsLineWidth(_ word: String?) throws(CommandError) -> Bool {
     guard let word else { return false }
     guard word == "keep" else {
@@ -72,7 +74,7 @@ extension CommandParser {
     return game
   }
 
-  /// Parses a change of the icon: the name of an icon, its emoji, or `none`.
+  /// Parses a new icon: the name of an icon, its emoji, or `none`.
   static func iconChange(_ text: String?) throws(CommandError) -> IconChange? {
     guard let text else { return nil }
     guard text != "none" else { return .removed }

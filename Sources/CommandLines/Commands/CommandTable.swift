@@ -116,13 +116,15 @@ package enum CommandTable {
     return lines.joined(separator: "\n")
   }
 
-  /// Returns the command nearest in spelling to a word; nil if none is near.
+  /// Returns the command nearest in spelling to a word; nil if no command is near.
   package static func nearest(to word: String) -> CommandName? {
     Spelling.nearest(to: word, in: CommandName.allCases.map(\.rawValue)).flatMap(CommandName.init)
   }
 }
 
 extension CommandName {
-  /// Whether an argument of the command can be a color, whose `#` does not begin a comment.
+  /// Returns whether an argument of the command can be a color.
+  ///
+  /// The `#` of a color does not begin a comment.
   var acceptsColor: Bool { CommandTable.entry(self).acceptsColor }
 }

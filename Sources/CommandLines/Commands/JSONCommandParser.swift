@@ -2,7 +2,7 @@ import FoundationEssentials
 import WhiteboardKit
 import WhiteboardRendering
 
-/// Parses commands in their JSON form, such as `{"verb":"move","id":"last","by":[10,0]}`.
+/// A parser of commands in their JSON form, such as `{"verb":"move","id":"last","by":[10,0]}`.
 enum JSONCommandParser {
   static func parse(_ line: [UInt8]) throws(CommandError) -> CommandRequest? {
     let fields: JSONFields

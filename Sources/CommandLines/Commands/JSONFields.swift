@@ -3,7 +3,9 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// The members of a line of JSON, each decoded as the type of its key in the command.
+/// The members of a JSON line.
+///
+/// Each member is decoded as the type that its key has in the command.
 struct JSONFields: Decodable {
   private var values: [String: Value] = [:]
   private(set) var verb: String?
@@ -36,7 +38,7 @@ struct JSONFields: Decodable {
     guard container.allKeys.count <= 32 else {
       throw CommandError(.unknownArgument, "no command has so many keys")
     }
-    // The request id comes first, so that an error about any other member carries it.
+    // Read the request id first, so that an error about any other member contains it.
     let mark = Key(stringValue: "request")
     if container.contains(mark), try !container.decodeNil(forKey: mark) {
       if let number = try? container.decode(Int64.self, forKey: mark) {
@@ -102,7 +104,7 @@ struct JSONFields: Decodable {
     }
   }
 
-  /// A string, or a whole number as text.
+  /// A value that is a string or a whole number, stored as text.
   private struct WordOrNumber: Decodable {
     let text: String
 
@@ -116,7 +118,7 @@ struct JSONFields: Decodable {
     }
   }
 
-  /// Fails if a key is not in a list.
+  /// Throws an error if the line has a key that is not in a list.
   func expectOnly(_ keys: [String]) throws(CommandError) {
     for name in values.keys.sorted() where !keys.contains(name) {
       let known = (["verb"] + keys + ["request"]).joined(separator: ", ")
@@ -132,7 +134,7 @@ struct JSONFields: Decodable {
   }
 }
 
-/// Reading the values, by key.
+/// Functions that read the values of keys.
 extension JSONFields {
   func has(_ key: String) -> Bool {
     values[key] != nil
@@ -241,13 +243,13 @@ extension JSONFields {
     try CommandParser.reference(string("id"))
   }
 
-  /// Returns the objects in `id` or `ids`.
+  /// Returns the objects in the key `id` or `ids`.
   func references() throws(CommandError) -> [ObjectReference] {
     guard case .strings(let names)? = values["ids"] else { return [try reference()] }
     guard !has("id") else {
       throw CommandError(.badArgument, #"name the objects once: "id" or "ids", not both"#)
     }
-    // Check the number first, so that a long list is not parsed.
+    // Check the number of objects first, so that a long list is not parsed.
     guard names.count <= CommandLimits.maximumReferences else {
       throw CommandError(
         .tooBig,

@@ -4,8 +4,8 @@ import WhiteboardRendering
 
 /// The words of a line after the name of the command.
 ///
-/// A row of the command table first removes the options, which can stand anywhere, and then reads
-/// the other words in their order.
+/// The parser of a command first removes the options, which can be anywhere in the line, and then reads the other words
+/// in their order.
 struct LineArguments {
   private var words: [LineWords.Word]
   private var index = 0
@@ -29,7 +29,7 @@ struct LineArguments {
     return word
   }
 
-  /// Reads the last word as a text.
+  /// Reads the last word of the line as a text.
   mutating func words(_ what: String) throws(CommandError) -> String {
     let word = try next(what)
     try expectEnd(after: word)
@@ -156,7 +156,9 @@ struct LineArguments {
     return try CommandLimits.checkedPosition(Int64(value) ?? -1, key: key)
   }
 
-  /// Removes a distance, which `move` can write with a `+`.
+  /// Removes the option for a distance, and returns the distance.
+  ///
+  /// The value can begin with a `+`, as in `move`.
   mutating func removeDistance(_ key: String) throws(CommandError) -> BoardPoint? {
     guard let value = try removeValue(key) else { return nil }
     return try TextCommandParser.point(value.hasPrefix("+") ? value.dropFirst() : value[...])

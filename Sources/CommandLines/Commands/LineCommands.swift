@@ -1,6 +1,6 @@
 import WhiteboardKit
 
-/// Parses lines as commands.
+/// A source of commands, which it parses from lines.
 package actor LineCommands: CommandSource {
   private let lines: any LineSource
   private let areNumbered: Bool
@@ -10,7 +10,7 @@ package actor LineCommands: CommandSource {
   ///
   /// - Parameters:
   ///   - lines: The source of the lines.
-  ///   - areNumbered: Whether errors contain line numbers, because the lines are a script.
+  ///   - areNumbered: Whether error messages contain line numbers; true if the lines are a script.
   package init(_ lines: any LineSource, areNumbered: Bool) {
     self.lines = lines
     self.areNumbered = areNumbered

@@ -1,7 +1,7 @@
 import WhiteboardKit
 import WhiteboardRendering
 
-/// The commands that wait, explain, and leave the board or the program.
+/// The commands that wait, show help, and leave the board or the program.
 enum ProgramCommands {
   static let leave = CommandEntry(
     .leave,

@@ -1,4 +1,4 @@
-/// Finds the intended word for a mistyped word.
+/// A namespace for finding the intended word for a mistyped word.
 package enum Spelling {
   /// Returns the word nearest in spelling to a mistyped word.
   ///

@@ -1,13 +1,13 @@
 import WhiteboardKit
 import WhiteboardRendering
 
-/// Parses commands in their text form, such as `move last +10,0`.
+/// A parser of commands in their text form, such as `move last +10,0`.
 enum TextCommandParser {
   static func parse(_ line: some StringProtocol) throws(CommandError) -> CommandRequest? {
     let words = try LineWords.split(line)
     guard let first = words.first else { return nil }
     var arguments = LineArguments(words.dropFirst())
-    // The request id comes first, so that an error about any other argument carries it.
+    // Read the request id first, so that an error about any other argument contains it.
     let request = try arguments.removeRequest()
     guard let name = CommandName(rawValue: first.text), !first.isQuoted else {
       throw CommandParser.unknownCommand(first.text)
@@ -45,7 +45,7 @@ extension TextCommandParser {
     return point
   }
 
-  /// Parses a decimal number; nil for other forms that `Double` reads, such as hexadecimal numbers.
+  /// Parses a decimal number; nil for other forms that `Double` accepts, such as hexadecimal numbers.
   static func number(_ text: some StringProtocol) -> Double? {
     guard (1...64).contains(text.utf8.count),
       text.utf8.allSatisfy({

@@ -1,8 +1,10 @@
 import WhiteboardKit
 
-/// Writes events as lines of JSON.
+/// A namespace for writing events as lines of JSON.
 package enum EventLine {
-  /// The version in each line, as `v`; it changes if the meaning of a key changes.
+  /// The version of the format, which each line contains as `v`.
+  ///
+  /// It changes if the meaning of a key changes.
   package static let version = 1
 
   /// Returns the line of an event in UTF-8, with a line feed at its end.
@@ -18,7 +20,7 @@ package enum EventLine {
     append(event.name, event.payload, to: &lines)
   }
 
-  /// Returns a line in the same format that is not an event of a node.
+  /// Returns a line in the same format for information that is not an event of a board.
   ///
   /// - Parameters:
   ///   - name: The value of `event`.

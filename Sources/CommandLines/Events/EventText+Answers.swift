@@ -54,7 +54,7 @@ extension EventText {
     )
   }
 
-  /// Returns the line about a command that succeeded; nil for queries, whose results answer them.
+  /// Returns the line about a command that succeeded; nil for queries, whose results are the answer.
   static func doneLine(_ done: BoardEvent.Done) -> String? {
     let made = (done.ids ?? done.id.map { [$0] }) ?? []
     switch done.verb {
@@ -80,7 +80,7 @@ extension EventText {
     case "erase" where made.isEmpty:
       return "ok: there was nothing to erase"
     case "say":
-      // The chat line has an event of its own, and users have no use for its id.
+      // No line is needed: the chat line has an event of its own, and users have no use for its id.
       return "ok: say"
     default: break
     }

@@ -9,7 +9,7 @@ extension EventText {
       joining.boardName.map { "looking for \(TerminalText.quoted($0)) on this network" }
         ?? "looking for a board on this network"
     case .connecting:
-      // If the peer is unknown, the line about its state shows the address already.
+      // If the peer is unknown, another line already shows the address.
       joining.peer == nil ? nil : "trying \(address(joining))"
     case .awaitingAnswer: "\(address(joining)) accepted the connection; waiting for an answer"
     case .provingCode: "proving the code"

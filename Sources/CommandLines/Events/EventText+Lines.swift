@@ -30,7 +30,7 @@ extension EventText {
       remark.message
     case .note(let remark) where remark.code == BoardEvent.Remark.savedAgain,
       .warning(let remark) where remark.code == BoardEvent.Remark.notSaved:
-      // The save state reports this at the same time.
+      // No line is needed, because the save state reports this at the same time.
       nil
     case .note(let remark):
       "- \(TerminalText.cleaned(remark.message))"

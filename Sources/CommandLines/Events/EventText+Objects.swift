@@ -8,12 +8,16 @@ extension EventText {
     about(object, wordsLimit: 80).joined(separator: ", ")
   }
 
-  /// Returns an object in one line; a game follows in lines of its own, with the meaning of its marks.
+  /// Returns an object in one line.
+  ///
+  /// For a game, further lines show the game and explain its marks.
   static func whole(_ object: BoardEvent.ObjectDescription) -> String {
     self.object(object) + (game(object) + rules(object)).joined()
   }
 
-  /// Returns all properties of an object in one line; a game follows in lines of its own.
+  /// Returns all properties of an object in one line.
+  ///
+  /// For a game, further lines show the game.
   static func detailed(_ object: BoardEvent.ObjectDescription) -> String {
     (about(object, wordsLimit: wordsLimit) + looks(object)).joined(separator: ", ")
       + (game(object) + rules(object)).joined()

@@ -25,7 +25,7 @@ extension EventText {
     case .joined(let joined):
       "\(person(joined.name, joined.peer)) joined"
     case .left(let left):
-      // Another line reports the removal.
+      // If the member removed the local peer, another line reports that.
       left.removedUs == true ? nil : leftLine(left)
     case .removed(let removed):
       removedLine(removed)
@@ -79,7 +79,7 @@ extension EventText {
   }
 
   private static func profileLine(_ profile: BoardEvent.Profile) -> String {
-    // A known icon may contain a joiner, which is removed from the text of other peers.
+    // Show the emoji of a known icon unchanged, since it may contain a joiner, which cleaning would remove.
     let shown = profile.icon.map {
       ProfileIcon(rawValue: $0)?.emoji ?? TerminalText.cleaned($0, limit: 16)
     }

@@ -27,7 +27,7 @@ extension EventText {
       "stream \(TerminalText.quoted(stream.name, limit: 80)) ended after \(stream.size) bytes"
         + (stream.outcome == .delivered ? "" : ": \(TerminalText.cleaned(stream.message ?? ""))")
     default:
-      // Progress and the bytes of streams are for programs.
+      // Progress reports and the bytes of streams are only for programs.
       nil
     }
   }
@@ -54,7 +54,9 @@ extension EventText {
     }
   }
 
-  /// Returns the description of a resource; names of this product's own resources are translated.
+  /// Returns the description of a resource.
+  ///
+  /// The names of this product's own resources are replaced by words for users.
   private static func resource(_ name: String) -> String {
     guard let known = try? ResourceDTO(name: name) else {
       return TerminalText.quoted(name, limit: 80)

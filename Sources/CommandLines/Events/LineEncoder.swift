@@ -1,10 +1,10 @@
 import WhiteboardKit
 import WhiteboardRendering
 
-/// Encodes values as JSON on one line, with the keys of each object in ascending order.
+/// An encoder of values as JSON on one line, with the keys of each object in ascending order.
 ///
-/// It is several times as fast as Foundation's encoder. This matters when thousands of objects
-/// change at once. Code points that a terminal might act on are escaped.
+/// It is several times as fast as Foundation's encoder. This matters when thousands of objects change at once. Code
+/// points that a terminal might interpret are escaped.
 final class LineEncoder: Encoder {
   private enum Content {
     case none
@@ -118,7 +118,7 @@ final class LineEncoder: Encoder {
     private enum Content {
       case json([UInt8])
       case nested(LineEncoder)
-      /// A value that can be large is written only once, into the line itself.
+      /// A value that can be large. It is written directly into the line, and not copied.
       case value(any WritesJSON)
     }
 
@@ -215,7 +215,7 @@ final class LineEncoder: Encoder {
     let codingPath: [any CodingKey] = []
     private(set) var count = 0
     private var parts: [Part] = []
-    /// The elements since the last part, separated by commas.
+    /// The JSON text of the elements since the last part, separated by commas.
     private var json: [UInt8] = []
 
     private func separate() {

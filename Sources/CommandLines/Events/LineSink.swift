@@ -1,6 +1,6 @@
 import WhiteboardKit
 
-/// Writes events as lines of JSON or of text.
+/// A sink that writes events as lines of JSON or of text.
 package struct LineSink: EventSink {
   private let writer: LineWriter
   private let isJSON: Bool

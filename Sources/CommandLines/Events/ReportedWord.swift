@@ -1,12 +1,12 @@
 import WhiteboardKit
 
-/// A word that the programs report about the state of work, and its guarantee.
+/// A word with which the programs report the state of the user's work, such as whether it is saved, and its guarantee.
 ///
 /// The manual prints these rows, and `Protocol/README.md` has the same table with the tests.
 package struct ReportedWord: Sendable {
   /// The word, as events and answers spell it.
   package let word: String
-  /// The guarantee at the time of the report.
+  /// The guarantee that the word gives at the time of the report.
   package let meaning: String
   /// The faults that the guarantee survives, or its limits.
   package let limits: String

@@ -1,7 +1,7 @@
 import WhiteboardKit
 import WhiteboardRendering
 
-/// A value that writes its JSON itself, because it can be large.
+/// A value that writes its own JSON, because it can be large.
 protocol WritesJSON {
   /// Appends the value as JSON.
   func write(to json: inout [UInt8])

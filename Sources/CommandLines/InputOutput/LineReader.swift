@@ -7,10 +7,9 @@ import WhiteboardKit
 @preconcurrency import Musl
 #endif
 
-/// Reads lines from a file descriptor, no faster than they are requested.
+/// A reader of lines from a file descriptor, which reads no faster than lines are requested.
 ///
-/// A line that is longer than the limit is reported as ``Line/tooLong`` and skipped, so it uses no
-/// memory.
+/// A line that is longer than the limit is reported as ``Line/tooLong``. Its bytes are skipped, so they use no memory.
 package actor LineReader {
   /// A line of input.
   package enum Line: Equatable, Sendable {
@@ -50,7 +49,7 @@ package actor LineReader {
         return line
       }
       if isAtEnd {
-        // A terminal can deliver more input after the user typed an end of file.
+        // After the user types an end of file, a terminal can still deliver more input.
         isAtEnd = false
         return lastLine()
       }
@@ -140,7 +139,7 @@ package actor LineReader {
   }
 }
 
-/// A pipe whose only use is to end a `poll`.
+/// A pipe that is only used to wake up a `poll`.
 private final class WakePipe: Sendable {
   let readEnd: Int32
   private let writeEnd: Int32

@@ -1,16 +1,18 @@
 import Dispatch
 import WhiteboardKit
 
-/// Writes whole lines to a file descriptor in their order.
+/// A writer of whole lines to a file descriptor, in their order.
 ///
-/// Lines wait in a bounded buffer. If the reader at the other end is slow, the buffer becomes full, and
-/// ``write(_:)`` returns only when it has room again. So the source of the lines becomes as slow as the
-/// reader, and with it the links of the session.
+/// Lines wait in a bounded buffer. If the reader at the other end is slow and the buffer is full, ``write(_:)`` waits
+/// until the buffer has room again. In this way, a slow reader also slows down the source of the lines, and the links
+/// of the session.
 package actor LineWriter {
   private let descriptor: Int32
   private let capacity: Int
   private let queue = DispatchQueue(label: "whiteboard.output")
-  /// The lines to write; they are not concatenated, because a line can be large.
+  /// The lines to write.
+  ///
+  /// They are not concatenated, because a line can be large.
   private var pending: [[UInt8]] = []
   /// The number of bytes not written yet, including those being written now.
   private var pendingBytes = 0
@@ -20,7 +22,7 @@ package actor LineWriter {
 
   /// Creates a writer, which does not close the descriptor.
   ///
-  /// The process must ignore SIGPIPE. Then ``write(_:)`` fails if the reader has closed its end.
+  /// The process must ignore SIGPIPE, so that ``write(_:)`` throws an error if the reader has closed its end.
   package init(descriptor: Int32, capacity: Int = 256 * 1024) {
     self.descriptor = descriptor
     self.capacity = capacity
@@ -33,7 +35,7 @@ package actor LineWriter {
   /// - Throws: ``OutputError`` if the descriptor cannot be written to.
   package func write(_ line: [UInt8]) async throws(OutputError) {
     try check()
-    // The line is added before any wait, so that lines are written in the order of the calls.
+    // Add the line before any wait, so that lines are written in the order of the calls.
     pending.append(line)
     pendingBytes += line.count
     startWriting()
@@ -43,7 +45,7 @@ package actor LineWriter {
     try check()
   }
 
-  /// Waits until all lines so far are written.
+  /// Waits until all lines that were added so far are written.
   ///
   /// - Throws: ``OutputError`` if the descriptor cannot be written to.
   package func flush() async throws(OutputError) {

@@ -7,7 +7,7 @@ package struct KeyBinding: Hashable, Sendable {
   package let command: String
   /// The names of the keys; empty if the command has no key.
   package let keys: [String]
-  /// The origin: the file, a colon, the line.
+  /// The location of the binding: the file, a colon, and the line number.
   package let place: String
 
   /// Creates a binding.

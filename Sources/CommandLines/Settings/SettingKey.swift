@@ -1,9 +1,9 @@
 import PeerSession
 import WhiteboardKit
 
-/// An invalid value of a setting; `reason` explains more than the list of allowed values.
+/// An error for an invalid value of a setting.
 package struct SettingFault: Error, Equatable, Sendable {
-  /// The reason, if the allowed values do not explain it.
+  /// The reason why the value is invalid; nil if the list of allowed values explains it.
   package var reason: String?
 
   /// Creates a fault.
@@ -14,7 +14,7 @@ package struct SettingFault: Error, Equatable, Sendable {
 package struct SettingKey<Value: Sendable>: Sendable {
   /// The description of the setting, independent of the type of its values.
   package let entry: SettingEntry
-  /// Parses a value.
+  /// A function that parses a value.
   package let parse: @Sendable (String) throws(SettingFault) -> Value
 
   /// Creates a setting.
@@ -24,11 +24,11 @@ package struct SettingKey<Value: Sendable>: Sendable {
   ///   - summary: The meaning in one line, without the values.
   ///   - allowed: The allowed values, in words.
   ///   - standard: The default.
-  ///   - flag: The option that sets it; nil for `--` and its name.
+  ///   - flag: The command-line option for the setting; nil for `--` followed by its name.
   ///   - choices: All values, if they can be listed.
   ///   - otherwise: A variable of other programs that implies a value if it is set.
-  ///   - isSecret: Whether the value is not shown.
-  ///   - parse: Parses a value.
+  ///   - isSecret: Whether the value is secret, so that no output shows it.
+  ///   - parse: A function that parses a value.
   package init(
     _ name: String,
     _ summary: String,
@@ -107,18 +107,18 @@ package struct SettingEntry: Sendable {
   package enum Standard: Sendable {
     /// This value.
     case value(String)
-    /// A default that depends on something else, in words.
+    /// A default that depends on something else, described in words.
     case words(String)
   }
 
-  /// A variable that implies a value if it is set to any text.
+  /// An environment variable that implies a value of the setting if it is set to any text.
   package struct Presence: Sendable {
     /// The variable.
     package let variable: String
-    /// The value that it implies.
+    /// The value that the variable implies.
     package let value: String
 
-    /// Creates a variable that implies a value.
+    /// Creates an environment variable that implies a value of the setting.
     package init(_ variable: String, means value: String) {
       self.variable = variable
       self.value = value
@@ -133,18 +133,18 @@ package struct SettingEntry: Sendable {
   package let allowed: String
   /// The default.
   package let standard: Standard
-  /// The option that sets it.
+  /// The command-line option for the setting.
   package let flag: String
   /// All values, if they can be listed.
   package let choices: [String]
-  /// A variable of other programs that implies a value if it is set.
+  /// An environment variable of other programs that implies a value if it is set.
   package let otherwise: Presence?
-  /// Whether the value is not shown.
+  /// Whether the value is secret, so that no output shows it.
   package let isSecret: Bool
-  /// Throws if a text is not an allowed value.
+  /// A function that throws an error if a text is not an allowed value.
   package let check: @Sendable (String) throws(SettingFault) -> Void
 
-  /// The variable that sets it.
+  /// The environment variable for the setting.
   package var variable: String {
     "WHITEBOARD_" + name.uppercased().replacing("-", with: "_")
   }

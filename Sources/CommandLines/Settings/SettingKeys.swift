@@ -12,7 +12,7 @@ extension SettingKey<String> {
     standard: .words("$XDG_DATA_HOME/whiteboard or ~/.local/share/whiteboard"),
     parse: nonempty
   )
-  /// The only interface to use.
+  /// The network interface to use, if only one may be used.
   package static let interface = SettingKey(
     "interface",
     "Use only this network interface",
@@ -57,7 +57,7 @@ extension SettingKey<PeerAddress> {
 }
 
 extension PeerAddress {
-  /// Parses an address to listen on; port 0 stands for any free port.
+  /// Parses an address to listen on; port 0 means any free port.
   package init(listening text: String) throws(SettingFault) {
     let isAnyPort = text.hasSuffix(":0")
     guard let address = PeerAddress(isAnyPort ? text.dropLast() + "1" : text) else {
@@ -120,7 +120,7 @@ extension SettingKey<JoinCode> {
 }
 
 extension SettingKey<BoardConfiguration.Carrier?> {
-  /// The relays to which hosted boards move.
+  /// The relay that keeps hosted boards open.
   package static let relay = SettingKey(
     "relay",
     "The relay that keeps the hosted board open",
@@ -142,7 +142,7 @@ extension SettingKey<BoardConfiguration.Carrier?> {
 }
 
 extension SettingKey<Duration> {
-  /// The time after which a silent peer is lost.
+  /// The time after which a peer that sends nothing counts as lost.
   package static let lostAfter = SettingKey(
     "lost-after",
     "The seconds after which a silent peer is lost",
@@ -177,7 +177,7 @@ extension SettingKey<Logger.Level> {
 }
 
 extension SettingEntry {
-  /// The settings of a node and of the program around it.
+  /// The settings of a shared board and of the program around it.
   package static let ofNode: [SettingEntry] = [
     SettingKey.personName.entry, SettingKey.dataDirectory.entry, SettingKey.listen.entry,
     SettingKey.interface.entry, SettingKey.announce.entry, SettingKey.admission.entry,

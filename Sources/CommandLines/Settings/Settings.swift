@@ -1,12 +1,12 @@
 import WhiteboardKit
 import WhiteboardRendering
 
-/// The values of the settings, with their origins.
+/// The values of the settings, with the places where they were set.
 ///
 /// An option overrides the environment, the environment overrides the file, and the file overrides the
 /// default. All values are valid.
 package struct Settings: Sendable {
-  /// The origin of a value.
+  /// The place where a value was set.
   package enum Origin: Hashable, Sendable {
     /// An option on the command line.
     case flag(String)
@@ -15,7 +15,7 @@ package struct Settings: Sendable {
     /// A line of the file.
     case file(String, line: Int)
 
-    /// The origin, as `config show --origin` prints it.
+    /// The place where the value was set, as `config show --origin` prints it.
     package var description: String {
       switch self {
       case .flag(let name): name
@@ -43,10 +43,10 @@ package struct Settings: Sendable {
   /// - Parameters:
   ///   - entries: All settings.
   ///   - flags: The values from the command line, by the names of the settings.
-  ///   - environment: Returns the value of a variable; nil if it is not set or empty.
+  ///   - environment: A function that returns the value of an environment variable; nil if it is not set or empty.
   ///   - file: The configuration file; nil if there is none.
-  /// - Throws: ``WhiteboardError`` for a value that is not allowed, or an unknown name: `usage` if an option is
-  ///   wrong, otherwise `badConfiguration`.
+  /// - Throws: ``WhiteboardError`` for an unknown name, or a value that is not allowed. Its code is `usage` if a
+  ///   command-line option is wrong, otherwise `badConfiguration`.
   package init(
     _ entries: [SettingEntry],
     flags: [String: String] = [:],
@@ -101,11 +101,11 @@ package struct Settings: Sendable {
 
   /// Returns the value of a setting; nil for the default.
   package func value<Value>(_ key: SettingKey<Value>) -> Value? {
-    // The initializer checked the value with the same function.
+    // The initializer already checked the value with this parser.
     choices[key.entry.name].flatMap { try? key.parse($0.text) }
   }
 
-  /// Returns the origin of a setting's value, or nil if it is the default.
+  /// Returns the place where a setting's value was set; nil for the default.
   package func origin<Value>(_ key: SettingKey<Value>) -> Origin? {
     choices[key.entry.name]?.origin
   }

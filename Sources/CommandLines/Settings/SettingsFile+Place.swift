@@ -12,16 +12,20 @@ extension SettingsFile {
   package struct Place: Equatable, Sendable {
     /// The file.
     package let path: String
-    /// Whether the user named the file, so that it must exist.
+    /// Whether the user named the file.
+    ///
+    /// Such a file must exist.
     package let isNamed: Bool
 
-    /// Finds the path: the given one, else `WHITEBOARD_CONFIG`, else `whiteboard/config` in
-    /// `$XDG_CONFIG_HOME` or `~/.config`; nil if there is no home directory.
+    /// Finds the path of the configuration file.
+    ///
+    /// It is the given path. Without one, it is the value of `WHITEBOARD_CONFIG`, or otherwise `whiteboard/config` in
+    /// `$XDG_CONFIG_HOME` or `~/.config`. Returns nil if there is no home directory.
     ///
     /// - Parameters:
     ///   - given: The path from the command line.
-    ///   - standard: The path for a program that serves no single user, instead of those directories.
-    ///   - environment: The value of a variable, nil if it is not set or empty.
+    ///   - standard: The path that replaces these directories for a program that does not belong to a user.
+    ///   - environment: A function that returns the value of an environment variable; nil if it is not set or empty.
     package init?(
       _ given: String?,
       standard: String? = nil,
@@ -32,7 +36,7 @@ extension SettingsFile {
       } else if let standard {
         self.init(path: standard, isNamed: false)
       } else if let directory = environment("XDG_CONFIG_HOME"), directory.hasPrefix("/") {
-        // Relative values of XDG variables are invalid and ignored, as its specification says.
+        // Ignore relative paths in XDG variables. The XDG specification declares them invalid.
         self.init(path: directory + "/whiteboard/config", isNamed: false)
       } else if let home = environment("HOME"), home.hasPrefix("/") {
         self.init(path: home + "/.config/whiteboard/config", isNamed: false)
@@ -47,9 +51,9 @@ extension SettingsFile {
     }
   }
 
-  /// Reads the file at a place; nil if there is none and the user did not name it.
+  /// Reads a configuration file; returns nil if it does not exist and the user did not name it.
   ///
-  /// - Throws: ``WhiteboardError`` if the file cannot be read, or is malformed, with the number of the line.
+  /// - Throws: ``WhiteboardError`` if the file cannot be read. If a line is malformed, the error contains its number.
   package init?(at place: Place) throws(WhiteboardError) {
     var status = stat()
     if stat(place.path, &status) != 0, errno == ENOENT || errno == ENOTDIR {

@@ -24,7 +24,7 @@ package struct SettingsFile: Equatable, Sendable {
     package let message: String
   }
 
-  /// The description of the lines for users.
+  /// The description of the file format for users.
   package static let format =
     "Each line of the file is NAME = VALUE. A # begins a comment at the start of a line or after a "
     + "blank. A value needs double quotes only if it begins or ends with a blank, or contains a # "
@@ -42,12 +42,12 @@ package struct SettingsFile: Equatable, Sendable {
 
   /// Reads the text of a file.
   ///
-  /// - Throws: ``Fault`` for the first line that is malformed, or sets a value again.
+  /// - Throws: ``Fault`` for the first line that is malformed, or sets a value that was already set.
   package init(_ text: String, path: String) throws(Fault) {
     self.path = path
     var isInKeys = false
     var seen: [String: Int] = [:]
-    // A carriage return and a line feed are one character.
+    // In Swift, a carriage return followed by a line feed is a single character.
     let rows = text.split(omittingEmptySubsequences: false) { $0.isNewline }
     for (index, row) in rows.enumerated() {
       let number = index + 1
@@ -88,7 +88,9 @@ package struct SettingsFile: Equatable, Sendable {
     }
   }
 
-  /// Returns a line without its comment: up to a `#` at its start or after a blank, outside quotes.
+  /// Returns a line without its comment.
+  ///
+  /// A comment begins with a `#` at the start of the line or after a space, outside quotes.
   private static func withoutComment(_ row: Substring) -> Substring {
     var isQuoted = false
     var isEscaped = false

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs blocking code on threads other than those of Swift tasks.
+/// A namespace for running blocking code outside the threads of Swift tasks.
 enum Blocking {
   static func run<T: Sendable>(
     _ path: String,
@@ -26,7 +26,7 @@ enum Blocking {
 }
 
 extension Result {
-  /// The error of a failure; nil for a success.
+  /// The error if the result is a failure; nil if it is a success.
   var failure: Failure? {
     switch self {
     case .success: nil

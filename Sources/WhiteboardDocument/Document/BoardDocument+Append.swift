@@ -5,9 +5,9 @@ extension BoardDocument {
   ///
   /// Calls during a transaction, or within the group interval after it, share the next transaction.
   /// The order of concurrent calls from different tasks is not defined.
-  /// - Throws: `full`, `quota`, `readOnly`, `tooLarge`, `closed`, `inputOutput`: none of these
-  ///   entries was stored. Entries that were acknowledged before are safe, and later calls try
-  ///   again. `removed`: the file is no longer at its path; ``reinstate()`` restores it.
+  /// - Throws: `full`, `quota`, `readOnly`, `tooLarge`, `closed` or `inputOutput` if none of these entries was stored.
+  ///   Entries that were acknowledged before are safe, and later calls try again. `removed` if the file is no longer at
+  ///   its path; ``reinstate()`` restores it.
   public func append(_ entries: [DocumentEntry]) async throws(DocumentError) {
     try checkWritable()
     for case .marker(let name, _) in entries { try DocumentName.check(name) }
@@ -17,15 +17,15 @@ extension BoardDocument {
 
   /// Stores the whole state after all entries appended so far, so that opening can begin from it.
   ///
-  /// The two newest keyframes stay, since one may be damaged. Of the older ones, enough stay that
+  /// The document keeps the two newest keyframes, since one may be damaged. It keeps enough of the older keyframes that
   /// seeking applies at most about 16,384 entries.
   /// - Parameters:
   ///   - bytes: The state.
   ///   - digest: The digest that a board in this state must have.
   ///   - time: Milliseconds since 1970.
-  ///   - lost: The time from which entries are missing in the log, because they could not be
-  ///     appended, although this state contains them; nil if none are missing. A gap is stored for
-  ///     them, since no earlier keyframe leads to this state.
+  ///   - lost: The time from which entries are missing in the log, because they could not be appended, although this
+  ///     state contains them; nil if none are missing. A gap is stored for the missing entries, since they cannot be
+  ///     replayed from an earlier keyframe.
   /// - Throws: The errors of ``append(_:)``.
   public func writeKeyframe(
     _ bytes: [UInt8],
@@ -39,7 +39,7 @@ extension BoardDocument {
     if let error = await enqueue(gap + [step]) { throw error }
   }
 
-  /// Whether a keyframe is due: entries were appended, and the last keyframe is 30 seconds or 4,096
+  /// Returns whether a keyframe is due: entries were appended, and the last keyframe is at least 30 seconds or 4,096
   /// entries ago.
   public func needsKeyframe(now: Int64) -> Bool {
     tail.needsKeyframe(now: now)
@@ -50,7 +50,7 @@ extension BoardDocument {
 
   /// Waits for the transaction that runs `steps`, and returns its error if it failed.
   ///
-  /// Without steps, it waits for all steps before it.
+  /// Without steps, it waits for all steps that were enqueued before.
   func enqueue(_ steps: [LogWriter.Step]) async -> DocumentError? {
     await withCheckedContinuation { done in
       guard queue.add(StepQueue.Caller(steps: steps, done: done)) else { return }
@@ -64,17 +64,17 @@ extension BoardDocument {
     while let group = queue.next() {
       let failure = await commit(group.flatMap(\.steps))
       if failure != nil, group.count > 1 {
-        // The entries of one caller may be the reason, so commit each caller's steps separately.
+        // A transaction failed, perhaps because of the entries of one caller. Commit each caller's steps separately.
         for caller in group { caller.done.resume(returning: await commit(caller.steps)) }
       } else {
         for caller in group { caller.done.resume(returning: failure) }
       }
-      // Steps that arrive within this time share the next transaction. A close need not wait.
+      // Steps that arrive within this time share the next transaction. Closing the document does not wait for them.
       if !queue.hasBarrier { try? await clock.sleep(for: groupInterval) }
     }
   }
 
-  /// Runs `steps` in one transaction, and returns the error if this failed.
+  /// Runs `steps` in one transaction, and returns the error if the transaction failed.
   private func commit(_ steps: [LogWriter.Step]) async -> DocumentError? {
     guard !steps.isEmpty else { return nil }
     if let injectedFailure { return injectedFailure }

@@ -3,8 +3,8 @@ extension BoardDocument {
   public static let maximumAssetSize = 32 << 20
 
   /// Stores a photo under its hash, and replaces a damaged copy of it.
-  /// - Throws: `damaged` if the bytes do not have that hash, `tooLarge`, `full`, `readOnly`,
-  ///   `closed`; then nothing was stored.
+  /// - Throws: `damaged` if the bytes do not have that hash; `tooLarge`, `full`, `readOnly`, `closed`. If it throws,
+  ///   nothing was stored.
   public func storeAsset(_ bytes: [UInt8], sha256: [UInt8]) async throws(DocumentError) {
     guard bytes.count <= Self.maximumAssetSize else {
       throw DocumentError(
@@ -18,7 +18,7 @@ extension BoardDocument {
   }
 
   /// Stores the content of a file under its hash; see ``storeAsset(_:sha256:)``.
-  /// - Throws: The errors of ``storeAsset(_:sha256:)``; `notFound` or `inputOutput` for the file.
+  /// - Throws: The errors of ``storeAsset(_:sha256:)``; `notFound` or `inputOutput` if the file cannot be read.
   /// - Complexity: O(n) in the file. The file is not read if the asset is already stored and
   ///   intact.
   public func storeAsset(file: String, sha256: [UInt8]) async throws(DocumentError) {
@@ -29,8 +29,8 @@ extension BoardDocument {
   }
 
   /// Returns the asset with a hash, after checking it.
-  /// - Throws: `notFound`; `damaged` if the asset no longer matches its hash. Then get it from a
-  ///   peer, and store it after ``removeAsset(_:)``.
+  /// - Throws: `notFound`; `damaged` if the asset no longer matches its hash. To repair it, call ``removeAsset(_:)``,
+  ///   and store a copy from a peer.
   public func asset(_ sha256: [UInt8]) async throws(DocumentError) -> [UInt8] {
     try await read { [path] db in try StoredAssets.find(sha256, db, at: path) }
   }

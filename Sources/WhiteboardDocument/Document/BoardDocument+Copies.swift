@@ -1,9 +1,9 @@
 extension BoardDocument {
   /// Writes the whole document with its history to a new file.
   ///
-  /// The document can be used meanwhile. The copy has all entries that were appended before. It
-  /// does not have the join code, the membership and the removal, since files are given to others.
-  /// - Throws: `exists`, `full`, `readOnly`, `damaged`, `closed`; then there is no new file.
+  /// The document can be used while the copy is made. The copy has all entries that were appended before. It does not
+  /// have the join code, the membership and the removal, because users share copies with others.
+  /// - Throws: `exists`, `full`, `readOnly`, `damaged`, `closed`. If it throws, there is no new file.
   public func save(as path: String) async throws(DocumentError) {
     try await prepareCopy()
     try await DocumentCopier(connection).copy(to: path)
@@ -11,9 +11,8 @@ extension BoardDocument {
 
   /// Writes a document of a new board that begins with a state of this board.
   ///
-  /// Records, batches and heads are signed for one board, so the new document does not have them.
-  /// It has only the given state, and those of the given assets that this document has. Permanently
-  /// deleted data is not in it.
+  /// Records, batches and heads are signed for one board, so the new document does not have them. It has only the given
+  /// state, and the given assets as far as this document has them. It does not contain permanently deleted data.
   /// - Throws: The errors of ``save(as:)``; `badName`, `wrongBoard`.
   public func duplicate(
     to path: String,
@@ -34,7 +33,8 @@ extension BoardDocument {
     }
   }
 
-  /// Waits until all earlier appends are in the file, from which the copy is made.
+  /// Waits until all earlier appends are in the file, so that a copy of the file includes them.
+  ///
   /// - Throws: `closed`; `removed` if the file is no longer at its path.
   private func prepareCopy() async throws(DocumentError) {
     try checkOpen()

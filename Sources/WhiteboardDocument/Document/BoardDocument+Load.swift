@@ -1,12 +1,12 @@
 extension BoardDocument {
   /// Reads the current content of the board.
-  /// - Throws: `damaged` if data is damaged that the current state needs; `closed`, `inputOutput`.
+  /// - Throws: `damaged` if data that the current state needs is damaged; `closed`, `inputOutput`.
   /// - Complexity: O(n) in the newest keyframe and the rows after it, not in the history.
   public func load() async throws(DocumentError) -> DocumentContent {
     try await read { [path] db in try LogReader(db, path: path).content(upTo: nil) }
   }
 
-  /// Reads the content of the board at `time`: all entries that were applied until then.
+  /// Reads the content of the board at `time`, which includes all entries applied until that time.
   /// - Throws: The errors of ``load()``; `notFound` if the history of that time is no longer
   ///   stored.
   public func load(at time: Int64) async throws(DocumentError) -> DocumentContent {

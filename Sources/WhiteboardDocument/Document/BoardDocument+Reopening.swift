@@ -8,8 +8,8 @@ extension BoardDocument {
   /// the document for writing once the disk accepts data again.
   /// - Parameter path: The path of the file.
   /// - Returns: The open document.
-  /// - Throws: The error of opening it for writing, if the disk is not the reason for it, or if the
-  ///   document cannot be opened for reading either.
+  /// - Throws: The error of opening it for writing. A document on a disk that accepts no data causes this error only if
+  ///   it cannot be opened for reading either.
   public static func openForWritingOrReading(
     at path: String
   ) async throws(DocumentError) -> BoardDocument {
@@ -28,15 +28,15 @@ extension BoardDocument {
 
   /// Opens this document for writing if it is open only for reading.
   ///
-  /// - Returns: The document that is open for writing. It is this one if it was already; otherwise
-  ///   it is a new one, and this one is closed.
-  /// - Throws: The error of opening it for writing; `inUse` if another program changed the file
-  ///   since this document was opened. Then this document is unchanged.
+  /// - Returns: The document that is open for writing: this document if it already was; otherwise a new one, and this
+  ///   document is closed.
+  /// - Throws: The error of opening it for writing; `inUse` if another program changed the file since this document was
+  ///   opened. If it throws, this document is unchanged.
   public func reopen() async throws(DocumentError) -> BoardDocument {
     try checkOpen()
     guard mode == .reading else { return self }
     let document = try await openAgain()
-    // The board in memory lacks the other program's changes, so saving it would hide them.
+    // The board in memory does not have the other program's changes, so saving it would hide them.
     guard await document.tail.text == tail.text else {
       try? await document.close()
       throw DocumentError(

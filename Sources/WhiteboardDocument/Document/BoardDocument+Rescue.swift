@@ -9,7 +9,7 @@ extension BoardDocument {
   ///   - rescue: The state in memory.
   /// - Returns: Whether the copy has the history, and the number of photos that it lacks, both
   ///   determined by opening the copy.
-  /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`, `closed`; then no file is created.
+  /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`, `closed`. If it throws, no file is created.
   public func rescue(
     to path: String,
     _ rescue: BoardRescue
@@ -24,17 +24,17 @@ extension BoardDocument {
 
   /// Restores a removed file at its path, if its directory still exists.
   ///
-  /// - Returns: The document that is now open at the path. It is this one if its file reappeared;
-  ///   otherwise it is a new one with all stored entries, and this one is closed.
-  /// - Throws: `removed` if the directory is missing, is on another disk, or has another file of
-  ///   that name; `full`, `readOnly`, `inputOutput`. Then this document is unchanged.
+  /// - Returns: The document that is now open at the path: this document if its file reappeared; otherwise a new
+  ///   document with all stored entries, and this document is closed.
+  /// - Throws: `removed` if the directory is missing, is on another disk, or has another file of that name; `full`,
+  ///   `readOnly`, `inputOutput`. If it throws, this document is unchanged.
   public func reinstate() async throws(DocumentError) -> BoardDocument {
     try checkWritable()
     guard let files = connection.files, !files.areThere else { return self }
     guard files.canBeMade else { throw .removed(path) }
     try await DocumentCopier(connection).copyOpenFile(to: path)
     let document = try await openAgain()
-    // Closing detects that the files were removed, and does not touch those of the new document.
+    // Closing notices that the files were removed, and leaves the files of the new document alone.
     try? await close()
     return document
   }
@@ -52,7 +52,7 @@ extension BoardDocument {
 
   /// Checks that the file is still at its path.
   ///
-  /// - Throws: `removed` if it is not.
+  /// - Throws: `removed` if the file is not there.
   public func checkPresence() async throws(DocumentError) {
     guard let files = connection.files else { return }
     try await Blocking.run(path) { try files.check() }

@@ -13,13 +13,13 @@ extension BoardDocument {
 
   /// Removes old history.
   ///
-  /// The file keeps its size, but later changes use the freed space. It removes the rows and
-  /// keyframes before the newest keyframe that is older than the retention, except named versions.
-  /// The other rows are not rewritten. At least two keyframes remain, since one may be damaged.
+  /// The file keeps its size, but later changes use the freed space. Among the keyframes that are older than the
+  /// retention, the newest one remains. All rows and keyframes before it are removed, except named versions. The
+  /// remaining rows are not rewritten. At least two keyframes remain, since one may be damaged.
   /// - Parameters:
   ///   - now: Milliseconds since 1970.
   ///   - days: The number of days of history that remain; nil uses ``retention()``.
-  /// - Throws: `full`, `readOnly`, `closed`; then nothing was dropped.
+  /// - Throws: `full`, `readOnly`, `closed`. If it throws, nothing was removed.
   public func dropHistory(now: Int64, keeping days: Int? = nil) async throws(DocumentError) {
     try await write { [path] db in
       try Retention.dropHistory(db, at: path, now: now, keeping: days)

@@ -20,7 +20,7 @@ extension BoardDocument {
     try await write { db in try Meta.set(db, .name, name) }
   }
 
-  /// Returns the join code of the board; nil if it was hosted without one.
+  /// Returns the join code of the board; nil if the board was hosted without a code.
   ///
   /// The code is a secret. Copies of the document do not contain it.
   /// - Throws: `damaged`, `closed`.
@@ -28,8 +28,9 @@ extension BoardDocument {
     try await read { [path] db in try Meta.get(db, .code, at: path) }
   }
 
-  /// Stores that the board is hosted here, and its join code.
-  /// - Parameter code: The join code; nil keeps the stored one.
+  /// Stores that the board is hosted on this computer, and its join code.
+  ///
+  /// - Parameter code: The join code; nil leaves the stored one unchanged.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func setHosted(code: String?) async throws(DocumentError) {
     try await write { db in
@@ -48,8 +49,8 @@ extension BoardDocument {
   /// Stores the membership record of the board's session.
   ///
   /// - Parameters:
-  ///   - text: The membership record, in the format of the session.
-  ///   - code: The join code that this peer joined with; nil keeps the stored one.
+  ///   - text: The membership record, as a text that the document does not interpret.
+  ///   - code: The join code that this peer joined with; nil leaves the stored one unchanged.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func setMembership(_ text: String, code: String?) async throws(DocumentError) {
     try await write { db in
@@ -58,7 +59,7 @@ extension BoardDocument {
     }
   }
 
-  /// Removes the stored join code, because the host uses another one now.
+  /// Removes the stored join code, because the host now uses another code.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func forgetCode() async throws(DocumentError) {
     try await write { db in try Meta.set(db, .code, nil) }
@@ -74,7 +75,7 @@ extension BoardDocument {
   ///
   /// The library also finds the board by its title.
   ///
-  /// - Parameter title: The title; nil or empty for none.
+  /// - Parameter title: The title; nil or empty removes the title.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func setTitle(_ title: String?) async throws(DocumentError) {
     let title = title.flatMap { $0.isEmpty ? nil : $0 }
@@ -91,13 +92,14 @@ extension BoardDocument {
 
   /// Stores the host's decision that this peer is no longer a member.
   ///
-  /// - Parameter text: The decision, in a format of the program; nil if the peer is a member again.
+  /// - Parameter text: The decision, as a text that the document does not interpret; nil if the peer is a member again.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func setRemoval(_ text: String?) async throws(DocumentError) {
     try await write { db in try Meta.set(db, .removal, text) }
   }
 
-  /// Stores the summary of this board for the library, without its thumbnail.
+  /// Stores the summary of this board for the library, but no thumbnail.
+  ///
   /// - Throws: `readOnly`, `full`, `closed`.
   public func setCounts(
     objects: Int,
@@ -109,7 +111,8 @@ extension BoardDocument {
     }
   }
 
-  /// Returns the names of the users who drew on the board, as lists show them.
+  /// Returns the names of the users who drew on the board, for lists of boards.
+  ///
   /// - Throws: `damaged`, `closed`.
   public func people() async throws(DocumentError) -> [String] {
     try await read { [path] db in try StoredSummary.people(db, at: path) }

@@ -11,8 +11,8 @@ extension BoardDocument {
   ) async throws(DocumentError) {
     try DocumentName.check(name)
     try checkWritable()
-    // Check for the name in a separate transaction first. Otherwise, a name that is taken would
-    // fail the steps of other callers in the group.
+    // Check for the name in a separate transaction first. Otherwise, a duplicate name would make the steps of other
+    // callers in the group fail.
     guard try await read({ db in try !StoredVersions.contains(name, db) }) else {
       throw StoredVersions.exists(name, path)
     }
@@ -29,14 +29,14 @@ extension BoardDocument {
   }
 
   /// Returns the state of a version.
-  /// - Throws: `notFound`; `damaged` if this version is lost, which affects no other data.
+  /// - Throws: `notFound`; `damaged` if the version is lost. The damage affects no other data.
   public func version(_ name: String) async throws(DocumentError) -> Keyframe {
     try await read { [path] db in try StoredVersions.state(name, db, at: path) }
   }
 
   /// Deletes a version.
   ///
-  /// Its state stays in the file if opening begins from it.
+  /// If opening the document begins from the state of the version, that state stays in the file.
   /// - Throws: `notFound`, `readOnly`, `full`, `closed`.
   public func deleteVersion(_ name: String) async throws(DocumentError) {
     try await write { [path] db in try StoredVersions.delete(name, db, at: path) }

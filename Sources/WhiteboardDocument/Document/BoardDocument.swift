@@ -3,10 +3,9 @@ import Whiteboard
 
 /// A `.whiteboard` file: the current board and the history of its changes.
 ///
-/// One process at a time can open it for writing, any number for reading. An entry is acknowledged
-/// when ``append(_:)`` returns: it survives a crash of the process. All methods do their work on a
-/// serial queue of the document and never block the caller. Canceling a task does not interrupt
-/// work that has begun.
+/// Only one process at a time can open it for writing. Any number of processes can open it for reading. An entry is
+/// acknowledged when ``append(_:)`` returns: it survives a crash of the process. All methods do their work on a serial
+/// queue of the document and never block the caller. Canceling a task does not interrupt work that has begun.
 public actor BoardDocument {
   /// The kinds of access for which a document can be opened.
   public enum Mode: Hashable, Sendable {
@@ -29,8 +28,8 @@ public actor BoardDocument {
   public nonisolated let wasLeftOpen: Bool
   /// Descriptions of the damage that was found while opening.
   ///
-  /// An empty list does not mean that the file is whole. Opening for writing checks the log beside
-  /// the file, pages, rows and photos, but no digests. Opening for reading checks only the log.
+  /// An empty list does not mean that the file is undamaged. Opening for writing checks the log beside the file, the
+  /// pages, the rows and the photos, but not the digests. Opening for reading checks only the log.
   public nonisolated let damages: [String]
   /// The reason why the document is open only for reading although it was opened for writing; nil
   /// otherwise.
@@ -97,10 +96,10 @@ public actor BoardDocument {
   /// Opens the document at `path`.
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - mode: The access.
+  ///   - mode: The kind of access.
   ///   - board: The id that the board must have; nil accepts any board.
   ///   - groupInterval: The least time between two transactions of ``append(_:)``.
-  ///   - clock: The clock that measures this time.
+  ///   - clock: The clock that measures the group interval.
   /// - Returns: The open document. ``load()`` reads its content.
   /// - Throws: `notFound`, `wrongKind`, `newerSchema`, `readOnly`, `inUse`, `damaged`,
   ///   `wrongBoard`, `inputOutput`. In all cases, the stored data is unchanged.
@@ -115,16 +114,16 @@ public actor BoardDocument {
     return BoardDocument(opened, groupInterval: groupInterval, clock: clock)
   }
 
-  /// Writes all entries to the disk and closes the file; closing again does nothing.
+  /// Writes all entries to the disk and closes the file; a second call does nothing.
   ///
   /// Closing waits for earlier appends. A closed document is a single file.
   /// - Parameter end: The end of the recorded time in milliseconds since 1970 (REC-6), which may be
   ///   later than the last entry; nil if it is unknown.
-  /// - Throws: `full`, `inputOutput`. The document is closed in this case too. Acknowledged entries
-  ///   are in the files beside it, from which the next opening reads them.
+  /// - Throws: `full`, `inputOutput`. The document is closed even if this throws. Acknowledged entries are in the files
+  ///   beside the document, and the next opening reads them from there.
   public func close(recordedUntil end: Int64? = nil) async throws(DocumentError) {
     guard !isClosed else { return }
-    // Enqueue a group even if it is empty: when it returns, all earlier appends are finished.
+    // Enqueue a group even if it is empty. When `enqueue` returns, all earlier appends are finished.
     isClosed = true
     let stored = await enqueue(end.map { [.entries([.end(time: $0)])] } ?? [])
     defer { lock?.release() }
@@ -133,7 +132,7 @@ public actor BoardDocument {
 
   /// Limits the size of the file, as a full disk does; for tests.
   ///
-  /// - Returns: The greatest number of pages now, which is never less than the current number.
+  /// - Returns: The new limit in pages. It is never less than the current number of pages.
   package func limitPages(to pages: Int) async throws(DocumentError) -> Int {
     try await connection.run { db in
       try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(pages)") ?? 0

@@ -4,7 +4,7 @@ import GRDBSQLite
 
 /// The database connection of an open document.
 ///
-/// It runs code on the serial queue of the database, and converts all errors to those of documents.
+/// It runs code on the serial queue of the database, and converts all errors to ``DocumentError``.
 struct DocumentConnection: Sendable {
   /// The path of the document.
   let path: String
@@ -21,7 +21,7 @@ struct DocumentConnection: Sendable {
 
   /// Runs `body` in one write transaction; if it throws, nothing is stored.
   ///
-  /// - Throws: The error of `body` or of storing; `removed` if the file is no longer at its path.
+  /// - Throws: The error of `body` or of the commit; `removed` if the file is no longer at its path.
   func write<T: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws(DocumentError) -> T {
@@ -33,7 +33,8 @@ struct DocumentConnection: Sendable {
   }
 
   /// Runs steps in one transaction.
-  /// - Returns: The end of the log after them, and whether the file is still at its path.
+  ///
+  /// - Returns: The end of the log after the steps, and whether the file is still at its path.
   func commit(
     _ steps: [LogWriter.Step],
     after tail: LogTail
@@ -86,13 +87,12 @@ struct DocumentConnection: Sendable {
 
   /// Closes the database; a document that was open for writing becomes a single file.
   /// - Parameter tail: The end of the log, stored if the document is open for writing.
-  /// - Returns: The error if this failed; the database is closed in this case too.
+  /// - Returns: The error if closing failed; the database is closed even then.
   func close(at tail: LogTail) async -> DocumentError? {
     let failure: DocumentError? = await run { [files] db in
       guard let files else { return }
       do { try files.check() } catch {
-        // SQLite would remove files by their names, but these may belong to another document by
-        // now.
+        // SQLite would remove the files by their names, but these names may belong to another document by now.
         Self.preventLogRemoval(db)
         throw error
       }
@@ -104,8 +104,8 @@ struct DocumentConnection: Sendable {
       // Do not wait for readers. Data that they still need stays in the log beside the file.
       try db.execute(sql: "PRAGMA busy_timeout = 50")
       try Self.emptyLog(db)
-      // Without a log beside it, the file can be copied, and read from a read-only directory. If a
-      // reader still uses the log, the log stays, which does no harm.
+      // Without a log beside it, the file can be copied, and read from a read-only directory. If a reader still uses
+      // the log, the log stays. This does no harm.
       _ = try? String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
     }.failure
     let closing = await Blocking.result(path) { [database] in
@@ -117,13 +117,15 @@ struct DocumentConnection: Sendable {
   /// Returns the unused space of the file to the disk.
   func compact() async throws(DocumentError) {
     try await run { db in
-      // VACUUM makes a temporary copy. For a large board, it must not be in memory.
+      // VACUUM makes a temporary copy. For a large board, this copy must not be in memory.
       try db.execute(sql: "PRAGMA temp_store = FILE; VACUUM; PRAGMA temp_store = MEMORY")
       try Self.emptyLog(db)
     }.get()
   }
 
-  /// Moves all pages of the log into the file; if a reader still needs the log, it stays for now.
+  /// Moves all pages of the log into the file.
+  ///
+  /// If a reader still needs the log, the log stays for now.
   private static func emptyLog(_ db: Database) throws {
     do { _ = try db.checkpoint(.truncate) } catch let error as DatabaseError
       where error.resultCode == .SQLITE_BUSY
@@ -136,10 +138,9 @@ struct DocumentConnection: Sendable {
     sqlite3_file_control(db.sqliteConnection, nil, SQLITE_FCNTL_PERSIST_WAL, &isPersistent)
   }
 
-  /// The `errno` of the last write to the log or the file that failed; 0 if none did.
+  /// Returns the `errno` of the last failed write to the log or the file; 0 if none failed.
   ///
-  /// SQLite reports all of them with the same code, and a commit does not set
-  /// `sqlite3_system_errno`.
+  /// SQLite reports all failed writes with the same code, and a commit does not set `sqlite3_system_errno`.
   static func systemError(of db: Database) -> Int32 {
     var log: UnsafeMutablePointer<sqlite3_file>?
     var number: CInt = 0

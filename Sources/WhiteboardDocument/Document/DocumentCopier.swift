@@ -2,21 +2,23 @@ import Foundation
 import GRDB
 import Whiteboard
 
-/// Copies an open document to a new file, which appears when it is complete and on the disk.
+/// A copier of an open document to a new file.
+///
+/// The file appears when it is complete and on the disk.
 struct DocumentCopier: Sendable {
   private let connection: DocumentConnection
 
   /// Creates a copier of an open document.
   init(_ connection: DocumentConnection) { self.connection = connection }
 
-  /// Copies the file through a separate connection, so that no other call waits.
+  /// Copies the file through a separate connection, so that no other call has to wait.
   ///
   /// The copy does not have the join code, the membership and the removal.
   /// - Parameters:
   ///   - path: The path of the new file.
-  ///   - edit: Changes the copy, and sets the end of its log. The space of the data that it deletes
-  ///     is freed. Nil changes nothing.
-  /// - Throws: `exists`, `full`, `readOnly`, `damaged`; then there is no new file.
+  ///   - edit: A closure that changes the copy, and sets the end of its log. The space of deleted data is freed. Nil
+  ///     changes nothing.
+  /// - Throws: `exists`, `full`, `readOnly`, `damaged`. If it throws, there is no new file.
   func copy(
     to path: String,
     _ edit: (@Sendable (Database, inout LogTail) throws -> Void)? = nil
@@ -44,8 +46,7 @@ struct DocumentCopier: Sendable {
         try db.execute(sql: "VACUUM INTO ?", arguments: [temporary])
       }
     } catch let error as DatabaseError where error.resultCode != .SQLITE_FULL {
-      // The source cannot be read. If the disk of the copy is full, the error names the copy
-      // instead.
+      // This error is about reading the source. `SQLITE_FULL` is not caught, since it is about the disk of the copy.
       throw DocumentError.from(error, at: source)
     }
   }
@@ -78,7 +79,7 @@ struct DocumentCopier: Sendable {
   }
 
   /// Copies the document through the open connection, which also works if the file was removed.
-  /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`; then there is no new file.
+  /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`. If it throws, there is no new file.
   func copyOpenFile(to path: String) async throws(DocumentError) {
     try await publishOpenFile(at: path) { db, tail in
       try Meta.set(db, .closed, tail.text)
@@ -89,7 +90,7 @@ struct DocumentCopier: Sendable {
   ///
   /// If the document cannot be read either, the copy has only the state in memory.
   /// - Returns: Whether the copy has the history.
-  /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`; then there is no new file.
+  /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`. If it throws, there is no new file.
   func rescue(
     to path: String,
     board: [UInt8],

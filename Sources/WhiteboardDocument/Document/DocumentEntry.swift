@@ -2,8 +2,8 @@ import Whiteboard
 
 /// An entry of a document.
 ///
-/// Entries are stored in the order in which they were applied. The document does not interpret
-/// their bytes. Times are milliseconds since 1970, when this machine applied the entry.
+/// Entries are stored in the order in which they were applied. The document does not interpret their bytes. The time of
+/// an entry is when this machine applied it, in milliseconds since 1970.
 public enum DocumentEntry: Hashable, Sendable {
   /// A batch of operations.
   case batch(bytes: [UInt8], time: Int64)
@@ -40,7 +40,7 @@ public enum DocumentEntry: Hashable, Sendable {
 
 /// The batches and answers in one row of the log, which one transaction stored.
 ///
-/// Entries share a row, since each row adds about 20 bytes. Implements REC-5.
+/// Entries share a row to save space, since each row adds about 20 bytes. Implements REC-5.
 package struct LogRow: Hashable, Sendable {
   /// The number of the row; rows are numbered consecutively.
   package let id: Int64
@@ -119,7 +119,7 @@ package struct LogRow: Hashable, Sendable {
 
   /// The first byte of a packed body.
   ///
-  /// A body that is not packed begins with the head of its first entry, 0 or 1.
+  /// A body that is not packed begins with the header of its first entry, which is 0 or 1.
   private static let packedMark: UInt8 = 2
 
   private static func plain(
@@ -162,7 +162,7 @@ package struct LogRow: Hashable, Sendable {
   private static func head(_ time: Int64, after before: inout Int64, _ isAnswer: Bool) -> UInt64 {
     let step = time &- before
     before = time
-    // The top bit is lost if the times differ by 150 million years, which does not matter.
+    // If the times differ by 150 million years, the shift loses the top bit. That does not matter.
     return PackedBatches.zigzag(step) << 1 | (isAnswer ? 1 : 0)
   }
 }

@@ -3,8 +3,8 @@ import GRDB
 
 /// An error of a document.
 ///
-/// Its message states what is lost, and what to do. Callers switch on ``code``. Two errors are
-/// equal if they have the same code.
+/// Its message states what is lost, and what the user can do. Callers switch on ``code``. Two errors are equal if they
+/// have the same code.
 public struct DocumentError: Error, Equatable, CustomStringConvertible {
   /// The kinds of errors.
   public enum Code: String, Hashable, Sendable {
@@ -29,7 +29,7 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
     case removed
     /// Stored data does not match its checksums.
     case damaged
-    /// The document contains another board than expected.
+    /// The document contains a different board than the expected one.
     case wrongBoard
     /// More than one file contains the board with that id or name.
     case ambiguous
@@ -60,7 +60,7 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
   /// The error's code and message.
   public var description: String { "\(code.rawValue): \(message)" }
 
-  /// Whether two errors have the same code.
+  /// Returns whether two errors have the same code.
   public static func == (lhs: DocumentError, rhs: DocumentError) -> Bool { lhs.code == rhs.code }
 
   /// Converts an error of SQLite or the file system.

@@ -3,8 +3,8 @@ import Whiteboard
 /// An event of a recorded session, as one of its peers saw it: for example, a message, or a peer
 /// that joined.
 ///
-/// The bytes of messages, datagrams and streams are opaque here, and so are the names of resources.
-/// The program whose session it was interprets them. Implements REC-13.
+/// The bytes of messages, datagrams and streams, and the names of resources, are opaque to the document. Only the
+/// program that recorded the session interprets them. Implements REC-13.
 public struct TrafficEntry: Hashable, Sendable {
   /// The kinds of events.
   public enum Kind: UInt8, CaseIterable, Sendable {
@@ -28,7 +28,7 @@ public struct TrafficEntry: Hashable, Sendable {
     case resource = 8
     /// The recording peer began to send a resource to the peer; `text` is its name.
     case sentResource = 9
-    /// A resource ended. If it is complete, `text` is empty; otherwise it is the code of the error.
+    /// A resource ended. If the resource is complete, `text` is empty; otherwise `text` is the code of the error.
     case resourceEnded = 10
     /// The peer opened a stream; `text` is its name.
     case stream = 11
@@ -122,7 +122,7 @@ public struct TrafficEntry: Hashable, Sendable {
   }
 }
 
-/// Encodes and decodes the body of a row of the table `traffic` (REC-13).
+/// The encoding of the body of a row of the table `traffic` (REC-13).
 enum TrafficCoding {
   /// Returns a row of the table `traffic` that contains `entries`.
   static func row(_ id: Int64, _ entries: [TrafficEntry]) -> LogRow {

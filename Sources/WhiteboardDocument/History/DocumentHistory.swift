@@ -163,9 +163,8 @@ extension BoardDocument {
   ///
   /// Data that does not match its checksum is left out and reported. The other batches are still
   /// valid, since batches apply in any order. The next keyframe replaces the missing data.
-  /// - Throws: `damaged` if damaged pages prevent reading the log to its end; then
-  ///   ``recover(from:to:board:now:locking:playing:)`` saves the intact data. `closed`,
-  ///   `inputOutput`.
+  /// - Throws: `damaged` if damaged pages prevent reading the log to its end; in this case,
+  ///   ``recover(from:to:board:now:locking:playing:)`` can save the intact data. `closed`, `inputOutput`.
   /// - Complexity: O(n) in the file without its assets.
   public func history() async throws(DocumentError) -> DocumentHistory {
     let name = try await name()

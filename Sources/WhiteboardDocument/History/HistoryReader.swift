@@ -1,6 +1,6 @@
 import GRDB
 
-/// Reads a log to its end, even if parts of it are missing.
+/// A reader that reads a log to its end, even if parts of it are missing.
 struct HistoryReader {
   /// A mark or a keyframe, whose position is between two rows of the log.
   private enum Annotation {
@@ -32,15 +32,15 @@ struct HistoryReader {
 
   private let log: LogReader
   private var history: DocumentHistory
-  /// The marks and keyframes that were not added yet, in order.
+  /// The marks and keyframes that are not added to the history yet, in order.
   private var annotations: ArraySlice<Annotation> = []
-  /// The chain at the last row that was read; nil after missing or damaged rows.
+  /// The checksum chain at the last row that was read; nil after missing or damaged rows.
   private var chain: UInt32? = 0
   /// The number of the next row.
   private var next: Int64 = 1
   /// The number of the row before the first row in the log.
   private var beginning: Int64 = 0
-  /// Whether entries are missing that the next keyframe contains.
+  /// Whether the next keyframe must be added to the history, because entries before it are missing.
   private var needsKeyframe = false
   private var lastTime: Int64?
 
@@ -53,7 +53,7 @@ struct HistoryReader {
   /// - Throws: `damaged` if damaged pages prevent reading the log to its end.
   mutating func read() throws -> DocumentHistory {
     let keyframes = try readKeyframes()
-    // If a gap ends when a keyframe is written, that keyframe contains the changes of the gap.
+    // If a gap ends at the time of a keyframe, the gap comes first: the keyframe contains the changes of the gap.
     annotations =
       (try readMarks().map(Annotation.mark) + keyframes.map(Annotation.keyframe)).enumerated()
       .sorted { (one, other) in
@@ -75,7 +75,7 @@ struct HistoryReader {
       if base == nil {
         damage("rows before row \(next) of the log are missing")
       } else {
-        // Versions from before this point stay in the file, but the log does not begin from them.
+        // Older versions stay in the file, but the history does not begin with them.
         annotations.removeAll { $0.isKeyframe && $0.log < beginning }
       }
     }
@@ -100,7 +100,7 @@ struct HistoryReader {
     return history
   }
 
-  /// Adds a description of damage at the end of the history so far.
+  /// Adds a description of damage at the current end of the history.
   private mutating func damage(_ words: String) {
     history.damages.append(DocumentHistory.Damage(place: history.steps.count, words: words))
   }

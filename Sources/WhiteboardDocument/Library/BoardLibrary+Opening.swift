@@ -7,9 +7,9 @@ import Whiteboard
 extension BoardLibrary {
   /// Opens the board with the given name for writing, and creates it if the library has none.
   ///
-  /// If no board has that name, the board with that title is opened. If several boards have it, the
-  /// one that was hosted here is opened. If two processes call this at the same time, the second
-  /// call finds the board of the first, and throws `inUse`.
+  /// If no board has that name, the board with that title is opened. If several boards have that title, the one that
+  /// was hosted on this computer is opened. If two processes call this at the same time, the second call finds the
+  /// board of the first, and throws `inUse`.
   /// - Parameters:
   ///   - name: The name or title of the board.
   ///   - newBoard: The id for a new board, if none is found.
@@ -88,12 +88,12 @@ extension BoardLibrary {
 
   /// Runs `body` to give a board a name, if no other board of the library has that name.
   ///
-  /// The library is locked meanwhile, so that no other process finds or creates a board.
+  /// While `body` runs, the library is locked, so that no other process finds or creates a board.
   /// - Parameters:
   ///   - name: The name.
   ///   - file: The path of the board's file, which may already have the name; nil if it does not
   ///     exist yet.
-  ///   - body: Gives the board the name.
+  ///   - body: A closure that gives the board the name.
   /// - Returns: The result of `body`.
   /// - Throws: `exists` if another board has the name; the errors of `body`.
   /// - Complexity: O(n) in the number of files; only their names are read.
@@ -147,7 +147,7 @@ extension BoardLibrary {
       path = self.path(name: name, board: board)
       try await NewFile.make(at: path, board: board, name: name, now: now) { _ in }
     }
-    // Other processes can find the file from here on.
+    // From this point on, other processes can find the file.
     (try? lock.get())?.release()
     guard mayRead else { return try await BoardDocument.open(at: path, mode: .writing) }
     return try await BoardDocument.openForWritingOrReading(at: path)
@@ -169,8 +169,8 @@ extension BoardLibrary {
         if mayBe(path) { unreadable.append((path, error)) }
       }
     }
-    // An unreadable file may be the requested board, unless its recovered copy was found. A new
-    // board would be a second one.
+    // An unreadable file may be the requested board, unless its recovered copy was found. A new board could then be a
+    // duplicate.
     if let first = unreadable.first(where: { file in
       !meant.contains { $0.path == Self.recoveredPath(of: file.path) }
     }) {
@@ -200,7 +200,7 @@ extension BoardLibrary {
     return "\(stem)-recovered\(ending)"
   }
 
-  /// Whether opening the file shows damage, or a copy shows that it was damaged before.
+  /// Returns whether opening the file shows damage, or an existing copy shows that the file was damaged before.
   static func isKnownDamaged(_ path: String) -> Bool {
     guard DamagedCopies.all(of: path).isEmpty else { return true }
     guard let opened = try? OpenedDocument(path, .reading, expecting: nil) else { return true }
@@ -208,7 +208,7 @@ extension BoardLibrary {
     return !opened.damages.isEmpty
   }
 
-  /// Whether a file has the file name that a board with this name gets.
+  /// Returns whether a file has the file name that is made from a board's name.
   ///
   /// Use it for a file whose stored name cannot be read.
   public static func isFile(_ path: String, named name: String) -> Bool {

@@ -25,14 +25,13 @@ public struct DocumentSummary: Hashable, Sendable {
   public let thumbnail: String?
   /// The error that keeps the file from being read; nil if it can be read.
   public let error: DocumentError?
-  /// A description of the known damage, of copies of damaged files, and of the remedy; nil if there
-  /// is none.
+  /// A description of the known damage, of copies of damaged files, and of the remedy; nil if no damage is known.
   ///
-  /// A listing reads the whole log beside a file, but not the whole file. It never reports a file
-  /// as whole.
+  /// A listing reads the whole log beside a file, but not the whole file. Therefore nil does not mean that the file is
+  /// undamaged.
   public let damage: String?
 
-  /// Hashes the path and the values that change when the file is written.
+  /// A hash of the path and of the values that change when the file is written.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(path)
     hasher.combine(changed)
@@ -46,7 +45,7 @@ public struct DocumentSummary: Hashable, Sendable {
 public struct BoardLibrary: Sendable {
   /// The conditions that a document must meet to be listed.
   public struct Filter: Hashable, Sendable {
-    /// A text that the name or the title must contain, in upper or lower case.
+    /// A text that the name or the title must contain; case does not matter.
     public var text: String?
     /// The earliest time of the last change, in milliseconds since 1970.
     public var since: Int64?
@@ -60,7 +59,7 @@ public struct BoardLibrary: Sendable {
       self.person = person
     }
 
-    /// Whether a document meets all conditions of the filter.
+    /// Returns whether a document meets all conditions of the filter.
     public func passes(_ summary: DocumentSummary) -> Bool {
       if let text {
         let names = [summary.name, summary.title ?? ""]
@@ -95,14 +94,14 @@ public struct BoardLibrary: Sendable {
   /// Creates a library for a directory, which need not exist yet.
   public init(directory: String) { self.directory = directory }
 
-  /// Returns the file name for a board, made from its name and a part of its id.
+  /// Returns the file name for a board, made from the board's name and a part of its id.
   ///
   /// Names come from users and peers, so the file name has only `a` to `z`, digits and `-`.
   public static func fileName(name: String, board: [UInt8]) -> String {
     "\(stem(of: name))-\(tag(of: board)).\(fileExtension)"
   }
 
-  /// Returns a file name made of those characters of a board's name that are safe in file names.
+  /// Returns a file name that consists of the characters of a board's name that are safe in file names.
   static func stem(of name: String) -> String {
     var safe = ""
     for character in name.lowercased().unicodeScalars.prefix(200) {
@@ -137,13 +136,12 @@ public struct BoardLibrary: Sendable {
     }
   }
 
-  /// Returns the documents that are added, changed and removed, until the task is canceled.
+  /// Returns a stream of changes: the documents that are added, changed and removed, until the task is canceled.
   ///
-  /// The stream begins with the existing documents, as `added`. If a document changes several times
-  /// before the next element is read, this is reported as one change. The stream buffers at most one
-  /// element for each file.
+  /// The stream begins with the existing documents, as `added`. If a document changes several times before the next
+  /// element is read, the stream reports one change. The stream buffers at most one element for each file.
   /// - Parameter interval: The least time between two scans of the directory.
-  /// - Returns: The changes, for one reader.
+  /// - Returns: The stream of changes, which supports only one reader.
   public func watch(
     interval: Duration = .milliseconds(200)
   ) -> AsyncStream<LibraryChange> {

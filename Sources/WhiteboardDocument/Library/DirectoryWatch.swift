@@ -1,12 +1,13 @@
 import Foundation
 
-/// Ticks when something in a directory is created, written, renamed or removed.
+/// A watch of a directory, which ticks when something in the directory is created, written, renamed or removed.
 ///
-/// Ticks that were not received yet are merged into one. The watch uses inotify. If that is not
-/// possible, or while the directory does not exist, it ticks every second instead.
+/// Ticks that were not received yet are merged into one. The watch uses inotify. If inotify is not available, or while
+/// the directory does not exist, the watch ticks every second instead.
 package final class DirectoryWatch: Sendable {
   private let stream: AsyncStream<Void>
-  // Safe: set once. After that they are only canceled, which is allowed on any thread.
+  // `nonisolated(unsafe)` is safe because the property is set once. After that, the sources are only canceled, which is
+  // allowed on any thread.
   nonisolated(unsafe) private let sources: [any DispatchSourceProtocol]
   private let turn = TurnTaker()
 
@@ -55,11 +56,11 @@ package final class DirectoryWatch: Sendable {
 
   /// The directory that the kernel watches.
   ///
-  /// A directory that was removed and recreated is a different one.
+  /// If the directory is removed and recreated, the new directory is a different one for the kernel.
   private final class Aim: @unchecked Sendable {
     private let directory: String
     private let descriptor: CInt
-    // Safe: used by `init`, and after that only on the watch's queue.
+    // `@unchecked Sendable` is safe because only `init`, and after that the watch's queue, uses this property.
     private var watched: CInt
 
     init(_ directory: String, _ descriptor: CInt) {
@@ -68,9 +69,9 @@ package final class DirectoryWatch: Sendable {
       watched = Self.aim(directory, descriptor)
     }
 
-    /// Watches the directory that is at the path now.
+    /// Watches the directory that is currently at the path.
     ///
-    /// - Returns: Whether it is a different directory than before, or cannot be watched.
+    /// - Returns: Whether the directory is a different one than before, or cannot be watched.
     func isOff() -> Bool {
       let now = Self.aim(directory, descriptor)
       guard now < 0 || now != watched else { return false }
@@ -78,8 +79,9 @@ package final class DirectoryWatch: Sendable {
       return true
     }
 
-    /// Watches the directory, and returns the number of the watch, which is the same for the same
-    /// directory; negative if it cannot be watched.
+    /// Watches the directory, and returns the number of the watch; negative if the directory cannot be watched.
+    ///
+    /// Watching the same directory again returns the same number.
     private static func aim(_ directory: String, _ descriptor: CInt) -> CInt {
       let mask =
         IN_CREATE | IN_CLOSE_WRITE | IN_MODIFY | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE
@@ -88,7 +90,7 @@ package final class DirectoryWatch: Sendable {
     }
   }
 
-  /// Lets one reader at a time read an `AsyncStream`, which supports only one.
+  /// An actor that lets one caller at a time read an `AsyncStream`, which supports only one iterator.
   private actor TurnTaker {
     func next(_ stream: AsyncStream<Void>) async -> Bool {
       var iterator = stream.makeAsyncIterator()

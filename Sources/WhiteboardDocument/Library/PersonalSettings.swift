@@ -2,8 +2,8 @@ import Foundation
 
 /// The settings of a user on this machine: a small JSON object in a separate file.
 ///
-/// Values are strings. Values of other types, written by other programs, are not changed. Every
-/// write replaces the file in one step. A damaged file is never overwritten.
+/// Values are strings. Values of other types, written by other programs, are not changed. Every write replaces the file
+/// atomically. A damaged file is never overwritten.
 public actor PersonalSettings {
   /// The greatest size of the settings file, in bytes.
   public static let maximumSize = 65_536
@@ -32,9 +32,9 @@ public actor PersonalSettings {
     try set([key: value])
   }
 
-  /// Sets settings, and removes those whose value is nil, all in one step.
-  /// - Throws: `tooLarge` if the file would exceed ``maximumSize``; `full`, `readOnly`; the errors
-  ///   of ``values()``. Then the file is unchanged.
+  /// Sets settings, and removes those whose value is nil, all in one write.
+  /// - Throws: `tooLarge` if the file would exceed ``maximumSize``; `full`, `readOnly`; the errors of ``values()``. If
+  ///   it throws, the file is unchanged.
   public func set(_ changes: [String: String?]) throws(DocumentError) {
     let path = path
     let lock = try Self.lock(path)
@@ -44,10 +44,9 @@ public actor PersonalSettings {
     try Self.write(object, path)
   }
 
-  /// Returns the current settings, and new ones each time any program changes the file.
+  /// Returns a stream of the current settings, and of new settings each time a program changes the file.
   ///
-  /// A slow reader gets only the newest settings. No settings are emitted while the file is
-  /// damaged.
+  /// A slow reader gets only the newest settings. No settings are emitted while the file is damaged.
   public nonisolated func changes() -> AsyncStream<[String: String]> {
     let reader = SettingsReader(self)
     return AsyncStream { await reader.next() }
@@ -132,13 +131,13 @@ public actor PersonalSettings {
     guard descriptor >= 0 else {
       throw DocumentError.creating(path, "nothing was changed")
     }
-    // Another process holds the lock only while it rewrites a small file.
+    // Waiting is short, because another process holds the lock only while it rewrites a small file.
     while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
     return descriptor
   }
 }
 
-/// Emits the settings each time they differ from the last ones.
+/// A reader that emits the settings each time they differ from the last ones.
 private actor SettingsReader {
   private let settings: PersonalSettings
   private let watch: DirectoryWatch

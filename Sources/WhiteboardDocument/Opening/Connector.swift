@@ -1,8 +1,9 @@
 import Foundation
 import GRDB
 
-/// Opens the databases of documents so that no damage is hidden or made worse; implements REC-1 and
-/// REC-16.
+/// A namespace for opening the databases of documents, so that no damage is hidden or made worse.
+///
+/// Implements REC-1 and REC-16.
 enum Connector {
   /// Opens the database at `path`; see ``connectReportingDamage(_:_:)``.
   static func connect(_ path: String, _ mode: BoardDocument.Mode) throws -> DatabaseQueue {
@@ -11,10 +12,9 @@ enum Connector {
 
   /// Opens the database at `path`, and returns the damage in the log beside it.
   ///
-  /// If a process was killed while it began or ended writing, its last transaction must be rolled
-  /// back first. A reader does this on a copy, since reading must not write to a recording (REC-1).
-  /// If the log is damaged, a reader gets a copy that contains all readable pages of the log
-  /// (REC-16).
+  /// If a process was killed while it began or ended writing, its last transaction must be rolled back first. A reader
+  /// rolls it back on a copy, since reading must not write to a recording (REC-1). If the log is damaged, a reader gets
+  /// a copy that contains all readable pages of the log (REC-16).
   static func connectReportingDamage(
     _ path: String,
     _ mode: BoardDocument.Mode
@@ -93,7 +93,7 @@ enum Connector {
     return (try connectInPlace(copy, .reading), isComplete)
   }
 
-  /// Opens the database at `path` without examining its log; the caller has done so.
+  /// Opens the database at `path` without examining its log; the caller must have examined the log.
   /// - Throws: An error if the file is empty, has a journal that names another file, has the tables
   ///   of another program, or has values that are too long.
   static func connectInPlace(

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Recognizes the conditions in which a disk accepts no data.
+/// The conditions in which a disk accepts no data.
 enum DiskCondition {
-  /// Returns the error code for the `errno` of a failed write; nil if it has no known cause.
+  /// Returns the error code for the `errno` of a failed write; nil if the cause is unknown.
   static func code(_ number: Int32) -> DocumentError.Code? {
     switch number {
     case ENOSPC: .full
@@ -13,7 +13,7 @@ enum DiskCondition {
     }
   }
 
-  /// Returns the message for the `errno` of a failed write; nil if it has no known cause.
+  /// Returns the message for the `errno` of a failed write; nil if the cause is unknown.
   static func words(_ number: Int32) -> String? {
     switch number {
     case ENOSPC: "the disk is full; nothing saved before is lost; free some space"

@@ -2,7 +2,7 @@ import Foundation
 
 /// The file of a document on the disk, and the files beside it, examined without SQLite.
 enum DocumentFile {
-  /// Returns the path of the file itself.
+  /// Returns the path of the file itself, after following a symbolic link.
   ///
   /// Its lock and its log are beside the file, not beside a symbolic link to it.
   static func resolved(_ path: String) -> String {
@@ -82,8 +82,8 @@ enum DocumentFile {
   /// Describes damage to the version bytes in the file's header that prevents programs from writing
   /// the file.
   ///
-  /// If byte 18 is greater than 2, SQLite can only read the file. If byte 19 is, SQLite cannot open
-  /// it at all.
+  /// If byte 18 is greater than 2, SQLite can only read the file. If byte 19 is greater than 2, SQLite cannot open the
+  /// file at all.
   /// - Returns: A description of the damage; nil if there is none, if the file is not an SQLite
   ///   database, or if this process has it open.
   static func headerDamage(of path: String) -> String? {

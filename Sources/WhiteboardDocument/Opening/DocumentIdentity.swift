@@ -20,17 +20,17 @@ struct DocumentIdentity: Sendable {
     }
   }
 
-  /// Whether each value that `other` has equals the value here.
+  /// Returns whether each value equals the corresponding value in `other`, if `other` has one.
   func isPart(of other: DocumentIdentity) -> Bool {
     values.allSatisfy { key, found in other.values[key]?.isSuperset(of: found) ?? true }
   }
 
-  /// Whether it contains no value.
+  /// Whether the identity contains no value.
   var isEmpty: Bool { values.isEmpty }
 
   /// Reads the identity of a file without its log.
   ///
-  /// If the identity with the log is different, the log belongs to another file.
+  /// If the file and its log together have a different identity, the log belongs to another file.
   /// - Parameters:
   ///   - path: The path of the file.
   ///   - log: The log beside the file; nil if there is none.
@@ -49,7 +49,8 @@ struct DocumentIdentity: Sendable {
   }
 
   /// Checks that a database is the document with this identity.
-  /// - Throws: `damaged` if it is not, because the log belongs to another file.
+  ///
+  /// - Throws: `damaged` if the identity differs, because the log belongs to another file.
   func check(_ db: Database, at path: String) throws {
     var found = Self()
     try found.add(db, at: path)

@@ -1,6 +1,8 @@
 import Foundation
 
-/// The identity of a file or directory in the kernel, which does not depend on its name.
+/// The identity of a file or directory in the kernel.
+///
+/// The identity does not depend on the file's name.
 struct FileIdentity: Hashable, Sendable {
   let device: UInt64
   let inode: UInt64
@@ -27,8 +29,8 @@ struct FileIdentity: Hashable, Sendable {
 
 /// A file whose inode number the kernel gives to no other file while this object exists.
 ///
-/// Without it, a new file can get the inode number of a removed file as soon as the removed file is
-/// closed, and the two files have the same ``FileIdentity``.
+/// Without this object, a new file can get the inode number of a removed file as soon as the removed file is closed,
+/// and the two files have the same ``FileIdentity``.
 final class ReservedInode: Sendable {
   let identity: FileIdentity
   /// A descriptor that only refers to the file; -1 if none is available.

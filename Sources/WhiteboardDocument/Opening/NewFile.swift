@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Whiteboard
 
-/// Creates new files in one step: a file appears when it is complete, or not at all.
+/// A namespace for creating new files atomically: a file appears when it is complete, or not at all.
 enum NewFile {
   /// Creates a document at `path`.
   ///
@@ -45,8 +45,7 @@ enum NewFile {
     try await Blocking.run(path) {
       var status = stat()
       guard lstat(path, &status) != 0 else { throw Self.exists(path) }
-      // The log of a missing file can contain changes. A new file with that name would make them
-      // unreadable.
+      // The log of a missing file can contain changes. A new file with that name would make these changes unreadable.
       for beside in ["-wal", "-journal"].map({ path + $0 })
       where DocumentFile.size(of: beside) ?? 0 > 0 {
         throw DocumentError(
@@ -66,8 +65,7 @@ enum NewFile {
       try FileSync.synchronize(temporary)
       guard link(temporary, path) == 0 else {
         if errno == EEXIST { throw Self.exists(path) }
-        // Some file systems have no hard links. On those, only the check above protects an existing
-        // file.
+        // Some file systems have no hard links. On such file systems, only the check above protects an existing file.
         guard rename(temporary, path) == 0 else {
           throw DocumentError(.inputOutput, "\(path): \(systemMessage())")
         }

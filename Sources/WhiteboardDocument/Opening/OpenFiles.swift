@@ -3,10 +3,10 @@ import Synchronization
 
 /// The files that SQLite has open in this process.
 ///
-/// When a process closes any descriptor of a file, it loses all of SQLite's locks on that file.
-/// Therefore only SQLite may read a file that it has open here, and the file's index.
+/// If a process closes any descriptor of a file, it loses all of SQLite's locks on that file. Therefore, while this
+/// process has a file open, only SQLite may read the file and its index.
 enum OpenFiles {
-  /// How this process has a file open.
+  /// The state of a file in this process.
   enum Use: Comparable, Sendable {
     /// The file is not open, so all of it may be read without SQLite.
     case none
@@ -22,9 +22,8 @@ enum OpenFiles {
     let use: Use
     /// The connected file.
     ///
-    /// Its inode number stays reserved until the connection is no longer tracked. Otherwise a new
-    /// file that gets the number would count as open, and its index would not be compared with its
-    /// log.
+    /// Its inode number stays reserved while the connection is tracked. Otherwise a new file could get the same inode
+    /// number and would seem to be open.
     var file: ReservedInode
     /// The database connection; nil while it is being opened.
     weak var queue: DatabaseQueue?
@@ -75,7 +74,7 @@ enum OpenFiles {
     try queue.close()
   }
 
-  /// Runs `body`, and passes it how this process has the file at `path` open.
+  /// Runs `body` with the state of the file at `path` in this process.
   ///
   /// Keep `body` short, since no connection can be opened while it runs.
   static func holding<T: Sendable>(_ path: String, _ body: (Use) throws -> T) rethrows -> T {

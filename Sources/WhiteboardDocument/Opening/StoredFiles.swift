@@ -2,8 +2,8 @@ import Foundation
 
 /// The files of an open document: the database, and the log beside it.
 ///
-/// A process can still write to an open file that was removed, or whose disk was unmounted. A
-/// document therefore compares the files at its path with the ones it opened.
+/// A process can still write to an open file that was removed, or whose disk was unmounted. A document therefore
+/// compares the files at its path with the files that it opened.
 struct StoredFiles: Sendable {
   private let path: String
   private let database: FileIdentity?

@@ -1,8 +1,9 @@
 import Foundation
 import GRDB
 
-/// The result of inspecting, and if necessary repairing, a file before it is opened for writing;
-/// implements REC-16 and REC-17.
+/// The result of inspecting a file before it is opened for writing, and of repairing it if necessary.
+///
+/// Implements REC-16 and REC-17.
 struct WriterInspection: Sendable {
   let facts: DocumentFacts
   /// Messages to the user about the damage; empty if none was found.
@@ -10,14 +11,14 @@ struct WriterInspection: Sendable {
 
   /// Inspects a file before it is opened for writing, and copies it if it is damaged.
   ///
-  /// The file is opened for reading. If it were opened for writing and then refused, closing the
-  /// connection would empty the log.
+  /// The inspection opens the file only for reading. After opening it for writing, closing the connection would empty
+  /// the log.
   /// - Parameters:
   ///   - path: The path of the file.
   ///   - expected: The id that the board must have; nil accepts any board.
-  /// - Throws: The reason why the document cannot be opened for writing; then nothing was changed.
+  /// - Throws: The reason why the document cannot be opened for writing. If it throws, nothing was changed.
   init(_ path: String, expecting expected: [UInt8]?) throws {
-    // If SQLite would roll back a transaction, do it on a copy of the file first.
+    // If the file has a transaction to roll back, try that on a copy of the file first.
     let copy = try Self.rolledBackCopy(of: path)
     let log = copy == nil ? WriteAheadLog.examine(path) : nil
     try log?.checkOrigin(of: path)
@@ -39,7 +40,7 @@ struct WriterInspection: Sendable {
       return (facts, LogReader(db, path: path).damages())
     }
     try facts.check(expected, at: path)
-    // If the damage stays in the file, the next opening makes no further copy.
+    // Make a copy only if there is none yet. The damage may stay in the file, and each opening would copy it again.
     if !found.isEmpty, DamagedCopies.all(of: path).isEmpty { _ = try DamagedCopies.make(of: path) }
     self.facts = facts
     damages = (repair.map { [$0] } ?? []) + Self.messages(about: found, path)

@@ -27,8 +27,8 @@ final class WriterLock: Sendable {
           "\(document): it is open for writing already; close it there, or open it for reading"
         )
       }
-      // The previous holder may have removed the file between `open` and `flock`. Other processes
-      // would not find that file, so create another one.
+      // The previous holder may have removed the file between `open` and `flock`. Other processes would not find the
+      // removed file, so create another one.
       var ours = stat()
       if fstat(descriptor, &ours) == 0, Self.isFile(descriptor, at: path) {
         self.descriptor = Mutex(descriptor)
@@ -43,18 +43,18 @@ final class WriterLock: Sendable {
 
   /// Releases the lock now, without waiting for `deinit`.
   ///
-  /// A closure that has run may still hold a reference to the lock.
+  /// A closure that already ran may still hold a reference to the lock.
   func release() {
     descriptor.withLock { descriptor in
       guard let open = descriptor else { return }
       descriptor = nil
-      // If the directory was recreated, the path may be another document's lock.
+      // If the directory was recreated, the file at the path may be another document's lock.
       if isOurs, Self.isFile(open, at: path) { unlink(path) }
       close(open)
     }
   }
 
-  /// Whether `path` is the path of the open file `descriptor`.
+  /// Returns whether `path` is the path of the open file `descriptor`.
   private static func isFile(_ descriptor: CInt, at path: String) -> Bool {
     var ours = stat()
     var there = stat()

@@ -20,8 +20,8 @@ enum DamagedCopies {
   ///
   /// If the newest copy has the same content, no new copy is made.
   /// - Returns: The path of the copy.
-  /// - Throws: `full`, `readOnly`, `inputOutput`; `exists` if there are ``limit`` copies already.
-  ///   Then the file must not be changed.
+  /// - Throws: `full`, `readOnly`, `inputOutput`; `exists` if there are ``limit`` copies already. If it throws, the
+  ///   file must not be changed.
   static func make(of path: String) throws(DocumentError) -> String {
     let copies = all(of: path)
     if let last = copies.last, isSame(last, as: path) { return last }
@@ -55,7 +55,7 @@ enum DamagedCopies {
   /// - Parameters:
   ///   - source: The path of the file.
   ///   - target: The path of the copy.
-  ///   - mayBeMissing: Whether the copy is empty if there is no such file.
+  ///   - mayBeMissing: Whether `source` may be missing; the copy is then empty.
   /// - Throws: `full`, `readOnly`, `inputOutput`. The incomplete copy is not removed.
   static func copy(
     _ source: String,
@@ -86,13 +86,15 @@ enum DamagedCopies {
     guard fsync(output) == 0 else { throw .writing(target) }
   }
 
-  /// Whether no file of the copy exists; an interrupted attempt may have left some.
+  /// Returns whether no file of the copy exists.
+  ///
+  /// An interrupted attempt may have left some files.
   private static func isFree(_ copy: String) -> Bool {
     (companions + [""]).allSatisfy { access(copy + $0, F_OK) != 0 }
   }
 
   private static func isSame(_ copy: String, as path: String) -> Bool {
-    // The index (`-shm`) contains no data that the other files lack.
+    // The index (`-shm`) contains no data that is not in the other files too.
     ["", "-wal", "-journal"].allSatisfy { end in
       FileManager.default.contentsEqual(atPath: copy + end, andPath: path + end)
         || (access(copy + end, F_OK) != 0 && isEmpty(path + end))
@@ -105,7 +107,7 @@ enum DamagedCopies {
   }
 }
 
-/// Forces the contents of files to the disk.
+/// A namespace for forcing the contents of files to the disk.
 enum FileSync {
   /// Waits until a file, or the entries of a directory, are on the disk.
   /// - Throws: `full`, `readOnly`, `inputOutput`.

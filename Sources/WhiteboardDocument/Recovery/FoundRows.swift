@@ -1,7 +1,6 @@
 /// The rows of a file whose checksums match.
 ///
-/// Several rows can have the same number, since freed pages keep their old rows until they are used
-/// again.
+/// Several rows can have the same number, since freed pages retain their old rows until SQLite uses the pages again.
 struct FoundRows {
   var meta: [String: String] = [:]
   var rows: [Int64: [StoredLogRow]] = [:]
@@ -14,7 +13,7 @@ struct FoundRows {
   /// Adds a row, if it matches its checksum.
   mutating func add(_ place: PageScanner.Place, _ rowid: Int64, _ stored: [StoredValue]) {
     var columns = stored
-    // A row's number is not stored among its columns; `meta` has none.
+    // A row's number is not stored among its columns. Rows of `meta` have no number.
     if columns.first == .null { columns[0] = .integer(rowid) }
     switch columns.count {
     case 5:
@@ -50,7 +49,7 @@ struct FoundRows {
 }
 
 extension StoredAuthor {
-  /// Whether the row has at least the data of another row of the same incarnation.
+  /// Returns whether the row has at least the data of another row of the same incarnation.
   func isNewer(than other: StoredAuthor) -> Bool {
     sequence >= other.sequence && record.count >= other.record.count
   }

@@ -1,8 +1,8 @@
 import GRDB
 
-/// A list of the data that should be in a damaged file, as far as its tables can be read.
+/// A list of the data that a damaged file should contain, as far as its tables can be read.
 ///
-/// Listed data that is not found by its checksum is lost.
+/// Data is lost if it is listed, but no row with a matching checksum is found.
 struct Inventory: Sendable {
   /// A keyframe, with its name if it is a version.
   struct Keyframe: Hashable, Sendable {
@@ -64,7 +64,7 @@ struct Inventory: Sendable {
     }
   }
 
-  /// Reads one list; if it is damaged, the other lists are not affected.
+  /// Reads one list; damage to it does not affect the other lists.
   private mutating func list(
     _ sql: String,
     _ db: Database,

@@ -1,11 +1,10 @@
 import Foundation
 import GRDB
 
-/// Reads rows from the pages of an SQLite file without SQLite, even if its b-trees are damaged or
-/// the file is cut off.
+/// A reader of the rows on the pages of an SQLite file.
 ///
-/// Every number in the file is checked before it is used, and unreadable data is skipped. The
-/// caller must verify each row by its checksum.
+/// It does not use SQLite, so it works even if the file's b-trees are damaged or the file is cut off. It checks every
+/// number in the file before using it, and skips unreadable data. The caller must verify each row by its checksum.
 final class PageScanner {
   /// The position of a row in the file or in the log beside it.
   struct Place: Hashable, Sendable {
@@ -32,10 +31,11 @@ final class PageScanner {
   private let totalSize: Int
   /// The number of bytes of long rows that may still be read.
   ///
-  /// It limits the work for a file in which many cells refer to the same pages.
+  /// This limits the work for a file in which many cells refer to the same pages.
   private var budget: Int
-  /// The long rows that a scan already found, identified by rowid, length and the part in their own
-  /// page.
+  /// The long rows that a scan already found.
+  ///
+  /// A row is identified by its rowid, its length, and the part of it that is on its own page.
   private var known: Set<[UInt8]> = []
 
   /// Opens the file at `path`, and the log beside it if there is one, for reading.
@@ -119,8 +119,8 @@ final class PageScanner {
   ///
   /// If a long row occurs more than once, for example in the file and in the log, `body` gets only
   /// the first one.
-  /// - Returns: Whether all rows were read; false if long rows exceeded a limit. A file in which
-  ///   many cells refer to the same pages could otherwise take forever.
+  /// - Returns: Whether all rows were read; false if long rows exceeded a limit. Without the limit, a file in which
+  ///   many cells refer to the same pages could take forever.
   @discardableResult
   func scan(_ body: (Place, _ rowid: Int64, _ columns: [StoredValue]) -> Void) -> Bool {
     for page in 1...max(1, pageCount) { scan(nil, page, body) }
@@ -201,7 +201,7 @@ final class PageScanner {
     guard local < length else { return result }
     guard offset + local + 4 <= content.count else { return nil }
     if let scanned {
-      // If rows have the same bytes here, they have the same overflow pages.
+      // Rows with the same bytes here have the same overflow pages.
       let place = withUnsafeBytes(of: (scanned, length)) { Array($0) }
       guard budget > 0,
         known.insert(place + content[offset..<(offset + local + 4)]).inserted
@@ -210,7 +210,7 @@ final class PageScanner {
     }
     var next = SQLiteFormat.number(content, offset + local)
     while result.count < length {
-      // Each round adds bytes or returns, so a cycle of pages also ends.
+      // Each round adds bytes or returns, so the loop ends even if the pages form a cycle.
       let page = self.content(leavesOutLog ? nil : newest[next], next)
       guard page.count >= usable else { return nil }
       result += page[4..<(4 + min(usable - 4, length - result.count))]

@@ -56,7 +56,7 @@ extension BoardDocument {
   }
 }
 
-/// Saves the intact data of one damaged document to a new document.
+/// The recovery of the intact data of one damaged document to a new document.
 struct Recovery: Sendable {
   private let source: String
   private let played: (any PlayedBoard.Type)?
@@ -68,7 +68,7 @@ struct Recovery: Sendable {
   }
 
   /// Prevents other programs from writing the damaged file until the lock is released.
-  /// - Returns: The lock; nil if no program can write the file, so it needs no lock.
+  /// - Returns: The lock; nil if no program can write the file, so that no lock is needed.
   /// - Throws: `inUse` if another program writes the file.
   func lock() async throws(DocumentError) -> WriterLock? {
     let source = source

@@ -13,9 +13,9 @@ extension Salvage {
 
   /// Adds the data of a copy of the same board.
   ///
-  /// The file and the copy have the same rows up to the point where the copy was made. In the
-  /// result, the file's later rows come after the copy's last row. This is correct because batches
-  /// apply in any order, and answers omit only entries before them in the file.
+  /// The file and the copy have the same rows up to the point where the copy was made. In the result, the file's later
+  /// rows come after the copy's last row. This order is correct because batches apply in any order, and an answer omits
+  /// only entries that are before it in the file.
   private mutating func merge(_ copy: Salvage) {
     let fork = Self.fork(rows, copy.rows)
     let shift = fork.map { ($0, by: (copy.rows.last?.id ?? 0) - $0 + 1) }
@@ -66,7 +66,7 @@ extension Salvage {
 
   /// Returns the rows of both logs in order.
   ///
-  /// From the fork on, the rows of `other` come first.
+  /// From the first different row on, the rows of `other` come first.
   private static func merged(_ own: [LogRow], _ other: [LogRow], _ fork: Int64?) -> [LogRow] {
     let fork = fork ?? .max
     let known = Set(other.map(\.id))

@@ -83,7 +83,7 @@ struct Salvage: Sendable {
     }
   }
 
-  /// Chooses one of the rows that were found with the same number.
+  /// Chooses one row among those that were found with the same number.
   private mutating func choose(_ candidates: [Int64: [StoredLogRow]]) {
     var chain: UInt32 = 0
     var last: Int64 = 0
@@ -104,7 +104,7 @@ struct Salvage: Sendable {
     var last: Int64 = 0
     var lastTime: Int64?
     for row in rows {
-      // If retention dropped rows, a keyframe covers them.
+      // If retention removed rows, a keyframe has their changes.
       if row.id > last + 1, last > 0 || !keyframeRows.contains(row.id - 1) {
         addLostRows(last + 1...row.id - 1, lastTime, row.time)
       }
@@ -117,7 +117,7 @@ struct Salvage: Sendable {
     }
   }
 
-  /// Adds to the losses the data that the file lists but that was not found intact.
+  /// Adds to the losses all data that the file lists, but that was not found intact.
   private mutating func compare(with inventory: Inventory) {
     otherLosses += inventory.problems
     let saved = Set(keyframes.map(\.id))
@@ -134,7 +134,7 @@ struct Salvage: Sendable {
     listedAssets = inventory.assets
   }
 
-  /// Returns the choice that follows a row with the given chain; nil if there is none.
+  /// Returns the row that follows a row with the given chain, out of rows with the same number; nil if none follows.
   private static func following(_ chain: UInt32, _ choices: [StoredLogRow]) -> StoredLogRow? {
     choices.last { $0.sum == $0.row.sum(after: chain) }
   }

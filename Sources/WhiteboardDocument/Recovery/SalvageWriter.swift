@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Whiteboard
 
-/// Writes the intact data of a damaged file to a new document.
+/// A writer that stores the intact data of a damaged file in a new document.
 struct SalvageWriter {
   /// The data that was written.
   struct Result: Sendable {
@@ -57,7 +57,7 @@ struct SalvageWriter {
   private func storeLog(_ db: Database) throws {
     var tail = LogTail()
     var names: Set<String> = []
-    // If several keyframes have the same name, only the newest keeps it.
+    // If several keyframes have the same name, only the newest of them keeps the name.
     var named: Set<Int64> = []
     for keyframe in salvage.keyframes.reversed() {
       if let name = keyframe.name, names.insert(name).inserted { named.insert(keyframe.id) }
@@ -79,7 +79,7 @@ struct SalvageWriter {
     for row in salvage.rows[next...] { try LogWriter.append(row.unpack(), db, &tail) }
   }
 
-  /// Stores a gap in place of missing rows, if their time is known.
+  /// Stores a gap in place of missing rows, if the time of the rows is known.
   private func markLost(_ ids: ClosedRange<Int64>, _ db: Database) throws {
     let before = salvage.rows.last { $0.id < ids.lowerBound }?.time
     let after = salvage.rows.first { $0.id > ids.upperBound }?.time
@@ -89,7 +89,8 @@ struct SalvageWriter {
   }
 
   /// Stores the assets that match their hash.
-  /// - Returns: The number of stored assets, and descriptions of those that are lost.
+  ///
+  /// - Returns: The number of stored assets, and descriptions of the lost assets.
   private func storeAssets(_ db: Database) throws -> (count: Int, losses: [String]) {
     var good: Set<[UInt8]> = []
     var seen: Set<[UInt8]> = []

@@ -5,9 +5,8 @@ import Whiteboard
 extension BoardDocument {
   /// Reads all stored data, plays it on a board, and describes all damage; implements REC-18.
   ///
-  /// A file is *whole* if this returns an empty list; the word has no other definition. The check
-  /// covers the log beside the file, and all pages, rows, photos and indices. Each stored state
-  /// must match its digest and the board that the log produces.
+  /// A file is *whole* if this function returns an empty list. The check covers the log beside the file, and all pages,
+  /// rows, photos and indices. Each stored state must match its digest and the board that the log produces.
   /// - Parameters:
   ///   - path: The path of the file; it is only read.
   ///   - played: The type of board on which the document is played.
@@ -33,7 +32,7 @@ extension BoardDocument {
   }
 }
 
-/// Plays a document on a board, and compares the board with the stored digests.
+/// A replay of a document on a board, which compares the board with the stored digests.
 struct Replay {
   /// A stored state that differs from the played board at its position.
   struct Mismatch {
@@ -81,7 +80,7 @@ struct Replay {
   /// - Returns: One line for each problem.
   func damages(besides known: [String], playing kind: any PlayedBoard.Type) -> [String] {
     let stored = known + LogReader(db, path: path).damages()
-    // If playing fails, `stored` already describes the damage that is the cause.
+    // If the replay fails, `stored` already describes the damage that caused the failure.
     guard let outcome = try? play(kind) else {
       return stored.isEmpty ? ["it cannot be played"] : stored
     }
@@ -89,7 +88,7 @@ struct Replay {
   }
 
   /// Plays the document to its end on a new board of the given type.
-  /// - Throws: An error if it cannot be read.
+  /// - Throws: An error if the document cannot be read.
   func play(_ kind: any PlayedBoard.Type) throws -> Outcome { try play(on: kind) }
 
   private func play<Played: PlayedBoard>(on kind: Played.Type) throws -> Outcome {
@@ -143,7 +142,7 @@ struct Replay {
   }
 }
 
-/// Makes a recovered document whole, and reports the data that it removed.
+/// A repair that makes a recovered document whole, and reports the data that it removed.
 struct WholenessRepair {
   private let db: Database
   private let path: String
@@ -158,11 +157,11 @@ struct WholenessRepair {
   }
 
   /// Removes or replaces states and entries that fail the checks, until all checks pass.
-  /// - Returns: Descriptions of what is lost.
+  /// - Returns: Descriptions of the losses.
   /// - Throws: `damaged` if the document does not become whole.
   func run() throws -> [String] {
     var losses: [String] = []
-    // Repeat this, since each round can reveal more damage.
+    // Repeat the checks, since each round can reveal more damage.
     for _ in 0..<8 {
       let outcome = try Replay(db, at: path, board: board).play(kind)
       guard !outcome.problems.isEmpty else { break }
@@ -206,7 +205,7 @@ struct WholenessRepair {
     )
   }
 
-  /// Replaces a state that a step loads with the board that the log produces at its position.
+  /// Replaces a stored state with the board that the log produces at its position.
   private func replace(_ mismatch: Replay.Mismatch) throws {
     let rows = try Row.fetchAll(
       db,
@@ -223,7 +222,7 @@ struct WholenessRepair {
     }
   }
 
-  /// Rewrites the log without the steps that have the given indices.
+  /// Rewrites the log without the steps at the given indices.
   private func drop(_ steps: [Int]) throws {
     let history = try DocumentHistory(db, at: path, board: board, name: "")
     var left: [Int64: [DocumentEntry]] = [:]

@@ -2,7 +2,7 @@ import Whiteboard
 
 /// A CRC-32C (Castagnoli), as in RFC 3720.
 ///
-/// It verifies the rows of a document. It detects accidents, not forgery. Data of authors is signed
+/// It verifies the rows of a document. It detects accidental damage, not forgery. The authors' data is signed
 /// separately.
 package struct Checksum {
   private var state: UInt32 = .max
@@ -39,8 +39,9 @@ package struct Checksum {
     self.state = state
   }
 
-  /// Returns the checksum of a row: of its table's letter, its numbers, and its blobs with their
-  /// lengths.
+  /// Returns the checksum of a row.
+  ///
+  /// It covers the letter of the table, the numbers, and the blobs with their lengths.
   package static func row(
     _ table: UInt8,
     _ numbers: [Int64],
@@ -56,7 +57,7 @@ package struct Checksum {
     return checksum.value
   }
 
-  /// Returns the next link of a chain: the checksum of the link before and a row's own checksum.
+  /// Returns the next link of a chain: the checksum of the previous link and of a row's own checksum.
   package static func link(after chain: UInt32, _ own: UInt32) -> UInt32 {
     var writer = ByteWriter()
     writer.fixed32(chain)

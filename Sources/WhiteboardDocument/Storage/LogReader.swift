@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// Reads the log and its related tables, and checks everything that it reads.
+/// A reader of the log and its related tables, which checks everything that it reads.
 struct LogReader {
   let db: Database
   let path: String
@@ -12,8 +12,8 @@ struct LogReader {
   }
 
   /// Reads the newest intact keyframe and the entries after it, up to `time`.
-  /// - Throws: `damaged` if data is damaged that this state needs; `notFound` if the history of that
-  ///   time is no longer stored.
+  /// - Throws: `damaged` if data that this state needs is damaged; `notFound` if the history of that time is no longer
+  ///   stored.
   func content(upTo time: Int64?) throws -> DocumentContent {
     var notes: [String] = []
     let (base, passedOver) = try keyframe(upTo: time, &notes)
@@ -57,7 +57,9 @@ struct LogReader {
     )
   }
 
-  /// Returns descriptions of the gaps after `base`; the changes in a gap were never in the log.
+  /// Returns descriptions of the gaps after `base`.
+  ///
+  /// A gap is a period whose changes were never stored in the log.
   private func gaps(after base: StoredKeyframe?, upTo time: Int64?) throws -> [String] {
     let rows = try Row.fetchAll(
       db,
@@ -113,7 +115,7 @@ struct LogReader {
       arguments: [number]
     )
     while let row = try rows.next() {
-      // If pages are damaged, rows can have any order. Skip smaller numbers, so that a loop over
+      // If pages are damaged, rows can be in any order. Skip numbers that do not increase, so that a loop over
       // keyframes ends.
       if let found = StoredKeyframe(StoredValue.columns(row)), found.id > number { return found }
     }
@@ -121,7 +123,8 @@ struct LogReader {
   }
 
   /// Returns the marks in order.
-  /// - Throws: `damaged` if one does not match its checksum.
+  ///
+  /// - Throws: `damaged` if a mark does not match its checksum.
   func marks() throws -> [StoredMark] {
     try Row.fetchAll(db, sql: "SELECT \(StoredMark.columns) FROM mark ORDER BY id").map { row in
       guard let mark = StoredMark(StoredValue.columns(row)) else {
@@ -235,7 +238,7 @@ struct LogReader {
   private func logDamages() throws -> [String] {
     var found: [String] = []
     let first = max(1, try Int64.fetchOne(db, sql: "SELECT min(id) FROM log") ?? 1)
-    // Retention may have dropped the rows before the first one. Then a keyframe has their chain.
+    // Retention may have dropped the rows before the first one. In that case, a keyframe has their chain.
     var chain: UInt32? = 0
     if first != 1 {
       let sql = "SELECT chain FROM keyframe WHERE log = ?"
@@ -265,5 +268,5 @@ struct LogReader {
   }
 }
 
-/// Compares a time with a limit; a missing time is never within the limit.
+/// Returns whether a time is within a limit; false if the time is missing.
 private func <= (lhs: Int64?, rhs: Int64) -> Bool { lhs.map { $0 <= rhs } ?? false }

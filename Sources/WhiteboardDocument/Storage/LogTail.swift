@@ -4,7 +4,7 @@ import GRDB
 struct LogTail: Sendable {
   /// The number of the last row; 0 if the log is empty.
   var id: Int64 = 0
-  /// The chain at the last row.
+  /// The checksum chain at the last row.
   var chain: UInt32 = 0
   /// The number of entries since the last keyframe.
   var entriesSince: Int64 = 0
@@ -13,10 +13,10 @@ struct LogTail: Sendable {
   /// The time of the last keyframe; if there is none, the creation time of the document.
   var keyframeTime: Int64 = 0
 
-  /// The value that `meta` stores as `closed` while the document is closed.
+  /// The value that is stored in `meta` under the key `closed` while the document is closed.
   var text: String { "\(id) \(chain)" }
 
-  /// Whether a keyframe is due: entries were appended, and the last keyframe is 30 seconds or 4,096
+  /// Returns whether a keyframe is due: entries were appended, and the last keyframe is at least 30 seconds or 4,096
   /// entries ago.
   func needsKeyframe(now: Int64) -> Bool {
     entriesSince >= 4096 || (entriesSince > 0 && now &- keyframeTime >= 30_000)

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// Writes to the log and to its related tables, inside a transaction.
+/// A writer to the log and to its related tables, inside a transaction.
 enum LogWriter {
   /// A change of the log that one transaction stores together with others.
   enum Step: Sendable {
@@ -9,7 +9,7 @@ enum LogWriter {
     case keyframe(bytes: [UInt8], digest: [UInt8], name: String?, time: Int64)
   }
 
-  /// The size in bytes at which a row is cut, so that damage to one row loses little.
+  /// The size in bytes at which a new row begins, so that damage to one row loses little.
   private static let rowSize = 1 << 18
 
   /// Runs steps in order.
@@ -17,7 +17,7 @@ enum LogWriter {
     for step in joined(steps) { try perform(step, db, &tail) }
   }
 
-  /// Returns the steps with consecutive entries joined into one step, so that these share rows.
+  /// Returns the steps, with consecutive steps of entries joined into one, so that these entries share rows.
   private static func joined(_ steps: [Step]) -> [Step] {
     var result: [Step] = []
     var entries: [DocumentEntry] = []
@@ -159,7 +159,7 @@ enum LogWriter {
     )
   }
 
-  /// Stores a keyframe after the last row of the log, and removes an older one that is not needed.
+  /// Stores a keyframe after the last row of the log, and removes an older keyframe that is not needed.
   static func keyframe(
     _ bytes: [UInt8],
     _ digest: [UInt8],
@@ -200,7 +200,7 @@ enum LogWriter {
     )
   }
 
-  /// Removes the third newest keyframe, unless seeking needs it or it ends a gap.
+  /// Removes the third newest keyframe, unless seeking needs it or a gap ends with it.
   private static func thin(_ db: Database) throws {
     let newest = try Row.fetchAll(
       db,
@@ -210,7 +210,7 @@ enum LogWriter {
       let after = Int64.fromDatabaseValue(newest[1][1]), after &- before <= 16_384,
       let id = Int64.fromDatabaseValue(newest[2][0])
     else { return }
-    // The data in a gap is only in the keyframe that ends it, and later answers omit that data.
+    // The changes in a gap are only in the keyframe that ends the gap, and later answers omit these changes.
     try db.execute(
       sql: "DELETE FROM keyframe WHERE id = ? AND log NOT IN (SELECT log FROM mark WHERE kind = 1)",
       arguments: [id]

@@ -1,22 +1,22 @@
 import Whiteboard
 
-/// Packs the batches of a row of the log: each omits the values that follow from the batches before
-/// it.
+/// A packed encoding of the batches in a row of the log.
 ///
-/// Implements REC-11. Only the heading of a batch is packed. The bytes of its operations do not
-/// change.
+/// Each batch omits the values that follow from the batches before it.
+///
+/// Implements REC-11. Only the heading of a batch is packed. The bytes of its operations do not change.
 struct PackedBatches {
   /// The values that the next batch of an incarnation is expected to have.
   private struct Author {
     let incarnation: Incarnation
     var next: UInt64 = 1
-    /// The milliseconds by which the incarnation's clock is ahead of the times of its entries.
+    /// The number of milliseconds by which the incarnation's clock is ahead of the times of its entries.
     var lead: Int64 = 0
     /// The board time after the incarnation's last operation.
     var end: UInt64 = 0
 
-    /// Returns the expected time of a batch in an entry at `time`: the first in its millisecond, or
-    /// the next one within that millisecond.
+    /// Returns the expected time of a batch in an entry at `time`: the first time in its millisecond, or the one after
+    /// the last batch if that is in the same millisecond.
     func expected(at time: Int64) -> UInt64 {
       let first = UInt64(bitPattern: time &+ lead) << 16
       return end >> 16 == first >> 16 ? end : first
@@ -28,8 +28,9 @@ struct PackedBatches {
     }
   }
 
-  /// The flags of a packed batch: they name the values that differ from the expected ones and are
-  /// therefore stored.
+  /// The flags of a packed batch.
+  ///
+  /// Each flag states that a value differs from the expected one, and is therefore stored.
   private enum Said {
     static let sequence: UInt64 = 1
     static let time: UInt64 = 2
@@ -61,15 +62,14 @@ struct PackedBatches {
 
   /// Writes the batch of an entry at `time`.
   ///
-  /// - Returns: Whether it was written; false if `batch` is not a batch that can be restored
-  ///   exactly.
+  /// - Returns: Whether the batch was written; false if it could not be restored exactly.
   mutating func write(_ batch: [UInt8], at time: Int64, to writer: inout ByteWriter) -> Bool {
     var reader = ByteReader(batch)
     guard let heading = try? Self.heading(&reader), heading.time >> 16 < 1 << 47 else {
       return false
     }
     let operations = reader.rest()
-    // A varint can be longer than necessary. Such a batch cannot be restored exactly.
+    // A varint can be longer than necessary. A batch with such a varint cannot be restored exactly.
     var again = ByteWriter()
     Self.write(heading, to: &again)
     guard again.bytes.count + operations.count == batch.count, batch.starts(with: again.bytes)
@@ -158,7 +158,7 @@ struct PackedBatches {
     }
     if said & Said.count != 0 {
       heading.count = try reader.varint(upTo: 1 << 32, "operations")
-      // Each incarnation in the table has at least one byte.
+      // Each incarnation takes at least one byte, so the remaining bytes limit their number.
       for _ in 0..<(try reader.varint(upTo: UInt64(reader.remaining), "incarnations")) {
         let other = try incarnation(try reader.varint(), &reader)
         heading.others.append(authors[other].incarnation)

@@ -1,17 +1,18 @@
 import GRDB
 
-/// Removes old history from a document.
+/// A namespace for removing old history from a document.
 enum Retention {
-  /// Removes the rows and keyframes before the newest keyframe that is older than the retention,
-  /// except named versions.
+  /// Removes old rows and keyframes.
   ///
-  /// The other rows are not rewritten. At least two keyframes remain, since one may be damaged.
+  /// Among the keyframes that are older than the retention, the newest one remains. All rows and keyframes before it
+  /// are removed, except named versions. The remaining rows are not rewritten. At least two keyframes remain, since one
+  /// may be damaged.
   /// - Parameters:
   ///   - db: The database of the document, in a transaction.
   ///   - path: The path of the document, for messages.
   ///   - now: Milliseconds since 1970.
-  ///   - days: The number of days of history that remain; nil uses the stored number. If that is
-  ///     missing too, nothing is removed.
+  ///   - days: The number of days of history that remain; nil uses the stored number. If no number is stored, nothing
+  ///     is removed.
   /// - Throws: The errors of SQLite; `damaged` if the stored number of days is damaged.
   static func dropHistory(_ db: Database, at path: String, now: Int64, keeping days: Int?) throws {
     let stored = try Meta.get(db, .retention, at: path).flatMap { Int64($0) }
@@ -39,7 +40,7 @@ enum Retention {
     return nil
   }
 
-  /// Stores a second copy of a keyframe, if no other keyframe is at its position or later.
+  /// Stores a second copy of a keyframe, unless another keyframe is at its position or later.
   private static func duplicate(_ base: StoredKeyframe, _ db: Database) throws {
     let count = try Int.fetchOne(
       db,

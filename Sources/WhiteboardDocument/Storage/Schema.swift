@@ -62,13 +62,13 @@ enum Schema {
     "meta", "author", "log", "keyframe", "mark", "asset", "traffic",
   ]
 
-  /// Throws if reading or writing our tables could run code that a stranger put into the file:
-  /// views, computed columns, triggers, or indices over expressions (REC-1).
+  /// Throws if reading or writing the tables could run code that an untrusted file contains: views, computed columns,
+  /// triggers, or indices over expressions (REC-1).
   ///
-  /// Names in `sqlite_schema` can be wrong, so the check asks SQLite how it parsed the schema, with
-  /// statements that no table of the file can replace. Only triggers and virtual tables are
-  /// searched for in the SQL text: no statement lists triggers, and any statement would load the
-  /// module of a virtual table. Afterwards, SQLite ignores the CHECK constraints of the file.
+  /// Names in `sqlite_schema` can be wrong. Therefore the check asks SQLite how it parsed the schema, with statements
+  /// that no table of the file can replace. Only triggers and virtual tables are searched for in the SQL text, because
+  /// no statement lists triggers, and any statement would load the module of a virtual table. After the check, SQLite
+  /// ignores the CHECK constraints of the file.
   static func checkTables(_ db: Database, at path: String) throws {
     guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == applicationID else { return }
     let strange = DocumentError(
@@ -103,7 +103,7 @@ enum Schema {
 
   /// Marks the file so that releases that know only an earlier format refuse it.
   ///
-  /// They cannot read the rows that this release writes to the log.
+  /// Earlier releases cannot read the rows that this release writes to the log.
   static func raise(_ db: Database) throws {
     guard let found = try Int32.fetchOne(db, sql: "PRAGMA user_version"), found < format else {
       return
@@ -142,8 +142,8 @@ enum MetaKey: String, CaseIterable {
   case membership
   /// The title that members gave the board; absent if it has none.
   case title
-  /// The host's decision that this peer is no longer a member, as text that only the program
-  /// interprets; absent if the peer is a member.
+  /// The host's decision that this peer is no longer a member, as a text that the document does not interpret; absent
+  /// if the peer is a member.
   case removal
   /// The number of days for which history is stored; absent if it is stored forever.
   case retention
@@ -157,7 +157,7 @@ enum MetaKey: String, CaseIterable {
   case changed
 }
 
-/// Reads and writes rows of the table `meta`.
+/// Functions that read and write rows of the table `meta`.
 enum Meta {
   /// Returns the checksum of a row of the table `meta`.
   static func checksum(_ key: String, _ value: String) -> UInt32 {
@@ -179,7 +179,7 @@ enum Meta {
     return value
   }
 
-  /// Removes the join code, the membership and the removal, which a copy for others must not have.
+  /// Removes the join code, the membership and the removal, which must not be in a copy for other users.
   static func removeMembership(_ db: Database) throws {
     for key in [MetaKey.code, .membership, .removal] { try set(db, key, nil) }
   }

@@ -9,7 +9,7 @@ enum AssetHash {
   static func of(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }
 }
 
-/// Reads and writes rows of the table `asset`: the files of photos.
+/// Functions that read and write rows of the table `asset`, which contains the files of photos.
 enum StoredAssets {
   /// Reads a file that will be stored as an asset; blocks the thread.
   /// - Throws: `notFound`, `tooLarge`, `inputOutput`.
@@ -25,7 +25,7 @@ enum StoredAssets {
   }
 
   /// Stores an asset under its hash, and replaces a damaged copy of it.
-  /// - Throws: `damaged` if the bytes do not have that hash; then nothing was stored.
+  /// - Throws: `damaged` if the bytes do not have that hash. In this case, nothing was stored.
   static func store(_ bytes: [UInt8], sha256: [UInt8], _ db: Database, at path: String) throws {
     guard AssetHash.of(bytes) == sha256 else {
       throw DocumentError(.damaged, "\(path): the asset does not match its hash; get it again")

@@ -55,7 +55,9 @@ public struct StoredAuthor: Hashable, Sendable {
 
 /// The limits of row numbers and counts of entries.
 enum StoredNumber {
-  /// The greatest number; no document comes near it, and counting on from it cannot overflow.
+  /// The greatest row number or count.
+  ///
+  /// No document comes near it, and incrementing it cannot overflow.
   static let limit: Int64 = 1 << 53
 
   /// Returns the number for the next row of a table.
@@ -224,7 +226,7 @@ struct StoredMark: Hashable, Sendable {
   }
 }
 
-/// A row of the log with the value of its column `sum`.
+/// A row of the log, with the value in its column `sum`.
 struct StoredLogRow: Hashable, Sendable {
   let row: LogRow
   let sum: Int64
@@ -234,7 +236,7 @@ extension LogRow {
   /// Returns the row of the log with these columns; nil if they do not match the row's own
   /// checksum.
   ///
-  /// It does not check the chain, that is, whether the row follows the one before it.
+  /// It does not check the chain, so it does not detect a missing or different row before this one.
   static func checked(_ columns: [StoredValue], in table: UInt8 = log) -> StoredLogRow? {
     guard columns.count == 5, let id = columns[0].integer, let time = columns[1].integer,
       let entries = columns[2].integer, let body = columns[3].blob,

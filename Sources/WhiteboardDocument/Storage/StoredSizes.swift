@@ -3,8 +3,8 @@ import GRDBSQLite
 
 /// The limits for the sizes of values and tables in a document (REC-19).
 ///
-/// A file may come from a stranger. Its sizes are checked before its values are read, since reading
-/// allocates as much memory as the file demands.
+/// A file may come from an untrusted source. Its sizes are checked before its values are read, since reading a value
+/// allocates as much memory as the file claims.
 enum StoredSizes {
   /// The greatest size of any value, in bytes.
   ///
@@ -44,8 +44,8 @@ enum StoredSizes {
       throw tooLarge("it has more than \(authors) authors", at: path)
     }
     for (table, column, limit, what) in columns {
-      // SQLite knows the length of a blob from the header of its row. To count the bytes of a text,
-      // it must read the text.
+      // SQLite knows the length of a blob from the header of its row. To count the bytes of a text, SQLite must read
+      // the text.
       let length = "length(\(texts.contains(column) ? "CAST(\(column) AS BLOB)" : column))"
       let sql = "SELECT \(length) FROM \(table) WHERE \(length) > \(limit) LIMIT 1"
       do {

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// Reads and writes the summary of a board for lists of boards, in rows of `meta`.
+/// Functions that read and write the summary of a board for lists of boards, in rows of `meta`.
 enum StoredSummary {
   /// Stores the number of objects, the names of the users who drew, and the time of the last change.
   static func set(

@@ -1,11 +1,15 @@
 import Foundation
 import GRDB
 
-/// Reads and writes rows of the table `traffic` (REC-13), which the first write creates.
+/// Functions that read and write rows of the table `traffic` (REC-13).
+///
+/// The first write creates the table.
 enum StoredTraffic {
   static let table = "traffic"
 
-  /// Stores entries in order, in rows that are cut at `rowSize` bytes.
+  /// Stores entries in order.
+  ///
+  /// A new row begins when a row reaches `rowSize` bytes.
   static func append(_ entries: [TrafficEntry], cutAt rowSize: Int, _ db: Database) throws {
     guard !entries.isEmpty else { return }
     try db.execute(
@@ -95,19 +99,20 @@ extension LogRow {
   func unpackTraffic() throws -> [TrafficEntry] { try TrafficCoding.unpack(self) }
 }
 
-/// Reads and writes display names, each in a row of `meta` (REC-12).
+/// Functions that read and write display names, each in a row of `meta` (REC-12).
 enum StoredName {
   private static let prefix = "peer "
   /// The greatest length of a display name, in bytes.
   private static let limit = 1024
 
-  /// Returns the member to whom a key of `meta` belongs; nil if the key is not of a display name.
+  /// Returns the member whose display name a key of `meta` contains; nil for other keys.
   static func person(_ key: String) -> String? {
     key.hasPrefix(prefix) ? String(key.dropFirst(prefix.count)) : nil
   }
 
-  /// Stores the display name of a member; a name that is too long or contains a zero byte is
-  /// ignored.
+  /// Stores the display name of a member.
+  ///
+  /// A name that is too long or contains a zero byte is ignored.
   static func set(_ name: String, of person: String, _ db: Database) throws {
     guard name.utf8.count <= limit, !name.utf8.contains(0) else { return }
     try Meta.set(db, key: prefix + person, name)

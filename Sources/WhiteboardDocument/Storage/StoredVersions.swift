@@ -1,6 +1,6 @@
 import GRDB
 
-/// A named state of the board, which stays until it is deleted.
+/// A named state of the board, which is stored until it is deleted.
 public struct DocumentVersion: Hashable, Sendable {
   /// The version's name, which is unique in its document.
   public let name: String
@@ -10,7 +10,7 @@ public struct DocumentVersion: Hashable, Sendable {
   public let size: Int
 }
 
-/// Reads and removes versions, which are rows of `keyframe` that have a name.
+/// Functions that read and remove versions, which are rows of `keyframe` that have a name.
 enum StoredVersions {
   /// Returns the versions, oldest first.
   static func all(_ db: Database) throws -> [DocumentVersion] {
@@ -24,7 +24,7 @@ enum StoredVersions {
     }
   }
 
-  /// Whether there is a version with this name.
+  /// Returns whether there is a version with this name.
   static func contains(_ name: String, _ db: Database) throws -> Bool {
     try id(name, db) != nil
   }
@@ -42,15 +42,18 @@ enum StoredVersions {
     return keyframe.state
   }
 
-  /// Removes a version; its state stays in the file if opening begins from it.
+  /// Removes a version.
+  ///
+  /// If opening the document begins from the state of the version, that state stays in the file.
+  ///
   /// - Throws: `notFound`.
   static func delete(_ name: String, _ db: Database, at path: String) throws {
     let sql = "SELECT \(StoredKeyframe.columns) FROM keyframe WHERE id = ?"
     guard let id = try id(name, db), let row = try Row.fetchOne(db, sql: sql, arguments: [id])
     else { throw notFound(name, path) }
     try db.execute(sql: "DELETE FROM keyframe WHERE id = ?", arguments: [id])
-    // Opening begins from the newest keyframe, and the stored log from the oldest one. These two
-    // stay as keyframes without a name.
+    // Opening begins from the newest keyframe, and the stored log begins at the oldest one. These two keyframes stay,
+    // but lose their name.
     guard let keyframe = StoredKeyframe(StoredValue.columns(row)),
       try Int64.fetchOne(
         db,
@@ -64,7 +67,7 @@ enum StoredVersions {
     try LogWriter.store(keyframe.renamed(nil), db)
   }
 
-  /// Returns the error for a name that another version has.
+  /// Returns the error for a name that another version already has.
   static func exists(_ name: String, _ path: String) -> DocumentError {
     DocumentError(.exists, "\(path): a version '\(name)' already exists; choose another name")
   }

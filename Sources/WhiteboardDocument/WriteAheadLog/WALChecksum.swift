@@ -1,4 +1,4 @@
-/// The checksum of a write-ahead log: two running sums that are added to each other.
+/// The checksum of a write-ahead log, which consists of two running sums.
 struct WALChecksum: Equatable {
   let first: UInt32
   let second: UInt32
@@ -33,8 +33,8 @@ struct WALChecksum: Equatable {
     return WALChecksum(first, second)
   }
 
-  /// Returns the single bits of `count` bytes that could explain the difference between two
-  /// checksums; empty if there are too many.
+  /// Returns each bit among `count` bytes whose flip would explain the difference between two checksums; empty if there
+  /// are too many.
   ///
   /// The sums are linear: flipping a bit adds to each sum, or subtracts from it, a multiple that
   /// depends only on the bit's position.
@@ -46,8 +46,8 @@ struct WALChecksum: Equatable {
   ) -> [WALFrame.Flip] {
     var flips: [WALFrame.Flip] = []
     let difference = (expected.first &- found.first, expected.second &- found.second)
-    // The changes of both sums if 1 is added to the first or the second word of a pair, beginning
-    // with the last pair of words.
+    // The changes of both sums if 1 is added to the first or the second word of a pair. The loop begins with the last
+    // pair of words.
     var factors = [(UInt32(1), UInt32(1)), (UInt32(0), UInt32(1))]
     for pair in stride(from: count - 8, through: 0, by: -8) {
       for (word, factor) in factors.enumerated() {

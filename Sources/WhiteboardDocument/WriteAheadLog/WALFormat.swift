@@ -5,16 +5,16 @@ enum SQLiteFormat {
     bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }
   }
 
-  /// Decodes the page size from the two bytes at offset 16 of a file; nil if it is not valid.
+  /// Decodes the page size from the two bytes at offset 16 of a file; nil if the size is not valid.
   static func pageSize(of bytes: [UInt8]) -> Int? {
     guard bytes.count == 2 else { return nil }
     let size = Int(bytes[0]) << 8 | Int(bytes[1])
-    // The size 65536 does not fit, and is stored as 1.
+    // The size 65536 does not fit into two bytes, and is stored as 1.
     let pageSize = size == 1 ? 65536 : size
     return isPageSize(pageSize) ? pageSize : nil
   }
 
-  /// Whether pages can have this size.
+  /// Returns whether pages can have this size.
   static func isPageSize(_ size: Int) -> Bool {
     (512...65536).contains(size) && size & (size - 1) == 0
   }
@@ -26,7 +26,9 @@ struct WALHeader {
   static let size = 32
 
   let pageSize: Int
-  /// A random value that changes whenever SQLite starts the log again; each frame has a copy.
+  /// A random value that changes whenever SQLite starts the log again.
+  ///
+  /// Each frame has a copy of it.
   let salts: [UInt8]
 
   /// Reads a header; nil if it is damaged.
@@ -50,8 +52,9 @@ struct WALIndex {
   let salts: [UInt8]
   /// The number of committed frames.
   let committed: Int
-  /// Whether the writer made this index while committing; otherwise a reader rebuilt it from the
-  /// log.
+  /// Whether the writer created this index while committing.
+  ///
+  /// Otherwise a reader rebuilt it from the log.
   let isOfWriter: Bool
 
   /// Reads the index at `path`; nil if it is missing or damaged.

@@ -15,9 +15,9 @@ struct WALFrame: Hashable, Sendable {
   let page: Int
   /// The number of pages of the database after the commit; 0 if the frame ends no transaction.
   let commit: Int
-  /// Whether the page number and content are as they were written, after applying ``flip``.
+  /// Whether the page number and content are as they were written, if ``flip`` is applied.
   fileprivate(set) var isIntact: Bool
-  /// The damaged bit of the content; nil if there is none, or it is unknown.
+  /// The damaged bit of the content; nil if no bit is damaged, or if it is unknown which one.
   fileprivate(set) var flip: Flip?
 
   /// Returns the offset in the log of the frame with the given index.
@@ -40,9 +40,9 @@ struct WALFrames: Sendable {
   private(set) var frames: [WALFrame] = []
   /// The number of frames that SQLite uses: up to the last commit that it reaches.
   private(set) var usable = 0
-  /// The index of the first frame that SQLite does not use; nil if it uses all.
+  /// The index of the first frame that SQLite does not use; nil if SQLite uses all frames.
   private(set) var firstUnused: Int?
-  /// For each damaged frame that several bit flips can explain, the frames that result from them.
+  /// The possible repairs of each damaged frame that several bit flips can explain.
   private(set) var candidates: [Int: [WALFrame]] = [:]
 
   /// The number of frames up to the last commit, even if SQLite does not reach that commit.
@@ -66,8 +66,7 @@ struct WALFrames: Sendable {
     let header = log.bytes(at: 0, WALHeader.size)
     let isBigEndian = header.count > 3 && header[3] & 1 == 1
     let last = (0..<count).last { log.bytes(at: offset($0) + 8, 8) == salts } ?? -1
-    // The stored checksum of the previous frame; and the previous frame, if its checksum does not
-    // match.
+    // The stored checksum of the previous frame. If that checksum does not match, `suspect` is the previous frame.
     var (stored, suspect) = (WALChecksum(header, at: 24), Suspect?.none)
     var isReached = isHeaderIntact
     for slot in 0..<count {
@@ -79,8 +78,8 @@ struct WALFrames: Sendable {
       let found = stored.adding(bytes, isBigEndian)
       // If only the stored checksum of the previous frame was damaged, that frame is intact.
       let follows = found != expected && suspect?.found.adding(bytes, isBigEndian) == expected
-      // Salts can be damaged too: the checksum does not cover them. Frames of an earlier round
-      // follow each other, but none of them follows an intact frame of this one.
+      // Salts can be damaged too, because the checksum does not cover them. A frame of an earlier round can follow
+      // another frame of that round, but not an intact frame of this round.
       guard slot <= last || (found == expected && suspect == nil) || follows else { break }
       if let suspect, found == expected { correct(slot - 1, suspect, isBigEndian) }
       if follows { frames[slot - 1].isIntact = true }
@@ -103,7 +102,7 @@ struct WALFrames: Sendable {
     }
   }
 
-  /// Returns the frames with one of the candidates for a damaged frame in its place.
+  /// Returns the frames, with a damaged frame replaced by one of its possible repairs.
   func replacing(_ slot: Int, with candidate: WALFrame) -> WALFrames {
     var copy = self
     copy.frames[slot] = candidate
@@ -128,10 +127,10 @@ struct WALFrames: Sendable {
     let expected: WALChecksum
   }
 
-  /// Finds the bit whose flip makes a frame match its checksum.
+  /// Repairs a frame by the bit flip that makes it match its checksum.
   ///
-  /// The checksum does not distinguish high bits of different words. If several bits explain it,
-  /// the frame stays damaged, and ``candidates`` has the possible frames.
+  /// The checksum does not distinguish high bits of different words. If several bit flips are possible, the frame stays
+  /// damaged, and ``candidates`` has the possible repairs.
   private mutating func correct(_ slot: Int, _ suspect: Suspect, _ isBigEndian: Bool) {
     let flips = WALChecksum.flips(
       suspect.bytes.count,

@@ -1,13 +1,15 @@
 import Foundation
 import GRDB
 
-/// Merges a write-ahead log into a copy of its file, so that the copy needs no log; implements
-/// REC-17.
+/// A merge of a write-ahead log into a copy of its file, so that the copy needs no log.
+///
+/// Implements REC-17.
 struct WALMerge {
-  /// Which frames of the log are merged.
+  /// The frames of the log that are merged.
   private enum Choice: CaseIterable {
-    /// All frames up to the last commit, damaged or not: most bytes of a damaged page are intact,
-    /// and rows have checksums.
+    /// All frames up to the last commit, even damaged ones.
+    ///
+    /// Most bytes of a damaged page are intact, and the checksums of rows show which rows are intact.
     case all
     /// The intact frames up to the last commit.
     case intact
@@ -68,13 +70,13 @@ struct WALMerge {
     return false
   }
 
-  /// Returns merges of copies of the log, one for each candidate for the damaged bit of a frame.
+  /// Returns merges of copies of the log, one for each possible damaged bit of a frame.
   ///
-  /// Most of a page is the same as in its earlier version. A bit is likely if flipping it makes its
-  /// byte equal to that of the earlier version.
-  /// - Parameter count: The greatest number of merges. There can be several hundred candidates.
-  /// - Returns: The merges, the likeliest first; empty unless exactly one frame has several
-  ///   candidates.
+  /// Most of a page is the same as in its earlier version. A bit is likely to be the damaged one if flipping it makes
+  /// its byte equal to that of the earlier version.
+  ///
+  /// - Parameter count: The greatest number of merges. There can be several hundred possible bits.
+  /// - Returns: The merges, the likeliest first; empty unless exactly one frame has several possible repairs.
   private func variants(upTo count: Int) -> [WALMerge] {
     guard let (slot, candidates) = log.ambiguousFrame else { return [] }
     let (frames, pageSize) = (log.frames, log.pageSize)
@@ -90,7 +92,7 @@ struct WALMerge {
       if damaged[flip.offset] ^ flip.mask == before[flip.offset] { return 0 }
       return damaged[flip.offset] == before[flip.offset] ? 2 : 1
     }
-    // A damaged page number must not enlarge the file without limit.
+    // Limit the page number, since a damaged one could enlarge the file without limit.
     let greatest = greatestPage + frames.count + (DocumentFile.size(of: path) ?? 0) / pageSize
     return candidates.filter { (1...greatest).contains($0.page) && $0.commit <= greatest }
       .enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }
@@ -112,7 +114,7 @@ struct WALMerge {
     let file = RawFile(path + "-wal")
     let pageSize = log.pageSize
     let chosen = choice == .usable ? log.frames.prefix(log.usable) : log.committedFrames
-    // A damaged page number must not enlarge the file without limit.
+    // Limit the page number, since a damaged one could enlarge the file without limit.
     let greatest = max(1, greatestPage)
     for (slot, frame) in chosen.enumerated() {
       guard frame.isIntact || (choice == .all && (1...greatest).contains(frame.page)) else {
@@ -130,7 +132,7 @@ struct WALMerge {
     {
       throw .writing(target)
     }
-    // Mark the copy in its header as a file with a rollback journal instead of a log.
+    // Change the header of the copy, so that SQLite expects a rollback journal instead of a log.
     guard pwrite(descriptor, [1, 1], 2, 18) == 2, fsync(descriptor) == 0 else {
       throw .writing(target)
     }

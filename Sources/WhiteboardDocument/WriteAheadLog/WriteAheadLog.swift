@@ -1,18 +1,18 @@
 import Foundation
 
-/// The write-ahead log beside an SQLite file, read and checked without SQLite; implements REC-16.
+/// The write-ahead log beside an SQLite file, read and checked without SQLite.
 ///
-/// After a crash, SQLite uses the frames of the log up to the first one whose checksum does not
-/// match. It ignores the frames behind it without an error, and overwrites them soon after. This
-/// type reads all frames, and distinguishes the end of a log from damage inside it.
+/// Implements REC-16. After a crash, SQLite uses the frames of the log up to the first frame whose checksum does not
+/// match. It ignores the frames after that one without an error, and soon overwrites them. This type reads all frames,
+/// and distinguishes the end of a log from damage inside it.
 ///
 /// - Frames with other salts are left from an earlier round. Their pages are in the file already.
-/// - An incomplete frame at the end, and frames without a commit behind them, belong to a
-///   transaction that was not finished.
+/// - An incomplete frame at the end, and frames without a commit after them, belong to a transaction that was not
+///   finished.
 /// - A frame of the current round whose checksum fails is damaged if another frame of the round
 ///   follows it, or if the index (`-shm`) says that it was committed.
-/// - If it is the last frame, it can be damaged, or half written over an older frame. The index of
-///   the killed writer decides. Without such an index, the frame counts as damaged.
+/// - A last frame whose checksum fails can be damaged, or half written over an older frame. The index of the killed
+///   writer shows which is the case. Without such an index, the frame counts as damaged.
 struct WriteAheadLog: Sendable {
   /// The size of a page, in bytes.
   let pageSize: Int
@@ -20,7 +20,7 @@ struct WriteAheadLog: Sendable {
   private var content = WALFrames()
   /// Whether every page that was committed is in an intact frame.
   private(set) var isComplete = true
-  /// Whether the log has as many frames as were committed, and all pages that the file lacks.
+  /// Whether the log has as many frames as were committed, and all pages that the file does not have.
   private var isIndexed = true
   /// A description of the damage; nil if SQLite reads everything that was committed.
   private(set) var damage: String?
@@ -43,7 +43,7 @@ struct WriteAheadLog: Sendable {
 
   /// Reads the log beside the file at `path`.
   ///
-  /// Another process may write at the same time, so damage counts only if it is found twice.
+  /// Another process may write at the same time, so damage is reported only if it is found twice.
   /// - Returns: The log; nil if there is none, if it is empty, or if this process writes the file.
   /// - Complexity: O(n) in the log.
   static func examine(_ path: String) -> WriteAheadLog? {
@@ -67,7 +67,7 @@ struct WriteAheadLog: Sendable {
   init?(_ path: String, onlyLog isOnly: Bool = false) {
     let log = RawFile(path + "-wal")
     let main = isOnly ? nil : RawFile(path)
-    // If the file was closed, an index beside it does not belong to it.
+    // If the file was closed, it uses no log, so an index beside it does not belong to it.
     let mayHaveIndex = !isOnly && main?.bytes(at: 18, 1) != [1]
     let index = mayHaveIndex ? WALIndex(path + "-shm") : nil
     guard let log, log.size > 0 else {
@@ -102,8 +102,9 @@ struct WriteAheadLog: Sendable {
     isForeign = mainPageSize != pageSize || (main.bytes(at: 18, 1) == [1] && differs(log, main))
   }
 
-  /// The damaged frame that several different repairs would make valid, and the results of these
-  /// repairs; nil unless there is exactly one such frame, and it was committed.
+  /// The damaged frame that several different repairs would make valid, and the results of these repairs.
+  ///
+  /// It is nil unless there is exactly one such frame, and the frame was committed.
   var ambiguousFrame: (slot: Int, candidates: [WALFrame])? {
     guard content.candidates.count == 1, let (slot, candidates) = content.candidates.first,
       slot < content.committed
@@ -111,7 +112,7 @@ struct WriteAheadLog: Sendable {
     return (slot, candidates)
   }
 
-  /// Returns this log with one of the candidates for a damaged frame in its place.
+  /// Returns this log, with a damaged frame replaced by one of its possible repairs.
   func replacing(_ slot: Int, with candidate: WALFrame) -> WriteAheadLog {
     var copy = self
     copy.content = content.replacing(slot, with: candidate)
@@ -119,7 +120,7 @@ struct WriteAheadLog: Sendable {
     return copy
   }
 
-  /// Sets ``damage`` if committed frames follow those that SQLite uses.
+  /// Sets ``damage`` if there are committed frames after those that SQLite uses.
   private mutating func judge(_ header: WALHeader?, _ index: WALIndex?, _ slots: Int) {
     guard header != nil else {
       if slots > 0 {
@@ -137,8 +138,7 @@ struct WriteAheadLog: Sendable {
       return
     }
     guard let first = content.firstUnused else { return }
-    // Only the writer's own index, not that of a later reader, proves that there were no more
-    // frames.
+    // Only the index of the writer itself proves that there were no more frames. The index of a later reader does not.
     let isKnown = index.map { $0.isOfWriter && $0.committed == usable } ?? false
     let hasCommitBehind = frames[min(first + 1, frames.count)...].contains { $0.commit > 0 }
     guard !isKnown || hasCommitBehind else { return }
@@ -164,7 +164,7 @@ struct WriteAheadLog: Sendable {
     isComplete = isComplete && isIndexed
   }
 
-  /// Whether pages of the log differ from those of a file that was closed.
+  /// Returns whether pages of the log differ from those of a file that was closed.
   private func differs(_ log: RawFile, _ main: RawFile) -> Bool {
     content.newest(upTo: usable).contains { page, slot in
       // Skip the header on the first page: it contains the journal mode and counters.
@@ -180,8 +180,7 @@ struct WriteAheadLog: Sendable {
     return first.first { salts in first.count { $0 == salts } > 1 } ?? first.first ?? []
   }
 
-  /// Returns the page in a frame as it is stored in the file of the log; empty if it cannot be
-  /// read.
+  /// Returns the page in a frame as it is stored in the file of the log; empty if the page cannot be read.
   func storedPage(_ slot: Int, in file: RawFile?) -> [UInt8] {
     file?.bytes(at: offset(slot) + WALFrame.headerSize, pageSize) ?? []
   }

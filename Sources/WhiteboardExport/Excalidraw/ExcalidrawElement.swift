@@ -66,13 +66,13 @@ struct ExcalidrawElement {
     return fill & 0xFF != 0
   }
 
-  /// The width at which the element's lines are shown.
+  /// The width with which the element's lines are shown.
   var lineWidth: Double {
     let width = (tree["strokeWidth"]?.number ?? 1) * (type == "freedraw" ? Excalidraw.breadth : 1)
     return min(max((width * 64).rounded() / 64, 0.25), BoardLimits.lineWidth)
   }
 
-  /// The pen pressure at each point; empty if it was not recorded.
+  /// Returns the pen pressure at each point; empty if it was not recorded.
   func pressures(count: Int) -> [UInt8] {
     guard type == "freedraw", tree["simulatePressure"]?.flag != true,
       let pressures = tree["pressures"]?.numbers, pressures.count == count
@@ -80,9 +80,9 @@ struct ExcalidrawElement {
     return pressures.map { UInt8(min(max(($0 * 255).rounded(), 0), 255)) }
   }
 
-  /// Returns a point after the rotation of the element around its center.
+  /// Returns a point, rotated with the element around its center.
   ///
-  /// Arrowheads do not move the center.
+  /// Arrowheads have no effect on the position of the center.
   func turned(_ place: Point, _ box: Box) -> Point {
     let middle = points.flatMap(Self.bounds)?.center ?? box.center
     let rotation = Rotation(steps: (try? FixedPoint.angleSteps(angle)) ?? 0)
@@ -95,7 +95,7 @@ struct ExcalidrawElement {
 
   // MARK: - Lines
 
-  /// Returns the outline of the element before its rotation, as one line; nil if it has none.
+  /// Returns the outline of the element before its rotation, as one line; nil if the element has no outline.
   func outline(_ box: Box) -> [Point]? {
     let (corner, size, center) = (box.corner, box.size, box.center)
     let (right, bottom) = (corner.x + size.width, corner.y + size.height)

@@ -3,9 +3,8 @@ import WhiteboardRendering
 
 /// A board as an Excalidraw drawing, in version 2 of its file format.
 ///
-/// Strokes are freehand lines, words are text, and photos are images with their files. Excalidraw
-/// has no erasures and no games. A partly erased stroke becomes the lines that are left of it, and
-/// a game becomes its text.
+/// Strokes are freehand lines, words are text, and photos are images with their files. Excalidraw has no erasures and
+/// no games. A partly erased stroke becomes its remaining lines, and a game becomes text.
 package enum ExcalidrawFile {
   /// Returns the Excalidraw file of a board as JSON, which ends with a line feed.
   package static func text(_ export: BoardExport) -> String {
@@ -44,7 +43,7 @@ enum Excalidraw {
   static let lineHeight = 1.2
 }
 
-/// Converts the objects of a board to Excalidraw elements.
+/// A converter of the objects of a board to Excalidraw elements.
 private struct ExcalidrawWriter {
   private(set) var elements: [String] = []
   private let picture: BoardPicture

@@ -1,13 +1,13 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// Reads an Excalidraw drawing.
+/// A reader of Excalidraw drawings.
 ///
-/// An element that cannot be read is left out with a warning; the others are kept.
+/// An element that cannot be read is left out with a warning; the other elements are imported.
 struct ExcalidrawReader {
   private var result = ImportedBoard()
   private var groups: [String: Int] = [:]
-  /// How often each warning about content that was left out occurred.
+  /// The number of times that each warning about omitted content occurred.
   private var leftOut: [String: Int] = [:]
   private let files: JSONTree?
   private let hash: ([UInt8]) -> AssetID?
@@ -107,8 +107,7 @@ struct ExcalidrawReader {
 
   private mutating func read(text element: ExcalidrawElement, _ box: ExcalidrawElement.Box) {
     let shown = element.tree["text"]?.string ?? ""
-    // Text that belongs to a shape has line breaks to fit into the shape. Other text is broken by
-    // its own box.
+    // In text that belongs to a shape, line breaks fit it into the shape. Other text is wrapped to its own box.
     let isBound = element.tree["containerId"]?.string != nil
     let original = isBound ? nil : element.tree["originalText"]?.string
     let words = original ?? shown

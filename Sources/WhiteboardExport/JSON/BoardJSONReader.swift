@@ -1,7 +1,7 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// Reads a board as JSON.
+/// A reader of boards as JSON.
 ///
 /// Errors name the path of the value that is not valid.
 struct BoardJSONReader {
@@ -119,8 +119,7 @@ struct BoardJSONReader {
     case PhotoFormat.png.name: format = .png
     default: throw fields.wrong("format", "jpeg or png")
     }
-    // A photo can have more pixels on a side than a board has units, so its size is not read as a
-    // point.
+    // A side of a photo can have more pixels than a board has units, so the size in pixels is not read as a point.
     let pixels = fields.tree["pixelSize"]?.numbers ?? []
     let bytes = try fields.number("byteCount", within: 1...Double(BoardLimits.photoBytes))
     guard pixels.count == 2, let width = Int(exactly: pixels[0]),

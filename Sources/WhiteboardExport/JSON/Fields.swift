@@ -67,7 +67,7 @@ struct Fields {
     guard let list = tree[key]?.list, list.count <= BoardLimits.pointsPerStroke else {
       throw wrong(key, "a list of at most \(BoardLimits.pointsPerStroke) points")
     }
-    // The offsets in a stroke can be as long as a board is wide.
+    // An offset in a stroke can be as large as the width of a board.
     let limit = BoardLimits.coordinate * 2
     let points = list.compactMap { offset -> Point? in
       guard let pair = offset.numbers, pair.count == 2, pair.allSatisfy({ abs($0) <= limit })
@@ -87,7 +87,9 @@ struct Fields {
     return pressures
   }
 
-  /// Returns the parts of a stroke with `count` points, each given as [from,to] in points.
+  /// Returns the spans of a stroke with `count` points.
+  ///
+  /// The value is a list of `[from,to]`, where both numbers are positions along the stroke, counted in points.
   func spans(_ key: String, count: Int) throws(ImportError) -> StrokeSpans {
     guard let value = tree[key] else { return StrokeSpans() }
     let end = Double(max(1, (count - 1) * StrokeSpans.steps))

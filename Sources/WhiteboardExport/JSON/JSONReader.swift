@@ -1,7 +1,7 @@
-/// Reads JSON (RFC 8259) from untrusted sources.
+/// A reader of JSON (RFC 8259) from untrusted sources.
 ///
-/// Depth and number of values are limited, so that time and memory are limited too. Input that
-/// exceeds the limits, or is not JSON, causes an error and never a trap.
+/// The depth and the number of values are limited, so that time and memory are limited too. Input that exceeds the
+/// limits, or is not JSON, causes an error and never a trap.
 package struct JSONReader {
   /// The greatest depth of nested lists and objects.
   package static let depthLimit = 64
@@ -201,7 +201,9 @@ package struct JSONReader {
     }
   }
 
-  /// Consumes `byte` if it is next, after skipping blanks; returns whether it was.
+  /// Skips whitespace, and consumes `byte` if it is next.
+  ///
+  /// - Returns: Whether `byte` was next.
   private mutating func take(_ byte: UInt8) -> Bool {
     skipBlanks()
     return take(only: byte)

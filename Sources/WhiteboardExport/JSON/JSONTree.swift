@@ -7,7 +7,7 @@ package indirect enum JSONTree: Hashable, Sendable {
   case string(String)
   /// A list that contains only numbers, such as a point.
   case numbers([Double])
-  /// A list that is empty, or contains other values than numbers.
+  /// A list that is empty, or contains values that are not numbers.
   case list([JSONTree])
   /// An object; if a key occurs twice, the last value counts.
   case object([String: JSONTree])
@@ -38,7 +38,7 @@ package indirect enum JSONTree: Hashable, Sendable {
     return flag
   }
 
-  /// The numbers of a list; nil if the value is not a list, or contains other values.
+  /// The numbers of a list; nil if the value is not a list, or contains values that are not numbers.
   package var numbers: [Double]? {
     switch self {
     case .numbers(let numbers): numbers
@@ -62,7 +62,7 @@ package indirect enum JSONTree: Hashable, Sendable {
     return members
   }
 
-  /// The strings of a list; nil if the value is not a list, or contains other values.
+  /// The strings of a list; nil if the value is not a list, or contains values that are not strings.
   package var strings: [String]? {
     guard let list else { return nil }
     let strings = list.compactMap(\.string)

@@ -3,8 +3,7 @@ import WhiteboardRendering
 
 /// A page as SVG: words stay text, strokes are paths, and photos are embedded files.
 ///
-/// The text depends only on the picture. Text from other members is escaped, and the page loads
-/// nothing from elsewhere.
+/// The text depends only on the picture. Text from other members is escaped, and the page loads no external files.
 package struct SVGPage {
   private let picture: BoardPicture
   private var text = ""
@@ -61,7 +60,9 @@ package struct SVGPage {
 
   // MARK: - Positions and colors
 
-  /// Returns the transform of an object's own coordinates, whose origin is its center.
+  /// Returns the transform from an object's own coordinates to the page.
+  ///
+  /// The origin of the object's own coordinates is its center.
   private static func transform(_ snapshot: ObjectSnapshot) -> String {
     let center = snapshot.centerPosition
     var steps = [
@@ -104,8 +105,8 @@ package struct SVGPage {
 
   /// Draws a photo.
   ///
-  /// A photo that lies sideways is rotated by the page, because only some readers apply the
-  /// orientation in its file.
+  /// If the file has an orientation, the page itself rotates the photo, because only some viewers apply the orientation
+  /// in a file.
   private mutating func draw(_ photo: PagePhoto) {
     var place = Self.box(photo.box)
     if photo.orientation != .upright {

@@ -2,7 +2,7 @@ import Whiteboard
 
 /// Text and colors in the form that XML needs.
 package enum XML {
-  /// Returns text from other members as XML, without control characters, invisible characters
+  /// Returns text from other members escaped for XML, without control characters, invisible characters
   /// (``InvisibleText``), and characters that XML does not allow.
   package static func escaped(_ text: String) -> String {
     var result = ""

@@ -3,9 +3,9 @@ import WhiteboardRendering
 
 /// The photos that a terminal shows as pixels, and the bytes that change them.
 ///
-/// Photos are drawn below text, so the cells over a visible photo must be blank. The layer returns
-/// the bytes, and the caller writes them. Keep the screen's last row free of sixels, since a
-/// terminal scrolls if they reach below that row.
+/// Photos are drawn below text, so the cells over a visible photo must be blank. The layer returns the bytes, and the
+/// caller writes them. Do not place sixels in the last row of the screen, since a terminal scrolls if they reach below
+/// that row.
 package struct GraphicsLayer: Sendable {
   /// The bytes to write, and the contents of the terminal's cells after that.
   package struct Update: Hashable, Sendable {
@@ -28,13 +28,11 @@ package struct GraphicsLayer: Sendable {
 
   /// The number of photos out of view that the terminal keeps.
   static let keptImages = 16
-  /// The greatest size in pixels at which a photo is sent as sixels; larger photos are shown by
-  /// cells.
+  /// The greatest size in pixels at which a photo is sent as sixels; larger photos are drawn in cells.
   static let sixelPixels = 1_500_000
   /// The z-index of the lowest photo.
   ///
-  /// All photos are below -1,073,741,824, and are therefore also under cells with a background
-  /// color.
+  /// All z-indexes are below -1,073,741,824, so that photos are also under cells with a background color.
   private static let lowestLayer = -1_073_751_824
   /// The z-index of the highest photo.
   private static let highestLayer = -1_073_741_825
@@ -52,7 +50,7 @@ package struct GraphicsLayer: Sendable {
     var lastShown: Int
   }
 
-  /// The version of a photo, which changes with its resolution.
+  /// The version of a photo, which changes if its resolution changes.
   private struct Version: Hashable, Sendable {
     let width: Int
     let height: Int
@@ -80,14 +78,18 @@ package struct GraphicsLayer: Sendable {
     self.cellHeight = min(max(cellHeight, 1), 256)
   }
 
-  /// Returns the size in pixels at which a photo is shown, for creating its ``TerminalPhoto``.
+  /// Returns the size in pixels at which a photo is shown.
+  ///
+  /// Its ``TerminalPhoto`` must be created for this size.
   package func pixels(of placement: GraphicsPlacement) -> (width: Int, height: Int) {
     (
       min(placement.box.width, 1 << 15) * cellWidth, min(placement.box.height, 1 << 15) * cellHeight
     )
   }
 
-  /// Whether a photo can be shown as pixels; otherwise it must be shown by cells.
+  /// Returns whether a photo can be shown as pixels.
+  ///
+  /// Otherwise it must be drawn in cells.
   package func canShow(_ placement: GraphicsPlacement, _ photo: TerminalPhoto?) -> Bool {
     guard let photo else { return false }
     switch graphics {
@@ -98,15 +100,15 @@ package struct GraphicsLayer: Sendable {
     }
   }
 
-  /// Shows the given photos, from back to front, and no others.
+  /// Shows only the given photos, from back to front.
   ///
   /// - Parameters:
-  ///   - placements: The positions; those for which ``canShow(_:_:)`` is false are left out.
-  ///   - photo: Returns the photo as it is now available. If its size has changed, it is sent
+  ///   - placements: The positions. Photos for which ``canShow(_:_:)`` is false are left out.
+  ///   - photo: A function that returns the current version of a photo. If its size has changed, the photo is sent
   ///     again.
-  ///   - repainted: Cells that were written since the last update, or will be in this frame. Sixels
-  ///     under them are sent again. It has no effect with kitty.
-  /// - Returns: The changes, which can be empty.
+  ///   - repainted: The cells that were written since the last update, or will be written in this frame. Sixels under
+  ///     these cells are sent again. With kitty, this has no effect.
+  /// - Returns: The changes; empty if nothing changed.
   package mutating func update(
     to placements: [GraphicsPlacement],
     photo: (AssetID) -> TerminalPhoto?,
@@ -122,7 +124,7 @@ package struct GraphicsLayer: Sendable {
     }
   }
 
-  /// Forgets all photos, since the terminal was cleared or replaced.
+  /// Forgets all photos, because the terminal was cleared or replaced.
   package mutating func reset() {
     (images, shown) = ([:], [:])
     (imageCount, placementCount) = (0, 0)
@@ -173,8 +175,9 @@ package struct GraphicsLayer: Sendable {
     return placementCount
   }
 
-  /// Returns the number of a photo, and sends the photo if the terminal does not have it in this
-  /// size.
+  /// Returns the number of a photo.
+  ///
+  /// If the terminal does not have the photo in this size, sends it first.
   private mutating func image(
     _ asset: AssetID,
     _ photo: TerminalPhoto,
@@ -187,14 +190,16 @@ package struct GraphicsLayer: Sendable {
     }
     let number = images[asset]?.number ?? imageCount + 1
     imageCount = max(imageCount, number)
-    // Sending a photo again under its number removes it from all its positions.
+    // If a photo is sent again under its number, the terminal removes it from all its positions.
     for (id, old) in shown where old.placement.asset == asset { shown[id] = nil }
     bytes += KittyCommands.transmit(photo, as: number)
     images[asset] = Image(number: number, photo: Version(photo), lastShown: updates)
     return number
   }
 
-  /// Returns the z-index of each object; it is unchanged if the existing ones are in order.
+  /// Returns the z-index of each object.
+  ///
+  /// If the current z-indexes are already in order, they do not change.
   private func layers(of objects: [ObjectID]) -> [Int] {
     var last = Self.lowestLayer
     let layers = objects.map { id in
@@ -254,8 +259,9 @@ package struct GraphicsLayer: Sendable {
     return update
   }
 
-  /// Returns the parts of a photo that must be drawn again; if they are many, returns one that
-  /// covers all.
+  /// Returns the parts of a photo that must be drawn again.
+  ///
+  /// If there are many parts, returns one part that covers all of them.
   private static func parts(of visible: CellArea, _ dirty: [CellArea]) -> [CellArea] {
     let parts = dirty.map { $0.clamped(to: visible) }.filter { !$0.isEmpty }
     guard parts.count > 4 else { return parts }
@@ -264,8 +270,8 @@ package struct GraphicsLayer: Sendable {
 
   /// Draws a part of a photo in some cells.
   ///
-  /// Sixels come in rows of six pixels. They extend into the next row of cells if the photo does,
-  /// and leave up to five pixels of the photo's last row blank.
+  /// Sixels come in rows of six pixels. If the photo continues in the next row of cells, the sixels extend into that
+  /// row. In the last row of the photo, up to five pixels stay blank.
   /// - Returns: The cells that were drawn; nil if no sixels could be encoded.
   private func draw(
     _ placement: GraphicsPlacement,
@@ -300,13 +306,13 @@ package struct GraphicsLayer: Sendable {
   }
 }
 
-/// The position of a photo shown by pixels, in cells of the screen.
+/// The position of a photo that is shown as pixels, in cells of the screen.
 package struct GraphicsPlacement: Hashable, Sendable {
   /// The board object of the photo.
   package let object: ObjectID
   /// The id of the photo's file.
   package let asset: AssetID
-  /// The cells that the whole photo fills, in view or not.
+  /// The cells that the whole photo fills, including those out of view.
   package let box: CellArea
   /// The cells of the photo that are in view.
   package let visible: CellArea
@@ -323,7 +329,7 @@ package struct GraphicsPlacement: Hashable, Sendable {
 
   /// Creates the position of an object; nil if it is not a photo, is rotated, or is not in view.
   ///
-  /// Terminals show pictures only upright, so a rotated photo is shown by cells.
+  /// Terminals show pictures only upright, so a rotated photo is drawn in cells.
   ///
   /// - Parameters:
   ///   - snapshot: The object.

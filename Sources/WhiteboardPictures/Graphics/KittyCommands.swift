@@ -23,7 +23,7 @@ package enum KittyCommands {
     return bytes
   }
 
-  /// Returns the command that shows part of a photo in some cells, or moves it there.
+  /// Returns the command that shows a part of a photo in some cells, or moves it to these cells.
   ///
   /// The cursor stays at the first of these cells.
   static func place(
@@ -40,12 +40,14 @@ package enum KittyCommands {
       + Array("\u{1B}_G\(keys)\u{1B}\\".utf8)
   }
 
-  /// Returns the command that removes one placement of a photo, which can be shown again.
+  /// Returns the command that removes one placement of a photo.
+  ///
+  /// The terminal keeps the photo, so it can be shown again.
   static func remove(_ image: Int, _ placement: Int) -> [UInt8] {
     Array("\u{1B}_Ga=d,d=i,i=\(image),p=\(placement),q=2\u{1B}\\".utf8)
   }
 
-  /// Returns the command that removes a photo from everywhere and deletes its data.
+  /// Returns the command that removes all placements of a photo and deletes its data.
   static func forget(_ image: Int) -> [UInt8] {
     Array("\u{1B}_Ga=d,d=I,i=\(image),q=2\u{1B}\\".utf8)
   }

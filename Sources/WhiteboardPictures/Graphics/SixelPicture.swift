@@ -2,9 +2,9 @@ import CChafa
 import Glibc
 import WhiteboardRendering
 
-/// Encodes pictures as sixels.
+/// A namespace for encoding pictures as sixels.
 enum SixelPicture {
-  /// The size in bytes above which a picture is sent in only sixteen colors.
+  /// The size in bytes above which a picture is encoded again with only sixteen colors.
   static let byteBudget = 512 << 10
 
   /// Encodes a part of a photo, scaled to a size in screen pixels; nil if there is not enough
@@ -18,7 +18,7 @@ enum SixelPicture {
     down: Int
   ) -> [UInt8]? {
     guard across > 0, down >= 6 else { return nil }
-    // Without opacity, the library would treat all pixels as transparent.
+    // Set the opacity. Without it, the library would treat all pixels as transparent.
     var pixels: [UInt32] = []
     pixels.reserveCapacity(part.width * part.height)
     for row in part.y..<part.y + part.height {

@@ -11,17 +11,19 @@ package enum TerminalGraphics: Hashable, Sendable, CaseIterable {
 
 /// A photo in the form in which it is sent to a terminal.
 ///
-/// Creating a value decodes and encodes the photo, which takes long. Create it outside the main
-/// loop, once for each photo and size.
+/// Creating a value is slow, because it decodes and encodes the photo. Create it outside the main loop, and only once
+/// for each photo and size.
 package struct TerminalPhoto: Hashable, Sendable {
   /// The pixels of the photo.
   package let pixels: PhotoPixels
   /// The photo as a PNG in base64, for kitty; it has half as many bytes as deflated pixels.
   ///
-  /// Empty for sixels.
+  /// It is empty for sixels.
   let png: [UInt8]
 
-  /// The greatest number of pixels that is worth sending to a terminal.
+  /// The greatest number of pixels of a photo that is sent to a terminal.
+  ///
+  /// A larger photo is reduced first.
   package static let pixelLimit = 1_000_000
 
   /// Creates the data to send to a terminal from decoded pixels.
@@ -31,7 +33,7 @@ package struct TerminalPhoto: Hashable, Sendable {
     png = graphics == .kitty ? Array(Base64.encode(try PNGFile.encode(self.pixels)).utf8) : []
   }
 
-  /// Decodes a file, and creates the data to send, in as many pixels as fit.
+  /// Decodes a file, and creates the data to send with as many pixels as fit into a size.
   ///
   /// - Parameters:
   ///   - bytes: The bytes of the file.

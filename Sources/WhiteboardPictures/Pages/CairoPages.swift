@@ -1,7 +1,9 @@
 import WhiteboardExport
 import WhiteboardRendering
 
-/// Writes a board as `.png` and `.pdf`, with libraries that not every program needs.
+/// A writer of boards as `.png` and `.pdf`.
+///
+/// It needs libraries that not every program has.
 package struct CairoPages: PageWriter {
   /// Creates a writer for PNG and PDF pages.
   package init() {}

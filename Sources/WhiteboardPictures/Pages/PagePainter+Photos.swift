@@ -28,7 +28,7 @@ extension PagePainter {
     cairo_transform(page, &matrix)
     cairo_set_source_surface(page, image.surface, 0, 0)
     guard !isPDF else { return cairo_paint(page) }
-    // Do not blend the edges of the photo with the area outside.
+    // Do not blend the edges of the photo with the area around it.
     cairo_pattern_set_extend(cairo_get_source(page), CAIRO_EXTEND_PAD)
     cairo_rectangle(page, 0, 0, across, down)
     cairo_fill(page)
@@ -97,7 +97,9 @@ extension CairoImage {
     cairo_surface_mark_dirty(surface)
   }
 
-  /// Attaches another encoding of the picture, which cairo writes to a PDF instead of the pixels.
+  /// Attaches another encoding of the picture.
+  ///
+  /// In a PDF, cairo writes this encoding instead of the pixels.
   @discardableResult
   func attach(_ bytes: [UInt8], as type: String) -> Bool {
     guard let copy = malloc(max(bytes.count, 1)) else { return false }

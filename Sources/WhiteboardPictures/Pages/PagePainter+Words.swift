@@ -17,7 +17,7 @@ extension PagePainter {
     // Center the letters vertically in the row.
     let room = BoardPicture.letter.height - extents.ascent - extents.descent
     cairo_move_to(page, words.corner.x, words.corner.y + room / 2 + extents.ascent)
-    // This call draws each letter separately, and would show a joiner as a box.
+    // `cairo_show_text` draws each letter separately, and would show a joiner as a box.
     let letters = words.text.unicodeScalars.filter { $0 != "\u{200C}" && $0 != "\u{200D}" }
     cairo_show_text(page, String(String.UnicodeScalarView(letters)))
   }

@@ -2,7 +2,7 @@ import CCairo
 import Whiteboard
 import WhiteboardRendering
 
-/// Draws a board on a page with cairo.
+/// A painter that draws a board on a page with cairo.
 struct PagePainter {
   let picture: BoardPicture
   let page: OpaquePointer
@@ -80,7 +80,9 @@ struct PagePainter {
 }
 
 extension PageColor {
-  /// Sets the color for drawing; if `isCovering`, at full opacity.
+  /// Sets the color for drawing.
+  ///
+  /// If `isCovering` is true, the color has full opacity.
   func set(on page: OpaquePointer, isCovering: Bool = false) {
     func channel(_ shift: UInt32) -> Double { Double(rgb >> shift & 0xFF) / 255 }
     cairo_set_source_rgba(page, channel(16), channel(8), channel(0), isCovering ? 1 : opacity)

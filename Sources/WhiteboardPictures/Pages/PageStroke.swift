@@ -12,7 +12,7 @@ struct PageStroke {
   /// Creates a stroke.
   ///
   /// - Parameters:
-  ///   - lines: The lines that are left of a drawing.
+  ///   - lines: The lines of a drawing without its erased parts.
   ///   - snapshot: The drawing.
   ///   - region: The part of the board that the page shows.
   ///   - scale: The number of pixels for each board unit.
@@ -34,7 +34,7 @@ struct PageStroke {
   func draw(on page: OpaquePointer, _ color: PageColor) {
     cairo_set_line_cap(page, CAIRO_LINE_CAP_ROUND)
     cairo_set_line_join(page, CAIRO_LINE_JOIN_ROUND)
-    // Lines overlap. Draw them as a group, so that this is not visible in a transparent stroke.
+    // Lines overlap. Draw them as a group, so that the overlaps are not visible in a transparent stroke.
     let isGroup = color.opacity < 1 && lines.count > 1
     if isGroup { cairo_push_group(page) }
     color.set(on: page, isCovering: isGroup)
@@ -59,7 +59,7 @@ struct PageStroke {
     for piece in line.pieces {
       if needsStart, room.holds(last) { cairo_move_to(page, last.x, last.y) }
       add(piece, from: last, on: page)
-      // A piece that ends out of range is not the start of the next one.
+      // If a piece ends out of range, the next piece cannot continue from its end.
       needsStart = !room.holds(piece.end)
       last = piece.end
     }

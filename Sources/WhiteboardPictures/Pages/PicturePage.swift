@@ -2,13 +2,12 @@ import CCairo
 import Whiteboard
 import WhiteboardRendering
 
-/// Draws pages of a board as PNG and PDF files.
+/// A namespace for drawing pages of a board as PNG and PDF files.
 ///
-/// Objects look as they do on the board. Strokes have round ends and their real width, are thinner
-/// where the pen pressure was lower, and omit erased parts. Letters are 8 by 16 board units, times
-/// the object's scale; lines break where they do on a terminal at 100 %. Photos are rotated and
-/// scaled; missing photos are gray boxes. Games look like their panels on a terminal. The part of a
-/// stroke that is not committed yet is not on the page.
+/// Objects look as they do on the board. Strokes have round ends and their real width, are thinner where the pen
+/// pressure was lower, and omit erased parts. Letters are 8 by 16 board units, times the object's scale; lines break in
+/// the same places as on a terminal at 100 % zoom. Photos are rotated and scaled; missing photos are gray boxes. Games
+/// look like their panels on a terminal. The part of a stroke that is not committed yet is not on the page.
 ///
 /// Words are drawn with cairo's simple text interface, in the system's `monospace` font. Letters
 /// that this font lacks are shown as boxes, Arabic letters are not joined, and letters larger than
@@ -25,7 +24,7 @@ package enum PicturePage {
 
   /// Returns the page as a PNG with `scale` pixels for each board unit.
   ///
-  /// Time and memory are proportional to the number of pixels. Call it off the main loop.
+  /// Time and memory are proportional to the number of pixels. Call this function off the main loop.
   package static func png(
     _ picture: BoardPicture,
     scale: Double
@@ -113,8 +112,7 @@ package enum PicturePageError: Error, Hashable, Sendable, CustomStringConvertibl
   case empty
   /// The scale is not a number above zero.
   case scale(Double)
-  /// The page would have too many pixels: its size in pixels, and the greatest scale at which it
-  /// fits.
+  /// The page would have too many pixels. The values are its size in pixels, and the greatest scale at which it fits.
   case tooLarge(width: Double, height: Double, fitting: Double)
   /// There is not enough memory for the page.
   case outOfMemory

@@ -3,7 +3,7 @@ import CWebP
 import Whiteboard
 import WhiteboardRendering
 
-/// Converts picture files to the formats that a board accepts: JPEG and PNG (BRD-16).
+/// A namespace for converting picture files to the formats that a board accepts: JPEG and PNG (BRD-16).
 package enum BoardPhoto {
   /// The quality of a JPEG converted from a WebP, from 0 to 100.
   private static let quality: Int32 = 90
@@ -13,8 +13,7 @@ package enum BoardPhoto {
   /// A JPEG or a PNG stays unchanged. A WebP becomes a PNG if it is lossless or transparent,
   /// otherwise a JPEG.
   ///
-  /// - Complexity: O(n) in the number of pixels of a WebP, in time and memory. Call it off the main
-  ///   loop.
+  /// - Complexity: O(n) in the number of pixels of a WebP, in time and memory. Call this function off the main loop.
   package static func file(of bytes: [UInt8]) throws(PictureError) -> [UInt8] {
     guard try PictureFormat(of: bytes) == .webP else {
       _ = try PhotoDecoder.header(bytes)

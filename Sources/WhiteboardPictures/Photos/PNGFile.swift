@@ -1,14 +1,16 @@
 import CCairo
 import WhiteboardRendering
 
-/// Encodes pixels as PNG files.
+/// A namespace for encoding pixels as PNG files.
 enum PNGFile {
   /// Returns the PNG file of a photo.
   static func encode(_ photo: PhotoPixels) throws(PictureError) -> [UInt8] {
     try encode(photo.pixels, width: photo.width, height: photo.height, hasOpacity: false)
   }
 
-  /// Returns the PNG file of some pixels; if `hasOpacity`, their colors must be premultiplied.
+  /// Returns the PNG file of some pixels.
+  ///
+  /// If `hasOpacity` is true, the colors must be premultiplied.
   static func encode(
     _ pixels: [UInt32],
     width: Int,
@@ -35,9 +37,9 @@ enum PNGFile {
   }
 }
 
-/// Collects the bytes that cairo writes.
+/// A sink that collects the bytes that cairo writes.
 ///
-/// Keep it alive as long as cairo can write to it, since cairo does not retain it.
+/// Keep the object alive as long as cairo can write to it, since cairo does not retain it.
 final class ByteSink {
   /// The bytes that cairo has written so far.
   private(set) var bytes: [UInt8] = []
@@ -45,7 +47,7 @@ final class ByteSink {
   /// The closure argument that cairo passes to ``write``.
   var closure: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
-  /// Appends bytes from cairo to the sink that `closure` points to.
+  /// A callback for cairo that appends bytes to the sink to which `closure` points.
   static let write:
     @convention(c) (
       UnsafeMutableRawPointer?, UnsafePointer<UInt8>?, UInt32

@@ -30,7 +30,7 @@ extension PhotoDecoder {
     let count = size.width * size.height
     var failed = false
     var pixels = [UInt32](unsafeUninitializedCapacity: count) { buffer, filled in
-      // Parts that are missing because of damage are gray.
+      // Parts of the picture that are missing because of damage become gray.
       buffer.initialize(repeating: 0x80_8080)
       filled = count
       failed =

@@ -71,7 +71,7 @@ final class CairoImage {
     self.init(owned: surface)
     let status = cairo_surface_status(surface)
     if status == CAIRO_STATUS_NO_MEMORY {
-      // The library also reports damage with this status.
+      // The library uses this status both for damaged data and if there is not enough memory.
       throw .undecodable("its data is damaged, or there is not enough memory for it")
     }
     guard status == CAIRO_STATUS_SUCCESS else {
@@ -87,8 +87,8 @@ final class CairoImage {
 
   deinit { cairo_surface_destroy(surface) }
 
-  /// Returns the pixels of the picture at a smaller size, premultiplied if it has opacity; nil if
-  /// this fails.
+  /// Returns the pixels of the picture at a smaller size, with premultiplied colors if it has opacity; nil if the
+  /// pixels cannot be read.
   func averaged(to size: (width: Int, height: Int)) -> [UInt32]? {
     guard let data = cairo_image_surface_get_data(surface) else { return nil }
     let stride = Int(cairo_image_surface_get_stride(surface)) / 4

@@ -1,13 +1,12 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// Decodes photo files to pixels: JPEG, PNG and WebP.
+/// A namespace for decoding photo files to pixels: JPEG, PNG and WebP.
 ///
-/// Any bytes result in pixels or a ``PictureError``. Nothing larger than `BoardLimits.photoBytes`
-/// and `BoardLimits.photoPixels` is decoded. A JPEG is decoded at the smallest eighth of its size
-/// that is large enough, so a small picture of a large photo needs little memory. However, a
-/// progressive JPEG takes up to six bytes for each pixel of the photo. A PNG and a lossless WebP
-/// take four.
+/// For any input, the result is pixels or a ``PictureError``. Nothing larger than `BoardLimits.photoBytes` and
+/// `BoardLimits.photoPixels` is decoded. A JPEG is decoded at the smallest multiple of an eighth of its size that is
+/// large enough, so a small picture of a large photo needs little memory. However, a progressive JPEG takes up to six
+/// bytes for each pixel of the photo. A PNG and a lossless WebP take four bytes for each pixel.
 package enum PhotoDecoder {
   /// Returns the photo upright, in as many pixels as fit into a limit.
   ///
@@ -16,9 +15,9 @@ package enum PhotoDecoder {
   ///   - width: The greatest number of pixels across.
   ///   - height: The greatest number of pixels down.
   ///   - paper: The color under transparent parts, `0xRRGGBB`.
-  /// - Returns: The pixels; never more than the photo has.
+  /// - Returns: The pixels; never more than those of the photo.
   /// - Throws: ``PictureError`` if the file cannot be decoded.
-  /// - Complexity: O(n) in the number of pixels of the photo. Call it off the main loop.
+  /// - Complexity: O(n) in the number of pixels of the photo. Call this function off the main loop.
   package static func pixels(
     of bytes: [UInt8],
     within width: Int,

@@ -35,7 +35,9 @@ package struct CellStyle: Hashable, Sendable {
   /// The other attributes.
   package var attributes: Attributes
 
-  /// Creates a style; by default, the terminal's default style.
+  /// Creates a style.
+  ///
+  /// Without arguments, it is the terminal's default style.
   package init(
     _ foreground: CellColor = .terminal,
     on background: CellColor = .terminal,
@@ -63,8 +65,7 @@ package struct Cell: Hashable, Sendable {
   }
 }
 
-/// The glyph of a cell: a code point, a cluster of a ``Screen``, or the right half of a wide
-/// character.
+/// The glyph of a cell: a code point, a cluster of code points in a ``Screen``, or the right half of a wide character.
 package struct Glyph: Hashable, Sendable {
   let bits: UInt32
 
@@ -75,10 +76,10 @@ package struct Glyph: Hashable, Sendable {
   /// Creates the glyph of one code point, which must be printable and one column wide.
   init(_ scalar: Unicode.Scalar) { bits = scalar.value }
 
-  /// Creates the glyph for an entry of the screen's cluster table.
+  /// Creates the glyph for an entry in the screen's table of clusters.
   init(cluster index: Int) { bits = Self.cluster | UInt32(truncatingIfNeeded: index) }
 
-  /// The index in the screen's cluster table; nil if the glyph is not a cluster.
+  /// The index in the screen's table of clusters; nil if the glyph is not a cluster.
   var clusterIndex: Int? { bits & Self.cluster == 0 ? nil : Int(bits & ~Self.cluster) }
 
   /// The glyph of an empty cell, a space.

@@ -1,9 +1,9 @@
 /// The width of characters in terminal columns.
 ///
-/// Terminals disagree about rare characters. The writer therefore positions the cursor again after
-/// them, so that an error does not spread.
+/// Terminals disagree about the width of rare characters. Therefore the writer positions the cursor again after such a
+/// character.
 package enum CharacterWidth {
-  /// Returns the columns of a character: 0 if it only modifies its neighbors, otherwise 1 or 2.
+  /// Returns the number of columns of a character: 0 if it only modifies its neighbors, otherwise 1 or 2.
   package static func columns(_ character: Character) -> Int {
     guard let first = character.unicodeScalars.first else { return 0 }
     if first.value < 0x300, character.unicodeScalars.dropFirst().isEmpty {
@@ -44,8 +44,7 @@ package enum CharacterWidth {
     return low < wide.count && wide[low].contains(value)
   }
 
-  /// The code points with East Asian Width W or F in Unicode 14, and all ideographic planes (UAX
-  /// #11).
+  /// The code points with East Asian Width W or F in Unicode 14, and all planes for ideographs (UAX #11).
   private static let wide: [ClosedRange<UInt32>] = [
     0x1100...0x115F, 0x231A...0x231B, 0x2329...0x232A, 0x23E9...0x23EC, 0x23F0...0x23F0,
     0x23F3...0x23F3, 0x25FD...0x25FE, 0x2614...0x2615, 0x2648...0x2653, 0x267F...0x267F,

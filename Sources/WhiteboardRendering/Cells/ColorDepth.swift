@@ -10,7 +10,7 @@ package enum ColorDepth: String, Hashable, Sendable, CaseIterable {
   case full = "24bit"
 }
 
-/// Finds the palette color that looks most like a given color.
+/// A namespace for finding the palette color that looks most like a given color.
 enum PaletteColor {
   /// Returns the index in the 256-color palette: in its color cube or its gray ramp.
   ///

@@ -1,5 +1,4 @@
-/// A color in the Oklab space (Björn Ottosson 2020), where equal distances look about equally
-/// large.
+/// A color in the Oklab space (Björn Ottosson 2020), in which equal distances look about equally large.
 struct PerceivedColor: Hashable, Sendable {
   /// The lightness, from 0 (black) to 1 (white).
   let lightness: Double
@@ -41,7 +40,7 @@ struct PerceivedColor: Hashable, Sendable {
     let share = Double(value) / 255
     guard share > 0.04045 else { return share / 12.92 }
     let base = (share + 0.055) / 1.055
-    // Compute base^2.4 as base² times the fifth root of base², which Newton's method finds.
+    // Compute base^2.4 as base² times the fifth root of base². Newton's method finds the root.
     var root = 1.0
     for _ in 0..<60 {
       let fourth = root * root * root * root

@@ -1,6 +1,6 @@
 /// A rectangle of cells, which is the content of a terminal.
 ///
-/// Any text may be written to it. The terminal never interprets the text, because a character that
+/// Any text may be written to the screen. The terminal never interprets the text as commands, because a character that
 /// is not printable becomes `�`.
 package struct Screen: Hashable, Sendable {
   /// The number of columns.
@@ -13,7 +13,9 @@ package struct Screen: Hashable, Sendable {
   private(set) var clusters: [String] = []
   private var clusterIndices: [String: Int] = [:]
 
-  /// The maximum number of different characters with more than one code point; others become `�`.
+  /// The maximum number of different characters with more than one code point.
+  ///
+  /// Further such characters become `�`.
   private static let clusterLimit = 1 << 16
 
   /// Creates a screen of this size, filled with one cell.
@@ -26,7 +28,7 @@ package struct Screen: Hashable, Sendable {
   /// The area of the whole screen.
   package var area: CellArea { CellArea(x: 0, y: 0, width: width, height: height) }
 
-  /// The cell at a position.
+  /// Accesses the cell at a position.
   package subscript(x: Int, y: Int) -> Cell {
     get { cells[y * width + x] }
     set { cells[y * width + x] = newValue }
@@ -52,8 +54,7 @@ package struct Screen: Hashable, Sendable {
   /// All rows as text.
   package var lines: [String] { (0..<height).map(line) }
 
-  /// Returns the smallest area in which another screen differs within `area`; nil if they are
-  /// equal.
+  /// Returns the smallest area that contains all differences from another screen within `area`; nil if there are none.
   package func change(to other: Screen, in area: CellArea) -> CellArea? {
     let area = area.clamped(to: other.area)
     guard width == other.width, height == other.height else { return area }
@@ -161,7 +162,7 @@ package struct Screen: Hashable, Sendable {
     }
   }
 
-  /// Copies the cluster table of the screen that the cells of this screen come from.
+  /// Copies the table of clusters from another screen, because the cells of this screen come from there.
   mutating func takeClusters(of other: Screen) {
     clusters = other.clusters
     clusterIndices = other.clusterIndices

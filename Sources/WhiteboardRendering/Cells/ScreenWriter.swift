@@ -1,6 +1,6 @@
-/// Computes the bytes that change what a terminal shows from one screen to another.
+/// A writer of the bytes that change a terminal from showing one screen to showing another.
 ///
-/// The result depends only on the two screens and the color depth; the writer has no other state.
+/// The result depends only on the two screens and the color depth. The writer has no other state.
 package struct ScreenWriter: Sendable {
   /// The colors of the terminal.
   package let depth: ColorDepth
@@ -15,9 +15,8 @@ package struct ScreenWriter: Sendable {
   /// The cursor stays after the last change, and the style is reset at the end.
   ///
   /// - Parameters:
-  ///   - old: The current contents. If they are nil or have another size, the whole screen is
-  ///     written.
-  ///   - new: The wanted contents.
+  ///   - old: The current contents. If it is nil or has another size, the whole screen is written.
+  ///   - new: The desired contents.
   /// - Returns: The bytes; empty if nothing changed.
   package func bytes(from old: Screen?, to new: Screen) -> [UInt8] {
     let old = old.flatMap { $0.width == new.width && $0.height == new.height ? $0 : nil }
@@ -49,9 +48,9 @@ package struct ScreenWriter: Sendable {
   /// Moving the cursor needs fewer bytes than setting a color. Styles with fewer attributes come
   /// first, because adding an attribute needs fewer bytes than removing one.
   ///
-  /// - Returns: The runs, split and sorted by style. Nil if there are too many, or if terminals
-  ///   disagree about the cursor position after a glyph: cells that it may overwrite must be
-  ///   written later.
+  /// - Returns: The runs, split and sorted by style; nil if they must be written in screen order. This is the case if
+  ///   there are too many, or if terminals disagree about the cursor position after a glyph. The cells that such a
+  ///   glyph may overwrite must be written after it.
   private func sortedByStyle(_ runs: [Run], _ screen: Screen) -> [Run]? {
     guard runs.count <= Self.sortLimit else { return nil }
     var groups: [(style: CellStyle, runs: [Run])] = []
@@ -81,7 +80,9 @@ package struct ScreenWriter: Sendable {
     return indices.flatMap { groups[$0].runs }
   }
 
-  /// The minimum number of unchanged cells to skip; fewer are written again.
+  /// The minimum number of unchanged cells that are skipped.
+  ///
+  /// Fewer unchanged cells are written again.
   private static let gap = 4
 
   private func row(_ y: Int, _ old: Screen?, _ new: Screen, _ runs: inout [Run]) {

@@ -1,12 +1,12 @@
 import Whiteboard
 
-/// Makes text of other members safe to show on a terminal or to include in a message.
+/// A namespace for making text of other members safe to show on a terminal or to include in a message.
 ///
-/// The result cannot move the cursor, change colors, or reorder or hide other text. Controls,
-/// format characters, line and paragraph separators, and private and unassigned code points become
-/// escapes. The number of marks on one character is limited.
+/// The result cannot move the cursor, change colors, or reorder or hide other text. Controls, format characters, line
+/// and paragraph separators, and private and unassigned code points become escapes. The number of combining marks on
+/// one character is limited.
 package enum TerminalText {
-  /// The maximum number of marks on one base character.
+  /// The maximum number of combining marks on one base character.
   private static let maximumMarks = 4
 
   /// Returns the text with unsafe characters escaped, truncated after `limit` code points.

@@ -1,4 +1,4 @@
-/// Fits text into columns.
+/// A namespace for fitting text into columns.
 package enum TextLines {
   /// Breaks a text into lines of at most `columns` columns, at spaces if possible.
   ///

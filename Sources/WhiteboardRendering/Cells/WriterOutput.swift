@@ -6,7 +6,7 @@ struct WriterOutput {
   /// The position of the cursor; nil if it is unknown.
   private var cursor: (x: Int, y: Int)?
   private var trust = Trust.sure
-  /// The current style, as requested.
+  /// The current style, as the caller requested it.
   ///
   /// `told` is the same style as sent to the terminal: if the terminal has a palette, its colors
   /// are palette indices.
@@ -153,8 +153,7 @@ struct WriterOutput {
       return
     }
     if !ended.isEmpty {
-      // If a color stays, end single attributes: after a reset, the color would have to be sent
-      // again.
+      // If a color stays, end the attributes one by one. After a reset, the color would have to be sent again.
       let isKept =
         (wanted.foreground == told.foreground && told.foreground != .terminal)
         || (wanted.background == told.background && told.background != .terminal)

@@ -10,7 +10,7 @@ package struct BoardPicture: Sendable {
   package var background: UInt32?
   /// The display names of members, for games.
   package var names: [MemberID: String]
-  /// Returns the original file of a photo; nil if the photo is not available.
+  /// A function that returns the original file of a photo; nil if the photo is not available.
   package var photo: @Sendable (AssetID) -> [UInt8]?
 
   /// Creates the content of a page; `items` are in order from back to front.
@@ -30,7 +30,7 @@ package struct BoardPicture: Sendable {
 
   /// Returns the region that contains all objects and a margin in board units.
   ///
-  /// It is nil if there are no objects.
+  /// Returns nil if there are no objects.
   package static func region(around items: [BoardCanvas.Item], margin: Double = 20) -> Rectangle? {
     let whole = items.reduce(Rectangle?.none) { whole, item in
       whole?.union(item.pageBounds) ?? item.pageBounds

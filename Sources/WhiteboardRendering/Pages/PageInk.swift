@@ -30,8 +30,8 @@ package struct PageInk: Hashable, Sendable {
 
   /// Returns the color of an object on the page.
   ///
-  /// Colors with too little contrast to the background become ``plain``. So does black, which
-  /// terminals also show in their default text color.
+  /// Colors with too little contrast to the background become ``plain``. Black becomes ``plain`` too, because terminals
+  /// also show it in their default text color.
   ///
   /// - Parameter rgba: The color of the object, `0xRRGGBBAA`, or nil if it has none.
   /// - Returns: The color to draw with.

@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// The appearance of an object on a page, used for every page format so that all show the same.
+/// The appearance of an object on a page, used for every page format, so that all formats show the same.
 package struct PageObject: Hashable, Sendable {
   /// The object, whose center, scale and angle determine where the marks are on the page.
   package let snapshot: ObjectSnapshot
@@ -105,9 +105,10 @@ package struct PageTransform: Hashable, Sendable {
 // MARK: - Objects as marks
 
 extension BoardPicture {
-  /// Returns the objects on the page, from back to front, each computed when it is requested.
+  /// Returns the objects on the page, from back to front.
   ///
-  /// Lines are at least 0.7 pixels wide; `pixelsPerUnit` is the number of pixels per board unit.
+  /// Each object is computed when it is requested. Lines are at least 0.7 pixels wide; `pixelsPerUnit` is the number of
+  /// pixels per board unit.
   package func objects(pixelsPerUnit: Double) -> some Sequence<PageObject> {
     let leastWidth = 0.7 / pixelsPerUnit
     return items.lazy.filter { $0.pageBounds.touches(region) }.map {
@@ -211,8 +212,7 @@ extension BoardPicture {
 
   /// Returns the color of a letter in a cell.
   ///
-  /// If the cell has a background color, the letter keeps its color, because the two were chosen
-  /// together.
+  /// If the cell has a background color, the letter keeps its color, because the two colors were chosen together.
   private static func color(_ style: CellStyle, _ ink: PageInk) -> PageColor {
     guard let rgb = style.foreground.rgb else {
       return PageColor(rgb: ink.plain, opacity: style.attributes.contains(.dim) ? 0.6 : 1)

@@ -13,7 +13,7 @@ extension BoardCanvas {
       let placed = order.first(where: { $0.id == id })?.label
     else { return nil }
     let lines = placed.label.lines
-    // Lines are consecutive parts of the text; only blanks between them are left out.
+    // Lines are consecutive parts of the text. Only spaces and line feeds between them are left out.
     var rest = text.unicodeScalars[...]
     var count = 0
     for (row, line) in lines.enumerated() {
@@ -25,7 +25,7 @@ extension BoardCanvas {
       let inLine = scalars - count
       if inLine <= words.count || row == lines.count - 1 {
         let before = String(String.UnicodeScalarView(words.prefix(max(0, inLine))))
-        // Trailing blanks are not shown, but a caret after them must be.
+        // Trailing spaces are not shown, but a caret after them must be at the right column.
         let blanks = max(0, inLine - words.count)
         return (
           placed.area.columns.lowerBound + CharacterWidth.columns(before) + blanks,

@@ -22,7 +22,9 @@ extension BoardCanvas {
     }
   }
 
-  /// The scale from which a text is bold; `dimScale` is the scale up to which it is dim.
+  /// The scale at and above which a text is bold.
+  ///
+  /// `dimScale` is the scale at and below which it is dim.
   private static let boldScale = 1.5
   private static let dimScale = 0.67
 

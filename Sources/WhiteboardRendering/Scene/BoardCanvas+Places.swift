@@ -61,7 +61,7 @@ extension BoardCanvas {
     return area(of: (item.snapshot.ink?.suffix(Self.reach) ?? []) + item.preview, item)
   }
 
-  /// The number of last points whose appearance may change when a point is added.
+  /// The number of points at the end of a stroke whose appearance can change when a point is added.
   ///
   /// A curve around the last point starts halfway between the previous point and the last one.
   private static let reach = 2
@@ -86,7 +86,7 @@ extension BoardCanvas {
     )
   }
 
-  /// How far the dots of a line may extend beyond its outline, in dots.
+  /// The distance by which the dots of a line may extend beyond its outline, in dots.
   private static let margin = 3.0
 
   private func widened(_ rectangle: Rectangle) -> Rectangle {

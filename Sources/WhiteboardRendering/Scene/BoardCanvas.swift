@@ -1,6 +1,8 @@
 import Whiteboard
 
-/// The visible part of a board as cells, repainted only where something changed.
+/// The visible part of a board, painted in cells.
+///
+/// Only the areas that changed are repainted.
 ///
 /// The caller passes changed objects to ``set(_:)``, and ``paint()`` updates ``screen``. The cost
 /// depends on the changes and not on the size of the board: for example, only the new part of a
@@ -10,7 +12,7 @@ package struct BoardCanvas: Sendable {
   package struct Item: Sendable {
     /// The object.
     package let snapshot: ObjectSnapshot
-    /// The game, if the object is one.
+    /// The state of the game; nil if the object is not a game.
     package var game: GameView?
     /// Points that were drawn but are not committed yet, in their original position.
     package var preview: [InkPoint] = []
@@ -43,7 +45,9 @@ package struct BoardCanvas: Sendable {
   package var paper = Paper.unknown {
     didSet { if paper != oldValue { layOut { _ in true } } }
   }
-  /// Whether the terminal has no colors; then gaps distinguish the lines.
+  /// Whether the terminal has no colors.
+  ///
+  /// Without colors, gaps distinguish the lines.
   package var isMonochrome = false {
     didSet { if isMonochrome != oldValue { layOut { _ in true } } }
   }
@@ -60,7 +64,9 @@ package struct BoardCanvas: Sendable {
   var dots: DotLayer
   /// The layer with texts, games and photos, below the lines.
   var ground: Screen
-  /// The objects from back to front, with their layout; searched for every change.
+  /// The objects from back to front, with their layout.
+  ///
+  /// Every change searches this list.
   var order: [Place] = []
   var items: [ObjectID: Item] = [:]
   var photos: [AssetID: PhotoPixels] = [:]
@@ -79,7 +85,9 @@ package struct BoardCanvas: Sendable {
     let dashes: Dashes
   }
 
-  /// The maximum number of separately painted areas; if there are more, they are merged into one.
+  /// The maximum number of areas that are painted separately.
+  ///
+  /// If there are more areas, they are merged into one.
   private static let damageLimit = 12
 
   package init(_ viewport: Viewport, dotStyle: DotStyle = .braille) {
@@ -144,8 +152,7 @@ package struct BoardCanvas: Sendable {
 
   /// Shows points of a stroke that were drawn but are not committed yet.
   ///
-  /// The points are in their original position. `start` is the index in the stroke of the first
-  /// one.
+  /// The points are in their original position. `start` is the index of the first of these points in the stroke.
   package mutating func preview(_ points: [InkPoint], from start: Int, of id: ObjectID) {
     guard var item = items[id], let ink = item.snapshot.ink, start <= ink.count + item.preview.count
     else { return }
@@ -227,7 +234,7 @@ package struct BoardCanvas: Sendable {
     }
   }
 
-  /// Returns the index of an object in the order, or the index at which to insert it.
+  /// Returns the index of an object in ``order``, or the index at which to insert it.
   private func index(of id: ObjectID) -> Int {
     var (low, high) = (0, order.count)
     while low < high {

@@ -1,4 +1,6 @@
-/// Reduces pictures: each pixel of the result is the average of the pixels that it replaces.
+/// A filter that reduces pictures.
+///
+/// Each pixel of the result is the average of the pixels that it replaces.
 package enum BoxFilter {
   /// Returns the picture scaled to `across` by `down` pixels.
   ///

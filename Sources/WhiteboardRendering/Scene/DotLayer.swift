@@ -72,7 +72,7 @@ struct DotLayer: Sendable {
     for place in 0..<8 {
       let dot = self.dot(x, y, place)
       guard dot != 0, dot != best else { continue }
-      // A color that occurs again has the same count, so it never replaces itself.
+      // If a color occurs again, its count is the same, so it does not replace the best color.
       let count = (0..<8).count { self.dot(x, y, $0) == dot }
       if count > most { (best, most) = (dot, count) }
     }

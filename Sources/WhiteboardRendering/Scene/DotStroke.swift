@@ -1,7 +1,7 @@
 /// A pen that moves over dots and draws a stroke.
 ///
-/// The dots of a line are the same whichever part of the line is drawn, so a repainted area matches
-/// its surroundings.
+/// A line always has the same dots, even if only a part of it is drawn. Therefore a repainted area matches its
+/// surroundings.
 struct DotStroke {
   private let pen: DotPen
   private let width: Int
@@ -25,7 +25,7 @@ struct DotStroke {
     nib = Nib(breadth: pen.breadths[0])
   }
 
-  /// The minimum length in dots of segments that a curve may join.
+  /// The minimum length of the segments that a curve can join, in dots.
   private static let longSegment = 3.0
 
   /// Draws along a path.

@@ -13,10 +13,9 @@ package enum DotStyle: String, Hashable, Sendable, CaseIterable {
   /// Returns the width of a line in dots of this style's grid; `dots` is its width in ``Viewport``
   /// dots.
   ///
-  /// Braille dots do not touch, so a line of one dot looks faint. Braille therefore widens thin
-  /// lines to up to two dots. If the board is zoomed out they stay one dot wide, because many lines
-  /// would merge. ASCII draws lines below four dots as one dot, because characters can follow only
-  /// the shape of thin lines.
+  /// Braille dots do not touch, so a line of one dot looks faint. Braille therefore widens thin lines to up to two
+  /// dots. If the board is zoomed out, thin lines stay one dot wide, because wider lines would merge. ASCII draws lines
+  /// below four dots as one dot, because characters can follow only the shape of thin lines.
   func breadth(_ dots: Double, limit: Double) -> Int {
     let wanted =
       switch self {
@@ -53,7 +52,7 @@ package enum DotStyle: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// Selects the ASCII character whose shape is most similar to the dots of a cell.
+/// A namespace for selecting the ASCII character whose shape is most similar to the dots of a cell.
 enum DotSign {
   /// Returns the character for a braille mask with at least one dot.
   static func sign(_ mask: UInt8) -> Unicode.Scalar { signs[Int(mask)] }

@@ -7,7 +7,7 @@ package enum GamePanel {
   /// - Parameters:
   ///   - view: The game as the local member sees it.
   ///   - isASCII: Whether to use only ASCII characters.
-  ///   - name: Returns the display name of a member.
+  ///   - name: A function that returns the display name of a member.
   /// - Returns: The panel.
   package static func label(
     _ view: GameView,
@@ -62,7 +62,7 @@ package enum GamePanel {
     return label
   }
 
-  /// Returns a letter with brackets that show its mark without colors.
+  /// Returns a letter of a guess in brackets, which show without colors whether the letter is correct.
   private static func tile(_ letter: Character, _ mark: WordleMark) -> String {
     switch mark {
     case .correct: "[\(letter)]"

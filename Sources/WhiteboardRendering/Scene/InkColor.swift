@@ -36,9 +36,8 @@ extension Paper {
 enum InkColor {
   /// Returns the color that shows a board color `0xRRGGBBAA` on a terminal.
   ///
-  /// A missing color, or one close to black or white, becomes the terminal's default color, which
-  /// is visible on every background. Other colors are made lighter or darker if they would not be
-  /// visible.
+  /// A missing color, or a color close to black or white, becomes the terminal's default color, which is visible on
+  /// every background. Other colors are made lighter or darker if they would not be visible.
   static func shown(_ rgba: UInt32?, on paper: Paper) -> CellColor {
     guard let rgba else { return .terminal }
     let rgb = rgba >> 8

@@ -83,8 +83,8 @@ package struct InkCurve: Hashable, Sendable {
 
   /// Returns whether a line bends at a point; otherwise it has a corner there.
   ///
-  /// Pages and screens use the same rule and thus show the same corners. The arguments are the
-  /// steps to and from the point, and ``InkCurve/stretch`` in the unit of the steps.
+  /// Pages and screens use the same rule, and therefore show the same corners. The arguments are the steps to and from
+  /// the point, and ``InkCurve/stretch`` in the same unit.
   @inline(__always)
   static func isBend(
     _ x: Double,

@@ -7,7 +7,9 @@ package struct PhotoPixels: Hashable, Sendable {
   /// The pixels `0xRRGGBB`, row by row.
   package let pixels: [UInt32]
 
-  /// - Precondition: `pixels` has `width` times `height` elements, at least one.
+  /// Creates a photo from its pixels.
+  ///
+  /// - Precondition: `width` and `height` are positive, and `pixels` has `width` times `height` elements.
   package init(width: Int, height: Int, pixels: [UInt32]) {
     precondition(width > 0 && height > 0 && pixels.count == width * height)
     self.width = width

@@ -124,7 +124,7 @@ package struct Viewport: Hashable, Sendable {
     center = rectangle.center
   }
 
-  /// Rounds down and limits the result to a range that is large enough for cells.
+  /// Rounds a number down, and limits the result to a range that is large enough for cells.
   private static func whole(_ value: Double) -> Int {
     Int(min(max(value.rounded(.down), -1e6), 1e6))
   }

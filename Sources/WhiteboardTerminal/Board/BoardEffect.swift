@@ -3,7 +3,7 @@ import WhiteboardKit
 
 /// An action that a part of the client requests from ``BoardClient``.
 enum BoardEffect: Equatable, Sendable {
-  /// Send a command to the node.
+  /// Send a command to the board.
   case command(CommandRequest)
   /// Show a message.
   case message(String)
@@ -19,13 +19,13 @@ enum BoardEffect: Equatable, Sendable {
   case viewMoved
   /// Stop following a member without a message.
   case stopFollowing
-  /// Type in an existing text.
+  /// Begin to type in an existing text object.
   case typeIn(ObjectSnapshot)
-  /// Type a new text at a place.
+  /// Begin to type a new text object at a place.
   case typeText(at: Point)
   /// Open the prompt.
   case openPrompt(Prompt.Purpose)
-  /// Open the menu beside a cell; nil for the corner.
+  /// Open the menu beside a cell, or in the lower left corner if the cell is nil.
   case openMenu(at: Menu.Cell?)
   /// Close the overlay in front of a question that the user must answer now.
   case questionReceived
@@ -34,8 +34,9 @@ enum BoardEffect: Equatable, Sendable {
 }
 
 extension PendingRequests {
-  /// Returns the effect that sends a command and awaits its answer, or that shows why it cannot be
-  /// sent.
+  /// Returns the effect that sends a command and awaits its answer.
+  ///
+  /// If the command is invalid, returns the effect that shows why.
   mutating func send(_ command: () throws(CommandError) -> Command) -> [BoardEffect] {
     do throws(CommandError) {
       return [.command(try request(try command()))]

@@ -3,7 +3,7 @@ struct BoardInfo: Hashable, Sendable {
   var id = ""
   /// The board's own name, which is shown if it has no title.
   var ownName = ""
-  /// The title; nil or empty if there is none, for example after an undo.
+  /// The title; nil or empty if the board has none, for example after an undo.
   var title: String?
   /// The join link of the board; empty while the board is offline.
   var link = ""
@@ -12,7 +12,7 @@ struct BoardInfo: Hashable, Sendable {
   var isAnnounced = false
   /// Whether discovery does not work on this computer.
   var isDiscoveryUnavailable = false
-  /// Whether the local user joins this board and its contents have not arrived yet.
+  /// Whether the local user is joining this board and has not received its contents yet.
   var isAwaited = false
 
   /// The name to show.

@@ -29,8 +29,8 @@ struct BoardScene: Sendable {
 
   /// Shows an object in its new state.
   ///
-  /// - Returns: Whether the local user selected it, and whether it is a game in which it became the
-  ///   local user's turn.
+  /// - Returns: Whether the local user has selected the object, and whether the object is a game in which it has just
+  ///   become the local user's turn.
   mutating func show(
     _ snapshot: ObjectSnapshot,
     _ game: GameView?
@@ -67,7 +67,7 @@ struct BoardScene: Sendable {
   func object(at place: Point) -> ObjectID? {
     canvas.objects.last { id in
       guard let snapshot = snapshot(id) else { return false }
-      // The cells of a game may reach beyond its bounds.
+      // The cells in which a game is drawn can extend beyond its bounds.
       if snapshot.kind == .game, canvas.hasWords(of: id, at: place) { return true }
       return snapshot.isNear(place, within: tolerance)
     }
@@ -108,8 +108,8 @@ struct BoardScene: Sendable {
 
   /// Returns the game in which a key asks for a move.
   ///
-  /// It is a selected game of any kind; else the only game of this kind in which it is the local
-  /// user's turn; else the only game of this kind.
+  /// This is a selected game of any kind. If nothing is selected, it is the only game of the key's kind in which it is
+  /// the local user's turn, or otherwise the only game of that kind.
   func game(_ game: GameName) -> ObjectID? {
     if let selected = selection.first(where: { snapshot($0)?.kind == .game }) { return selected }
     guard selection.isEmpty else { return nil }
@@ -120,7 +120,7 @@ struct BoardScene: Sendable {
 
   // MARK: - Selection
 
-  /// The selected objects as commands refer to them.
+  /// References to the selected objects, for use in commands.
   var selectedReferences: [ObjectReference] { selection.sorted().map { ObjectReference($0) } }
 
   /// The selected objects.
@@ -141,7 +141,7 @@ struct BoardScene: Sendable {
     SelectionFrame(snapshots, in: viewport) { canvas.words(of: $0) }
   }
 
-  /// Returns how the selection moves when it is dragged from one place to another.
+  /// Returns the movement of the selection when it is dragged from one place to another.
   func snapping(from: Point, to: Point, isSnapping: Bool) -> Snapping {
     let offset = Point(x: to.x - from.x, y: to.y - from.y)
     let bounds = selectedSnapshots.map(\.bounds)
@@ -172,7 +172,7 @@ struct BoardScene: Sendable {
   ///   - area: The cells that show the board.
   ///   - covered: The cells under a box. On some terminals, a box does not cover the pixels of a
   ///     photo.
-  /// - Returns: The photos, and which of them must be shown by cells.
+  /// - Returns: The photos, and which of them must be drawn in cells.
   func photosInView(_ area: CellArea, covered: CellArea?) -> PhotosInView {
     let origin = (x: area.columns.lowerBound, y: area.rows.lowerBound)
     let view = viewport.rectangle

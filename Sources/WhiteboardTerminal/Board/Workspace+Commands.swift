@@ -27,7 +27,7 @@ extension Workspace {
     return scene.selection.isEmpty ? [] : changeSelection { .width($0, width) }
   }
 
-  /// Turns the keyboard's pen on or off.
+  /// Turns the keyboard pen on or off.
   mutating func toggleKeyboardPen() -> [BoardEffect] {
     toolbox.isKeyboardPen.toggle()
     guard toolbox.isKeyboardPen else {
@@ -94,8 +94,9 @@ extension Workspace {
 
   // MARK: - Board
 
-  /// Moves the keyboard's pen, the selection, or the view, to the right and down by 1, 0 or -1
-  /// steps; a wide step is larger.
+  /// Moves the keyboard pen, the selection or the view by -1, 0 or 1 steps to the right and down.
+  ///
+  /// A wide step is larger.
   mutating func move(_ dx: Int, _ dy: Int, isWide: Bool) -> [BoardEffect] {
     let cell = scene.viewport.cellWidth
     let (right, down) = isWide ? (cell, cell * 2) : (cell / 2, cell / 2)
@@ -125,7 +126,7 @@ extension Workspace {
     }
   }
 
-  /// Asks for a move in the game that the key plays, or begins a new game.
+  /// Asks for a move in a game of this kind, or begins a new game.
   mutating func play(_ game: GameName) -> [BoardEffect] {
     if let id = scene.game(game) { return [prompt(forMoveIn: id)] }
     let center = scene.viewport.center

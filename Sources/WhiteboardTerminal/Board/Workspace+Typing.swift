@@ -4,20 +4,20 @@ import WhiteboardRendering
 
 /// Text that the user types or pastes on the board.
 extension Workspace {
-  /// Begins to type in an existing text.
+  /// Begins to type in an existing text object.
   mutating func beginTyping(in snapshot: ObjectSnapshot) -> [BoardEffect] {
     typing = TextTyping(snapshot)
-    // Other members can type in the text too, if it is not selected.
+    // End the selection, because other members cannot edit a selected text.
     return scene.selection.isEmpty ? [] : requests.send(.deselect)
   }
 
-  /// Begins to type a new text.
+  /// Begins to type a new text object.
   mutating func beginTyping(at place: Point) { typing = TextTyping(at: place) }
 
   /// Handles a key while the user types in a text.
   mutating func type(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> [BoardEffect] {
     guard let isOver = typing?.handle(key, modifiers) else { return [] }
-    // The pointer would be in front of the text.
+    // Hide the pointer, which would cover the text.
     toolbox.pointer = nil
     let hiding = presence.hidePointer().map { [$0] } ?? []
     return hiding + sendTyping() + (isOver ? endTyping() : [])
@@ -59,7 +59,7 @@ extension Workspace {
     return typing?.deletion.map { requests.send($0) } ?? []
   }
 
-  /// Adopts the text on the board.
+  /// Replaces the text being typed with the current text on the board.
   mutating func settleTyping() {
     guard let id = typing?.id, let text = scene.snapshot(id)?.text else { return }
     typing?.settle(text)

@@ -2,17 +2,16 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// The board that the user edits: the visible objects, the tool, the text being typed, and the
-/// commands that the node has not answered.
+/// The board that the user edits: the visible objects, the tool, the text being typed, and the pending commands.
 ///
-/// Input and changes of the board go in; a ``BoardEffect`` comes out for each command and for each
-/// change of another part of the screen.
+/// It handles input and changes of the board. It returns a ``BoardEffect`` for each command and for each change of
+/// another part of the screen.
 struct Workspace: Sendable {
   var scene: BoardScene
   var toolbox = Toolbox()
-  /// The commands that the node has not answered.
+  /// The commands that the board has not answered.
   var requests = PendingRequests()
-  /// The text on the board in which the user types.
+  /// The text object in which the user is typing.
   var typing: TextTyping?
   var presence = PresencePublisher()
   /// The cell at which a menu opens as soon as the clicked object is selected.
@@ -20,13 +19,13 @@ struct Workspace: Sendable {
 
   init(_ scene: BoardScene) { self.scene = scene }
 
-  /// The position of an object that a key or a paste creates: the pointer, or the center of the view.
+  /// The position at which a key or a paste creates an object: the pointer, or the center of the view.
   var target: Point { toolbox.pointer ?? scene.viewport.center }
 
   // MARK: - Time
 
-  /// Sends the new points of the user's line, the position of the pointer, and the visible part of
-  /// the board.
+  /// Returns the commands that send the new points of the user's stroke, the position of the pointer, and the visible
+  /// part of the board.
   ///
   /// - Parameters:
   ///   - hasReaders: Whether there are other members, which may follow the view.
@@ -42,14 +41,14 @@ struct Workspace: Sendable {
 
   // MARK: - Gestures
 
-  /// Presses a button of the mouse on the board.
+  /// Handles the press of a mouse button on the board.
   mutating func press(
     _ button: MouseEvent.Button,
     _ event: MouseEvent,
     at place: Point,
     now: Duration
   ) -> [BoardEffect] {
-    // The release of the gesture before may be lost.
+    // The release that ends the previous gesture may have been lost.
     let before = endEditing()
     switch button {
     case .right: return before + requestMenu(Menu.Cell(x: event.x, y: event.y), at: place)
@@ -81,12 +80,12 @@ struct Workspace: Sendable {
     toolbox.press(place, modifiers, on: scene, &requests, now: now)
   }
 
-  /// Presses the tool with the keyboard's pen, or releases it.
+  /// Presses the tool with the keyboard pen, or releases it.
   mutating func pressOrRelease(now: Duration) -> [BoardEffect] {
     toolbox.gesture == nil ? press(at: target, now: now) : endGesture()
   }
 
-  /// Moves the mouse with a pressed button.
+  /// Handles a movement of the mouse while a button is pressed.
   mutating func drag(_ event: MouseEvent, to place: Point) -> [BoardEffect] {
     guard let dots = toolbox.pan(toX: event.column, y: event.row) else {
       drag(to: place, event.modifiers)
@@ -100,7 +99,7 @@ struct Workspace: Sendable {
     toolbox.previewStroke(on: &scene)
   }
 
-  /// Moves the keyboard's pen, which stays in view.
+  /// Moves the keyboard pen, which stays in view.
   mutating func movePen(by step: Point) -> [BoardEffect] {
     let place = Point(x: target.x + step.x, y: target.y + step.y)
     toolbox.pointer = place
@@ -124,7 +123,7 @@ struct Workspace: Sendable {
 
   // MARK: - View
 
-  /// Moves the visible part of the board for the user.
+  /// Moves the visible part of the board at the user's request.
   mutating func moveView(_ change: (inout Viewport) -> Void) -> [BoardEffect] {
     var viewport = scene.viewport
     change(&viewport)
@@ -158,12 +157,14 @@ struct Workspace: Sendable {
 
   // MARK: - Selection
 
-  /// Selects exactly these objects; with none, ends the selection.
+  /// Selects exactly the given objects; ends the selection if there are none.
   mutating func select(_ ids: [ObjectID]) -> [BoardEffect] {
     toolbox.select(ids, on: scene, &requests)
   }
 
-  /// Cancels the gesture; without one, ends the keyboard's pen and the selection.
+  /// Cancels the gesture.
+  ///
+  /// If there is no gesture, turns off the keyboard pen and ends the selection.
   mutating func deselect() -> [BoardEffect] { toolbox.deselect(on: scene, &requests) }
 
   /// Selects an object, and shows it if it is out of view.

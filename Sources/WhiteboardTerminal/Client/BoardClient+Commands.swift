@@ -72,7 +72,7 @@ extension BoardClient {
     return [.clipboard(link)]
   }
 
-  /// Shows that everything is saved, or makes the node try again.
+  /// Shows that everything is saved, or makes the board try to save again.
   private mutating func showSaved() -> [Action] {
     guard let message = saveStatus.message else { return send(.save) }
     say(message)

@@ -1,11 +1,11 @@
 import WhiteboardKit
 import WhiteboardRendering
 
-/// The effects of the parts on the client and on each other.
+/// Effects that the parts of the client request.
 extension BoardClient {
   /// Performs the effects of a part of the client.
   ///
-  /// - Returns: The actions that remain for the owner of the client.
+  /// - Returns: The actions that the owner of the client must perform.
   mutating func perform(_ effects: [BoardEffect]) -> [Action] {
     effects.flatMap { perform($0) }
   }
@@ -59,7 +59,7 @@ extension BoardClient {
     overlay = .panel(panel)
   }
 
-  /// Shows the chat, the last line first.
+  /// Shows the chat in a panel, scrolled to the last line.
   mutating func openChat() {
     session.chat.unreadCount = 0
     open(Panel("Chat", .chat))

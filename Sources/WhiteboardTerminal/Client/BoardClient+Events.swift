@@ -5,7 +5,7 @@ import WhiteboardPictures
 import WhiteboardRendering
 import WhiteboardSync
 
-/// Changes of the board, and events of the node.
+/// The events of the board, and the changes of its objects.
 extension BoardClient {
   // MARK: - Board
 
@@ -13,7 +13,7 @@ extension BoardClient {
   ///
   /// - Parameters:
   ///   - change: The change.
-  ///   - time: The time on the client's clock; the time of the last event if it is not known.
+  ///   - time: The time on the client's clock; nil uses the time of the last event.
   package mutating func receive(_ change: BoardChange, now time: Duration? = nil) {
     if let time { now = time }
     // These effects change the screen, and send no command.
@@ -35,24 +35,24 @@ extension BoardClient {
     workspace.scene.canvas.setPhoto(pixels, of: asset)
   }
 
-  /// Leaves the cells of photos blank that the terminal shows as pixels.
+  /// Leaves cells blank if they contain photos that the terminal shows as pixels.
   package mutating func leaveBlank(_ assets: Set<AssetID>) {
     guard workspace.scene.canvas.shownAsPixels != assets else { return }
     workspace.scene.canvas.shownAsPixels = assets
   }
 
-  /// Sets the background color of the terminal, as far as it is known.
+  /// Sets the background color of the terminal; nil if it is unknown.
   package mutating func draw(on background: UInt32?) {
     workspace.scene.canvas.paper = Paper(background)
   }
 
   // MARK: - Events
 
-  /// Handles an event of the node.
+  /// Handles an event of the board.
   ///
   /// - Parameters:
   ///   - event: The event.
-  ///   - time: The time on the client's clock; the time of the last event if it is not known.
+  ///   - time: The time on the client's clock; nil uses the time of the last event.
   /// - Returns: The actions for the owner of the client.
   package mutating func receive(_ event: BoardEvent, now time: Duration? = nil) -> [Action] {
     if let time { now = time }
@@ -93,7 +93,7 @@ extension BoardClient {
   }
 
   private mutating func show(_ warning: BoardEvent.Remark) {
-    // The screen shows this problem for as long as it lasts.
+    // No message is needed, because the screen shows this problem for as long as it lasts.
     if warning.code == BoardEvent.Remark.notSaved { return }
     if warning.code == BoardEvent.Remark.discoveryUnavailable {
       session.board.isDiscoveryUnavailable = true

@@ -29,7 +29,7 @@ extension BoardClient {
     }
   }
 
-  /// Whether a key suspends the program even while a text, the prompt or an overlay is open.
+  /// Returns whether a key suspends the program even while a text, the prompt or an overlay is open.
   ///
   /// A key without Ctrl does not, because the user may type it as text.
   private func isSuspending(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Bool {
@@ -57,7 +57,7 @@ extension BoardClient {
     }
     if let answer = session.questions.answer(key) { return send(answer) }
     guard let command = keys.command(key, modifiers) else { return [] }
-    // With the keyboard's pen, Space and Enter press and release.
+    // With the keyboard pen, Space and Enter press and release.
     if workspace.toolbox.isKeyboardPen, command == .menu || command == .edit {
       return perform(workspace.pressOrRelease(now: now))
     }
@@ -155,7 +155,7 @@ extension BoardClient {
     }
   }
 
-  /// A click outside the board chooses a tool or a color.
+  /// Handles a click outside the board, which chooses a tool or a color.
   private mutating func pressOutside(_ button: MouseEvent.Button, _ event: MouseEvent) -> [Action] {
     guard button == .left,
       let command = titleBar.toolButtons.command(atX: event.x, y: event.y)

@@ -2,15 +2,14 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// The board on a terminal: input and events go in, commands and a screen come out.
+/// The user interface of a board, which turns input and events into commands and a screen.
 ///
-/// It uses no terminal, no clock and no node. Each part of the state has an owner, such as
-/// ``Workspace`` or ``SessionState``; the client passes input and events to the owners and performs
-/// the effects that they return.
+/// It uses no terminal, no clock and no ``SharedBoard``. Each part of the state has an owner, such as ``Workspace`` or
+/// ``SessionState``. The client passes input and events to the owners, and performs the effects that they return.
 package struct BoardClient: Sendable {
   /// An action for the owner of the client.
   package enum Action: Equatable, Sendable {
-    /// Send a command to the node.
+    /// Send a command to the board.
     case command(CommandRequest)
     /// Leave the board.
     case quit
@@ -20,7 +19,7 @@ package struct BoardClient: Sendable {
     case suspend
     /// Copy a text to the clipboard.
     case clipboard(String)
-    /// Find the files whose paths begin like this, for ``BoardClient/complete(files:for:)``.
+    /// Find the files whose paths begin with this text, for ``BoardClient/complete(files:for:)``.
     case findFiles(String)
   }
 
@@ -42,10 +41,10 @@ package struct BoardClient: Sendable {
       if oldValue == nil, overlay != nil, messages.isBoxed(in: layout) { messages.notice = nil }
     }
   }
-  /// The time of the first Ctrl+C, if the second one would leave the board.
+  /// The time of the first Ctrl+C, after which a second Ctrl+C leaves the board.
   private var interruptedAt: Duration?
 
-  /// How long the second Ctrl+C leaves the board.
+  /// The time within which a second Ctrl+C leaves the board.
   private static let interruptTime = Duration.seconds(2)
 
   package init(
@@ -120,7 +119,7 @@ package struct BoardClient: Sendable {
     return screen.draw(&overlay)
   }
 
-  /// The photos in view.
+  /// Returns the photos in view.
   func photosInView() -> PhotosInView { screen.photosInView(under: overlay) }
 
   /// Whether a part of the screen changes with time alone.
@@ -133,13 +132,13 @@ package struct BoardClient: Sendable {
 
   // MARK: - Time
 
-  /// Sets the time of the events that follow.
+  /// Sets the time for the events that are handled next.
   package mutating func advance(to now: Duration) { self.now = now }
 
   /// Does the periodic work, and sends the points drawn since the last call.
   package mutating func tick(now: Duration) -> [Action] {
     self.now = now
-    // While the program connects, no message is visible.
+    // While the program is connecting, messages are not visible, so their time must not run out.
     if session.connection == nil {
       messages.expire(at: now, in: layout)
     } else {

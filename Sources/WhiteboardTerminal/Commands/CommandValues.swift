@@ -24,7 +24,7 @@ extension BoardPoint {
 }
 
 extension ObjectReference {
-  /// Refers to an object by its id.
+  /// Creates a reference to an object by its id.
   init(_ id: ObjectID) {
     self = .id(sequence: id.dot.sequence, incarnation: id.dot.incarnation.description)
   }

@@ -1,12 +1,12 @@
 import WhiteboardKit
 
-/// Gives commands their request ids, and stores the ids that the node has not answered.
+/// The request ids of the client's commands, and the requests that the board has not answered.
 struct PendingRequests: Hashable, Sendable {
   /// The id of the next request.
   private(set) var nextID: Int64 = 1
   private var pending: Set<Int64> = []
 
-  /// Returns a command with a new request id, which is pending until the node answers it.
+  /// Returns a command with a new request id, which is pending until the board answers it.
   ///
   /// - Throws: ``CommandError`` if a value of the command is outside its limits.
   mutating func request(_ command: Command) throws(CommandError) -> CommandRequest {
@@ -16,18 +16,18 @@ struct PendingRequests: Hashable, Sendable {
     return CommandRequest(command, request: .number(nextID))
   }
 
-  /// Removes a request that the node has answered.
+  /// Removes a request that the board has answered.
   mutating func finish(_ id: Int64) { pending.remove(id) }
 
-  /// Whether the node has not answered a request.
+  /// Returns whether the board has not answered a request yet.
   func isPending(_ id: Int64) -> Bool { pending.contains(id) }
 
-  /// The number of requests that the node has not answered.
+  /// The number of requests that the board has not answered.
   var count: Int { pending.count }
 }
 
 extension RequestMark {
-  /// The id as a number; nil if it is a word.
+  /// The id as a number; nil if it is not a number.
   var number: Int64? {
     switch self {
     case .number(let number): number

@@ -4,12 +4,13 @@ import Glibc
 import Musl
 #endif
 
-/// Finds the files for the completion of a path.
+/// The files with which a path can be completed.
 enum FileCompletion {
-  /// The most entries of a directory that are read.
+  /// The maximum number of entries of a directory that are read.
   private static let limit = 10_000
 
-  /// Returns the paths that begin like this, in no order; the path of a directory ends with a slash.
+  /// Returns the paths that begin with the given text, in no particular order; the path of a directory ends with a
+  /// slash.
   ///
   /// A file whose name begins with a dot is returned only if the user typed the dot.
   static func paths(beginning: String) -> [String] {

@@ -7,13 +7,13 @@ import WhiteboardRendering
 struct PhotosInView {
   /// The upright photos, from back to front.
   var upright: [GraphicsPlacement] = []
-  /// The photos that must be shown by cells, because they are rotated or under a box.
+  /// The photos that must be drawn in cells, because they are rotated or under a box.
   var byCells: Set<AssetID> = []
 }
 
-/// Decides which photos of a board are read, at which size, and how the terminal shows them.
+/// The photos of a board on the terminal: which are read, at which size, and how they are shown.
 ///
-/// It reads no files itself: it returns requests, and the caller passes it the results.
+/// This type reads no files. It returns requests, and the caller passes the results back.
 struct PhotoDisplay {
   /// A request to read a photo.
   struct Request: Sendable {
@@ -28,7 +28,7 @@ struct PhotoDisplay {
     let width: Int
     let height: Int
 
-    /// Whether a photo decoded at this size is sharp enough when it is shown at another size.
+    /// Returns whether a photo decoded at this size is sharp enough to be shown at another size.
     func suffices(for other: Size) -> Bool {
       width * 3 / 2 >= other.width && height * 3 / 2 >= other.height
     }
@@ -77,14 +77,14 @@ struct PhotoDisplay {
     (photos, requestedSizes) = ([:], [:])
   }
 
-  /// Records that the node has a photo, and returns a request to read it if cells show it.
+  /// Records that a photo is available, and returns a request to read it if it is drawn in cells.
   mutating func found(_ asset: AssetID, byCells: Bool) -> Request? {
     available.insert(asset)
     guard byCells, requestedForCells.insert(asset).inserted else { return nil }
     return Request(asset: asset, size: Self.cellPixels, graphics: nil)
   }
 
-  /// Returns the photos to read, so that the visible ones can be shown by pixels.
+  /// Returns requests to read the visible photos that will be shown as pixels.
   mutating func requests(for placements: [GraphicsPlacement]) -> [Request] {
     guard let layer else { return [] }
     return placements.compactMap { placement in
@@ -98,7 +98,9 @@ struct PhotoDisplay {
     }
   }
 
-  /// Records that a photo could not be read; it is read again when the node reports it again.
+  /// Records that a photo could not be read.
+  ///
+  /// It is read again when the board reports it again.
   mutating func fail(_ asset: AssetID) {
     available.remove(asset)
     requestedForCells.remove(asset)
@@ -108,7 +110,7 @@ struct PhotoDisplay {
   /// Stores a photo that was read.
   mutating func receive(_ photo: TerminalPhoto, of asset: AssetID) { photos[asset] = photo }
 
-  /// Returns the photos whose visible copies are all shown by pixels; their cells stay blank.
+  /// Returns the photos whose visible copies are all shown as pixels, and whose cells stay blank.
   func assetsShownAsPixels(_ inView: PhotosInView) -> Set<AssetID> {
     guard let layer else { return [] }
     let notShown = inView.upright.filter { !layer.canShow($0, photos[$0.asset]) }.map(\.asset)

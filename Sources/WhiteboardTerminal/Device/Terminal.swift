@@ -8,7 +8,7 @@ import Dispatch
 #endif
 
 /// The terminal of the process in raw mode; its state is restored at the end, even after a crash.
-// Safe: all properties are constant, and any thread may cancel the dispatch sources.
+// `@unchecked Sendable` is safe because all properties are constant, and any thread may cancel the dispatch sources.
 package final class Terminal: @unchecked Sendable {
   /// An event of the terminal.
   package enum Event: Hashable, Sendable {
@@ -29,7 +29,9 @@ package final class Terminal: @unchecked Sendable {
   private let errors: Int32
   /// The file that receives standard error until the terminal is restored; -1 if it cannot be opened.
   private let log: Int32
-  /// The events; at most 4,096 are buffered, and then the oldest are dropped.
+  /// The events; at most 4,096 are buffered.
+  ///
+  /// If there are more, the oldest are dropped.
   package let events: AsyncStream<Event>
   private let source: any DispatchSourceRead
   private let sizeSource: any DispatchSourceSignal
@@ -157,7 +159,7 @@ package final class Terminal: @unchecked Sendable {
 
   /// Suspends the program until the user continues it.
   ///
-  /// - Returns: Whether it was suspended. It is not if no shell could continue it.
+  /// - Returns: Whether the program was suspended; false if no shell could continue it.
   package func suspend() -> Bool {
     guard terminal_guard_can_stop() == 1 else { return false }
     leave()

@@ -92,7 +92,9 @@ package struct TerminalCheck: Sendable {
     answer.split(whereSeparator: \.isWhitespace).first == "off"
   }
 
-  /// The protocol that the environment hints at; only the terminal itself knows.
+  /// The graphics protocol that the environment suggests.
+  ///
+  /// Only a reply of the terminal would be certain.
   private var graphics: String? {
     let term = reading.environment("TERM") ?? ""
     let program = reading.environment("TERM_PROGRAM") ?? ""

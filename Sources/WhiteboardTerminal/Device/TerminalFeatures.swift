@@ -2,12 +2,12 @@ import WhiteboardRendering
 
 /// The features of a terminal, according to the environment and the terminal's replies.
 ///
-/// The program draws at once with the features that the environment indicates. It uses the replies as
-/// soon as they arrive, and also works with a terminal that never replies.
+/// The program begins to draw with the features that the environment indicates. It uses the replies as soon as they
+/// arrive, and also works with a terminal that never replies.
 package struct TerminalFeatures: Hashable, Sendable {
   /// The protocol for pixels.
   package enum Graphics: Hashable, Sendable {
-    /// Pixels cannot be shown; photos are shown by cells.
+    /// Pixels cannot be shown; photos are drawn in cells.
     case none
     /// Sixels.
     case sixel
@@ -41,7 +41,7 @@ package struct TerminalFeatures: Hashable, Sendable {
 
   /// Creates the features that the environment indicates.
   ///
-  /// - Parameter environment: Returns the value of a variable, or nil.
+  /// - Parameter environment: A function that returns the value of a variable, or nil.
   package init(environment: (String) -> String?) {
     let term = environment("TERM") ?? ""
     let color = environment("COLORTERM") ?? ""
@@ -75,7 +75,7 @@ package struct TerminalFeatures: Hashable, Sendable {
 
   /// Handles a reply.
   ///
-  /// - Returns: The next query; usually empty.
+  /// - Returns: The next query to send; usually empty.
   mutating func handle(_ reply: TerminalReply, _ settings: TerminalSettings) -> String {
     switch reply {
     case .mode(1016, 2) where settings.mouse == .auto && cellSize != nil:

@@ -31,7 +31,7 @@ extension SettingKey<TerminalSettings.Color> {
 }
 
 extension SettingKey<Bool> {
-  /// Whether movement is shown.
+  /// Whether movement is shown, such as the trail of a laser pointer.
   package static let motion = SettingKey(
     "motion",
     "Show movement",

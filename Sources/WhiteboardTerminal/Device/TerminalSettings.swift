@@ -20,11 +20,11 @@ package struct TerminalSettings: Hashable, Sendable {
 
   /// The characters that show lines.
   package enum Pen: String, Hashable, Sendable, CaseIterable {
-    /// The finest that the locale and the terminal support.
+    /// The finest characters that the locale and the terminal support.
     case auto
     /// Braille, with eight dots in a cell.
     case braille
-    /// Half blocks, with two in a cell.
+    /// Half blocks, with two dots in a cell.
     case half
     /// ASCII characters.
     case ascii
@@ -35,9 +35,9 @@ package struct TerminalSettings: Hashable, Sendable {
 
   /// Mouse reporting.
   package enum Mouse: String, Hashable, Sendable, CaseIterable {
-    /// In pixels if the terminal supports it, else in cells.
+    /// Positions in pixels if the terminal supports them, otherwise in cells.
     case auto
-    /// In pixels, even if the terminal does not report that it supports them.
+    /// Positions in pixels, even if the terminal does not report that it supports them.
     case pixel
     /// In cells.
     case cell
@@ -47,7 +47,7 @@ package struct TerminalSettings: Hashable, Sendable {
 
   /// Number of colors.
   package enum Color: String, Hashable, Sendable, CaseIterable {
-    /// The number that the environment indicates.
+    /// The number of colors that the environment indicates.
     case auto
     /// No colors.
     case none
@@ -70,11 +70,11 @@ package struct TerminalSettings: Hashable, Sendable {
   package var mouse = Mouse.auto
   /// Number of colors.
   package var color = Color.auto
-  /// Whether movement is shown; otherwise only its end is shown.
+  /// Whether movement is shown, such as the trail of a laser pointer; otherwise only the final position is shown.
   package var allowsMotion = true
   /// The user's key bindings, whose names are not checked yet.
   package var keys: [KeyBinding] = []
 
-  /// Settings that use the terminal's defaults.
+  /// Creates settings that use the terminal's defaults.
   package init() {}
 }

@@ -1,17 +1,17 @@
-/// Parses the bytes of a terminal as keys, mouse events, pastes and replies.
+/// A parser that turns the bytes of a terminal into keys, mouse events, pastes and replies.
 ///
-/// Bytes may arrive in pieces of any size. The memory is bounded for any input, and an unknown
-/// sequence is dropped as a whole.
+/// Bytes may arrive in pieces of any size. The memory is bounded for any input, and an unknown sequence is dropped as a
+/// whole.
 package struct InputParser: Sendable {
   private var pending: [UInt8] = []
-  /// The pasted bytes so far, during a paste.
+  /// The bytes of the paste that has begun; nil if there is none.
   private var pasted: [UInt8]?
-  /// Whether the rest of a sequence that is too long is skipped.
+  /// Whether the remaining bytes of a sequence are skipped, because it is too long.
   private var isSkipping = false
 
-  /// The most bytes of one sequence.
+  /// The maximum number of bytes of one sequence.
   private static let sequenceLimit = 4096
-  /// The most bytes of one paste; the rest is dropped.
+  /// The maximum number of bytes of one paste; the rest is dropped.
   package static let pasteLimit = 1 << 20
 
   package init() {}
@@ -28,7 +28,7 @@ package struct InputParser: Sendable {
     return events
   }
 
-  /// Ends an incomplete sequence; a single Escape is the key.
+  /// Ends an incomplete sequence; a single Escape byte becomes the Escape key.
   package mutating func finish() -> [InputEvent] {
     guard pasted == nil else { return [] }
     isSkipping = false
@@ -108,7 +108,7 @@ package struct InputParser: Sendable {
   private enum Parsed {
     case more
     case nothing
-    /// The last bytes begin another sequence; the bytes before them may be a key.
+    /// The last bytes begin another sequence. The bytes before them may be a key.
     case cutOff(by: Int, InputEvent? = nil)
     case event(InputEvent)
     case paste
@@ -126,7 +126,7 @@ package struct InputParser: Sendable {
     case UInt8(ascii: "]"), UInt8(ascii: "P"), UInt8(ascii: "_"), UInt8(ascii: "^"):
       return string(bytes)
     case 0x1B:
-      // The first of two Escapes is the key.
+      // The first of two Escape bytes is the Escape key.
       return .cutOff(by: 1, .key(.escape, []))
     default:
       guard bytes[1] < 0x80 else { return .nothing }
@@ -292,7 +292,7 @@ package struct InputParser: Sendable {
   private static func oldMouse(_ bytes: [UInt8]) -> Parsed {
     guard bytes.count == 6 else { return .more }
     let (code, x, y) = (Int(bytes[3]) - 32, Int(bytes[4]) - 32, Int(bytes[5]) - 32)
-    // The format does not say which button was released.
+    // The format does not tell which button was released.
     let isRelease = code & 0x43 == 3 && code & 32 == 0
     return mouse([isRelease ? code & ~3 : code, x, y], isRelease: isRelease).map {
       .event(.mouse($0))
@@ -332,7 +332,7 @@ package struct InputParser: Sendable {
     }
   }
 
-  /// Parses a string of the terminal, up to `ESC \` or BEL.
+  /// Parses a control string of the terminal, up to `ESC \` or BEL.
   private static func string(_ bytes: [UInt8]) -> Parsed {
     let last = bytes[bytes.count - 1]
     let body: ArraySlice<UInt8>

@@ -3,7 +3,7 @@ import WhiteboardKit
 
 /// The table of key bindings; the hints, the menu and the help use it too.
 package struct KeyMap: Hashable, Sendable {
-  /// The command of a key.
+  /// A command that a key can run.
   package enum Command: Hashable, Sendable {
     case tool(Tool)
     case color(Int)
@@ -32,9 +32,9 @@ package struct KeyMap: Hashable, Sendable {
     package internal(set) var keys: [String]
     /// The command.
     package let command: Command
-    /// The line of the help; empty if the line of another command includes this command.
+    /// The line that describes the command in the help; empty if the line of another command includes this command.
     package let help: String
-    /// The other commands that the line of the help includes.
+    /// The other commands that the help line includes.
     let others: [String]
 
     init(
@@ -67,9 +67,9 @@ package struct KeyMap: Hashable, Sendable {
     )
   }
 
-  /// Creates the standard keys with the changes of the user.
+  /// Creates the standard key bindings with the user's changes.
   ///
-  /// If a key gets a new command, it loses its standard command.
+  /// If the user assigns a command to a key, the key loses its standard command.
   ///
   /// - Throws: ``WhiteboardError`` with the line of the settings if a command or a key does not exist.
   package init(_ changes: [KeyBinding]) throws(WhiteboardError) {
@@ -277,8 +277,9 @@ package struct KeyMap: Hashable, Sendable {
     }
   }
 
-  /// The keys as lines for a page of the manual: below each heading, the keys of a command, its
-  /// action, and its name in `[keys]`.
+  /// The lines of the manual page about keys.
+  ///
+  /// For each command, they contain its keys, its description, and its name in the section `[keys]` of the settings.
   package var manual: String {
     let includedInOthers = Set(bindings.flatMap(\.others))
     var lines: [String] = []
@@ -287,7 +288,7 @@ package struct KeyMap: Hashable, Sendable {
       for binding in bindings where binding.command.section == section {
         guard !includedInOthers.contains(binding.name) else { continue }
         let entry = [binding] + bindings.filter { binding.others.contains($0.name) }
-        // The help omits a few commands, whose names describe them.
+        // A few commands have no line in the help. Their names describe them.
         let action =
           binding.help.isEmpty ? binding.name.replacing("-", with: " ") : binding.help
         lines.append("  \(entry.flatMap(\.keys).map(Self.label).joined(separator: ", "))")

@@ -3,13 +3,13 @@ import WhiteboardKit
 
 /// The functions of the program that the lobby uses.
 package struct Lobby: Sendable {
-  /// Finds boards on this network.
+  /// A discovery that finds boards on this network.
   package let discovery: any Discovery
-  /// The name of a new board, unless the user gives another.
+  /// The default name of a new board.
   package let suggestion: String
-  /// Returns the boards that are stored on this computer.
+  /// A function that returns the boards that are stored on this computer.
   package let boards: @Sendable () async -> [LobbyClient.OwnBoard]
-  /// Returns the configuration of the node for a choice; nil if the choice is to quit.
+  /// A function that returns the configuration of the board for a choice; nil if the choice is to quit.
   package let configuration:
     @Sendable (LobbyClient.Choice) async throws(WhiteboardError) -> BoardConfiguration?
 
@@ -29,8 +29,7 @@ package struct Lobby: Sendable {
 }
 
 extension LobbyClient.Choice {
-  /// Returns the board for which the user must enter a join code after an error; nil if a code does
-  /// not help.
+  /// Returns the board whose join code the user must enter after an error; nil if a code would not help.
   func targetThatNeedsCode(after error: WhiteboardError) -> String? {
     switch self {
     case _ where error.isRemoval: nil

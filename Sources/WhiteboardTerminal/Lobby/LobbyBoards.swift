@@ -21,7 +21,7 @@ struct LobbyBoards: Sendable {
   /// Whether no board was found on this network.
   var hasNoneNearby: Bool { nearby.isEmpty }
 
-  /// The boards on this network by name, and then the user's other boards.
+  /// The boards on this network, sorted by name, followed by the user's other boards.
   var list: [Row] {
     nearby.keys.sorted { (name(of: $0), $0) < (name(of: $1), $1) }
       .map { .nearby($0) }
@@ -32,9 +32,9 @@ struct LobbyBoards: Sendable {
 
   /// Adds or updates an announced board.
   ///
-  /// - Returns: Whether the announcement is of a board.
+  /// - Returns: Whether the announcement names a board; false for the announcement of a relay.
   mutating func found(_ board: BoardEvent.FoundBoard) -> Bool {
-    // A relay announces no board.
+    // A relay announces no board of its own.
     guard let id = board.board else { return false }
     nearby[id, default: [:]][board.peer] = board
     return true
@@ -59,7 +59,7 @@ struct LobbyBoards: Sendable {
 
   // MARK: - Texts
 
-  /// Returns the name of a board nearby: the title that the copy here has, or else the announced name.
+  /// Returns the name of a board on this network: the title in the local copy, or otherwise the announced name.
   private func name(of board: String) -> String {
     TerminalText.cleaned(
       copy(of: board)?.title ?? announcement(of: board)?.boardName ?? "",
@@ -67,8 +67,9 @@ struct LobbyBoards: Sendable {
     )
   }
 
-  /// Returns the display names of all peers that announce a board; names that several peers have are
-  /// followed by the peer id.
+  /// Returns the display names of all peers that announce a board.
+  ///
+  /// If several peers have the same name, their peer ids follow.
   private func announcers(_ board: String) -> [String] {
     let found = (nearby[board] ?? [:]).values.sorted { ($0.name, $0.peer) < ($1.name, $1.peer) }
     return found.map { board in
@@ -113,9 +114,9 @@ extension LobbyClient {
     let name: String
     let path: String
     let about: String
-    /// The board's id, if the file holds it.
+    /// The board's id; nil if it cannot be read from the file.
     let board: String?
-    /// The board's title, if it has one.
+    /// The board's title; nil if it has none.
     let title: String?
 
     /// Creates an entry with the board's name, title, file and id, and a short description.

@@ -6,7 +6,7 @@ extension LobbyClient {
   private static let chosenStyle = CellStyle(.terminal, on: .terminal, .reversed)
   private static let errorStyle = CellStyle(CellColor(rgb: 0xE8601C))
 
-  /// The indexes in the list by row of the screen.
+  /// The index in the list for each screen row that shows a list item.
   var indexes: [Int: Int] {
     var indexes: [Int: Int] = [:]
     for (y, line) in visibleLines { if let index = line.index { indexes[y] = index } }
@@ -16,7 +16,7 @@ extension LobbyClient {
   /// The number of rows for the list, without the title, the last row and the error.
   var listRows: Int { max(rows - 2 - failureRows.count, 1) }
 
-  /// The visible lines with their rows; the highlighted line is among them.
+  /// The visible lines with their screen rows, including the highlighted line.
   private var visibleLines: [(row: Int, line: Line)] {
     let lines = lines.dropFirst()
     let at = lines.firstIndex { $0.index == chosen } ?? lines.startIndex
@@ -57,7 +57,7 @@ extension LobbyClient {
     return lines
   }
 
-  /// The lines of an empty list: the state of the search, and what the user can do.
+  /// The lines that an empty list shows: the state of the search, and what the user can do.
   private var emptyLines: [Line] {
     if let discoveryProblem {
       return [

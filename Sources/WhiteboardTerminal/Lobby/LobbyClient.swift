@@ -3,7 +3,7 @@ import WhiteboardRendering
 
 /// The first screen: the boards on this network and the user's own boards.
 ///
-/// Input and discovery events go in; the user's choice and a screen come out.
+/// It handles input and discovery events, and returns the user's choice and a screen.
 package struct LobbyClient: Sendable {
   /// The choice of the user.
   package enum Choice: Hashable, Sendable {
@@ -75,7 +75,7 @@ package struct LobbyClient: Sendable {
   package mutating func fail(_ message: String, wantsCodeFor target: String?) {
     failure = message
     guard let target else { return }
-    // The prompt replaces the option.
+    // Remove the advice to use an option, because the prompt below asks for the code.
     if message.hasSuffix(WhiteboardError.codeAdvice) {
       failure = "\(message.dropLast(WhiteboardError.codeAdvice.count))."
     }
@@ -87,7 +87,7 @@ package struct LobbyClient: Sendable {
 
   /// Handles an input at a time since the program began.
   ///
-  /// - Returns: The choice of the user, if the input is one.
+  /// - Returns: The user's choice; nil if the input does not choose anything.
   package mutating func handle(_ event: InputEvent, now: Duration) -> Choice? {
     self.now = now
     switch event {
@@ -142,7 +142,9 @@ package struct LobbyClient: Sendable {
     return nil
   }
 
-  /// Highlights a row of the list, at most the first or the last.
+  /// Highlights the row with an index.
+  ///
+  /// An index outside the list highlights the first or the last row.
   private mutating func choose(_ index: Int) { chosen = max(0, min(index, boards.list.count - 1)) }
 
   private mutating func type(

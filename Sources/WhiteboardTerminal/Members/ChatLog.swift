@@ -20,12 +20,12 @@ struct ChatLog: Hashable, Sendable {
   }
 
   private(set) var lines: [Line] = []
-  /// The number of lines that were ever added, which is the version of the log.
+  /// The version of the log: the number of lines that were ever added.
   private(set) var version = 0
   /// The number of lines that arrived while no chat was visible.
   var unreadCount = 0
 
-  /// The most lines in memory.
+  /// The maximum number of lines in memory.
   static let limit = 5_000
 
   mutating func append(_ line: Line) {
@@ -37,6 +37,6 @@ struct ChatLog: Hashable, Sendable {
   /// Adds a remark.
   mutating func remark(_ text: String) { append(Line(text: text)) }
 
-  /// Removes all lines, since the history follows.
+  /// Removes all lines, because the whole history is added again.
   mutating func removeAll() { lines = [] }
 }

@@ -11,12 +11,12 @@ struct ConnectionAttempt: Hashable, Sendable {
   private let since: Duration
   /// The current step.
   private var step: BoardEvent.Joining.Step?
-  /// The display name of the peer, from its announcement or from the peer itself.
+  /// The display name of the peer, as the peer announced or sent it.
   private var name: String?
-  /// The addresses that are dialled, the latest last.
+  /// The addresses that are dialed, the latest last.
   private var addresses: [String] = []
 
-  /// The most addresses that are listed.
+  /// The maximum number of addresses that are listed.
   private static let addressLimit = 4
 
   init(to target: String, since: Duration) {
@@ -34,7 +34,7 @@ struct ConnectionAttempt: Hashable, Sendable {
     addresses.append(address)
   }
 
-  /// Returns the action of a key, which cancels the attempt or redraws the screen; nil for all others.
+  /// Returns the action of a key that cancels the attempt or redraws the screen; nil for all other keys.
   static func action(
     _ key: InputEvent.Key,
     _ modifiers: InputEvent.Modifiers

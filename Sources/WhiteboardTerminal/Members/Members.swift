@@ -13,9 +13,9 @@ struct Members: Sendable {
     private(set) var presence = Presence()
     /// The last positions of the laser pointer, the latest last.
     private(set) var trail: [Point] = []
-    /// The time since which the member is unreachable; nil while it is connected.
+    /// The time when the member became unreachable; nil while it is connected.
     var silentSince: Duration?
-    /// The number of local changes since then.
+    /// The number of local changes since the member became unreachable.
     var waitingChanges = 0
     /// The time of the last movement of the pointer.
     private(set) var movedAt = Duration.zero
@@ -25,7 +25,7 @@ struct Members: Sendable {
       self.state = state
     }
 
-    /// The most positions of a laser pointer's trail.
+    /// The maximum number of positions of a laser pointer's trail.
     private static let trailLength = 12
 
     /// Stores the position of the pointer and the visible part of the board.
@@ -37,7 +37,7 @@ struct Members: Sendable {
         trail = []
         return
       }
-      // Peers repeat their presence while nothing moves; a repetition ends the trail.
+      // Peers send their presence again while nothing moves. A repeated position ends the trail.
       trail = isElsewhere ? (trail + [cursor]).suffix(Self.trailLength) : [cursor]
     }
   }
@@ -45,9 +45,9 @@ struct Members: Sendable {
   private(set) var all: [String: Member] = [:]
   /// The member whose view is shown.
   private(set) var followed: String?
-  /// The presence of members that the node has not reported as joined yet.
+  /// The presence of members whose joining the board has not reported yet.
   private var earlyPresences: [String: Presence] = [:]
-  /// The members whose connection is being replaced by one through another route.
+  /// The members that are reconnecting through another route.
   private var rerouted: Set<String> = []
   /// The display names of announcing peers, by board and by peer id.
   private var announcers: [String: [String: String]] = [:]
@@ -61,14 +61,14 @@ struct Members: Sendable {
   /// Returns the display name of a member without control characters; nil if there is no such member.
   func name(of key: String) -> String? { all[key].map { Self.shown($0.name) } }
 
-  /// Returns a display name without control characters, and not too long.
+  /// Returns a display name without control characters, cut off if it is too long.
   static func shown(_ name: String) -> String { TerminalText.cleaned(name, limit: 64) }
 
   // MARK: - Events
 
   /// Adds a member.
   ///
-  /// - Returns: Whether it is a new member, and not one that returned through another route.
+  /// - Returns: Whether the member is new; false if it returned through another route.
   mutating func join(_ key: String, name: String, now: Duration) -> Bool {
     all[key] = Member(name: name, state: .connected)
     if let presence = earlyPresences.removeValue(forKey: key) {
@@ -79,8 +79,8 @@ struct Members: Sendable {
 
   /// Removes a member that left.
   ///
-  /// - Returns: The remark for the chat. It is nil if the member is about to return through another
-  ///   route, or if the member removed the local member, which another message reports.
+  /// - Returns: The remark for the chat; nil if the member is about to return through another route, or if it removed
+  ///   the local member.
   mutating func leave(_ left: BoardEvent.Left) -> String? {
     all[left.peer] = nil
     earlyPresences[left.peer] = nil
@@ -126,14 +126,14 @@ struct Members: Sendable {
 
   // MARK: - Following
 
-  /// Returns the member to follow after the current one; nil after the last one.
+  /// The member to follow after the current one; nil after the last one.
   var nextToFollow: String? {
     let keys = all.keys.sorted { (all[$0]?.name ?? "", $0) < (all[$1]?.name ?? "", $1) }
     guard let followed, let index = keys.firstIndex(of: followed) else { return keys.first }
     return index + 1 < keys.count ? keys[index + 1] : nil
   }
 
-  /// Returns a member whose name begins with these letters.
+  /// Returns a member whose name begins with the given letters.
   func member(named prefix: String) -> String? {
     let prefix = prefix.lowercased()
     return all.first { $0.value.name.lowercased().hasPrefix(prefix) }?.key
@@ -145,7 +145,7 @@ struct Members: Sendable {
 
   /// Returns the view of the followed member.
   ///
-  /// If the member does not share its view, its pointer is in the center.
+  /// If the member does not share its view, the returned view has the member's pointer in its center.
   mutating func followedView(_ viewport: Viewport) -> Viewport? {
     guard let followed else { return nil }
     guard let member = all[followed] else {
@@ -191,10 +191,10 @@ struct Members: Sendable {
 
   // MARK: - Time
 
-  /// How long a pointer that does not move is shown: first with its name, and then without it.
+  /// The times for which a pointer that does not move is shown: first with its name, and then without it.
   static let pointerRest = (faded: Duration.seconds(3), gone: Duration.seconds(15))
 
-  /// Whether the screen shows something about a member that changes with time.
+  /// Returns whether the screen shows something about a member that changes with time.
   func isTicking(at now: Duration) -> Bool {
     all.values.contains { member in
       member.silentSince != nil

@@ -2,7 +2,7 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// Sends the local pointer and view to the other members, at most thirty times a second.
+/// The local pointer and view, as sent to the other members at most thirty times a second.
 struct PresencePublisher: Sendable {
   private var lastSent = Duration.zero
   private var sentPointer: Point?
@@ -11,8 +11,7 @@ struct PresencePublisher: Sendable {
   /// The shortest time between two commands.
   private static let interval = Duration.milliseconds(33)
 
-  /// Returns the command that sends the pointer; nil if it did not move, or if the last command was
-  /// sent just now.
+  /// Returns the command that sends the pointer; nil if it did not move, or if it is too soon after the last command.
   mutating func move(to pointer: Point?, isLaser: Bool, now: Duration) -> BoardEffect? {
     guard let pointer, pointer != sentPointer, now - lastSent >= Self.interval else { return nil }
     lastSent = now
@@ -27,14 +26,16 @@ struct PresencePublisher: Sendable {
     return leave()
   }
 
-  /// Returns the command that hides the pointer, since the terminal lost the focus.
+  /// Returns the command that hides the pointer, because the terminal lost the focus.
   mutating func leave() -> BoardEffect {
     sentPointer = nil
     return .command(CommandRequest(.point(nil)))
   }
 
-  /// Returns the command that sends the view, so that others can follow it; nil if it did not change,
-  /// if there are no readers, or if the last command was sent just now.
+  /// Returns the command that sends the view, so that others can follow it.
+  ///
+  /// Returns nil if the view did not change, if there are no other members, or if it is too soon after the last
+  /// command.
   mutating func show(_ viewport: Viewport, hasReaders: Bool, now: Duration) -> BoardEffect? {
     guard viewport != sentView, hasReaders, now - lastSent >= Self.interval else { return nil }
     lastSent = now

@@ -24,7 +24,7 @@ struct Questions: Sendable {
 
   /// Removes the offer of a transfer that ended.
   ///
-  /// - Returns: Whether it was offered to the user.
+  /// - Returns: Whether the transfer was offered to the user.
   mutating func finish(_ transfer: String) -> Bool {
     fileOffers.removeAll { $0.transfer == transfer }
     return offeredTransfers.remove(transfer) != nil
@@ -50,7 +50,7 @@ struct Questions: Sendable {
     let answer: Command
     switch letter {
     case "y": answer = .accept(target: invitation.id)
-    // The lower-case letter is the key of the arrow tool.
+    // Only the upper-case letter answers, because `a` is the key of the arrow tool.
     case "A" where invitation.direction == .incoming:
       answer = .accept(target: invitation.id, isAlways: true)
     case "n": answer = .decline(target: invitation.id, reason: nil)

@@ -17,7 +17,7 @@ struct RemovalState: Sendable {
   /// The time when the box appeared; nil while it is not shown.
   private(set) var shownSince: Duration?
 
-  /// How long keys are ignored after the box appeared, because the user typed them before seeing
+  /// The time for which keys are ignored after the box appeared, because the user typed them before seeing
   /// the box.
   private static let pause = Duration.seconds(1)
 

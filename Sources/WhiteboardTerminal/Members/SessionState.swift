@@ -2,8 +2,8 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// The session as the node reports it: the board's name, the members, their chat, and the questions
-/// that the user must answer.
+/// The session as the board reports it: the board's name, the members, their chat, and the questions that the user must
+/// answer.
 struct SessionState: Sendable {
   var board = BoardInfo()
   /// The attempt to join; nil once the session is connected.
@@ -21,7 +21,7 @@ struct SessionState: Sendable {
     board.isAwaited = true
   }
 
-  /// Ends the attempt to join: the session is connected.
+  /// Ends the attempt to join, because the session is connected.
   mutating func begin(_ ready: BoardEvent.Ready) {
     connection = nil
     board.id = ready.board
@@ -33,7 +33,7 @@ struct SessionState: Sendable {
 
   // MARK: - Names
 
-  /// Returns the names of members in game panels.
+  /// Returns the names of members for game panels.
   func names(ownID: String) -> [MemberID: String] {
     var names: [MemberID: String] = [:]
     for (key, member) in members.all {
@@ -45,13 +45,13 @@ struct SessionState: Sendable {
 
   /// Returns the display names of peers that announce this board and are not connected.
   func missing(ownID: String) -> [String] {
-    // A user whom the host removed waits for no member.
+    // A user whom the host removed waits for no other members.
     removal.removal == nil ? members.missing(from: board.id, ownID: ownID) : []
   }
 
   // MARK: - Events
 
-  /// Handles an event of the node; ignores the events that do not concern the session.
+  /// Handles an event of the board; ignores events that do not concern the session.
   mutating func receive(_ event: BoardEvent, now: Duration) -> [BoardEffect] {
     switch event {
     case .joining(let joining): connection?.show(joining)
@@ -76,7 +76,7 @@ struct SessionState: Sendable {
       append(line)
       return [.chatReceived(author: line.name, text: line.text)]
     case .chatHistory(let history):
-      // A history that the user asked for is shown in the panel.
+      // If the user asked for the history, the panel shows it instead.
       guard history.request == nil else { break }
       chat.removeAll()
       for line in history.lines { append(line) }

@@ -1,6 +1,6 @@
 import WhiteboardKit
 
-/// The node's answer to a command that the user typed.
+/// The board's answer to a command that the user typed.
 enum Answer {
   /// Several lines for a panel.
   case panel(title: String, lines: [String])
@@ -28,7 +28,7 @@ enum Answer {
       ? .panel(title: title, lines: lines) : .message(Self.withoutSymbol(lines.first ?? ""))
   }
 
-  /// Whether an answer is shown in a panel even if it has only one line.
+  /// Returns whether an answer is shown in a panel even if it has only one line.
   ///
   /// This applies to lists, even if they are empty, and to a join code, which the user copies.
   private static func hasPanel(_ event: BoardEvent) -> Bool {
@@ -52,7 +52,7 @@ enum Answer {
     case .chatHistory(let history): ("Chat", history.request)
     case .invited(let invited): ("Invitation", invited.request)
     case .profile(let profile): ("Profile", profile.request)
-    // The first row shows a problem with saving.
+    // If there is a problem with saving, the first row shows it, so no answer is needed.
     case .saveState(let saving) where saving.cause == nil: ("Saved", saving.request)
     default: nil
     }

@@ -1,7 +1,7 @@
 import QRCode
 import WhiteboardRendering
 
-/// How others join the board: the join code, the link, and a QR code of the link if there is room.
+/// The box that shows how others join the board: the join code, the link, and a QR code of the link if there is room.
 struct InvitationBox {
   let board: BoardInfo
   /// Whether the terminal shows no colors.
@@ -23,7 +23,7 @@ struct InvitationBox {
     return lines
   }
 
-  /// Returns a panel that scrolls if the box does not fit on the screen; a link must be complete.
+  /// Returns a panel that scrolls if the box does not fit on the screen, because the link must be readable in full.
   func panel(in layout: ScreenLayout) -> Panel? {
     guard qrCode(in: layout) == nil,
       Dialog.wrapped(lines, columns: max(layout.columns - 6, 8)).count + 2 > layout.rows
@@ -58,7 +58,7 @@ struct InvitationBox {
   /// Returns the rows of the QR code; nil if there is no room for it beside the text.
   private func qrCode(in layout: ScreenLayout) -> [String]? {
     guard !layout.isASCII, !board.link.isEmpty,
-      // Without colors, the characters draw the light modules, because most terminals are dark.
+      // Without colors, the characters draw the light modules of the QR code, because most terminals are dark.
       let code = try? QRSymbol(board.link).lines(isInverted: isMonochrome), let first = code.first,
       code.count + 2 <= layout.rows, layout.columns - first.count - 7 >= 24
     else { return nil }

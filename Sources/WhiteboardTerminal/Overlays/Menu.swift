@@ -32,7 +32,7 @@ struct Menu: Hashable, Sendable {
     chosen = (chosen + by + items.count) % items.count
   }
 
-  /// Moves the highlight by several items, at most to the first or the last.
+  /// Moves the highlight by several items, and stops at the first or the last item.
   mutating func leap(_ by: Int) { choose(min(max(0, chosen + by), items.count - 1)) }
 
   /// Highlights an item.

@@ -7,12 +7,12 @@ enum Overlay: Hashable, Sendable {
   /// How others join.
   case invitation
   case menu(Menu)
-  /// The question whether to leave although work is not saved.
+  /// The question whether to leave with unsaved work.
   case unsavedQuestion
 
   /// The reaction to an input.
   enum Outcome: Hashable, Sendable {
-    /// The overlay stays open, perhaps with another part visible.
+    /// The overlay stays open; it may have scrolled.
     case none
     case close
     /// Close, and perform the command that the user picked.
@@ -24,7 +24,7 @@ enum Overlay: Hashable, Sendable {
     case answered(SaveStatus.Answer)
   }
 
-  /// Returns the cells that it covers; the whole screen for dialogs.
+  /// Returns the cells that the overlay covers; the whole screen for dialogs.
   func area(in layout: ScreenLayout) -> CellArea {
     switch self {
     case .menu(let menu): MenuLayout(menu, layout).area
@@ -33,12 +33,12 @@ enum Overlay: Hashable, Sendable {
     }
   }
 
-  /// Whether it is the chat.
+  /// Whether the overlay is the chat.
   var isChat: Bool {
     if case .panel(let panel) = self { panel.content == .chat } else { false }
   }
 
-  /// Whether it only informs, so that a question may close it.
+  /// Whether the overlay only shows information, so that a question may close it.
   var isInformation: Bool {
     switch self {
     case .invitation, .panel: true
@@ -82,7 +82,9 @@ extension Overlay {
     }
   }
 
-  /// Handles a click: it picks the item of a menu, or closes everything except a panel.
+  /// Handles a click, which picks an item of a menu, or closes the overlay.
+  ///
+  /// A click inside a panel does nothing.
   func press(atX x: Int, y: Int, in layout: ScreenLayout) -> Outcome {
     switch self {
     case .panel: return layout.panel.contains(x: x, y: y) ? .none : .close

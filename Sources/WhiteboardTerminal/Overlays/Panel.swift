@@ -43,7 +43,7 @@ struct Panel: Hashable, Sendable {
     staysAtEnd = content == .chat
   }
 
-  /// Whether the rows are up to date for these columns and this version of the content.
+  /// Returns whether the rows are up to date for this number of columns and this version of the content.
   func isLaidOut(columns: Int, version: Int) -> Bool {
     columns == self.columns && version == self.version && !rows.isEmpty
   }

@@ -6,7 +6,7 @@ struct PanelRows {
 
   init(columns: Int) { self.columns = columns }
 
-  /// Returns lines, each in as many rows as it needs.
+  /// Returns lines wrapped into rows.
   func rows(of lines: [String]) -> [Panel.Row] { lines.flatMap { rows(of: $0, .plain) } }
 
   /// Returns the lines of the chat in the colors of their authors.

@@ -12,7 +12,7 @@ struct SaveStatus: Sendable {
     case none
   }
 
-  /// The state that the node reported last; nil until it has opened the board.
+  /// The state that the board reported last; nil until the board is open.
   var state: SaveState?
 
   var problem: SaveProblem? { state?.problem }
@@ -25,7 +25,7 @@ struct SaveStatus: Sendable {
   /// Whether the question about unsaved work is no longer necessary.
   var isQuestionObsolete: Bool { state?.wouldLoseWork == false && state != .saving }
 
-  /// The answer to the question whether everything is saved; nil if the node must try to save again.
+  /// The answer to the question whether everything is saved; nil if the board must try to save again.
   var message: String? {
     switch state {
     case .saved: "everything is saved at once; :export FILE saves a picture of it"
@@ -46,7 +46,7 @@ struct SaveStatus: Sendable {
     }
   }
 
-  /// Draws the question whether to leave although work is not saved.
+  /// Draws the question whether to leave with unsaved work.
   func drawQuestion(on screen: inout Screen, _ layout: ScreenLayout, hasMembers: Bool) {
     Dialog(question(hasMembers: hasMembers)).draw(on: &screen, layout)
   }
@@ -67,7 +67,7 @@ struct SaveStatus: Sendable {
 
   /// Draws the warning about unsaved work over the first row.
   ///
-  /// If there is room, the end of the title stays visible.
+  /// If there is room, the right end of the title bar stays visible.
   func drawProblem(on screen: inout Screen, _ layout: ScreenLayout, titleEnd: String) {
     guard let problem else { return }
     let headline = " \(problem.headline) "

@@ -35,7 +35,7 @@ struct ActivityBar: Sendable {
       let first = column * Self.intervals / columns
       let last = max(first + 1, (column + 1) * Self.intervals / columns)
       let most = counts[first..<min(last, Self.intervals)].max() ?? 0
-      // With the square root, an interval with one stroke is visible beside one with many.
+      // Use the square root, so that an interval with one stroke is visible beside an interval with many strokes.
       let share = (Double(most) / Double(greatest)).squareRoot()
       let level = most == 0 ? 0 : max(1, Int((share * Double(levels.count - 1)).rounded()))
       var style = CellStyle.plain

@@ -2,7 +2,7 @@ import SessionReplay
 import Whiteboard
 import WhiteboardRendering
 
-/// Writes a recording as a terminal shows it, in the format asciicast v2
+/// A recording of a terminal that plays a board recording, in the asciicast v2 format
 /// (docs.asciinema.org/manual/asciicast/v2).
 package struct Asciicast {
   /// The columns of the terminal.
@@ -25,7 +25,7 @@ package struct Asciicast {
   ///   - photos: The decoded photos.
   ///   - from: The start, in milliseconds from the beginning of the recording.
   ///   - to: The end, in milliseconds.
-  ///   - write: Writes a line, which ends with a line feed.
+  ///   - write: A function that writes a line, which ends with a line feed.
   package func write(
     _ recording: Recording,
     photos: [AssetID: PhotoPixels] = [:],

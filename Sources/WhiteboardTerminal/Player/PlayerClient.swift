@@ -3,7 +3,7 @@ import Whiteboard
 import WhiteboardRendering
 import WhiteboardSync
 
-/// Plays a recording: it receives input and the time, and draws the screen.
+/// The player of a recording: it handles input and the passing of time, and draws the screen.
 package struct PlayerClient: Sendable {
   /// The possible speeds.
   package static let speeds = [0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64]
@@ -37,7 +37,7 @@ package struct PlayerClient: Sendable {
   let isASCII: Bool
   /// The index of the speed in ``speeds``.
   private(set) var speed = 3
-  /// The repeated part, in milliseconds; the end is nil until the user sets it.
+  /// The start and end of the part that repeats, in milliseconds; the end is nil until the user sets it.
   private(set) var loop: (from: Int64, to: Int64?)?
   /// The authors, in the order of their first appearance.
   private let authors: [MemberID]
@@ -62,7 +62,7 @@ package struct PlayerClient: Sendable {
   private(set) var showsKeys = false
   /// The time since the player started, in milliseconds.
   private(set) var elapsed = 0.0
-  /// How long messages and chat lines are shown, in milliseconds.
+  /// The time for which messages and chat lines are shown, in milliseconds.
   static let messageTime = 5_000.0
 
   /// Creates a player that plays from the beginning.
@@ -332,7 +332,7 @@ package struct PlayerClient: Sendable {
       ?? String(member.description.prefix(8))
   }
 
-  /// Shows the objects of the next author only, and all objects after the last author.
+  /// Shows only the objects of the next author; after the last author, shows all objects.
   private mutating func showNextAuthor() {
     let index = shownAuthor.flatMap { authors.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
     shownAuthor = index < authors.count ? authors[index] : nil

@@ -2,7 +2,7 @@ import SessionReplay
 import Whiteboard
 import WhiteboardRendering
 
-/// Plays a recording on a terminal: passes input to the player, and draws its screen.
+/// The actor that plays a recording on a terminal: it passes input to the player, and draws the player's screen.
 package actor PlayerTerminal {
   private let terminal: Terminal
   private let writer: ScreenWriter
@@ -79,7 +79,7 @@ package actor PlayerTerminal {
     bytes += writer.bytes(from: before, to: screen)
     shown = screen
     guard !bytes.isEmpty else { return }
-    // Terminals that support synchronized output (mode 2026) show the frame at once.
+    // Terminals that support synchronized output (mode 2026) show the frame all at once.
     terminal.write(Array("\u{1B}[?2026h\u{1B}[?25l".utf8) + bytes + Array("\u{1B}[?2026l".utf8))
   }
 

@@ -3,7 +3,7 @@ import WhiteboardRendering
 
 /// A line that is being typed: its text, a cursor, and the lines entered before.
 package struct LineEditor: Hashable, Sendable {
-  /// The text before the typed text.
+  /// The label in front of the typed text.
   let label: String
   /// The typed characters.
   private(set) var characters: [Character] = []
@@ -15,7 +15,7 @@ package struct LineEditor: Hashable, Sendable {
   /// The line being typed, while a line of the history is shown.
   private var draft: [Character] = []
 
-  /// The most characters of a line.
+  /// The maximum number of characters of a line.
   static let limit = 4096
 
   init(label: String, text: String = "", history: [String] = []) {
@@ -29,7 +29,7 @@ package struct LineEditor: Hashable, Sendable {
   /// The typed text.
   package var text: String { String(characters) }
 
-  /// The effect of a key.
+  /// The result of handling a key.
   enum Outcome: Hashable, Sendable {
     /// The line was edited, or nothing happened.
     case typing

@@ -6,10 +6,10 @@ struct PastedText: Hashable, Sendable {
   /// The object that the pasted text creates on the board.
   enum Content: Hashable, Sendable {
     case text(String)
-    /// A photo, whose path a terminal pastes when the file is dropped on it.
+    /// A photo. If a photo file is dropped on a terminal, the terminal pastes its path.
     case photo(path: String)
 
-    /// Returns the command that puts it on the board.
+    /// Returns the command that creates the object on the board.
     func command(at point: BoardPoint) -> Command {
       switch self {
       case .text(let words): .text(at: point, words: words, alias: nil)
@@ -23,7 +23,7 @@ struct PastedText: Hashable, Sendable {
 
   /// The maximum number of characters in a paste.
   private static let limit = 10_000
-  /// The endings of the names of photo files.
+  /// The file name extensions of photos.
   private static let photoEndings = [".png", ".jpg", ".jpeg"]
 
   init(_ text: String) { self.text = String(text.prefix(Self.limit)) }
@@ -37,7 +37,7 @@ struct PastedText: Hashable, Sendable {
 
   /// Returns the path of a photo file that the user dropped on the terminal; nil for other text.
   ///
-  /// The terminal puts such a path in quotes, or escapes its blanks.
+  /// The terminal puts the path in quotes, or escapes its spaces.
   private static func photoPath(_ words: String) -> String? {
     var path = words
     if path.hasPrefix("'"), path.hasSuffix("'"), path.count > 2 {

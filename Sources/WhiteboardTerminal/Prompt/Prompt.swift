@@ -11,7 +11,7 @@ struct Prompt: Sendable {
     /// A move in a game.
     case move(ObjectID, isWordle: Bool)
 
-    /// The text before the typed text.
+    /// The label in front of the typed text.
     var label: String {
       switch self {
       case .chat: "say: "
@@ -31,14 +31,14 @@ struct Prompt: Sendable {
     }
   }
 
-  /// The result of a key.
+  /// The result of handling a key.
   enum Outcome: Sendable {
     case none
     /// The user entered a command.
     case command(PromptCommand)
     /// The user entered a text that is not a command.
     case failure(PromptCommand.Failure)
-    /// Find the files whose paths begin like this.
+    /// Find the files whose paths begin with this text.
     case findFiles(String)
     /// Show the possible completions.
     case completions(String)
@@ -55,10 +55,10 @@ struct Prompt: Sendable {
   private(set) var purpose = Purpose.command
   /// The user's home directory, for which `~` stands in paths.
   var home: String?
-  /// The entered lines, by the label of the prompt.
+  /// The lines that the user entered, by the label of the prompt.
   private var histories: [String: [String]] = [:]
 
-  /// The most completions that are shown.
+  /// The maximum number of completions that are shown.
   private static let completionLimit = 12
   /// The commands whose last argument is a file.
   private static let fileCommands: Set<String> = [
@@ -107,7 +107,7 @@ struct Prompt: Sendable {
     }
   }
 
-  /// Returns the command that a text means, by the purpose of the prompt.
+  /// Returns the command for an entered text, which depends on the purpose of the prompt.
   private func command(_ text: String) throws(PromptCommand.Failure) -> PromptCommand? {
     switch purpose {
     case .command: return try PromptCommand(text.trimmed)
@@ -126,7 +126,7 @@ struct Prompt: Sendable {
     }
   }
 
-  /// Returns a path with the home directory in the place of `~`.
+  /// Returns a path with `~` replaced by the home directory.
   private func expanded(_ path: String) -> String {
     guard let home, path.hasPrefix("~/") else { return path }
     return home + path.dropFirst()
@@ -166,7 +166,7 @@ struct Prompt: Sendable {
     return complete(files, after: "", isWhole: editor?.text == beginning)
   }
 
-  /// Completes the common beginning of all fitting names, and lists the names if there are several.
+  /// Completes the longest common prefix of all matching names, and lists the names if there are several.
   private mutating func complete(
     _ names: [String],
     after: String,

@@ -2,7 +2,7 @@ import CommandLines
 import WhiteboardKit
 import WhiteboardRendering
 
-/// A line of the `:` prompt: a command of the terminal, or one for the node.
+/// A line of the `:` prompt: a command for the terminal or for the board.
 enum PromptCommand: Sendable {
   case quit(isAnyway: Bool)
   case suspend
@@ -26,9 +26,9 @@ enum PromptCommand: Sendable {
 
   /// The reason why a line is not a command.
   enum Failure: Error, Equatable, Sendable {
-    /// The terminal does not accept it.
+    /// The terminal does not accept the command.
     case terminal(String)
-    /// The line is not a valid command of the node.
+    /// The line is not a valid command for the board.
     case parser(CommandError)
   }
 
@@ -72,7 +72,7 @@ enum PromptCommand: Sendable {
 }
 
 extension String {
-  /// The text without blanks at its ends.
+  /// The text without spaces at its ends.
   var trimmed: String {
     let isBlank: (Character) -> Bool = { $0.isWhitespace }
     let rest = drop(while: isBlank)

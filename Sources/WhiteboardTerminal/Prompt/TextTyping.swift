@@ -3,21 +3,21 @@ import WhiteboardKit
 
 /// Text that the user types into a text object, which all members see while it is typed.
 ///
-/// Other members may type in the same text at the same time. Their changes stay, and move the caret.
+/// Other members may type in the same text at the same time. Their changes are preserved, and move the caret.
 struct TextTyping: Sendable {
-  /// The text object in commands; nil before the first letter of a new one.
+  /// The reference to the text object in commands; nil before the first letter of a new text.
   private(set) var reference: ObjectReference?
   /// The id of the text object, as soon as it is known.
   private(set) var id: ObjectID?
   /// The center of the text object.
   let place: Point
-  /// The text as it will be when the node has executed all commands.
+  /// The text that the user sees, which includes changes that are not sent yet.
   private(set) var scalars: [Unicode.Scalar]
   /// The index at which the next letter is inserted.
   private(set) var caret: Int
-  /// The text that results from the commands that were sent.
+  /// The text that results from the commands sent so far.
   private var sent: [Unicode.Scalar]
-  /// The requests that the node has not answered.
+  /// The requests that the board has not answered.
   private var pending: Set<Int64> = []
 
   /// Begins a new text at a place.
@@ -96,9 +96,9 @@ struct TextTyping: Sendable {
     caret = range.lowerBound
   }
 
-  /// Returns the index of the character before an index; a character may have several scalars.
+  /// Returns the index of the character before an index; a character may consist of several Unicode scalars.
   private func before(_ index: Int) -> Int {
-    // A character of more than 64 scalars is split.
+    // A character of more than 64 Unicode scalars is split.
     let start = max(0, index - 64)
     return index - (Self.string(scalars[start..<index]).last?.unicodeScalars.count ?? 0)
   }
@@ -173,19 +173,19 @@ struct TextTyping: Sendable {
     return (TextDifference(from: sent, to: scalars), Self.string(sent[...]))
   }
 
-  /// The command that deletes the text if nothing visible is left of it.
+  /// The command that deletes the text object if it contains nothing visible.
   var deletion: Command? {
     guard let reference, scalars.allSatisfy(\.properties.isWhitespace) else { return nil }
     return .delete([reference])
   }
 
-  /// Handles the node's answer to a request, with the id of the object that the request created.
+  /// Handles the board's answer to a request, with the id of the object that the request created.
   mutating func finish(_ request: Int64, created id: ObjectID? = nil) {
     guard pending.remove(request) != nil, self.id == nil, let id else { return }
     self.id = id
   }
 
-  /// Adopts the text on the board if all requests are answered.
+  /// Replaces the text with the one on the board if all requests are answered.
   mutating func settle(_ text: String) {
     let actual = Array(text.unicodeScalars)
     guard pending.isEmpty, actual != scalars else { return }

@@ -151,7 +151,7 @@ struct BoardMarks {
   }
 
   private func label(_ rgb: UInt32) -> CellStyle {
-    // This style is visible on any background, and has few bytes, because pointers move often.
+    // This style is visible on any background, and needs few bytes. This matters because pointers move often.
     CellStyle(CellColor(rgb: rgb), on: .terminal, .reversed)
   }
 }

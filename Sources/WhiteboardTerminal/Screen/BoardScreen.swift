@@ -2,7 +2,7 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// The screen of a board, composed of the drawings of all parts.
+/// The screen of a board, composed of the drawings of its parts.
 struct BoardScreen {
   /// A cell of the terminal.
   typealias Position = (x: Int, y: Int)
@@ -21,7 +21,9 @@ struct BoardScreen {
 
   private var scene: BoardScene { workspace.scene }
 
-  /// Draws the screen, whose board the canvas must have painted.
+  /// Draws the screen.
+  ///
+  /// The canvas must already have painted the board.
   ///
   /// - Parameter overlay: The view that covers the board; it is laid out for the screen.
   /// - Returns: The screen, and the cell of the terminal's cursor; nil hides it.
@@ -68,7 +70,7 @@ struct BoardScreen {
     }
   }
 
-  /// The cell of the keyboard's pen.
+  /// The cell of the keyboard pen.
   private var penCell: Position? {
     guard workspace.toolbox.isKeyboardPen, let place = workspace.toolbox.pointer else { return nil }
     return layout.cell(of: place, in: scene.viewport)
@@ -155,7 +157,9 @@ struct BoardScreen {
     }
   }
 
-  /// Returns the photos in view; those under a box must be shown by cells.
+  /// Returns the photos in view.
+  ///
+  /// Photos under a box must be drawn in cells.
   func photosInView(under overlay: Overlay?) -> PhotosInView {
     var covered = session.questions.isEmpty ? overlay?.area(in: layout) : layout.screen
     if let noticed = messages.area(in: layout, isTyping: prompt.isOpen) {

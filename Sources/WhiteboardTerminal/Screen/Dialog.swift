@@ -36,7 +36,7 @@ struct Dialog {
     return inner
   }
 
-  /// Returns the lines, each in as many rows as it needs.
+  /// Returns lines wrapped into rows.
   static func wrapped(_ lines: [String], columns: Int) -> [String] {
     lines.flatMap { TextLines.wrapped($0, columns: columns, limit: 100) }
   }

@@ -1,7 +1,7 @@
 import WhiteboardPictures
 import WhiteboardRendering
 
-/// Converts frames to the bytes that change the terminal from the frame before.
+/// A writer of frames, as the bytes that change the terminal from the previous frame to the next.
 struct FrameWriter {
   private let writer: ScreenWriter
   /// The frame that the terminal shows; nil if the next one must be drawn completely.
@@ -18,7 +18,8 @@ struct FrameWriter {
   /// - Parameters:
   ///   - screen: The cells.
   ///   - cursor: The cell of the terminal's cursor; nil hides it.
-  ///   - photos: The photos as pixels, which must be written between clearing and the cells.
+  ///   - photos: The photos that are shown as pixels. They are written after the screen is cleared, and before
+  ///     the cells.
   ///   - placements: The positions of these photos.
   /// - Returns: The bytes, with the escape sequences for a synchronized update.
   mutating func bytes(
@@ -41,8 +42,8 @@ struct FrameWriter {
     bytes += (pictures?.bytes ?? []) + writer.bytes(from: before, to: screen)
     let hasCursorMoved = cursor?.x != shownCursor?.x || cursor?.y != shownCursor?.y
     guard !bytes.isEmpty || hasCursorMoved else { return nil }
-    // Terminals that support synchronized output (mode 2026) show the frame at once. Other terminals
-    // ignore the mode.
+    // Terminals that support synchronized output (mode 2026) show the frame all at once. Other terminals ignore the
+    // mode.
     let hiding = shownCursor == nil && shown != nil ? "" : "\u{1B}[?25l"
     bytes = Array("\u{1B}[?2026h\(hiding)".utf8) + bytes
     if let cursor { bytes += Array("\u{1B}[\(cursor.y + 1);\(cursor.x + 1)H\u{1B}[?25h".utf8) }

@@ -3,10 +3,10 @@ import WhiteboardRendering
 
 /// The current message: one line at the bottom, or a box above it if it needs more room.
 struct Messages: Hashable, Sendable {
-  /// The message that is shown; nil without one.
+  /// The message that is shown; nil if there is none.
   var notice: Notice?
 
-  /// The most lines of errors that are shown together.
+  /// The maximum number of lines of errors that are shown together.
   private static let lineLimit = 8
 
   /// Shows a message.
@@ -14,7 +14,9 @@ struct Messages: Hashable, Sendable {
     notice = Notice(text: text, kind: kind, since: now)
   }
 
-  /// Shows an error; if there were others in the last second, it is shown below them.
+  /// Shows an error.
+  ///
+  /// If other errors appeared within the last second, shows it below them.
   mutating func showProblem(_ message: String, at now: Duration) {
     let text = Notice.causeFirst(message)
     guard let before = notice, before.kind == .problem, now - before.since < .seconds(1) else {
@@ -25,7 +27,7 @@ struct Messages: Hashable, Sendable {
     show(lines.joined(separator: "\n"), .problem, at: now)
   }
 
-  /// Removes the message if it was shown long enough.
+  /// Removes the message if it was shown for long enough.
   mutating func expire(at now: Duration, in layout: ScreenLayout) {
     guard let notice else { return }
     let seconds = isBoxed(in: layout) ? 20 : notice.kind == .problem ? 8 : 4
@@ -47,14 +49,16 @@ struct Messages: Hashable, Sendable {
 
   // MARK: - Drawing
 
-  /// Whether the message is in a box, because it does not fit into one line.
+  /// Returns whether the message is in a box, because it does not fit into one line.
   func isBoxed(in layout: ScreenLayout) -> Bool {
     guard let notice, notice.kind != .chat, layout.rows >= 6 else { return false }
     return notice.text.lines.count > 1
       || CharacterWidth.columns(notice.text) + 1 > layout.columns
   }
 
-  /// The area of the message if it is not in the last row, which the prompt uses while the user types.
+  /// Returns the area of the message above the last row; nil if the message is in the last row.
+  ///
+  /// While the user types, the prompt uses the last row.
   func area(in layout: ScreenLayout, isTyping: Bool) -> CellArea? {
     guard notice != nil else { return nil }
     if isBoxed(in: layout) {
@@ -94,7 +98,7 @@ struct Messages: Hashable, Sendable {
     screen.put(" Esc closes ", x: 2, y: area.rows.upperBound - 1, style, in: area)
   }
 
-  /// Draws the message in the last row, if there is one that fits into it.
+  /// Draws the message in the last row, if it fits there.
   ///
   /// - Returns: Whether it was drawn.
   func drawInLastRow(on screen: inout Screen, _ layout: ScreenLayout, _ keys: KeyMap) -> Bool {
@@ -108,7 +112,7 @@ struct Messages: Hashable, Sendable {
 
   /// Returns the message in one line.
   ///
-  /// If a chat line is cut off, the key that shows all of it follows.
+  /// If a chat line is cut off, the returned text ends with the key that shows the whole line.
   func line(columns: Int, _ keys: KeyMap) -> String {
     guard let notice else { return "" }
     let text = TerminalText.cleaned(notice.text, limit: 500)

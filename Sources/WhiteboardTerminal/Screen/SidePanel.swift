@@ -8,7 +8,7 @@ struct SidePanel {
   let chat: ChatLog
   let now: Duration
 
-  /// The most members that are listed.
+  /// The maximum number of members that are listed.
   private static let memberLimit = 8
 
   func draw(on screen: inout Screen) {

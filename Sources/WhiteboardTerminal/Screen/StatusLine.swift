@@ -12,7 +12,7 @@ struct StatusLine {
   let missing: [String]
   /// Whether the contents of the board have not arrived yet.
   let isBoardAwaited: Bool
-  /// The number of commands that the node has not answered.
+  /// The number of commands that the board has not answered.
   let pendingCount: Int
   let isTyping: Bool
   let toolbox: Toolbox

@@ -72,7 +72,7 @@ struct TitleBar {
 
   private var leftEndWidth: Int { leftEnd.map { CharacterWidth.columns($0.text) }.reduce(0, +) }
 
-  /// The right end: ``end``, or a shorter text if there is not enough room.
+  /// The right end of the row: ``end``, or a shorter text if there is not enough room.
   private var rightEnd: String {
     let room = layout.columns - leftEndWidth - 3
     let candidates = [end, "\(tool.rawValue)  \(Pens.name(of: ink)) ", "\(tool.rawValue) "]
@@ -89,6 +89,8 @@ struct TitleBar {
 }
 
 extension KeyMap {
-  /// Returns the key of a command; the key of the prompt if the command has none.
+  /// Returns the key of a command.
+  ///
+  /// If the command has no key, returns the key of the prompt.
   func label(for command: KeyMap.Command) -> String { key(for: command) ?? ":" }
 }

@@ -39,8 +39,9 @@ struct ToolButtons {
     return variants.first { ($0.last?.area.columns.upperBound ?? 0) <= titleRoom.end } ?? []
   }
 
-  /// Returns the buttons from a column on, with a gap between tools; only the colors if the gap is
-  /// nil.
+  /// Returns the buttons from the given column on, with a gap between tools.
+  ///
+  /// If the gap is nil, returns only the colors.
   private func buttons(from start: Int, y: Int, isNamed: Bool, gap: Int?) -> [Button] {
     var buttons: [Button] = []
     var x = start

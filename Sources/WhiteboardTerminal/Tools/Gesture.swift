@@ -2,12 +2,12 @@ import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
 
-/// An action of the mouse or the keyboard's pen between press and release.
+/// An action of the mouse or the keyboard pen between press and release.
 enum Gesture: Hashable, Sendable {
   /// A stroke of the pen, which the other members see while it is drawn.
   case stroke(Stroke)
   case shape(Tool, from: Point, to: Point)
-  /// The board follows the mouse, whose last position is in cells.
+  /// A drag that moves the view, with the last position of the mouse in cells.
   case pan(lastX: Double, lastY: Double)
   case erase([Point])
   case remove([ObjectID])
@@ -19,15 +19,15 @@ enum Gesture: Hashable, Sendable {
 
   /// A stroke that is being drawn.
   struct Stroke: Hashable, Sendable {
-    /// The request id of the command that began it.
+    /// The request id of the command that began the stroke.
     let request: Int64
-    /// The id of the object; nil until the node has answered.
+    /// The id of the stroke's object; nil until the board has answered.
     var id: ObjectID?
     private(set) var points: [Point]
-    /// The number of points that were sent to the node.
+    /// The number of points that were sent to the board.
     private var sentCount = 1
 
-    /// The most points in one command.
+    /// The maximum number of points in one command.
     private static let pointsPerCommand = 64
 
     init(request: Int64, at place: Point) {
@@ -35,7 +35,7 @@ enum Gesture: Hashable, Sendable {
       points = [place]
     }
 
-    /// Adds a point, unless the pen did not move.
+    /// Adds a point if the pen moved.
     mutating func append(_ place: Point) {
       if points.last != place { points.append(place) }
     }

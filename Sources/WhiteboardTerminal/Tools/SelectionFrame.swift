@@ -7,21 +7,20 @@ import Glibc
 import Musl
 #endif
 
-/// The frame one cell outside the selected objects, and its handles.
+/// The frame around the selected objects, at a distance of one cell, and its handles.
 struct SelectionFrame: Hashable, Sendable {
-  /// Which sides of the frame a resize handle moves: 1 or -1 along each axis of the frame, 0 for
-  /// none.
+  /// The sides of the frame that a resize handle moves: 1 or -1 along each axis, or 0 if it moves no side there.
   struct Grip: Hashable, Sendable {
     let x: Int
     let y: Int
 
-    /// Whether it is a corner.
+    /// Whether the handle is at a corner.
     var isCorner: Bool { x != 0 && y != 0 }
   }
 
   /// A handle of the frame.
   enum Handle: Hashable, Sendable {
-    /// A corner or the middle of a side resizes.
+    /// A handle at a corner or in the middle of a side, which resizes the selection.
     case resize(Grip)
     /// The knob turns.
     case knob
@@ -31,9 +30,9 @@ struct SelectionFrame: Hashable, Sendable {
   struct Resize: Hashable, Sendable {
     let frame: SelectionFrame
     let grip: Grip
-    /// Where the drag began.
+    /// The place where the drag began.
     let from: Point
-    /// Where the pointer is.
+    /// The place of the pointer.
     var to: Point
     /// Whether the center stays where it is, instead of the opposite corner or side.
     var isCentered = false
@@ -157,7 +156,9 @@ struct SelectionFrame: Hashable, Sendable {
     )
   }
 
-  /// Returns the handles; a side has one in its middle only if there is room for three.
+  /// Returns the handles.
+  ///
+  /// A side has a handle in its middle only if there is room for three handles.
   private static func grips(_ corners: [Point], _ viewport: Viewport) -> [Place<Grip>] {
     var grips = zip(cornerDirections, corners).map {
       Place(value: Grip(x: $0.0.0, y: $0.0.1), point: $0.1)
@@ -172,9 +173,9 @@ struct SelectionFrame: Hashable, Sendable {
     return grips
   }
 
-  /// Returns the first of these places that is in view.
+  /// Returns the first of the given places that is in view.
   ///
-  /// If none is, but the frame is partly in view, the first place is moved into view.
+  /// If none of them is in view, but the frame is partly in view, returns the first place moved into the view.
   private static func knob(
     _ places: [Point],
     beside grips: [Place<Grip>],
@@ -202,7 +203,7 @@ struct SelectionFrame: Hashable, Sendable {
     return viewport.place(atColumn: Double(column) + 0.5, row: Double(row) + 0.5)
   }
 
-  /// Returns the handle at a place, or the nearest one a cell away.
+  /// Returns the handle at a place, or the nearest handle at a distance of one cell.
   ///
   /// Inside the selection, a handle must be exactly at the place.
   func handle(at place: Point) -> Handle? {
@@ -228,7 +229,7 @@ struct SelectionFrame: Hashable, Sendable {
 
   /// Returns half of the size that a resize changes.
   ///
-  /// If lines keep their width, the line width of a single stroke is not included.
+  /// If a resize does not scale lines, the size does not include the line width of a single stroke.
   fileprivate func half(_ scalesLines: Bool) -> Size {
     let line = scalesLines ? 0 : lineInset
     return Size(width: halfWidth - line, height: halfHeight - line)

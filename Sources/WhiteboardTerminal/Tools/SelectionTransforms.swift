@@ -1,11 +1,12 @@
 import Whiteboard
 import WhiteboardKit
 
-/// Scales and rotates the selection.
+/// Scaling and rotation of the selection.
 ///
-/// The scale and angle of a single object are set; several objects are scaled and rotated together.
+/// The commands set the scale and angle of a single object, but scale and rotate several objects relative to their
+/// current state.
 struct SelectionTransforms: Sendable {
-  /// The target of the last scaling or rotation of a single object.
+  /// The last requested scale or angle of a single object.
   private struct Target {
     let id: ObjectID
     let request: Int64
@@ -13,7 +14,7 @@ struct SelectionTransforms: Sendable {
     var degrees: Double?
   }
 
-  /// The next key continues from this target, because keys may arrive faster than answers.
+  /// The next key press continues from this target, because keys may arrive faster than answers.
   private var target: Target?
 
   /// Scales the selection about its center.
@@ -81,7 +82,7 @@ struct SelectionTransforms: Sendable {
     return requests.send(.rotate(scene.selectedReferences, degrees: angle.inHundredths))
   }
 
-  /// Returns the last requested value; nil if the node has answered that request.
+  /// Returns the last requested value; nil if the board has answered that request.
   private func pending(
     _ value: KeyPath<Target, Double?>,
     of id: ObjectID,
@@ -93,6 +94,6 @@ struct SelectionTransforms: Sendable {
 }
 
 extension BoardScene {
-  /// Whether a selected object has lines, which keep their width when it is scaled.
+  /// Whether a selected object has lines that keep their width when the object is scaled.
   fileprivate var hasSelectedLines: Bool { selectedSnapshots.contains { $0.kind == .drawing } }
 }

@@ -1,6 +1,6 @@
 import WhiteboardKit
 
-/// The action of the left mouse button, or of the keyboard's pen.
+/// The action of the left mouse button, or of the keyboard pen.
 package enum Tool: String, Hashable, Sendable, CaseIterable {
   case pen, line, rectangle, ellipse, arrow, text, eraser
   case remover = "object eraser"
@@ -25,7 +25,7 @@ package enum Tool: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// The name in settings.
+  /// The name of the tool in settings.
   var name: String { self == .picker ? "colour-picker" : rawValue.replacing(" ", with: "-") }
 
   /// A short hint on how to use the tool.
@@ -45,14 +45,15 @@ package enum Tool: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// The colors and widths of the keys.
+/// The colors and widths that the user can choose with keys.
 ///
 /// Color-blind users can distinguish the colors on dark and light backgrounds.
 ///
 /// The hues are those of Okabe and Ito (2008), a little brighter for dark terminals. The first color is
 /// the text color of the terminal.
 package enum Pens {
-  /// The name and `0xRRGGBB` of each digit from 0 on; nil is the text color of the terminal.
+  /// The name and the `0xRRGGBB` value of the color for each digit key from 0 on; nil is the text color of the
+  /// terminal.
   package static let colors: [(name: String, rgb: UInt32?)] = [
     ("plain", nil), ("orange", 0xE69F00), ("sky", 0x56B4E9), ("green", 0x1FAE84),
     ("yellow", 0xF0E442), ("blue", 0x3B8FD9), ("red", 0xE8601C), ("pink", 0xCC79A7),
@@ -68,7 +69,9 @@ package enum Pens {
     return String(ColorText.text((rgb ?? 0) << 8 | 0xFF).dropLast(2))
   }
 
-  /// Returns the color of a member, which is always the same and never the gray of remarks.
+  /// Returns the color of a member.
+  ///
+  /// It is always the same, and never the gray of remarks.
   static func color(of key: String) -> UInt32 {
     let sum = key.utf8.reduce(UInt32(5381)) { $0 &* 33 &+ UInt32($1) }
     let hues = colors.filter { $0.name != "grey" }.compactMap(\.rgb)

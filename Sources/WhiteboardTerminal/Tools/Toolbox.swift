@@ -4,7 +4,7 @@ import WhiteboardRendering
 
 /// The chosen tool, color and width, and the gesture in progress.
 ///
-/// Presses, drags and releases of the mouse or of the keyboard's pen go in; commands come out.
+/// The toolbox turns presses, drags and releases of the mouse or the keyboard pen into commands.
 struct Toolbox: Sendable {
   /// The tool that the next press uses.
   var tool = Tool.pen
@@ -14,9 +14,9 @@ struct Toolbox: Sendable {
   var width = 5.0
   /// Whether moved objects snap to others, and rotations to steps of 15°.
   var isSnapping = true
-  /// Whether keys move and press the tool.
+  /// Whether the keyboard pen is on: keys move it and press the tool.
   var isKeyboardPen = false
-  /// The place on the board that the mouse or the keyboard's pen points at.
+  /// The place on the board that the mouse or the keyboard pen points at.
   var pointer: Point?
   private(set) var gesture: Gesture?
   /// Scaling and rotation of the selection.
@@ -25,7 +25,7 @@ struct Toolbox: Sendable {
 
   /// The longest time between the clicks of a double click.
   private static let doubleClickTime = Duration.milliseconds(400)
-  /// The most points in the path of an eraser.
+  /// The maximum number of points in the path of an eraser.
   private static let erasePointLimit = 256
 
   /// The color of the pen, `0xRRGGBBAA`; nil for the default color.
@@ -75,7 +75,7 @@ struct Toolbox: Sendable {
 
   /// Continues to move the board.
   ///
-  /// - Returns: How far to move it, in dots; nil if the gesture is another.
+  /// - Returns: The distance to move the board, in dots; nil if the user is not moving the board.
   mutating func pan(toX x: Double, y: Double) -> (x: Double, y: Double)? {
     guard case .pan(let lastX, let lastY) = gesture else { return nil }
     gesture = .pan(lastX: x, lastY: y)
@@ -206,7 +206,7 @@ struct Toolbox: Sendable {
     gesture = .stroke(stroke)
   }
 
-  /// Shows all points of the stroke at once, even those that are not on the board yet.
+  /// Shows all points of the stroke immediately, even those that are not on the board yet.
   func previewStroke(on scene: inout BoardScene) {
     guard case .stroke(let stroke)? = gesture, let id = stroke.id,
       let count = scene.snapshot(id)?.ink?.count, stroke.points.count > count
@@ -270,7 +270,7 @@ struct Toolbox: Sendable {
     return (before.x - place.x).magnitude < tolerance && (before.y - place.y).magnitude < tolerance
   }
 
-  /// Selects exactly these objects; with none, ends the selection.
+  /// Selects exactly the given objects; ends the selection if there are none.
   mutating func select(
     _ ids: [ObjectID],
     on scene: BoardScene,
@@ -280,7 +280,9 @@ struct Toolbox: Sendable {
     return deselect(on: scene, &requests)
   }
 
-  /// Cancels the gesture; without one, ends the keyboard's pen and the selection.
+  /// Cancels the gesture.
+  ///
+  /// If there is no gesture, turns off the keyboard pen and ends the selection.
   mutating func deselect(
     on scene: BoardScene,
     _ requests: inout PendingRequests
