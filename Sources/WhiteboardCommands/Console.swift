@@ -59,5 +59,5 @@ package enum Console {
 
 extension WhiteboardError {
   /// The error if standard output cannot be written.
-  package static let unwritable = WhiteboardError(.inputOutput, "the output cannot be written to")
+  package static let unwritable = WhiteboardError(.inputOutput, "the output cannot be written")
 }

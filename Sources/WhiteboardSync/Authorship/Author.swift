@@ -109,7 +109,7 @@ public final class Author {
   /// Returns the record of a local incarnation; its signature may be missing.
   package func record(of incarnation: Incarnation) -> AuthorRecord {
     guard let record = records[incarnation] else {
-      preconditionFailure("every local incarnation is made with its record")
+      preconditionFailure("every local incarnation has a record")
     }
     return record
   }

@@ -44,7 +44,7 @@ extension Bytes32 {
   /// Returns the SHA-256 of some bytes.
   package static func sha256(_ bytes: [UInt8]) -> Bytes32 {
     guard let hash = SHA256.hash(data: bytes).withUnsafeBytes({ Bytes32($0) }) else {
-      preconditionFailure("a SHA-256 has 32 bytes")
+      preconditionFailure("a SHA-256 hash has 32 bytes")
     }
     return hash
   }
@@ -60,7 +60,7 @@ extension MemberID {
   /// Creates the member id of a public key, uncompressed as in SEC 1 (AUT-3).
   package init(publicKey: [UInt8]) {
     guard let member = MemberID(Bytes32.sha256(Self.keyPrefix + publicKey).bytes) else {
-      preconditionFailure("a SHA-256 has 32 bytes")
+      preconditionFailure("a SHA-256 hash has 32 bytes")
     }
     self = member
   }

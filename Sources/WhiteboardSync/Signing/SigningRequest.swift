@@ -26,7 +26,7 @@ struct Signed<Value> {
 
   /// The value of an author with a local key, which signs at once.
   var complete: Value {
-    precondition(request == nil, "the author has a local key")
+    precondition(request == nil, "the author must have a local key")
     return value
   }
 }
