@@ -54,7 +54,7 @@ public struct Advertisement: Hashable, Sendable {
   ///
   /// - Precondition: `port` is not 0.
   public init(service: ServiceType = .whiteboard, port: UInt16, announcement: Announcement) {
-    precondition(port != 0, "an advertised port is not 0")
+    precondition(port != 0, "an advertised port must not be 0")
     self.service = service
     self.port = port
     self.announcement = announcement

@@ -29,7 +29,7 @@ public enum DiscoveryProblem: Error, Hashable, Sendable {
     case .daemonNotRunning: "The Avahi daemon is not running, so peers nearby cannot be found."
     case .busNotRunning: "The system D-Bus is not running, so Avahi cannot be reached."
     case .busRefused: "The system D-Bus does not allow this program to use Avahi."
-    case .publishingDisabled: "Avahi is configured not to allow programs to publish."
+    case .publishingDisabled: "Avahi's configuration does not allow programs to publish services."
     case .daemonBusy: "The Avahi daemon has too many clients."
     case .noSuchInterface(let name):
       "There is no network interface \(UntrustedText(name).displayed)."
@@ -42,11 +42,11 @@ public enum DiscoveryProblem: Error, Hashable, Sendable {
   public var advice: String {
     switch self {
     case .notInstalled:
-      "Install it (on Debian: apt install avahi-daemon), or connect with HOST:PORT or a join link."
+      "Install Avahi (on Debian: apt install avahi-daemon), or connect with HOST:PORT or a join link."
     case .daemonNotRunning:
-      "Start it (systemctl start avahi-daemon), or connect with HOST:PORT or a join link."
+      "Start the daemon (systemctl start avahi-daemon), or connect with HOST:PORT or a join link."
     case .busNotRunning:
-      "Start it (systemctl start dbus), or connect with HOST:PORT or a join link."
+      "Start D-Bus (systemctl start dbus), or connect with HOST:PORT or a join link."
     case .busRefused:
       "Check the policy in avahi-dbus.conf (group netdev may be needed), or connect with HOST:PORT."
     case .publishingDisabled:
@@ -55,11 +55,11 @@ public enum DiscoveryProblem: Error, Hashable, Sendable {
       /etc/avahi/avahi-daemon.conf, or give others your HOST:PORT or join link.
       """
     case .daemonBusy:
-      "Close other programs that use it, or restart it (systemctl restart avahi-daemon)."
+      "Close other programs that use Avahi, or restart the daemon (systemctl restart avahi-daemon)."
     case .noSuchInterface:
       "List the network interfaces with: ip link."
     case .failed:
-      "Read its log (journalctl -u avahi-daemon), or connect with HOST:PORT or a join link."
+      "Read Avahi's log (journalctl -u avahi-daemon), or connect with HOST:PORT or a join link."
     }
   }
 }

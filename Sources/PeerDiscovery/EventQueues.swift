@@ -59,7 +59,7 @@ package struct BrowserQueue: Sendable {
     case .found(let peer): return .found(peer)
     case .updated(let peer): return .updated(peer)
     case .lost(let peer): return .lost(peer)
-    case nil: preconditionFailure("every id in the order has a pending event")
+    case nil: preconditionFailure("every queued id must have a pending event")
     }
   }
 

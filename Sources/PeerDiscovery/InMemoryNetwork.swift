@@ -88,7 +88,7 @@ public actor InMemoryNetwork {
   ///
   /// - Precondition: No host has this name, and the network has fewer than 250 hosts.
   public func host(named name: String) -> InMemoryHost {
-    precondition(machines[name] == nil, "hosts have different names")
+    precondition(machines[name] == nil, "every host needs its own name")
     machines[name] = Machine()
     let number = UInt8(machines.count)
     let link: [UInt8] = [0xfe, 0x80] + [UInt8](repeating: 0, count: 13) + [number]

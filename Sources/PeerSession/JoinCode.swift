@@ -10,10 +10,10 @@ public enum JoinCodeError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The problem, in a sentence.
   public var description: String {
     switch self {
-    case .wrongCount(let count): "A code has 4 words, and this has \(count)."
+    case .wrongCount(let count): "A code has 4 words, but this text has \(count)."
     case .unknownWord(let word, let nearest):
-      "\(word) is not a word that codes are made of. Did you mean \(nearest)?"
-    case .tooLong: "A code has 4 words, and this is far longer."
+      "\(word) is not a word of a join code. Did you mean \(nearest)?"
+    case .tooLong: "A code has 4 words, but this text is far longer."
     }
   }
 }

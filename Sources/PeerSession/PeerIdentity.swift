@@ -79,7 +79,10 @@ public struct PeerIdentity: Sendable {
       if try file.create(Array(identity.pem.utf8)) { return identity }
       // Another process created the file first.
       guard let bytes = try file.read(limit: maximumFile) else {
-        throw IdentityError.damaged(file: file.path, why: "it was removed while we began")
+        throw IdentityError.damaged(
+          file: file.path,
+          why: "it was removed while the program started"
+        )
       }
       return try PeerIdentity(pem: bytes, file: file.path)
     } catch let failure as PrivateFile.Failure {
@@ -97,7 +100,9 @@ public struct PeerIdentity: Sendable {
     do {
       return PeerIdentity(key: key, certificateDER: try makeCertificate(for: key))
     } catch {
-      preconditionFailure("a certificate made of our own constants and a P-256 key encodes")
+      preconditionFailure(
+        "a certificate with constant fields and a P-256 key can always be encoded"
+      )
     }
   }
 
@@ -129,7 +134,7 @@ public struct PeerIdentity: Sendable {
     do {
       return Array(try key.signature(for: bytes).rawRepresentation)
     } catch {
-      preconditionFailure("a P-256 key signs any bytes")
+      preconditionFailure("a P-256 key can sign any bytes")
     }
   }
 
@@ -140,7 +145,7 @@ public struct PeerIdentity: Sendable {
     do {
       return Array(try key.signature(for: bytes).derRepresentation)
     } catch {
-      preconditionFailure("a P-256 key signs any bytes")
+      preconditionFailure("a P-256 key can sign any bytes")
     }
   }
 
@@ -162,7 +167,7 @@ public struct PeerIdentity: Sendable {
   private init(pem bytes: [UInt8], file: String) throws(IdentityError) {
     guard let text = String(validating: bytes, as: UTF8.self),
       let documents = try? PEMDocument.parseMultiple(pemString: text)
-    else { throw .damaged(file: file, why: "it is not PEM") }
+    else { throw .damaged(file: file, why: "it is not a PEM file") }
     let keys = documents.filter { $0.discriminator.hasSuffix("PRIVATE KEY") }
     let certificates = documents.filter { $0.discriminator == "CERTIFICATE" }
     guard keys.count == 1, certificates.count == 1 else {
@@ -173,14 +178,14 @@ public struct PeerIdentity: Sendable {
       )
     }
     guard let anyKey = try? Certificate.PrivateKey(pemDocument: keys[0]) else {
-      throw .damaged(file: file, why: "its private key does not decode")
+      throw .damaged(file: file, why: "its private key cannot be decoded")
     }
     guard let key = try? P256.Signing.PrivateKey(pemRepresentation: keys[0].pemString) else {
       throw P256.Signing.PublicKey(anyKey.publicKey) == nil
-        ? .wrongKind(file: file) : .damaged(file: file, why: "its private key does not decode")
+        ? .wrongKind(file: file) : .damaged(file: file, why: "its private key cannot be decoded")
     }
     guard let named = try? PeerID(certificateDER: certificates[0].derBytes) else {
-      throw .damaged(file: file, why: "its certificate does not decode")
+      throw .damaged(file: file, why: "its certificate cannot be decoded")
     }
     self.init(key: key, certificateDER: certificates[0].derBytes)
     guard named == peerID else {

@@ -62,7 +62,7 @@ public final class PeerStream: Sendable {
   /// - Parameter code: A code for the peer's application; a peer with too many streams answers 1.
   public func reset(code: UInt32) {
     core.reset(code: code)
-    observation.report(.streamBroke(self, SessionError(.reset, "The stream was reset here.")))
+    observation.report(.streamBroke(self, SessionError(.reset, "This peer reset the stream.")))
   }
 
   /// Returns the next bytes of the peer, or nil at their end.

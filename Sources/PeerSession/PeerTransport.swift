@@ -144,7 +144,7 @@ public final class PeerTransport: Sendable {
     throw SessionError(
       .system,
       "Cannot listen on \(place): \(lastError.map(reason(of:)) ?? "no address"). "
-        + "Choose another with --listen ADDR:PORT."
+        + "Choose another address with --listen ADDR:PORT."
     )
   }
 
@@ -198,7 +198,7 @@ public final class PeerTransport: Sendable {
     return try await onLoop {
       let transport = core.value
       guard transport.sessions[id] == nil else {
-        throw SessionError(.internalError, "This process serves the session already.")
+        throw SessionError(.internalError, "This process already serves the session.")
       }
       let session = SessionCore(transport: transport, id: id, host: peer, policy: admission)
       session.admission.codeKey = key
@@ -240,7 +240,7 @@ public final class PeerTransport: Sendable {
         throw SessionError(.notCarried, "The host's grant is not for this relay and session.")
       }
       guard transport.sessions[id] == nil else {
-        throw SessionError(.internalError, "This process serves the session already.")
+        throw SessionError(.internalError, "This process already serves the session.")
       }
       let session = transport.makeCarried(id, host: host, admission, key, grant)
       if let membership { session.directory.restore(membership) }

@@ -178,7 +178,7 @@ public final class Session: Sendable {
     guard count <= limit else {
       throw SessionError(
         .messageTooLarge,
-        "\(count) bytes are over the limit of \(limit); send it as a resource instead."
+        "A message of \(count) bytes exceeds the limit of \(limit); send it as a resource instead."
       )
     }
   }

@@ -133,7 +133,7 @@ extension SessionError {
       switch closeCode {
       case .left: (.left, "The peer left the session.")
       case .shuttingDown: (.shuttingDown, "The peer's program ended.")
-      case .disconnected: (.disconnected, "The peer disconnected this peer.")
+      case .disconnected: (.disconnected, "The peer disconnected from this peer.")
       case .kicked: (.kicked, "The host removed this peer from the session.")
       case .declined: (.declined, "The invitation was declined.")
       case .withdrawn: (.withdrawn, "The invitation was withdrawn.")
@@ -154,14 +154,14 @@ extension SessionError {
             : "The peer asked for a proof that was not given."
         )
       case .unknownAdmitter:
-        (.busy, "The peer does not know the member that admitted this peer yet; try again later.")
+        (.busy, "The peer does not yet know the member that admitted this peer; try again later.")
       case .notAttached: (.notConnected, "The peer refused an additional connection.")
       case .duplicateLink, .replaced: (.busy, "Another connection with the peer replaced this one.")
       case .tooFast:
         (
           .busy,
           isOurs
-            ? "The peer sent more than a relay forwards."
+            ? "The peer sent more than this relay forwards."
             : "This peer sent more than the relay forwards; try again later."
         )
       case .tooSlow:
@@ -171,7 +171,7 @@ extension SessionError {
             ? "The peer did not read its messages."
             : "This peer could not process the data; try again later."
         )
-      case .self: (.selfDialled, "That address is this peer's own.")
+      case .self: (.selfDialled, "That address belongs to this peer itself.")
       case .protocolError, .unknownFrame, .tooLarge:
         (
           .protocolError,

@@ -137,7 +137,7 @@ final class EventQueue: Sendable {
       await withCheckedContinuation { continuation in
         let (answer, mustResume): ([SessionEvent]?, Bool) = state.withLockedValue { state in
           if state.events.isEmpty && !state.isFinished && !Task.isCancelled {
-            precondition(state.consumer == nil, "a session's events have one consumer")
+            precondition(state.consumer == nil, "a session's events can have only one consumer")
             state.consumer = continuation
             return (nil, false)
           }

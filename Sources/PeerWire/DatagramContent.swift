@@ -182,7 +182,10 @@ public struct DatagramCut: RandomAccessCollection, Sendable {
   ///
   /// - Precondition: `position` is a valid index, less than `endIndex`.
   public subscript(position: Int) -> (content: DatagramContent, range: Range<Int>) {
-    precondition(position >= 0 && position < endIndex, "a position is below the number of packets")
+    precondition(
+      position >= 0 && position < endIndex,
+      "a position must be less than the number of packets"
+    )
     guard endIndex > 1 else { return (isRelays ? .relayMessage : .message, 0..<byteCount) }
     // The initializer limits the number of packets to 60.
     let piece = DatagramPiece(

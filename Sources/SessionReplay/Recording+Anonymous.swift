@@ -21,7 +21,7 @@ extension Recording {
     guard !board.isOwned else {
       throw DocumentError(
         .wrongKind,
-        "an owned board cannot be made anonymous: the rights on it depend on its members' keys"
+        "a recording of an owned board cannot be made anonymous, because rights depend on the members' keys"
       )
     }
     var random = SplitMix64(seed: seed)
@@ -167,7 +167,7 @@ private struct AnonymousCrowd {
     let names = names
     return IncarnationRenaming { incarnation in
       guard let name = names[incarnation] else {
-        preconditionFailure("every incarnation of the recording has a new one")
+        preconditionFailure("every incarnation of the recording has a replacement")
       }
       return name
     }
@@ -184,7 +184,7 @@ private struct AnonymousKey: AuthorKey {
     do {
       return Array(try key.signature(for: bytes).rawRepresentation)
     } catch {
-      preconditionFailure("a new key must be able to sign: \(error)")
+      preconditionFailure("the new key cannot sign: \(error)")
     }
   }
 }

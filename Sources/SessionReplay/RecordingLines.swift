@@ -233,7 +233,7 @@ public enum RecordingLines {
         )
       } else {
         throw wrong(
-          "this is not an author, person, photo, step, mark, gap, digest, traffic or end, or it has no time"
+          "the line must be an author, person, photo, step, mark, gap, digest, traffic or end, and must have a time"
         )
       }
     }

@@ -52,9 +52,13 @@ public struct ReplayOutcome: Sendable {
   /// Descriptions of everything that went wrong; empty if the replay succeeded.
   public var faults: [String] {
     var faults = complaints
-    if !isSynced { faults.append("some peers still lack changes long after the last change") }
+    if !isSynced {
+      faults.append("some peers still lack changes, although the last change was long ago")
+    }
     for (peer, digest) in digests where digest != expected {
-      faults.append("\(peer) ends with \(digest.hex.prefix(16)), not \(expected.hex.prefix(16))")
+      faults.append(
+        "\(peer)'s board has the digest \(digest.hex.prefix(16)) at the end, not \(expected.hex.prefix(16))"
+      )
     }
     return faults
   }

@@ -58,6 +58,6 @@ package enum Console {
 }
 
 extension WhiteboardError {
-  /// The error to throw if standard output cannot be written.
-  package static let unwritable = WhiteboardError(.inputOutput, "the output cannot be written to")
+  /// The error if standard output cannot be written.
+  package static let unwritable = WhiteboardError(.inputOutput, "the output cannot be written")
 }

@@ -5,9 +5,9 @@ package enum ExitStatus {
     ("0", "ok"), ("1", "not found, or a command failed"), ("64", "usage error"),
     ("65", "malformed input"), ("66", "no such file"), ("69", "unreachable"),
     ("70", "internal error"), ("71", "a system call failed"), ("73", "cannot create a file"),
-    ("74", "reading or writing failed"), ("75", "timed out, or none found"),
+    ("74", "reading or writing failed"), ("75", "timed out, or nothing was found"),
     ("76", "version or protocol mismatch"), ("77", "not admitted"), ("78", "invalid setting"),
-    ("128+N", "ended at once by a second signal N"),
+    ("128+N", "ended by a second signal, whose number is N"),
   ]
 
   /// The exit statuses as a section of the help text, with two statuses in each line.

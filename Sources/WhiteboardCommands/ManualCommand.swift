@@ -30,7 +30,10 @@ package struct ManualCommand<Program: DocumentedProgram>: AsyncParsableCommand {
   }
 
   @Argument(
-    help: ArgumentHelp("The command to describe; else the program.", valueName: "COMMAND"),
+    help: ArgumentHelp(
+      "The command to describe; by default, the whole program.",
+      valueName: "COMMAND"
+    ),
     completion: .list(
       Program.configuration.subcommands.compactMap { $0.configuration.commandName }
     )

@@ -38,7 +38,7 @@ package struct SettingLine: Encodable {
   package func text(withOrigin: Bool) -> String {
     let place = place.map { TerminalText.cleaned($0, limit: 4096) }
     guard let value else {
-      let said = origin == "default" ? "" : "set and not shown; "
+      let said = origin == "default" ? "" : "set, but not shown; "
       return "# \(name): \(said)\(origin == "default" ? "default, " : "")\(place ?? "")\n"
     }
     let line = "\(name) = \(SettingLine.quoted(value))"

@@ -54,7 +54,7 @@ package struct Demo: Sendable {
     hosting.code = code
     let problem = await Nearby.problem(of: discovery)
     if let problem {
-      await narrate(nil, "Ben joins by a direct link, since \(lowercased(problem.description))")
+      await narrate(nil, "Ben joins by a direct link, because \(lowercased(problem.description))")
     }
     do {
       return try await withThrowingTaskGroup(of: Void.self) { group in

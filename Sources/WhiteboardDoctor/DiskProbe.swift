@@ -35,7 +35,7 @@ enum DiskProbe {
     switch number {
     case ENOSPC, EDQUOT: "Free some space, or choose another directory with --data-dir."
     case EROFS:
-      "Make it writable (sudo mount -o remount,rw MOUNTPOINT; findmnt -T \(shown) shows the mount "
+      "Make the disk writable (sudo mount -o remount,rw MOUNTPOINT; findmnt -T \(shown) shows the mount "
         + "point), or choose another directory with --data-dir."
     case EACCES, EPERM: "Run: chmod -R u+rwX \(shown)"
     default: "Check the disk, or choose another directory with --data-dir."

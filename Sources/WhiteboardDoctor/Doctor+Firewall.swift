@@ -54,7 +54,7 @@ extension Doctor {
         verdict: .note,
         seen:
           "Neither ufw nor firewalld is on; other rules were not read, because only root can read them.",
-        advice: "Check that they accept UDP 5353 and port \(port): sudo nft list ruleset"
+        advice: "Check that the rules accept UDP 5353 and port \(port): sudo nft list ruleset"
       )
     )
     return findings

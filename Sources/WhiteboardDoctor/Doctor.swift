@@ -114,7 +114,7 @@ package struct Doctor: Sendable {
         check: "interfaces",
         verdict: .fault,
         seen: "There is no interface \(TerminalText.quoted(interface)) that is up.",
-        advice: "See the names with: ip link"
+        advice: "List the interfaces with: ip link"
       )
     }
     let outward = interfaces.filter { !$0.isLoopback && !$0.addresses.isEmpty }
@@ -140,7 +140,7 @@ package struct Doctor: Sendable {
         check: "multicast",
         verdict: .fault,
         seen: "No interface supports multicast, which discovery needs.",
-        advice: "Join with a link or HOST:PORT, or turn it on: ip link set DEV multicast on"
+        advice: "Join with a link or HOST:PORT, or turn multicast on: ip link set DEV multicast on"
       )
     }
     guard deaf.isEmpty else {
@@ -194,7 +194,7 @@ package struct Doctor: Sendable {
         check: "bus",
         verdict: .fault,
         seen: "The system D-Bus does not answer (\(SystemError.words(for: number))).",
-        advice: "Start it: systemctl start dbus"
+        advice: "Start D-Bus: systemctl start dbus"
       )
     }
   }
@@ -250,7 +250,7 @@ package struct Doctor: Sendable {
         check: "daemon",
         verdict: .fault,
         seen: "Avahi answers, but it does not find the service that it announces.",
-        advice: "Restart it: systemctl restart avahi-daemon; open UDP port 5353 in the firewall."
+        advice: "Restart Avahi: systemctl restart avahi-daemon; open UDP port 5353 in the firewall."
       )
     }
   }
@@ -269,7 +269,7 @@ package struct Doctor: Sendable {
         verdict: .note,
         seen:
           "Port \(port) is used by another board or program; the next free port is used instead.",
-        advice: "Find the program that uses it: ss -tulpn 'sport = :\(port)'"
+        advice: "Find the program that uses the port: ss -tulpn 'sport = :\(port)'"
       )
     case let number?:
       return Finding(
@@ -292,7 +292,7 @@ package struct Doctor: Sendable {
         verdict: .fault,
         seen:
           "The clock is in the \(now < earliest ? "past" : "future"): \(now.formatted(.iso8601)).",
-        advice: "Set it: timedatectl set-ntp true, or date -s"
+        advice: "Set the clock: timedatectl set-ntp true, or date -s"
       )
     }
     if reading.output(.clock)?.hasPrefix("no") == true {
@@ -300,7 +300,7 @@ package struct Doctor: Sendable {
         check: "clock",
         verdict: .note,
         seen: "The clock shows \(now.formatted(.iso8601)), and is not synchronized.",
-        advice: "Synchronize it: timedatectl set-ntp true"
+        advice: "Synchronize the clock: timedatectl set-ntp true"
       )
     }
     return Finding(
@@ -332,7 +332,7 @@ package struct Doctor: Sendable {
         check: "data",
         verdict: .fault,
         seen: "Other users can read \(shown), which holds your private key.",
-        advice: "Close it: chmod 700 \(shown)"
+        advice: "Restrict access to it: chmod 700 \(shown)"
       )
     }
     let boards = dataDirectory + "/boards"

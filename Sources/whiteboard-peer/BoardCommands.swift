@@ -51,7 +51,7 @@ struct HostCommand: AsyncParsableCommand {
 struct OwnedOption: ParsableArguments {
   @Flag(
     help:
-      "Own a new board: you decide who can edit and who can only view (`role`), and `kick` is permanent."
+      "Own a new board: you decide which members can edit it (`role`), and `kick` is permanent."
   )
   var owned = false
 }
@@ -330,7 +330,7 @@ enum Program {
     guard let terminal else {
       throw WhiteboardError(
         .system,
-        "the terminal cannot be used as a screen; use --accessible for line mode"
+        "this terminal cannot show a full screen; use --accessible for line mode"
       )
     }
     let screen = BoardTerminal(

@@ -154,7 +154,8 @@ extension BoardsCommand {
   /// `whiteboard-peer boards recover`.
   struct Recover: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Save the intact data of a damaged file to a new file; the old one is only read.",
+      abstract:
+        "Save the intact data of a damaged file to a new file; the damaged file is not changed.",
       discussion: """
         The command also reads the copies that were made when the file was found damaged before \
         (FILE.damaged-1 and so on). It verifies the new file, and lists the data that is lost.

@@ -34,7 +34,7 @@ struct ImportCommand: AsyncParsableCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "The position of the center of the first file; the others are placed beside it.",
+      "The center of the first file's content; the other files are placed beside it.",
       valueName: "X,Y"
     )
   )

@@ -17,7 +17,7 @@ import WhiteboardTerminal
 struct CommonOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The configuration file; else $XDG_CONFIG_HOME/whiteboard/config. [WHITEBOARD_CONFIG]",
+      "The configuration file; default: $XDG_CONFIG_HOME/whiteboard/config. [WHITEBOARD_CONFIG]",
       valueName: "FILE"
     ),
     completion: .file()
@@ -34,7 +34,7 @@ struct CommonOptions: ParsableArguments {
   @Option(help: .of(.interface, "IF"))
   var interface: String?
 
-  @Flag(help: "Write one JSON object per line. (Input may always be JSON lines.)")
+  @Flag(help: "Write one JSON object per line. (Input can be JSON lines even without this option.)")
   var json = false
 
   @Option(

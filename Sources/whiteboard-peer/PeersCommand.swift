@@ -90,7 +90,7 @@ struct PeersCommand: AsyncParsableCommand {
     )
     var name = ""
 
-    @Flag(help: "Also admit the peer on boards that ask you, without asking.")
+    @Flag(help: "Also admit the peer, without asking you, to boards that admit by ask.")
     var always = false
 
     @OptionGroup var common: CommonOptions

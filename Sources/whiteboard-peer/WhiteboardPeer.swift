@@ -46,11 +46,11 @@ struct WhiteboardPeer: DocumentedProgram {
     files: [
       (
         "$XDG_CONFIG_HOME/whiteboard/config",
-        "The configuration file; else ~/.config/whiteboard/config."
+        "The configuration file (default: ~/.config/whiteboard/config)."
       ),
       (
         "$XDG_DATA_HOME/whiteboard",
-        "The data directory; else ~/.local/share/whiteboard. It holds identity.pem, the key of this peer; "
+        "The data directory (default: ~/.local/share/whiteboard). It holds identity.pem, the key of this peer; "
           + "peers.json, the known peers; boards, the saved boards; inbox, received files."
       ),
     ]
@@ -68,7 +68,7 @@ struct WhiteboardPeer: DocumentedProgram {
         return "it is typed on a board; `whiteboard-peer help verbs` lists the board commands"
       }
       return "`whiteboard-peer help` lists the commands, "
-        + "`whiteboard-peer help verbs` those for an open board"
+        + "`whiteboard-peer help verbs` lists the commands for an open board"
     }
     try await runCommand(arguments)
   }

@@ -121,7 +121,7 @@ struct BoardsCommand: AsyncParsableCommand {
     var admit: String?
 
     @Option(
-      help: ArgumentHelp("The join code (four words); else a new one.", valueName: "WORDS")
+      help: ArgumentHelp("The join code (four words); by default, a new code.", valueName: "WORDS")
     )
     var code: String?
 
@@ -198,7 +198,7 @@ struct BoardsCommand: AsyncParsableCommand {
   struct Kick: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract:
-        "Remove a peer from a board; on a board created with --owned, also its right to edit."
+        "Remove a peer from a board, and revoke its right to edit if the board was created with --owned."
     )
 
     @OptionGroup var board: BoardOptions
@@ -237,7 +237,8 @@ struct BoardsCommand: AsyncParsableCommand {
   /// `whiteboard-relay boards unpin`.
   struct Unpin: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Unpin a board: the relay removes it like others if no peer visits it."
+      abstract:
+        "Unpin a board: the relay removes it, like other boards, if no peer visits it for long."
     )
 
     @OptionGroup var board: BoardOptions

@@ -83,7 +83,7 @@ struct CompactCommand: AsyncParsableCommand {
     discussion: "The objects on the boards and the checkpoints are kept."
   )
 
-  @Argument(help: "The name or id of the board, or the start of its id; else all boards.")
+  @Argument(help: "The name or id of the board, or the start of its id; by default, all boards.")
   var board: String?
 
   @Option(help: ArgumentHelp("The number of days of history to keep.", valueName: "DAYS"))

@@ -9,7 +9,7 @@ struct HealthCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "health",
     abstract:
-      "Check whether the relay on this computer is ready; for the health check of a container.",
+      "Check whether the relay on this computer is ready, as a container's health check does.",
     discussion:
       "The exit status is 0 if the relay is ready, 1 if it is not, and 69 if it does not answer."
   )
@@ -62,7 +62,7 @@ struct UnitCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The installed path of this program; else its current path.",
+      "The installed path of this program; by default, its current path.",
       valueName: "FILE"
     )
   )

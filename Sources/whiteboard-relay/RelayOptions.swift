@@ -12,7 +12,7 @@ import WhiteboardRelay
 struct PlaceOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The configuration file; else /etc/whiteboard-relay/relay.conf. [WHITEBOARD_CONFIG]",
+      "The configuration file; default: /etc/whiteboard-relay/relay.conf. [WHITEBOARD_CONFIG]",
       valueName: "FILE"
     ),
     completion: .file()

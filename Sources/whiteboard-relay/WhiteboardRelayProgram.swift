@@ -40,10 +40,13 @@ struct WhiteboardRelayProgram: DocumentedProgram {
       ("/etc/whiteboard-relay/relay.conf", "The configuration file."),
       (
         "$STATE_DIRECTORY",
-        "The data directory; else $XDG_DATA_HOME/whiteboard/relay, else ~/.local/share/whiteboard/relay. It "
+        "The data directory; by default $XDG_DATA_HOME/whiteboard/relay, or ~/.local/share/whiteboard/relay. It "
           + "holds identity.pem, the key of the relay; relay.json, the list of its boards; boards, their files."
       ),
-      ("$RUNTIME_DIRECTORY/control.sock", "The socket for commands; else in the data directory."),
+      (
+        "$RUNTIME_DIRECTORY/control.sock",
+        "The socket for commands; by default, it is in the data directory."
+      ),
     ]
   )
 

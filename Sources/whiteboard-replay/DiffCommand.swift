@@ -8,7 +8,7 @@ import WhiteboardRendering
 struct DiffCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "diff",
-    abstract: "Show the differences between two recordings, or two times of one.",
+    abstract: "Show the differences between two recordings, or between two times of one recording.",
     discussion: """
       One line for each object: + for one that was added, - for one that was removed, ~ for one that was \
       changed, with its properties before and after. The exit status is 1 if anything differs.
@@ -17,12 +17,17 @@ struct DiffCommand: AsyncParsableCommand {
 
   @Argument(help: "The first recording.", completion: .file()) var file: String
 
-  @Argument(help: "The second recording; else the first.", completion: .file()) var other: String?
+  @Argument(help: "The second recording; by default, the first.", completion: .file()) var other:
+    String?
 
-  @Option(help: ArgumentHelp("The time in the first recording; else its end.", valueName: "TIME"))
+  @Option(
+    help: ArgumentHelp("The time in the first recording; by default, its end.", valueName: "TIME")
+  )
   var from: String?
 
-  @Option(help: ArgumentHelp("The time in the second recording; else its end.", valueName: "TIME"))
+  @Option(
+    help: ArgumentHelp("The time in the second recording; by default, its end.", valueName: "TIME")
+  )
   var to: String?
 
   @Flag(help: "Write one JSON object per line.") var json = false

@@ -61,11 +61,16 @@ struct CutCommand: AsyncParsableCommand {
 
   @OptionGroup var input: RecordingArgument
 
-  @Option(help: ArgumentHelp("The start of the part; else the beginning.", valueName: "TIME"))
+  @Option(
+    help: ArgumentHelp("The start of the part; by default, the beginning.", valueName: "TIME")
+  )
   var from: String?
 
   @Option(
-    help: ArgumentHelp("The end of the part; else the end of the recording.", valueName: "TIME")
+    help: ArgumentHelp(
+      "The end of the part; by default, the end of the recording.",
+      valueName: "TIME"
+    )
   )
   var to: String?
 

@@ -33,7 +33,7 @@ struct ExportCommand: AsyncParsableCommand {
 
   @Option(
     name: .customLong("at"),
-    help: ArgumentHelp("The time of the board; else the end.", valueName: "TIME")
+    help: ArgumentHelp("The time of the board; by default, the end.", valueName: "TIME")
   )
   var time: String?
 
@@ -43,11 +43,14 @@ struct ExportCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The number of PNG pixels for each board unit.", valueName: "N"))
   var scale: Double?
 
-  @Option(help: ArgumentHelp("The speed of a film, from 0.1 to 64; else 1.", valueName: "N"))
+  @Option(help: ArgumentHelp("The speed of a film, from 0.1 to 64; by default, 1.", valueName: "N"))
   var speed: Double?
 
   @Option(
-    help: ArgumentHelp("The columns and rows of a film; else 100x30.", valueName: "COLSxROWS")
+    help: ArgumentHelp(
+      "The columns and rows of a film; by default, 100x30.",
+      valueName: "COLSxROWS"
+    )
   )
   var size: String?
 

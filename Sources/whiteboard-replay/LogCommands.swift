@@ -48,14 +48,17 @@ struct GrepCommand: AsyncParsableCommand {
 /// The options that select the lines of a log, and their format.
 struct LineOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("Only lines about the peer of this name or id prefix.", valueName: "PEER")
+    help: ArgumentHelp(
+      "Print only lines about the peer with this name or id prefix.",
+      valueName: "PEER"
+    )
   )
   var author: String?
 
-  @Option(help: ArgumentHelp("Only lines from this time on.", valueName: "TIME"))
+  @Option(help: ArgumentHelp("Print only lines from this time on.", valueName: "TIME"))
   var since: String?
 
-  @Option(help: ArgumentHelp("Only lines up to this time.", valueName: "TIME"))
+  @Option(help: ArgumentHelp("Print only lines up to this time.", valueName: "TIME"))
   var until: String?
 
   @Flag(help: "Write one JSON object per line.") var json = false

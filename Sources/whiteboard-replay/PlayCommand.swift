@@ -46,7 +46,7 @@ struct PlayCommand: AsyncParsableCommand {
       log: "/dev/null"
     )
     guard let terminal else {
-      throw WhiteboardError(.system, "the terminal cannot be used as a screen")
+      throw WhiteboardError(.system, "this terminal cannot show a full screen")
     }
     let photos = try await BoardFile.photoPixels(input.path())
     let player = PlayerTerminal(

@@ -69,7 +69,8 @@ struct RecordCommand: AsyncParsableCommand {
 
   @Flag(help: "Also record all traffic of the session.") var wire = false
 
-  @Flag(help: "Record only the traffic of the session, of any program.") var wireOnly = false
+  @Flag(help: "Record only the traffic of a session, which may be of any program.") var wireOnly =
+    false
 
   @Option(name: .customLong("for"), help: ArgumentHelp("How long to record.", valueName: "SECONDS"))
   var seconds: Double?
@@ -233,7 +234,7 @@ struct RecordCommand: AsyncParsableCommand {
     try Console.tell(Self.summary(recording, of: output))
     guard Console.isTerminal else { return }
     while true {
-      try Console.tell("Keep it? [y]es, [w]atch it first, [n]o: ")
+      try Console.tell("Keep the recording? [y]es, [w]atch it first, [n]o: ")
       switch readLine()?.lowercased().first {
       case "w":
         guard let terminal = Terminal(exitMessage: "", log: "/dev/null") else { continue }

@@ -43,16 +43,18 @@ struct RunCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The number of peers; at least and by default one for each author.",
+      "The number of peers; the minimum and the default is one for each author.",
       valueName: "N"
     )
   )
   var peers: Int?
 
-  @Option(help: ArgumentHelp("The faults of the network.", valueName: "CONDITIONS"))
+  @Option(help: ArgumentHelp("The faults of the simulated network.", valueName: "CONDITIONS"))
   var net = ""
 
-  @Option(help: ArgumentHelp("The seed of all randomness; else a random one.", valueName: "S"))
+  @Option(
+    help: ArgumentHelp("The seed of all random numbers; by default, a random seed.", valueName: "S")
+  )
   var seed: UInt64?
 
   @Option(
@@ -64,7 +66,7 @@ struct RunCommand: AsyncParsableCommand {
   @Option(
     name: .customLong("shrink"),
     help: ArgumentHelp(
-      "The file for the smallest failing recording; else NAME.failed.whiteboard.",
+      "The file for the smallest failing recording; by default, NAME.failed.whiteboard.",
       valueName: "FILE"
     ),
     completion: .file()
@@ -73,7 +75,7 @@ struct RunCommand: AsyncParsableCommand {
 
   @Flag(help: "Do not search for the smallest failing recording.") var noShrink = false
 
-  @Flag(help: "Use real sessions on loopback, at the recorded times; kill is not possible.")
+  @Flag(help: "Use real sessions on loopback, at the recorded times; peers cannot be killed.")
   var loopback = false
 
   @Flag(help: "With --loopback, replay as fast as possible.") var hurry = false
@@ -109,7 +111,7 @@ struct RunCommand: AsyncParsableCommand {
       if try await !act(file, conditions, seed) { isGood = false }
     }
     guard isGood else {
-      throw WhiteboardError(.badData, "not all peers reached the recorded board")
+      throw WhiteboardError(.badData, "not all peers ended with the recorded board")
     }
   }
 

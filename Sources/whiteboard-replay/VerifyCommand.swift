@@ -25,7 +25,9 @@ struct VerifyCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The number of new replicas.", valueName: "N"))
   var replicas = 8
 
-  @Option(help: ArgumentHelp("The seed of the random orders; else a random one.", valueName: "S"))
+  @Option(
+    help: ArgumentHelp("The seed of the random orders; by default, a random seed.", valueName: "S")
+  )
   var seed: UInt64?
 
   mutating func validate() throws {

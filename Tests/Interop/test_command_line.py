@@ -224,7 +224,7 @@ class CommandLine(InteropCase):
         self.assertEqual(status, 0, shown)
         self.assertRegex(shown, r"boards of one stranger +3 ")
         self.assertRegex(shown, r"fewer than 18 boards")
-        self.assertRegex(shown, r"a board without a visitor +90 days")
+        self.assertRegex(shown, r"time without a visitor to a board +90 days")
         status, shown = check("--reserved-boards", "20")
         self.assertEqual(status, 78, shown)
         self.assertIn("must be less than max-boards (20)", shown)

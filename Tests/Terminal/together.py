@@ -41,7 +41,7 @@ def a_board_that_admits_by_a_code_asks_for_it(directory):
     ada.key("Escape")
     ben.type("no-such-code-here")
     ben.key("Enter")
-    ben.wait("is not a word that codes are made of")
+    ben.wait("is not a word of a join code")
     ben.wait("join code (four words)")
     ben.type(code)
     ben.key("Enter")

@@ -22,8 +22,8 @@ struct RelayBoundTests {
     #expect(limit("boards of one stranger") == "3")
     #expect(limit("boards of strangers at one address") == "16")
     #expect(limit("boards of all strangers")?.contains("15 boards") == true)
-    #expect(limit("a board without a visitor") == "90 days")
-    #expect(limit("copies made for a member") == "1234 a second")
+    #expect(limit("time without a visitor to a board") == "90 days")
+    #expect(limit("message copies made for a member") == "1234 a second")
     #expect(limit("bytes copied for a member") == "5 MB a second")
     #expect(Set(bounds.map(\.what)).count == bounds.count)
     limits.boards = .allowList

@@ -17,7 +17,8 @@ enum ArrangingCommands {
   static let move = CommandEntry(
     .move,
     arguments: "ID … X,Y|+DX,DY",
-    summary: "move an object, or the center of several, to a point or by a distance",
+    summary:
+      "move an object, or several objects by their common center, to a point or by a distance",
     keys: ["id", "ids", "to", "by"],
     words: { arguments throws(CommandError) in
       let (references, word) = try arguments.references(before: "the target, as X,Y or +DX,DY")
@@ -43,7 +44,7 @@ enum ArrangingCommands {
     .scale,
     arguments: "ID … FACTOR [about=X,Y] [line=keep]",
     summary:
-      "set the scale of an object (1 is its original size), or scale several about their center",
+      "set the scale of an object (1 is its original size), or scale several objects about their center",
     notes: [
       "about= is the fixed point of the scaling (default: the center).",
       "With line=keep, the width of lines does not change.",
@@ -75,7 +76,7 @@ enum ArrangingCommands {
     .rotate,
     arguments: "ID … DEGREES",
     summary:
-      "set the angle of an object, clockwise (0 is upright), or rotate several about their center",
+      "set the angle of an object, clockwise (0 is upright), or rotate several objects about their center",
     keys: ["id", "ids", "degrees"],
     words: { arguments throws(CommandError) in
       let (references, word) = try arguments.references(before: "the angle in degrees, like 90")
@@ -159,7 +160,7 @@ enum ArrangingCommands {
 
   static let lock = CommandEntry(
     .lock,
-    summary: "lock objects against changes",
+    summary: "lock objects, so that they cannot be changed",
     objects: { .lock($0) }
   )
 

@@ -14,7 +14,7 @@ extension CommandParser {
     guard word == "keep" else {
       throw CommandError(
         .badArgument,
-        "line must be keep; leave it out to scale the width of lines"
+        "the value of line can only be keep; leave it out to scale the width of lines too"
       )
     }
     return true
@@ -24,7 +24,7 @@ extension CommandParser {
     guard mark.utf8.count <= maximumRequestLength else {
       throw CommandError(
         .tooBig,
-        "request has \(mark.utf8.count) bytes; at most \(maximumRequestLength) are allowed"
+        "the request id has \(mark.utf8.count) bytes; at most \(maximumRequestLength) are allowed"
       )
     }
     return .word(mark)
@@ -44,13 +44,13 @@ extension CommandParser {
     guard let alias = ObjectAlias(text) else {
       throw CommandError(
         .badArgument,
-        "\(TerminalText.quoted(text)) is not an alias; an alias is a letter and then letters, digits, - _ or ."
+        "\(TerminalText.quoted(text)) is not an alias; an alias is a letter, followed by letters, digits, -, _ or ."
       )
     }
     return alias
   }
 
-  static let laserWithoutPoint = CommandError(.badArgument, "the laser needs a point")
+  static let laserWithoutPoint = CommandError(.badArgument, "give the point of the laser, as X,Y")
 
   static func color(_ text: String) throws(CommandError) -> UInt32? {
     guard text != "default" else { return nil }
@@ -85,7 +85,7 @@ extension CommandParser {
     let known = ProfileIcon.allCases.map { "\($0)" }.joined(separator: ", ")
     throw CommandError(
       .badArgument,
-      "no icon is called \(TerminalText.quoted(text)); the icons are \(known), and none"
+      "no icon is called \(TerminalText.quoted(text)); use none, or one of \(known)"
     )
   }
 
@@ -120,7 +120,7 @@ extension CommandParser {
     guard let seconds = InvitationTerms.seconds(expires) else {
       throw CommandError(
         .badArgument,
-        "the time must be like 90s, 15m, 2h or 7d, at most 30d"
+        "give a time such as 90s, 15m, 2h or 7d, at most 30d"
       )
     }
     return InvitationTerms(isView: isView, seconds: seconds)

@@ -101,7 +101,7 @@ enum DrawingCommands {
   static let game = CommandEntry(
     .game,
     arguments: "wordle|connect-four X,Y [opponent=PEER] [as=ALIAS]",
-    summary: "start a game: guess a word with everyone, or play four in a row for two",
+    summary: "start a game: Wordle for all members, or Connect Four for two players",
     notes: gameRules,
     keys: ["game", "at", "opponent", "as"],
     words: { arguments throws(CommandError) in
@@ -138,19 +138,19 @@ enum DrawingCommands {
   )
 
   private static let gameRules = [
-    "wordle: each player has six guesses of an English word with five letters. A guess is answered with",
-    "= for a letter in the right place, ~ for a letter elsewhere in the word, - for a letter not in it",
-    "(or not as often).",
-    "connect-four: without opponent=, the first two members to move play. R moves first, then Y.",
+    "wordle: guess an English word of five letters; each player has six guesses. The marks of a guess:",
+    "= for a letter in the right place, ~ for a letter elsewhere in the word, - for a letter that is not in",
+    "the word, or not as often as in the guess.",
+    "connect-four: without opponent=, the first two members that move are the players. R moves first, then Y.",
     "`undo` does not take back moves.",
   ]
 
   static let duplicate = CommandEntry(
     .duplicate,
     arguments: "ID … [by=DX,DY] [as=ALIAS]",
-    summary: "copy objects; the copies are 20,20 or DX,DY away from the originals",
+    summary: "copy objects; the copies are moved by DX,DY (default: 20,20) from the originals",
     notes: [
-      "The copies of a whole group are a new group. The copies of some of its objects are in no group."
+      "A copy of a whole group is a new group. Copies of only some of its objects are in no group."
     ],
     keys: ["id", "ids", "by", "as"],
     words: { arguments throws(CommandError) in

@@ -52,7 +52,7 @@ enum EditingCommands {
     arguments: #"ID AT "WORDS" [replacing=N] [was="WORDS"]"#,
     summary: "insert words into a text after AT characters, replacing N characters",
     notes: [
-      "was= is the text when AT was counted; later changes by others shift the position.",
+      "was= is the text in which AT was counted. If others changed it since, the position is adjusted.",
       "Inserts into the same text within a second of each other are one step for `undo`.",
     ],
     keys: ["id", "at", "text", "replacing", "was"],
@@ -80,9 +80,9 @@ enum EditingCommands {
   static let erase = CommandEntry(
     .erase,
     arguments: "X,Y X,Y … [radius=R]",
-    summary: "erase the parts of lines that are within 8 board units, or R, of the path",
+    summary: "erase the parts of lines that are at most R board units (default: 8) from the path",
     notes: [
-      "A line is deleted if no part of it is left. Locked lines and lines held by others stay."
+      "A line is deleted if no part of it is left. Locked lines, and lines that others have selected, stay."
     ],
     keys: ["points", "radius"],
     words: { arguments throws(CommandError) in
@@ -144,7 +144,7 @@ enum EditingCommands {
     summary: "undo your last step, except moves in games",
     notes: [
       "Later changes by others stay. A step is skipped if none of its changes can be undone.",
-      "Moves in games, chat lines and purges are not steps. A game with moves in it stays: use `delete`.",
+      "Moves in games, chat lines and purges cannot be undone. To remove a game that has moves, use `delete`.",
     ]
   )
 
@@ -158,7 +158,7 @@ enum EditingCommands {
     arguments: "title|background|grid|language VALUE",
     summary: "set the board's title, background (#RRGGBB or default), grid, or language for games",
     notes: [
-      "grid is the distance between its lines in board units; 0 hides the grid. An empty title removes the title.",
+      "grid is the distance between grid lines in board units; 0 hides the grid. An empty title removes the title.",
       "language is a tag like en. Games have words only in English.",
     ],
     keys: ["title", "background", "grid", "language"],

@@ -19,7 +19,7 @@ enum FileCommands {
   static let diff = CommandEntry(
     .diff,
     arguments: "NAME [NAME]",
-    summary: "show the changes from a checkpoint to another, or to the current board",
+    summary: "show the changes from one checkpoint to another, or to the current board",
     keys: ["from", "to"],
     words: { arguments throws(CommandError) in
       let from = try arguments.checkpoint()
@@ -37,7 +37,7 @@ enum FileCommands {
   static let restore = CommandEntry(
     .restore,
     arguments: "NAME",
-    summary: "restore the board of a checkpoint, as a step that can be undone",
+    summary: "restore the board as it was at a checkpoint; `undo` takes this back",
     keys: ["name"],
     words: { arguments throws(CommandError) in .restore(name: try arguments.checkpoint()) },
     json: { fields throws(CommandError) in .restore(name: try fields.checkpoint("name")) }
@@ -62,7 +62,7 @@ enum FileCommands {
     arguments: "FILE [region=X,Y,W,H] [scale=N] [force]",
     summary: "write the board, or a part, as .svg, .png, .pdf, .json, .excalidraw or .txt",
     notes: [
-      "A region begins at X,Y and has the width W and the height H; all objects that touch it are written.",
+      "A region has its upper left corner at X,Y, the width W and the height H. All objects that touch it are written.",
       "scale is the number of pixels per board unit in a .png file, at most 64.",
       "An existing file is replaced only with force.",
     ],
@@ -93,9 +93,9 @@ enum FileCommands {
     arguments: "FILE [at=X,Y]",
     summary: "add a picture, a board from .json or an Excalidraw drawing, with its center at X,Y",
     notes: [
-      "Without at=, objects get the positions in the file, and a picture is placed at 0,0.",
-      "All imported objects are one step for `undo`. Games start without their moves.",
-      "The fills of Excalidraw shapes are left out.",
+      "Without at=, objects keep the positions that they have in the file, and a picture is placed at 0,0.",
+      "`undo` removes all imported objects in one step. Imported games start without their moves.",
+      "Excalidraw shapes are imported without their fill.",
     ],
     keys: ["file", "at"],
     words: { arguments throws(CommandError) in

@@ -36,7 +36,7 @@ struct JSONFields: Decodable {
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     guard container.allKeys.count <= 32 else {
-      throw CommandError(.unknownArgument, "no command has so many keys")
+      throw CommandError(.unknownArgument, "the line has more keys than any command")
     }
     // Read the request id first, so that an error about any other member contains it.
     let mark = Key(stringValue: "request")
@@ -208,7 +208,7 @@ extension JSONFields {
   func points(limit: Int, of line: String) throws(CommandError) -> [BoardPoint] {
     guard case .points(let pairs)? = values["points"] else { throw JSONFields.missing("points") }
     guard !pairs.isEmpty else {
-      throw CommandError(.missingArgument, "points is empty; \(line) needs at least one")
+      throw CommandError(.missingArgument, "points is empty; \(line) needs at least one point")
     }
     guard pairs.count <= limit else {
       throw CommandError(.tooBig, "\(line) has at most \(limit) points")
@@ -306,7 +306,10 @@ extension JSONFields {
   func recipients() throws(CommandError) -> [String] {
     guard case .strings(let names)? = values["to"] else { return [] }
     guard (1...64).contains(names.count) else {
-      throw CommandError(.badArgument, "to must name 1 to 64 peers; leave it out to send to all")
+      throw CommandError(
+        .badArgument,
+        "the key \"to\" must name 1 to 64 peers; leave it out to send to all"
+      )
     }
     for name in names {
       _ = try CommandLimits.checkedTarget(name, what: "to")
@@ -320,7 +323,7 @@ extension JSONFields {
       return Array(text.utf8)
     case (nil, let base64?):
       guard let data = Data(base64Encoded: base64) else {
-        throw CommandError(.badArgument, "base64 is not valid base64")
+        throw CommandError(.badArgument, "the value of \"base64\" is not valid base64")
       }
       return Array(data)
     case (nil, nil):

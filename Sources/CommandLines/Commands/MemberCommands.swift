@@ -67,8 +67,8 @@ enum MemberCommands {
     summary:
       "admit a peer that asks to join, confirm verification words, or accept an offered file",
     notes: [
-      "With `always`, the peer is admitted without asking from now on, to every board that you open with",
-      "admission by `ask`. `kick` or `whiteboard-peer peers forget` ends that.",
+      "With `always`, you are not asked again when the peer joins a board that you open with --admit ask.",
+      "`kick` or `whiteboard-peer peers forget` takes back this permission.",
       "FILE is the id of the transfer, the name of the file, or the name of the member that offers it.",
     ],
     keys: ["target", "always"],
@@ -99,13 +99,13 @@ enum MemberCommands {
   static let kick = CommandEntry(
     .kick,
     arguments: #"[--with-admitted] [--keep-code] PEER ["WHY"]"#,
-    summary: "disconnect a peer and keep it out",
+    summary: "remove a peer from the board, and refuse it from now on",
     notes: [
-      "The peer cannot return, even after a restart. It is no longer a known peer, and a board that you own",
-      "accepts none of its changes. --with-admitted also removes every member that the peer admitted, and the",
-      "members that those admitted, as far as this program knows. A board with a join code gets a new code,",
+      "The peer cannot return, even after a restart, and is no longer a known peer. On a board that you own,",
+      "its later changes are rejected. --with-admitted also removes the members that the peer admitted, and the",
+      "members that these admitted, as far as this program knows. A board with a join code gets a new code,",
       "which is printed. This program and its relay then refuse older codes, but members that know an older",
-      "code still admit peers with it. --keep-code keeps the codes.",
+      "code still admit peers by that code. --keep-code keeps the codes.",
     ],
     keys: ["target", "reason", "withAdmitted", "keepCode"],
     words: { arguments throws(CommandError) in
@@ -134,8 +134,8 @@ enum MemberCommands {
     arguments: "PEER",
     summary: "hide the objects, pointer and chat of a present or former member",
     notes: [
-      "This hides them on your screen only. It applies to all boards",
-      "and lasts after a restart. `objects`, exports and JSON events still include the objects.",
+      "This hides them only on your screen, but on all boards, also after a restart.",
+      "`objects`, exports and JSON events still include the hidden objects.",
     ],
     keys: ["target"],
     words: { arguments throws(CommandError) in
@@ -164,8 +164,8 @@ enum MemberCommands {
     arguments: "PEER editor|viewer",
     summary: "set whether a peer can edit a board that you own",
     notes: [
-      "This is for boards created with --owned. If an editor becomes a viewer, its earlier changes stay,",
-      "as far as they have arrived here.",
+      "Only for boards created with --owned. If an editor becomes a viewer, the changes that have reached you",
+      "stay, and its later changes are rejected.",
     ],
     keys: ["target", "role"],
     words: { arguments throws(CommandError) in

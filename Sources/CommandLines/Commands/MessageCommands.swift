@@ -5,7 +5,7 @@ enum MessageCommands {
   static let say = CommandEntry(
     .say,
     arguments: #""WORDS""#,
-    summary: "write in the chat",
+    summary: "write a chat message",
     keys: ["text"],
     words: { arguments throws(CommandError) in .say(words: try arguments.words("the text")) },
     json: { fields throws(CommandError) in .say(words: try fields.words()) }
@@ -15,7 +15,7 @@ enum MessageCommands {
     .send,
     arguments: #"[--to PEER] [--unreliable] "WORDS""#,
     summary:
-      "send a message to all peers or to one; answered when it has arrived, or cannot arrive",
+      "send a message to all peers or to one; the answer comes when it has arrived or failed",
     keys: ["text", "base64", "to", "unreliable"],
     words: { arguments throws(CommandError) in
       let to = try arguments.removeOptions("--to", what: "the peer")
@@ -40,14 +40,14 @@ enum MessageCommands {
   static let resource = CommandEntry(
     .resource,
     arguments: "FILE --name TEXT [--to PEER]",
-    summary: "send a file under a name; answered when it has arrived",
+    summary: "send a file under a name; the answer comes when the file has arrived",
     keys: ["file", "name", "to"],
     words: { arguments throws(CommandError) in
       let to = try arguments.removeOptions("--to", what: "the peer")
       let names = try arguments.removeOptions("--name", what: "the name")
       let file = try arguments.file()
       guard let name = names.first, names.count == 1 else {
-        throw CommandError(.missingArgument, "give the resource one name, with --name TEXT")
+        throw CommandError(.missingArgument, "give the resource exactly one name, with --name TEXT")
       }
       return .resource(file: file, name: try CommandLimits.checkedName(name), to: to)
     },
@@ -63,7 +63,7 @@ enum MessageCommands {
   static let stream = CommandEntry(
     .stream,
     arguments: "NAME FILE [--to PEER]",
-    summary: "send a file through a byte stream; answered when it has been read",
+    summary: "send a file through a byte stream; the answer comes when the receiver has read it",
     keys: ["name", "file", "to"],
     words: { arguments throws(CommandError) in
       let to = try arguments.removeOptions("--to", what: "the peer")
@@ -82,7 +82,7 @@ enum MessageCommands {
   static let cancel = CommandEntry(
     .cancel,
     arguments: #"TRANSFER ["WHY"]"#,
-    summary: "cancel a transfer, from either side",
+    summary: "cancel a transfer that you send or receive",
     keys: ["target", "reason"],
     words: { arguments throws(CommandError) in
       let target = try arguments.target("the transfer")

@@ -5,20 +5,22 @@ import WhiteboardRendering
 enum ProgramCommands {
   static let leave = CommandEntry(
     .leave,
-    summary: "leave the board, and stay in the program"
+    summary: "leave the board, but stay in the program"
   )
 
   static let `continue` = CommandEntry(
     .continue,
     summary: "continue on your own copy of a board from which the host removed you",
-    notes: ["Before this command, every change is refused. Members do not get your later changes."]
+    notes: [
+      "Until you use this command, your changes are refused. Changes after it are not sent to other members."
+    ]
   )
 
   static let wait = CommandEntry(
     .wait,
     arguments: "peers=N|objects=N|synced|SECONDS [timeout=SECONDS]",
     summary:
-      "wait for at least N (0: none), for equal boards on all connected members, or for a time",
+      "wait until there are at least N peers or objects (0: none at all), all boards are equal, or SECONDS pass",
     keys: ["peers", "objects", "synced", "seconds", "timeout"],
     words: { arguments throws(CommandError) in
       let timeout = try arguments.removeSeconds("timeout")
@@ -41,7 +43,7 @@ enum ProgramCommands {
     guard let seconds = TextCommandParser.number(word.text) else {
       throw CommandError(
         .badArgument,
-        "\(TerminalText.quoted(word.text)) is not a condition to wait for"
+        "cannot wait for \(TerminalText.quoted(word.text)); give peers=N, objects=N, synced or SECONDS"
       )
     }
     return .seconds(try CommandLimits.checkedSeconds(seconds, key: "the time to wait"))
@@ -56,7 +58,7 @@ enum ProgramCommands {
 
   private static func condition(_ fields: JSONFields) throws(CommandError) -> WaitCondition {
     guard ["peers", "objects", "synced", "seconds"].filter(fields.has).count == 1 else {
-      throw CommandError(.missingArgument, "give one of peers, objects, synced and seconds")
+      throw CommandError(.missingArgument, "give one condition: peers, objects, synced or seconds")
     }
     if fields.has("peers") { return .peers(try fields.count("peers")) }
     if fields.has("objects") { return .objects(try fields.count("objects")) }
@@ -72,7 +74,7 @@ enum ProgramCommands {
   static let quit = CommandEntry(
     .quit,
     arguments: "[anyway]",
-    summary: "leave the board and end the program; `anyway` even if work is not saved",
+    summary: "leave the board and end the program; with `anyway`, even if work is not saved",
     keys: ["anyway"],
     words: { arguments in arguments.removeFlag("anyway") ? .quitAnyway : .quit },
     json: { fields in fields.flag("anyway") ? .quitAnyway : .quit }

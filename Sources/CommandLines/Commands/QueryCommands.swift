@@ -9,21 +9,25 @@ enum QueryCommands {
 
   static let show = CommandEntry(
     .show,
-    summary: "show all properties of an object or group; a game as you see it",
+    summary: "show all properties of an object or group, and the state of a game as you see it",
     object: { .show($0) }
   )
 
   static let find = CommandEntry(
     .find,
     arguments: "X,Y [X,Y] [inside]",
-    summary: "list the objects at a point, or those that touch or are wholly inside a rectangle",
+    summary:
+      "list the objects at a point, or those that touch a rectangle; with `inside`, only those wholly inside it",
     keys: ["at", "to", "inside"],
     words: { arguments throws(CommandError) in
       let isInside = arguments.removeFlag("inside")
       let corner = try arguments.point("the point, as X,Y")
       guard let other = try arguments.pointIfAny() else {
         guard !isInside else {
-          throw CommandError(.missingArgument, "inside needs a rectangle: give two corners")
+          throw CommandError(
+            .missingArgument,
+            "give two corners with `inside`, which needs a rectangle"
+          )
         }
         return .find(.point(corner))
       }
@@ -34,7 +38,10 @@ enum QueryCommands {
       let isInside = fields.flag("inside")
       guard let other = try fields.pointIfAny("to") else {
         guard !isInside else {
-          throw CommandError(.missingArgument, #"inside needs a rectangle: give "at" and "to""#)
+          throw CommandError(
+            .missingArgument,
+            #"give "at" and "to" with "inside", which needs a rectangle"#
+          )
         }
         return .find(.point(corner))
       }

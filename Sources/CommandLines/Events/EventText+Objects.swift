@@ -110,7 +110,7 @@ extension EventText {
     let play = "\n    (play \(TerminalText.cleaned(object.id))"
     return switch object.game?.view["game"]?.text {
     case "wordle":
-      ["\(play) WORD; = is in its place, ~ elsewhere in the word, - not in it)"]
+      ["\(play) WORD; = right place, ~ elsewhere in the word, - not in the word)"]
     case "connect-four":
       ["\(play) COLUMN, from 1 to 7, or resign)"]
     default:

@@ -135,7 +135,7 @@ extension EventText {
     return switch change.state {
     case .connecting: "connecting to \(name)"
     case .connected: "connected with \(name)"
-    case .suspect: "\(name) has been silent for a moment"
+    case .suspect: "\(name) has sent nothing for 2 seconds"
     case .reconnecting: "\(name) cannot be reached; trying again"
     case .lost: "\(name) is lost"
     }
@@ -147,18 +147,18 @@ extension EventText {
     var line: String
     switch invitation.direction {
     case .incoming: line = "\(name) asks to join."
-    case .outgoing: line = "Asking \(name) to let us in."
+    case .outgoing: line = "Asking \(name) to admit you."
     }
     let choice = "accept \(id)   or   decline \(id)"
     if invitation.direction == .incoming, invitation.known == true {
-      line += " This key is known from before."
+      line += " You already know this peer's key."
       if let words = invitation.words {
         line += " To compare words anyway: \(TerminalText.cleaned(words, limit: 128))."
       }
     } else if let words = invitation.words {
       line += " Both screens must show: \(TerminalText.cleaned(words, limit: 128))."
       if invitation.direction == .outgoing, invitation.mustAnswer {
-        line += " The same on both?"
+        line += " Are they the same on both?"
       }
     }
     if let warning = invitation.warning {

@@ -23,27 +23,29 @@ package struct ReportedWord: Sendable {
     ),
     ReportedWord(
       word: "ok: ...",
-      meaning: "In line mode: the same as done. The command that follows it succeeded.",
-      limits: "The same as for done.",
+      meaning:
+        "In line mode, ok means the same as done: the command that is named after it succeeded.",
+      limits: "The same limits as for done.",
       tests: ["NodeSavingTests", "EventLineTests"]
     ),
     ReportedWord(
       word: "done (send)",
-      meaning: "The process of every recipient holds the message, also behind a relay.",
-      limits: "Survives broken links. A recipient that is killed right after may not have read it. "
-        + "With --unreliable: the message was given to the network.",
+      meaning: "The program of every recipient has the message, even if it came through a relay.",
+      limits:
+        "Survives broken links. A recipient that is killed at once may not have read the message. "
+        + "With --unreliable, it only means that the message was handed to the network.",
       tests: ["SendingTests", "DeliveryTests", "RelayDeliveryTests", "Tests/Chaos"]
     ),
     ReportedWord(
       word: "undelivered",
       meaning: "The named recipients did not confirm the message and will not.",
-      limits: "They may have received it. The message is not sent again.",
+      limits: "A recipient may have received it even so. The message is not sent again.",
       tests: ["SendingTests", "MessageDeliveriesTests", "Tests/Chaos"]
     ),
     ReportedWord(
       word: "delivered",
-      meaning: "The receiver of a file has all of it, and its hash is right.",
-      limits: "Survives broken links: the transfer continues while the peer is not lost.",
+      meaning: "The receiver has the whole file, and the file's hash is right.",
+      limits: "Survives broken links: the transfer continues unless the peer is lost.",
       tests: ["ResourceTests", "Tests/LAN"]
     ),
     ReportedWord(
@@ -55,7 +57,7 @@ package struct ReportedWord: Sendable {
     ReportedWord(
       word: "saved",
       meaning: "Every change, photo and member that this program knows of is on this disk.",
-      limits: "Survives kill -9. A file that is removed is noticed within 5 s.",
+      limits: "Survives kill -9. The removal of the file is noticed within 5 s.",
       tests: [
         "PersistenceQueueTests", "SavingTests", "Tests/Terminal/saving.py",
         "Tests/Interop/test_saving.py",
@@ -63,14 +65,15 @@ package struct ReportedWord: Sendable {
     ),
     ReportedWord(
       word: "synced",
-      meaning: "The board equals that of each named member now, and there is at least one.",
-      limits: "Members that are not connected are named as not synced.",
+      meaning:
+        "The board is now equal to the board of each named member, and at least one member is named.",
+      limits: "Members that are not connected are listed as not synced.",
       tests: ["CatchUpTests", "DivergenceCheckTests", "Tests/Chaos"]
     ),
     ReportedWord(
       word: "caught-up",
       meaning: "Everything that the named member had when it answered is on this board.",
-      limits: "Later changes follow as they are made.",
+      limits: "Changes that the member makes later follow at once.",
       tests: ["CatchUpTests"]
     ),
     ReportedWord(
@@ -84,21 +87,23 @@ package struct ReportedWord: Sendable {
     ),
     ReportedWord(
       word: "suspect, reconnecting",
-      meaning: "No data arrived from the peer for 2 s or 6 s. Messages to it are kept.",
-      limits: "The next word is connected or left.",
+      meaning:
+        "No data arrived from the peer for 2 s (suspect) or 6 s (reconnecting). Messages to it are kept.",
+      limits: "The next report about the peer is connected or left.",
       tests: ["Tests/LAN"]
     ),
     ReportedWord(
       word: "lost",
-      meaning: "The peer was not reachable for --lost-after (60 s) on this side's clock.",
+      meaning: "By the local clock, the peer was unreachable for the time of --lost-after (60 s).",
       limits:
-        "A member that discovery shows again is connected within 10 s. Other members are dialed less "
+        "A lost member that discovery shows again is connected within 10 s. Other lost members are dialed less "
         + "and less often, for an hour.",
       tests: ["DeliveryTests", "Tests/Chaos"]
     ),
     ReportedWord(
       word: "reset",
-      meaning: "The peer, or the relay in between, gave up the connection first.",
+      meaning:
+        "The peer, or the relay in between, gave up on the connection before this program did.",
       limits: "Messages that were not confirmed are reported as undelivered.",
       tests: ["DeliveryTests", "Tests/Interop"]
     ),
@@ -106,7 +111,7 @@ package struct ReportedWord: Sendable {
       word: "left",
       meaning: "The peer left the session, for the reported reason.",
       limits:
-        "It is connected again when it returns, whichever side restarted, unless the host removed it (kicked).",
+        "A peer that returns is connected again, whichever side restarted, unless the host removed it (kicked).",
       tests: ["MembershipModelTests", "Tests/LAN", "Tests/Chaos"]
     ),
     ReportedWord(

@@ -155,8 +155,8 @@ package struct SettingEntry: Sendable {
       choices.isEmpty || choices.first == "true" ? "" : ": \(choices.joined(separator: ", "))"
     let standard: String =
       switch standard {
-      case .value(let text): choices.first == "true" ? "" : "; else \(text)"
-      case .words(let text): "; else \(text)"
+      case .value(let text): choices.first == "true" ? "" : "; default: \(text)"
+      case .words(let text): "; default: \(text)"
       }
     let variables = [variable, otherwise?.variable].compactMap { $0 }.joined(separator: ", ")
     return "\(summary)\(values)\(standard). [\(variables)]"

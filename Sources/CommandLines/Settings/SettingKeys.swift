@@ -8,7 +8,7 @@ extension SettingKey<String> {
   package static let dataDirectory = SettingKey(
     "data-dir",
     "The directory for keys, boards and files",
-    allowed: "a directory; in the file, it begins with / or ~/",
+    allowed: "a directory; in the configuration file, its path must begin with / or ~/",
     standard: .words("$XDG_DATA_HOME/whiteboard or ~/.local/share/whiteboard"),
     parse: nonempty
   )
@@ -78,13 +78,13 @@ extension SettingKey<Bool> {
   /// Whether the files that members send are accepted without asking.
   package static let acceptFiles = SettingKey(
     "accept-files",
-    "Accept the files that members send without asking",
+    "Accept files from members without asking",
     standard: false
   )
   /// Whether the program uses plain lines of text even on a terminal.
   package static let accessible = SettingKey(
     "accessible",
-    "Use lines of text instead of the screen, as for screen readers",
+    "Use lines of text instead of a full screen, for example for screen readers",
     standard: false,
     otherwise: .init("ACCESSIBLE", means: "true")
   )
@@ -96,8 +96,8 @@ extension SettingKey<BoardConfiguration.Admission> {
     "admit",
     "How peers are admitted",
     standard: .words(
-      "a host asks on a terminal and requires the code otherwise, and a member requires the code that "
-        + "it joined with, or admits known peers"
+      "a host uses ask on a terminal and code otherwise; a member uses code if it joined with a code, "
+        + "and known otherwise"
     )
   )
 }
@@ -123,8 +123,8 @@ extension SettingKey<BoardConfiguration.Carrier?> {
   /// The relay that keeps hosted boards open.
   package static let relay = SettingKey(
     "relay",
-    "The relay that keeps the hosted board open",
-    allowed: "HOST:PORT, PEER-ID@HOST:PORT, auto for one nearby, or none",
+    "The relay that keeps a hosted board open after the host leaves",
+    allowed: "HOST:PORT, PEER-ID@HOST:PORT, auto for a relay nearby, or none",
     standard: .value("none")
   ) { text throws(SettingFault) in
     if text == "none" { return nil }
@@ -135,7 +135,7 @@ extension SettingKey<BoardConfiguration.Carrier?> {
     }
     guard parts.count == 2 else { return .at(place, nil) }
     guard let peer = PeerID(text: String(parts[0])) else {
-      throw SettingFault("before the @, give the id of the relay, which has 52 characters")
+      throw SettingFault("give the relay's peer id (52 characters) before the @")
     }
     return .at(place, peer)
   }
@@ -145,7 +145,7 @@ extension SettingKey<Duration> {
   /// The time after which a peer that sends nothing counts as lost.
   package static let lostAfter = SettingKey(
     "lost-after",
-    "The seconds after which a silent peer is lost",
+    "The number of seconds after which an unreachable peer counts as lost",
     allowed: "a number of seconds from 7 to 86400",
     standard: .value("60")
   ) { text throws(SettingFault) in

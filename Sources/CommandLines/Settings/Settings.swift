@@ -95,7 +95,7 @@ package struct Settings: Sendable {
   private static func unknown(_ name: String, _ entries: [SettingEntry]) -> String {
     let nearest = Spelling.nearest(to: name, in: entries.map(\.name))
     return "there is no setting \(TerminalText.quoted(name)); "
-      + (nearest.map { "did you mean \($0)? There are " } ?? "there are ")
+      + (nearest.map { "did you mean \($0)? The settings are " } ?? "the settings are ")
       + entries.map(\.name).joined(separator: ", ") + ", and [keys]"
   }
 

@@ -47,7 +47,7 @@ struct CodeKey: Sendable, Equatable {
   func proof(of prover: Prover, binding: [UInt8], dialler: PeerID) -> Bytes32 {
     let input = message(of: prover, binding: binding, dialler: dialler)
     guard let proof = Bytes32(HMAC<SHA256>.authenticationCode(for: input, using: key)) else {
-      preconditionFailure("HMAC-SHA256 has 32 bytes")
+      preconditionFailure("the result of HMAC-SHA256 has 32 bytes")
     }
     return proof
   }

@@ -201,7 +201,7 @@ struct DiallerAdmission: Sendable {
   /// Handles the local user's answer on whether the words are the same.
   mutating func personAnswered(_ isSame: Bool, now: Duration) -> [DiallerAction] {
     guard case .awaitingPeople(var comparison) = state, comparison.needsOurPerson else { return [] }
-    guard isSame else { return close(.notVerified, "The words are not the same.") }
+    guard isSame else { return close(.notVerified, "The verification words are not the same.") }
     comparison.needsOurPerson = false
     if let accept = comparison.accept {
       return open(comparison.hello, accept, .ask)
@@ -219,7 +219,7 @@ struct DiallerAdmission: Sendable {
   /// Closes the link when the time for the current step is over.
   mutating func timePassed(now: Duration) -> [DiallerAction] {
     guard let deadline, now >= deadline else { return [] }
-    return close(.timedOut, "The time for this step is over.")
+    return close(.timedOut, "This step of admission took too long.")
   }
 
   private mutating func helloReceived(
@@ -230,17 +230,17 @@ struct DiallerAdmission: Sendable {
     guard own.versions.common(with: hello.introduction.versions) != nil else {
       return close(
         .versionMismatch,
-        "This peer supports versions \(own.versions.lowest) to \(own.versions.highest)."
+        "This peer supports protocol versions \(own.versions.lowest) to \(own.versions.highest)."
       )
     }
     let session = hello.introduction.session
     guard session != .unnamed, own.session == session || own.session == .unnamed else {
-      return close(.protocolError, "HELLO names another session.")
+      return close(.protocolError, "The listener's HELLO frame names another session.")
     }
     switch hello.admission {
     case .none:
       guard facts.accepts(hello.ticket) else {
-        return close(.notVerified, "The listener offers no proof of its identity.")
+        return close(.notVerified, "The listener did not prove its identity.")
       }
       state = .awaitingAccept(hello, facts.trust == .pinnedByLink ? .known : .anyone)
       deadline = now + AdmissionTimes.step
@@ -261,7 +261,7 @@ struct DiallerAdmission: Sendable {
       return close(.withdrawn, "A returning member cannot wait for a user to answer.")
     case .ask:
       guard facts.code == nil || facts.trust == .pinnedByLink else {
-        return close(.notVerified, "The listener does not ask for the given code.")
+        return close(.notVerified, "A code was given, but the listener does not ask for one.")
       }
       let words = ShortWords.Dialler(
         context: ShortWords.Context(
@@ -313,7 +313,7 @@ struct DiallerAdmission: Sendable {
     // user. PING does not wait, because without PONG the listener would give the link up.
     switch type {
     case .ping:
-      guard payload.count == 8 else { return close(.protocolError, "A PING has 8 bytes.") }
+      guard payload.count == 8 else { return close(.protocolError, "A PING must have 8 bytes.") }
       return [.send(.pong, payload)]
     case .pong:
       return []

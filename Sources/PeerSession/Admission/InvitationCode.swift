@@ -52,7 +52,7 @@ extension Session {
   public func replaceCode(with code: JoinCode) async throws(SessionError) {
     let threads = try await onLoop { (core: SessionCore) in
       guard case .code = core.admission.policy else {
-        throw SessionError(.notByCode, "This session does not admit by codes.")
+        throw SessionError(.notByCode, "This session does not admit peers by code.")
       }
       return core.transport.threads
     }

@@ -145,14 +145,16 @@ struct ListenerAdmission: Sendable {
     guard own.versions.common(with: hello.introduction.versions) != nil else {
       return close(
         .versionMismatch,
-        "This peer supports versions \(own.versions.lowest) to \(own.versions.highest)."
+        "This peer supports protocol versions \(own.versions.lowest) to \(own.versions.highest)."
       )
     }
     let named = hello.introduction.session
     guard named == own.session || named == .unnamed else {
-      return close(.noSuchSession, "This session is not served here.")
+      return close(.noSuchSession, "This peer does not serve that session.")
     }
-    if facts.remote == facts.local { return close(.`self`, "This is the dialled peer itself.") }
+    if facts.remote == facts.local {
+      return close(.`self`, "The connection comes from this peer itself.")
+    }
     if facts.wasKicked { return close(.kicked, facts.kickReason) }
     if facts.isFull && !facts.isResuming { return close(.full, CloseMessage.full(facts.maximum)) }
 
@@ -165,7 +167,7 @@ struct ListenerAdmission: Sendable {
         // If the ticket's signer may not admit here, the admission mode decides as without a
         // ticket (TCK-2).
         guard error == .unknownAdmitter else {
-          return close(.protocolError, "The ticket does not verify.")
+          return close(.protocolError, "The signature of the ticket is not valid.")
         }
       }
     }
@@ -293,7 +295,7 @@ struct ListenerAdmission: Sendable {
   /// Closes the link when the time for the current step is over.
   mutating func timePassed(now: Duration) -> [ListenerAction] {
     guard let deadline, now >= deadline else { return [] }
-    return close(.timedOut, "The time for this step is over.")
+    return close(.timedOut, "This step of admission took too long.")
   }
 
   /// Handles the end of the connection.

@@ -71,10 +71,13 @@ final class SessionAdmission {
   /// The number is limited because an attacker who guesses has one guess for each code.
   func checkRoomForCode() throws(SessionError) {
     guard case .code = policy else {
-      throw SessionError(.notByCode, "This session does not admit by codes.")
+      throw SessionError(.notByCode, "This session does not admit peers by code.")
     }
     guard codeChoices().count < Limits.invitationCodes else {
-      throw SessionError(.busy, "This session already has \(Limits.invitationCodes) codes.")
+      throw SessionError(
+        .busy,
+        "This session already has \(Limits.invitationCodes) codes, which is the maximum."
+      )
     }
   }
 
@@ -108,7 +111,7 @@ final class SessionAdmission {
   /// Answers an invitation with a user's decision.
   func respond(to id: InvitationID, _ answer: InvitationAnswer) throws(SessionError) {
     guard let handshake = invitations[id] else {
-      throw SessionError(.unknown, "No invitation \(id) waits for an answer.")
+      throw SessionError(.unknown, "No invitation \(id) is waiting for an answer.")
     }
     handshake.personAnswered(answer)
   }

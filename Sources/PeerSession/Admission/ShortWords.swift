@@ -21,7 +21,7 @@ enum ShortWords {
   static func commitment(binding: [UInt8], nonce: Bytes32) -> Bytes32 {
     let input = Array("whiteboard-p2p sas commit 1\0".utf8) + binding + nonce.bytes
     guard let commitment = Bytes32(SHA256.hash(data: input)) else {
-      preconditionFailure("SHA-256 has 32 bytes")
+      preconditionFailure("a SHA-256 hash has 32 bytes")
     }
     return commitment
   }

@@ -12,7 +12,7 @@ enum WordList {
   /// Reads `bytes` as a big-endian bit string, and returns words for its first `count` groups of 11
   /// bits.
   static func words(_ bytes: [UInt8], count: Int) -> [String] {
-    precondition(bytes.count * 8 >= count * bitsPerWord, "there are bits for every word")
+    precondition(bytes.count * 8 >= count * bitsPerWord, "there must be enough bits for all words")
     return (0..<count).map { number in
       var index = 0
       for bit in number * bitsPerWord..<(number + 1) * bitsPerWord {

@@ -24,7 +24,10 @@ struct DatagramKeys: Sendable {
     private let iv: [UInt8]
 
     fileprivate init(number: UInt8, key: [UInt8], iv: [UInt8]) {
-      precondition(key.count == 16 && iv.count == 12, "an epoch has a key of 16 and an IV of 12")
+      precondition(
+        key.count == 16 && iv.count == 12,
+        "an epoch has a key of 16 bytes and an IV of 12 bytes"
+      )
       self.number = number
       self.key = SymmetricKey(data: key)
       self.iv = iv
@@ -53,7 +56,7 @@ struct DatagramKeys: Sendable {
   ///
   /// - Precondition: `secret` is 32 bytes.
   init(secret: [UInt8], sender: DatagramSender) {
-    precondition(secret.count == 32, "the exporter gives 32 bytes")
+    precondition(secret.count == 32, "the TLS exporter returns 32 bytes")
     self.secret = SymmetricKey(data: secret)
     self.sender = sender
     let id = HKDFLabel(label: "wb \(sender.rawValue) id", context: [0], length: 8)

@@ -33,7 +33,10 @@ struct DatagramSealer: Sendable {
   ///   - sender: The local side.
   ///   - packetsPerEpoch: The number of packets in an epoch; 2^32 at most.
   init(secret: [UInt8], sender: DatagramSender, packetsPerEpoch: UInt64 = 1 << 32) {
-    precondition(packetsPerEpoch >= 1 && packetsPerEpoch <= 1 << 32, "DGM-1 allows 2^32 packets")
+    precondition(
+      packetsPerEpoch >= 1 && packetsPerEpoch <= 1 << 32,
+      "an epoch has 1 to 2^32 packets (DGM-1)"
+    )
     keys = DatagramKeys(secret: secret, sender: sender)
     self.packetsPerEpoch = packetsPerEpoch
     current = keys.epoch(0)

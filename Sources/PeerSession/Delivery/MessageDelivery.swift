@@ -117,7 +117,7 @@ final class MessageDelivery {
       try entry.delivery?.outbox.acknowledge(sequence)
       session.relaying.drain(entry.id)
     } catch {
-      session.fail(link, entry, .protocolError, "An ACK is for a message that was not sent.")
+      session.fail(link, entry, .protocolError, "An ACK confirms a message that was never sent.")
     }
   }
 

@@ -130,7 +130,7 @@ final class DiallerHandshake: LinkDelegate {
     if session.id == .unnamed {
       guard session.transport.sessions[theirs.session] == nil else {
         refusal = Failure(
-          error: SessionError(.internalError, "This process serves that session already."),
+          error: SessionError(.internalError, "This process already serves that session."),
           redial: .never
         )
         return link.close(.left)
@@ -138,7 +138,10 @@ final class DiallerHandshake: LinkDelegate {
     }
     // The host may have removed the peer during the dial (MEM-3).
     if let reason = session.membership.removed[peer] {
-      refusal = Failure(error: SessionError(.kicked, "The peer was removed."), redial: .never)
+      refusal = Failure(
+        error: SessionError(.kicked, "The host removed the peer from the session."),
+        redial: .never
+      )
       return link.close(.kicked, reason.raw)
     }
     session.joined(as: theirs.session, host: accept.host, maximum: accept.maximum)
@@ -151,7 +154,10 @@ final class DiallerHandshake: LinkDelegate {
     }
     if session.isOutdated(hello, accept, theirs, of: peer) {
       refusal = Failure(
-        error: SessionError(.unreachable, "The connection changed while it was being made."),
+        error: SessionError(
+          .unreachable,
+          "The connection was replaced while it was being established."
+        ),
         redial: .later
       )
       return link.close(.duplicateLink)

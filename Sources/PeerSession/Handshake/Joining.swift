@@ -35,7 +35,7 @@ final class Joining {
   func start(_ verify: @escaping @Sendable (Verification) async -> Bool) -> EventLoopFuture<Session>
   {
     if let id = request.session, transport.sessions[id] != nil {
-      promise.fail(SessionError(.internalError, "This process serves the session already."))
+      promise.fail(SessionError(.internalError, "This process already serves the session."))
       return promise.futureResult
     }
     guard request.context.count <= Limits.invitationContext else {
@@ -96,11 +96,13 @@ final class Joining {
     _ verify: @escaping @Sendable (Verification) async -> Bool
   ) {
     guard let peer = link.facts.peer, let exporter = link.facts.exporter else {
-      return fail(SessionError(.internalError, "TLS ended without a key."))
+      return fail(
+        SessionError(.internalError, "The TLS handshake ended without a key of the peer.")
+      )
     }
     guard peer != transport.localPeer else {
       link.close(.self)
-      return fail(SessionError(.selfDialled, "That address is this peer's own."))
+      return fail(SessionError(.selfDialled, "That address belongs to this peer itself."))
     }
     let membership = storedMembership
     // The pass goes only to a listener whose key the link named (ADM-4).
@@ -140,8 +142,9 @@ final class Joining {
             .warning(
               SessionWarning(
                 code: "unverified-host",
-                message: "No link or member named the key \(peer.short)… at this address."
-                  + " Join by a link, or with a code, to be sure of the host.",
+                message:
+                  "No link or member confirms that the key \(peer.short)… belongs to this address."
+                  + " To verify the host, join by a link or with a code.",
                 peer: peer
               )
             )

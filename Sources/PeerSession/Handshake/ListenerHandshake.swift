@@ -135,7 +135,7 @@ final class ListenerHandshake: LinkDelegate {
       return link.abort()
     }
     guard hello.introduction.versions.common(with: Control.versions) != nil else {
-      return link.close(.versionMismatch, "This peer supports version 1.")
+      return link.close(.versionMismatch, "This peer supports protocol version 1.")
     }
     if let carry = hello.carry, relayRequest == .none {
       return askApplication(link, peer, hello, carry)
@@ -155,7 +155,7 @@ final class ListenerHandshake: LinkDelegate {
     if isResuming, let received = hello.resume?.received,
       let outbox = entry?.delivery?.outbox, !outbox.hasSent(received)
     {
-      return link.close(.protocolError, "The peer acknowledges more than was sent.")
+      return link.close(.protocolError, "The peer acknowledges messages that were never sent.")
     }
     let introduction = session.introduction(for: entry)
     number = max(introduction.links, hello.introduction.links) + 1

@@ -45,7 +45,7 @@ extension PeerID {
   /// The id of the peer that holds the key of a DER SubjectPublicKeyInfo.
   init(spki: [UInt8]) {
     guard let id = PeerID(bytes: Array(SHA256.hash(data: spki))) else {
-      preconditionFailure("SHA-256 has 32 bytes")
+      preconditionFailure("a SHA-256 hash has 32 bytes")
     }
     self = id
   }

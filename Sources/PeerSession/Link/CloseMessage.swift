@@ -24,17 +24,17 @@ enum CloseMessage {
 
   /// Describes a frame that is not allowed now (FRM-4).
   static func unexpected(_ type: FrameType) -> String {
-    "A \(type.name) frame does not belong here."
+    "A \(type.name) frame is not allowed at this point."
   }
 
   /// Describes a part of a message whose head does not decode (MSG-1, MSG-2).
   static func invalid(_ error: MessagePart.DecodingError) -> String {
     let fault =
       switch error {
-      case .malformed: "its head ends early or holds a malformed number"
-      case .unknownFlags(let flags): "the flags \(flags) are not known"
+      case .malformed: "its header is cut off, or contains a malformed number"
+      case .unknownFlags(let flags): "it has the unknown flags \(flags)"
       case .zeroSequence: "its number is 0"
-      case .tooLarge(let bytes): "a message of \(bytes) bytes is over the limit"
+      case .tooLarge(let bytes): "a message of \(bytes) bytes exceeds the limit"
       case .empty: "it is empty"
       }
     return "The \(FrameType.message.name) frame is not valid: \(fault)."
@@ -44,9 +44,9 @@ enum CloseMessage {
   static func invalid(_ error: MessageAssembler.AssemblyError) -> String {
     let fault =
       switch error {
-      case .skipped(let expected, let found): "its number is \(found) and should be \(expected)"
-      case .unexpectedFirst: "a message begins before the last one ended"
-      case .missingFirst: "it continues a message that did not begin"
+      case .skipped(let expected, let found): "its number is \(found), but must be \(expected)"
+      case .unexpectedFirst: "a message begins before the previous one ended"
+      case .missingFirst: "it continues a message that has not begun"
       case .tooManyBytes: "the message is longer than announced"
       case .tooFewBytes: "the message is shorter than announced"
       }
@@ -57,9 +57,9 @@ enum CloseMessage {
   static func invalid(_ error: RelayMessage.DecodingError) -> String {
     let fault =
       switch error {
-      case .unknownKind(let kind?): "its kind \(kind) is not known"
+      case .unknownKind(let kind?): "it has the unknown kind \(kind)"
       case .unknownKind(nil): "it is empty"
-      case .malformed: "its head is malformed"
+      case .malformed: "its header is malformed"
       }
     return "The relay message is not valid: \(fault)."
   }
@@ -68,9 +68,9 @@ enum CloseMessage {
   static func invalidRoute(_ error: any Error) -> String {
     switch error {
     case RelayedPeers.Violation.number(let number):
-      "The relay message is not valid: the route \(number) cannot be used for that."
+      "The relay message is not valid: its route number \(number) is not allowed here."
     case RelayedPeers.Violation.peer:
-      "The relay message is not valid: its peer cannot have that route."
+      "The relay message is not valid: that peer cannot have a new route."
     case RouteTable.Violation.tooManyWishes:
       "The relay message is not valid: it requests too many peers."
     default: "The relay message is not valid."

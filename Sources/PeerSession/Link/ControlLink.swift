@@ -235,7 +235,7 @@ final class ControlLink: ChannelDuplexHandler {
         case .malformedLength: close(.protocolError, "The length of a frame is malformed.")
         case .tooLarge: close(.tooLarge, "A frame is longer than the limit.")
         case .unknownType(let type):
-          close(.unknownFrame, "The frame type 0x\(String(type, radix: 16)) is not known.")
+          close(.unknownFrame, "The frame type 0x\(String(type, radix: 16)) is unknown.")
         }
         return
       }

@@ -37,7 +37,10 @@ extension Control {
 
     private static func outOfRange(_ container: any UnkeyedDecodingContainer) -> DecodingError {
       .dataCorrupted(
-        .init(codingPath: container.codingPath, debugDescription: "not a range of versions")
+        .init(
+          codingPath: container.codingPath,
+          debugDescription: "the value is not a range of versions"
+        )
       )
     }
 
@@ -186,7 +189,7 @@ extension Control {
     ) {
       precondition(
         context.count <= Limits.invitationContext,
-        "a context has at most 1,024 bytes (3.1)"
+        "the context of an invitation has at most 1,024 bytes (section 3.1)"
       )
       let lowest = Duration.milliseconds(Self.milliseconds.lowerBound)
       let highest = Duration.milliseconds(Self.milliseconds.upperBound)

@@ -169,7 +169,7 @@ final class MemberDialler {
         .warning(
           SessionWarning(
             code: error.code.rawValue,
-            message: "\(entry.member.name) was lost before and now refuses the connection:"
+            message: "\(entry.member.name) was lost earlier, and now refuses the connection:"
               + " \(error.message)",
             peer: entry.id
           )

@@ -37,7 +37,7 @@ extension MemberDirectory {
           link,
           entry,
           .protocolError,
-          "The signature of a KICK does not verify."
+          "The signature of a KICK is not valid."
         )
       }
       entry.knownRemovals.insert(kick.peer)

@@ -111,7 +111,7 @@ extension MembershipRecord: Codable {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     guard let data = try? encoder.encode(self) else {
-      preconditionFailure("a record consists of texts, numbers and arrays of them")
+      preconditionFailure("a record contains only texts, numbers and arrays of these")
     }
     return String(decoding: data, as: UTF8.self)
   }

@@ -17,7 +17,9 @@ struct CarryQuestion: Sendable {
     let session = hello.introduction.session
     guard session != .unnamed,
       carry.grant.isValid(session: session, host: host, relay: relay)
-    else { throw Refusal(code: .protocolError, reason: "The relay grant does not verify.") }
+    else {
+      throw Refusal(code: .protocolError, reason: "The signature of the relay grant is not valid.")
+    }
     request = CarryRequest(
       session: session,
       host: host,

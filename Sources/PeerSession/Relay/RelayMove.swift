@@ -25,7 +25,7 @@ final class RelayMove {
   /// - Returns: The relay, once it relays the session.
   func start(_ addresses: [PeerAddress], relay: PeerID?) -> EventLoopFuture<PeerID> {
     guard !session.hasEnded else {
-      promise.fail(SessionError(.sessionEnded, "The session was left."))
+      promise.fail(SessionError(.sessionEnded, "This peer left the session."))
       return promise.futureResult
     }
     guard session.host == session.localPeer else {
@@ -44,11 +44,13 @@ final class RelayMove {
 
   private func connected(_ link: ControlLink, isProved: Bool) {
     guard let peer = link.facts.peer, let exporter = link.facts.exporter, !session.hasEnded else {
-      promise.fail(SessionError(.internalError, "TLS ended without a key."))
+      promise.fail(
+        SessionError(.internalError, "The TLS handshake ended without a key of the peer.")
+      )
       return link.abort()
     }
     guard peer != session.localPeer else {
-      promise.fail(SessionError(.selfDialled, "That address is this peer's own."))
+      promise.fail(SessionError(.selfDialled, "That address belongs to this peer itself."))
       return link.close(.self)
     }
     let former = session.relaying.carriers[peer]

@@ -110,7 +110,7 @@ extension RelaySide {
       !queue.hasOneMessage
     {
       session.logger.info(
-        "Overran a member that reads too slowly.",
+        "Routes ended because a member read too slowly.",
         metadata: ["peer": "\(peer.short)"]
       )
       tally.overruns += 1

@@ -84,7 +84,12 @@ final class RelaySide {
   func grantReceived(_ grant: RelayGrant, _ entry: PeerEntry, _ link: ControlLink) {
     guard !entry.isSessionRelay else { return }
     guard grant.isValid(session: session.id, host: session.host, relay: entry.id) else {
-      return session.fail(link, entry, .protocolError, "The relay grant does not verify.")
+      return session.fail(
+        link,
+        entry,
+        .protocolError,
+        "The signature of the relay grant is not valid."
+      )
     }
     guard entry.member.role == .relay else { return }
     gained(entry)
@@ -363,7 +368,9 @@ extension DepartureReason {
     case .reset: self = .reset
     case .restarted: self = .restarted
     case .protocolError:
-      self = .refused(SessionError(.protocolError, "The peer reports a protocol violation."))
+      self = .refused(
+        SessionError(.protocolError, "The peer reports that this program broke the protocol.")
+      )
     case .tooSlow: self = .refused(SessionError(closeCode: .tooSlow, message: ""))
     }
   }

@@ -57,7 +57,12 @@ extension SessionCore {
       try messages.linkOpened(entry, opening)
     } catch {
       entry.link = nil
-      return fail(link, entry, .protocolError, "The peer acknowledges more than was sent.")
+      return fail(
+        link,
+        entry,
+        .protocolError,
+        "The peer acknowledges messages that were never sent."
+      )
     }
     if link.side == .dialler { entry.delivery?.lastDialled = opening.number }
     link.frameLimit = Limits.framePayload
@@ -114,13 +119,13 @@ extension SessionCore: LinkDelegate {
     case .ack: messages.acknowledgementReceived(link, entry, payload)
     case .ping:
       guard payload.readableBytes == 8 else {
-        return fail(link, entry, .protocolError, "A PING has 8 bytes.")
+        return fail(link, entry, .protocolError, "A PING must have 8 bytes.")
       }
       // Answers to a peer that does not read them would fill the memory.
       if link.isWritable { link.send(.pong, Array(payload.readableBytesView)) }
     case .pong:
       guard payload.readableBytes == 8 else {
-        return fail(link, entry, .protocolError, "A PONG has 8 bytes.")
+        return fail(link, entry, .protocolError, "A PONG must have 8 bytes.")
       }
     case .datagram:
       guard payload.readableBytes <= Limits.datagramMessage else {

@@ -258,7 +258,10 @@ final class SessionCore {
     entry.apartSince = .now()
     reading.start(entry.id)
     if let relayed = entry.relayed.take() {
-      confirmations.failed(entry.id, SessionError(.peerLost, "The peer is out of the session."))
+      confirmations.failed(
+        entry.id,
+        SessionError(.peerLost, "The peer is no longer in the session.")
+      )
       bulk?.peerLeft(entry.id)
       // Senders count messages under the same lock, so the count cannot change after this.
       let undelivered = published.withLockedValue { published in
@@ -272,7 +275,7 @@ final class SessionCore {
     let undelivered = delivery.outbox.fail(
       SessionError(
         reason == .lost ? .peerLost : .notConnected,
-        "The peer is out of the session: \(reason.word)."
+        "The peer is no longer in the session: \(reason.word)."
       )
     )
     entry.delivery = nil
@@ -304,7 +307,7 @@ final class SessionCore {
 
   /// Says goodbye to all peers and ends the session.
   func leave(_ code: CloseCode) {
-    end(code, SessionError(.sessionEnded, "The session was left."))
+    end(code, SessionError(.sessionEnded, "This peer left the session."))
   }
 
   /// Ends the session; later calls fail with `error`.

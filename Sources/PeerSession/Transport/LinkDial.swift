@@ -160,13 +160,18 @@ final class LinkDial: LinkDelegate {
           )
         )
       } else {
-        failed(SessionError(.unreachable, "No secure connection with \(address)."))
+        failed(
+          SessionError(
+            .unreachable,
+            "A secure connection with \(address) could not be established."
+          )
+        )
       }
     }
   }
 
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
-    link.close(.protocolError, "A frame came before HELLO.")
+    link.close(.protocolError, "A frame arrived before HELLO.")
   }
 
   func linkReadComplete(_ link: ControlLink) {}
@@ -179,7 +184,7 @@ func reason(of error: any Error) -> String {
   case let error as IOError: systemMessage(error.errnoCode)
   case ChannelError.connectTimeout: "no answer in time"
   case let error as NIOConnectionError:
-    error.connectionErrors.last.map { reason(of: $0.error) } ?? "the name is not known"
+    error.connectionErrors.last.map { reason(of: $0.error) } ?? "the host name is unknown"
   default: "\(error)"
   }
 }

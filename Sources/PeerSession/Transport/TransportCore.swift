@@ -123,7 +123,7 @@ final class TransportCore {
     let isKnown = isAddressOfMember(host)
     guard !isClosing, places.decision(from: block, isKnown: isKnown) != .refused else {
       configuration.logger.info(
-        "Refused a connection because too many wait for admission.",
+        "Connection refused because too many peers were waiting for admission.",
         metadata: ["from": "\(host)"]
       )
       throw ChannelError.connectionRefusedByLimits
@@ -279,7 +279,7 @@ extension SessionID {
 
   private init(zero: Void) {
     guard let id = SessionID(bytes: Array(repeating: 0, count: Self.byteCount)) else {
-      preconditionFailure("16 bytes are a session id")
+      preconditionFailure("a session id has 16 bytes")
     }
     self = id
   }

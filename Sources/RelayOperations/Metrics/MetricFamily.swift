@@ -54,11 +54,11 @@ public struct MetricFamily: Hashable, Sendable {
   }
 
   private init(name: String, help: String, kind: Kind, labels: [String]) {
-    precondition(Self.isName(name), "a metric's name may contain a-z, 0-9 and _: \(name)")
+    precondition(Self.isName(name), "a metric's name may contain only a-z, 0-9 and _: \(name)")
     precondition(!help.isEmpty, "a metric needs a help text: \(name)")
     precondition(
       labels.allSatisfy { Self.isName($0) && !$0.hasPrefix("__") && $0 != "le" },
-      "a label may contain a-z, 0-9 and _, but must not be le or begin with __: \(name)"
+      "a label may contain only a-z, 0-9 and _, and must not be le or begin with __: \(name)"
     )
     precondition(Set(labels).count == labels.count, "the labels of a metric must differ: \(name)")
     precondition(

@@ -51,7 +51,7 @@ public final class PrometheusMetrics: MetricsFactory {
     let families = (families + [Self.refusals]).sorted { $0.name < $1.name }
     precondition(
       zip(families, families.dropFirst()).allSatisfy { $0.name != $1.name },
-      "every family needs its own name"
+      "every metric family needs its own name"
     )
     self.families = families
     familiesByName = Dictionary(uniqueKeysWithValues: families.map { ($0.name, $0) })

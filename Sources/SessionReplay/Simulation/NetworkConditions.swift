@@ -84,7 +84,7 @@ public struct NetworkConditions: Hashable, Sendable {
         let (who, time) = try Self.timed(value)
         let kill = Kill(peer: who, time: time.from..<(time.until ?? time.from + 2000))
         guard !kills.contains(where: { $0.peer == who && $0.time.overlaps(kill.time) }) else {
-          throw ParseError(message: "'\(value)': \(who) is killed again while it is down")
+          throw ParseError(message: "'\(value)': \(who) is killed again before it has restarted")
         }
         kills.append(kill)
       default:

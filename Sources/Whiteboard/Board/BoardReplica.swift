@@ -285,7 +285,7 @@ public class BoardReplica {
     history.record(batches, over: cells, label: staged.label)
     for batch in batches {
       guard (try? cells.apply(batch, changes: &output.changes)) != nil else {
-        preconditionFailure("operations are checked when they are staged")
+        preconditionFailure("operations were already checked when they were staged")
       }
       localAuthor.record(batch)
       frontier.record(batch)
@@ -313,7 +313,7 @@ public class BoardReplica {
   /// Returns the dot of the next staged operation.
   final func nextDot() -> Dot {
     guard let dot = staged?.nextDot else {
-      preconditionFailure("operations are staged inside a gesture")
+      preconditionFailure("operations can be staged only inside a gesture")
     }
     return dot
   }
@@ -333,7 +333,9 @@ public class BoardReplica {
     after earlier: HybridTime? = nil
   ) throws(BoardError) {
     guard !isReadOnly else { throw .viewer }
-    guard staged != nil else { preconditionFailure("operations are staged in a gesture") }
+    guard staged != nil else {
+      preconditionFailure("operations can be staged only inside a gesture")
+    }
     let operation = Operation(id, property, value)
     if let index = staged?.replace(with: operation) {
       if let shown = draft?.shownCount, index < shown { draft?.rewrite(operation, in: &cells) }

@@ -105,7 +105,7 @@ struct StagedOperations {
   /// - Returns: The batches, in order.
   func batches(_ clock: inout HybridClock, wall: UInt64) -> [Batch] {
     guard let runs = clock.next(wall: wall, after: floors) else {
-      preconditionFailure("operations are checked when they are staged")
+      preconditionFailure("operations were already checked when they were staged")
     }
     var batches: [Batch] = []
     var first = 0
@@ -117,7 +117,7 @@ struct StagedOperations {
           time: run.time,
           operations: Array(operations[first..<first + run.count])
         )
-      else { preconditionFailure("operations are checked when they are staged") }
+      else { preconditionFailure("operations were already checked when they were staged") }
       batches.append(batch)
       first += run.count
     }

@@ -55,7 +55,8 @@ public struct GameView: Hashable, Sendable {
   /// `name` returns the name to show for a member.
   public func text(naming name: (MemberID) -> String) -> [String] {
     switch detail {
-    case .notJudged(let reason): ["This program cannot judge this game: \(reason.code)."]
+    case .notJudged(let reason):
+      ["This program cannot check the moves of this game: \(reason.code)."]
     case .wordle(let view):
       view.text(naming: name)
         + winners.enumerated().map { index, winner in

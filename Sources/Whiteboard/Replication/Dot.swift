@@ -11,7 +11,7 @@ public struct Dot: Hashable, Comparable, Sendable, CustomStringConvertible {
   @inlinable public init(_ incarnation: Incarnation, _ sequence: UInt64) {
     precondition(
       sequence >= 1 && sequence <= BoardLimits.sequence,
-      "a sequence number starts at 1"
+      "a sequence number must be 1 or more, and within the limit"
     )
     self.incarnation = incarnation
     self.sequence = sequence

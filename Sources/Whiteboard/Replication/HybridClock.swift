@@ -5,7 +5,7 @@ public struct HybridTime: Hashable, Comparable, Sendable {
 
   /// Creates a time from its bits, which must not exceed `BoardLimits.time`.
   @inlinable public init(_ rawValue: UInt64) {
-    precondition(rawValue <= BoardLimits.time, "a hybrid time has 63 bits")
+    precondition(rawValue <= BoardLimits.time, "a hybrid time has at most 63 bits")
     self.rawValue = rawValue
   }
 

@@ -10,7 +10,7 @@ public struct Incarnation: Hashable, Comparable, Sendable, CustomStringConvertib
   /// Creates an incarnation from its bits, which must not be zero: in the protocol, zero means
   /// "none".
   @inlinable public init(_ rawValue: UInt64) {
-    precondition(rawValue != 0, "an incarnation is not zero")
+    precondition(rawValue != 0, "an incarnation must not be zero")
     self.rawValue = rawValue
   }
 

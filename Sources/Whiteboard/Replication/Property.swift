@@ -27,7 +27,10 @@ public struct Property: Hashable, Comparable, Sendable {
 
   /// Creates a property without a qualifier.
   @inlinable public init(_ number: UInt16) {
-    precondition(Self.qualification(of: number) == Qualification.none, "a qualifier is missing")
+    precondition(
+      Self.qualification(of: number) == Qualification.none,
+      "this property needs a qualifier"
+    )
     self.number = number
     high = 0
     low = 0
@@ -35,7 +38,10 @@ public struct Property: Hashable, Comparable, Sendable {
 
   /// Creates a property with a number as its qualifier.
   @inlinable public init(_ number: UInt16, index: UInt64) {
-    precondition(Self.qualification(of: number) == .number, "the index is not allowed")
+    precondition(
+      Self.qualification(of: number) == .number,
+      "this property has no index as its qualifier"
+    )
     self.number = number
     high = index
     low = 0
@@ -43,7 +49,10 @@ public struct Property: Hashable, Comparable, Sendable {
 
   /// Creates a property with a dot as its qualifier.
   @inlinable public init(_ number: UInt16, dot: Dot) {
-    precondition(Self.qualification(of: number) == .dot, "the dot is not allowed")
+    precondition(
+      Self.qualification(of: number) == .dot,
+      "this property has no dot as its qualifier"
+    )
     self.number = number
     high = dot.incarnation.rawValue
     low = dot.sequence

@@ -28,7 +28,9 @@ extension RestorePlan {
           switch (place, change) {
           case (.anew(let old), .create(let kind)): replaced[old] = try board.create(kind)
           case (.anew(let old), _):
-            guard let id = replaced[old] else { preconditionFailure("it is created first") }
+            guard let id = replaced[old] else {
+              preconditionFailure("the replacement object is created before it is changed")
+            }
             try Self.stage(change, of: id, on: board, replaced)
           case (.here(let id), .write(.deleted, .unsigned(1))):
             deleted.insert(id)
@@ -62,7 +64,7 @@ extension RestorePlan {
     _ replaced: [ObjectID: ObjectID] = [:]
   ) throws(BoardError) {
     switch change {
-    case .create: preconditionFailure("a plan does not create an object that exists")
+    case .create: preconditionFailure("a plan never creates an object that already exists")
     case .write(.group, .dot(let dot)):
       try board.stage(id, .group, .dot((replaced[ObjectID(dot)] ?? ObjectID(dot)).dot))
     case .write(let property, let value): try board.stage(id, property, value)

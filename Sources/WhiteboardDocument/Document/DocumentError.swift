@@ -103,11 +103,17 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
       case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
         (.readOnly, "the file is not writable; nothing saved before is lost")
       case .SQLITE_BUSY, .SQLITE_LOCKED:
-        (.inUse, "another program is using it; nothing is lost; close it there and try again")
+        (
+          .inUse,
+          "another program is using the file; nothing is lost; close the board there and try again"
+        )
       case .SQLITE_TOOBIG:
         (.tooLarge, "one entry is larger than a document can hold; it was not saved")
       case .SQLITE_CANTOPEN:
-        (.inputOutput, "it cannot be opened; if its directory is read-only, copy it elsewhere")
+        (
+          .inputOutput,
+          "it cannot be opened; if its directory is read-only, copy the file elsewhere"
+        )
       case .SQLITE_MISUSE:
         (.closed, "the file was closed; nothing saved before is lost; open it again")
       default:
@@ -132,7 +138,7 @@ public struct DocumentError: Error, Equatable, CustomStringConvertible {
   static func removed(_ path: String) -> DocumentError {
     DocumentError(
       .removed,
-      "\(path): the file or its disk was removed; save a copy elsewhere, or put it back"
+      "\(path): the file or its disk was removed; save a copy elsewhere, or restore the file or disk"
     )
   }
 

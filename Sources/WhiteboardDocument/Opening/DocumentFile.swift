@@ -97,7 +97,7 @@ enum DocumentFile {
       else { return nil }
       let wrong = (18...19).filter { header[$0] > 2 }
       guard !wrong.isEmpty else { return nil }
-      let words = wrong.map { "byte \($0) is \(header[$0]), and at most 2 is possible" }
+      let words = wrong.map { "byte \($0) is \(header[$0]), but must be at most 2" }
       return "its header is damaged (\(words.joined(separator: "; "))), so no program can change it"
     }
   }

@@ -79,7 +79,7 @@ struct Inventory: Sendable {
   }
 
   private mutating func add(_ error: any Error, _ path: String) {
-    let loss = "data that is not known, since a list in the file cannot be read: "
+    let loss = "unknown data, because a list in the file cannot be read: "
     let problem = loss + DocumentError.from(error, at: path).message
     if !problems.contains(problem) { problems.append(problem) }
   }

@@ -98,7 +98,7 @@ struct Recovery: Sendable {
     guard let board = found.board ?? board else {
       throw DocumentError(
         .damaged,
-        "\(source): the board's id is lost; the rest can be saved only with the id"
+        "\(source): the board's id is lost, and nothing else can be saved without it"
       )
     }
     let name = found.name ?? "recovered"

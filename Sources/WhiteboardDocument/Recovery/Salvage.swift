@@ -53,7 +53,7 @@ struct Salvage: Sendable {
     let scanner = try PageScanner(source)
     var found = FoundRows()
     if !scanner.scan({ place, rowid, columns in found.add(place, rowid, columns) }) {
-      otherLosses.append("data beyond the limit on the size of long rows")
+      otherLosses.append("the data of rows that exceed the size limit")
     }
     if let damage = scanner.logDamage { otherLosses.append(damage) }
     meta = found.meta

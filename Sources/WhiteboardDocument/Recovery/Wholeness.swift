@@ -82,7 +82,7 @@ struct Replay {
     let stored = known + LogReader(db, path: path).damages()
     // If the replay fails, `stored` already describes the damage that caused the failure.
     guard let outcome = try? play(kind) else {
-      return stored.isEmpty ? ["it cannot be played"] : stored
+      return stored.isEmpty ? ["its history cannot be replayed"] : stored
     }
     return stored + outcome.problems
   }

@@ -56,7 +56,7 @@ enum StoredAssets {
         sql: "SELECT body FROM asset WHERE sha256 = ?",
         arguments: [Data(sha256)]
       )
-    else { throw DocumentError(.notFound, "\(path): the document has no such asset") }
+    else { throw DocumentError(.notFound, "\(path): the document does not have this asset") }
     let bytes = Array(data)
     guard AssetHash.of(bytes) == sha256 else {
       throw DocumentError.damagedRow("an asset", at: path)

@@ -325,7 +325,7 @@ extension UnrecordedAuthors {
     var notes: [String] = []
     if forgotten > 0 {
       notes.append(
-        "it listed authors without a signed record and with nothing on the board (\(forgotten)); "
+        "it listed authors (\(forgotten)) that have no signed record and nothing on the board; "
           + "they were removed to free their space"
       )
     }

@@ -18,7 +18,7 @@ extension Announcement {
         if let newValue { try info.append(Self.admissionKey, Array(newValue.rawValue.utf8)) }
         try setExtra(info)
       } catch {
-        preconditionFailure("an announcement always has room for a pair as short as this one")
+        preconditionFailure("an announcement always has room for this short entry")
       }
     }
   }

@@ -128,7 +128,10 @@ extension BoardEditor {
     try check(alias)
     let ids = try resolve(references)
     guard alias == nil || ids.count == 1 else {
-      throw CommandError(.badArgument, "as= names one copy, and there would be \(ids.count)")
+      throw CommandError(
+        .badArgument,
+        "as= can name only one copy, but this command makes \(ids.count)"
+      )
     }
     let made = try edit { (board) throws(BoardError) in try board.duplicate(ids, by: distance) }
     let copies = ids.compactMap { made[$0] }

@@ -35,7 +35,10 @@ extension BoardEditor {
     switch reference {
     case .last:
       guard let lastObject else {
-        throw CommandError(.noSuchObject, "no object was created here yet, so `last` names none")
+        throw CommandError(
+          .noSuchObject,
+          "`last` names no object, because you have not created one yet"
+        )
       }
       return lastObject
     case .selected:

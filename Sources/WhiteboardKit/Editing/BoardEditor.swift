@@ -193,7 +193,10 @@ final class BoardEditor {
     let present = Array(text.text.unicodeScalars)
     let before = base.map { Array($0.unicodeScalars) } ?? present
     guard offset + count <= before.count else {
-      throw CommandError(.badArgument, "the text has \(before.count) characters")
+      throw CommandError(
+        .badArgument,
+        "the position is outside the text, which has \(before.count) characters"
+      )
     }
     let changes = TextDifference(from: before, to: present)
     let start = changes.moved(offset)

@@ -47,7 +47,7 @@ final class ImportExport {
     guard let format = ExportFormat(fileName: file) else {
       throw CommandError(
         .badArgument,
-        "the end of the file name chooses the format: use one of \(ExportFormat.endings)"
+        "the ending of the file name sets the format: use one of \(ExportFormat.endings)"
       )
     }
     let count = try await withExport(region: region) { (export) async throws(CommandError) in

@@ -30,7 +30,7 @@ extension ActiveBoard {
     case .presence(let member, let presence): reports.show(.presence(member, presence))
     case .record(let change): persistence.record(change)
     case .sign, .verify:
-      preconditionFailure("the author has a local key, and the replica a verifier")
+      preconditionFailure("the author has a local key, and the replica has a verifier")
     // Messages, resources and application data
     case .send(let bytes, let recipients): outbox.send(bytes, to: peers(recipients))
     case .sendDatagram(let bytes, let recipients):

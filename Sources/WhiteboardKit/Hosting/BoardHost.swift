@@ -56,7 +56,7 @@ struct BoardHost {
     if configuration.isOwned, BoardID(id.bytes)?.isOwned != true {
       throw WhiteboardError(
         .usage,
-        "this board has no owner, so everyone can edit it: --owned makes a new one; give another name"
+        "this board has no owner, so everyone can edit it; for a new owned board, use --owned with another name"
       )
     }
     // A board that another peer created keeps its join code, because its members know no other

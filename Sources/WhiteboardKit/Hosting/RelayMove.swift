@@ -52,7 +52,7 @@ struct RelayMove {
             .init(
               code: "no-relay",
               message: "No relay was found nearby. The board is only on this computer until one is "
-                + "found. --relay HOST:PORT names a relay."
+                + "found. To name a relay, use --relay HOST:PORT."
             )
           )
         )

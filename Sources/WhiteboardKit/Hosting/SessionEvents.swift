@@ -103,7 +103,7 @@ final class SessionEvents {
           .init(
             code: "datagrams-over-link",
             message:
-              "UDP does not reach \(members.label(of: peer)), so its drawing appears a little later."
+              "UDP does not reach \(members.label(of: peer)). Its pointer and unfinished lines appear with a delay."
           )
         )
       )

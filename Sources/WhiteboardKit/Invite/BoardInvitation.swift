@@ -133,7 +133,7 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
         let end = expires.map { " (until \(TerminalText.cleaned($0)))" } ?? ""
         lines.append("\(kind)\(end): \(TerminalText.cleaned(code))")
       } else {
-        lines.append("It has no code yet; it gets one when it is hosted with --admit code.")
+        lines.append("The board has no code yet. It gets one when it is hosted with --admit code.")
       }
     }
     if links.isEmpty {

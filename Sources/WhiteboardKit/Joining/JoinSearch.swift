@@ -232,13 +232,13 @@ extension JoinSearch.Refusal {
     case .notVerified: "did not prove that it is the right peer"
     case .notKnown: "admits only peers that it knows"
     case .declined: "declined"
-    case .kicked: "says that you were removed from the board"
-    case .full: "is on a full board"
+    case .kicked: "reports that you were removed from the board"
+    case .full: "reports that the board is full"
     case .busy: "is busy"
     case .unreachable, .timedOut: "did not answer"
     case .noSuchSession: "does not have the board"
     case .wrongPeer: "is no longer at \(candidate.addresses.first?.description ?? "its address")"
-    case .selfDialled: "is this program itself"
+    case .selfDialled: "is this peer itself"
     default: "failed: \(TerminalText.cleaned(error.message, limit: 128))"
     }
   }

@@ -42,7 +42,7 @@ extension Joiner {
       return WhiteboardError(
         .notAllowed,
         request.code == nil
-          ? "Nothing proves whose board is at that address: it admits without a code and without "
+          ? "There is no proof of whose board is at that address: it admits without a code and without "
             + "words to compare. \(advice), or let the board admit by code."
           : "The board at that address did not prove that it knows the code. \(advice)."
       )
@@ -68,7 +68,7 @@ extension Joiner {
       let address = attempt.silentAddress ?? "The peer"
       return WhiteboardError(
         .timedOut,
-        "\(address) accepted the connection and did not answer. Try again later; "
+        "\(address) accepted the connection, but did not answer. Try again later; "
           + "`whiteboard-peer doctor` looks for the cause."
       )
     }

@@ -117,7 +117,7 @@ final class Joiner {
       }
       let cause =
         attempt.silentAddress.map {
-          "\($0) accepted the connection and did not answer as a whiteboard."
+          "\($0) accepted the connection, but did not answer like a whiteboard."
         } ?? error.message
       throw WhiteboardError(
         .unreachable,

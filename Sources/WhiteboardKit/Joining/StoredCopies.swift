@@ -101,7 +101,7 @@ extension BoardDocument {
   func membershipRecord(logger: Logger) async -> MembershipRecord? {
     guard let text = try? await membership() else { return nil }
     let record = MembershipRecord(json: text)
-    if record == nil { logger.warning("Stored membership is unreadable and was ignored.") }
+    if record == nil { logger.warning("Unreadable stored membership was ignored.") }
     return record
   }
 

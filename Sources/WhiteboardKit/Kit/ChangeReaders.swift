@@ -164,7 +164,7 @@ final class ChangeBuffer: Sendable {
         let next: SharedBoard.Change?? = state.withLockedValue { state in
           if let change = state.next() { return change }
           guard !state.isFinished, !Task.isCancelled else { return .some(nil) }
-          precondition(state.waiter == nil, "two tasks iterate over one sequence of changes")
+          precondition(state.waiter == nil, "only one task can iterate over a sequence of changes")
           state.waiter = continuation
           return nil
         }

@@ -157,7 +157,7 @@ public enum LinkError: Error, Equatable, Sendable, CustomStringConvertible {
     case .badPeer: "the link's peer is not 52 letters and digits"
     case .badPass: "the link's pass is not 26 letters and digits"
     case .badCode: "the link's code is not words joined by -"
-    case .badPort: "HOST:PORT takes a port from 1 to 65535 (an IPv6 address in brackets)"
+    case .badPort: "HOST:PORT needs a port from 1 to 65535, and an IPv6 address must be in brackets"
     }
   }
 }

@@ -35,7 +35,7 @@ final class HiddenAuthors {
     guard !isHidden || members.count < Self.limit else {
       throw CommandError(
         .refused,
-        "you hide \(Self.limit) authors, the most that is possible; `unhide` some of them"
+        "you already hide \(Self.limit) authors, which is the maximum; `unhide` some of them"
       )
     }
     let before = members

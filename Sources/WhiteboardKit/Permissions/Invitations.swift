@@ -78,7 +78,8 @@ final class Invitations {
       switch error.code {
       case .timedOut: "\(question.label) stopped waiting for an answer."
       case .withdrawn: "\(question.label) no longer asks to join."
-      default: "The request of \(question.label) is over: \(TerminalText.cleaned(error.message))"
+      default:
+        "\(question.label) is no longer asking to join: \(TerminalText.cleaned(error.message))"
       }
     remember(question, id, sentence)
     runtime.emit(
@@ -97,7 +98,7 @@ final class Invitations {
   func endRequests() {
     for (id, question) in pending.sorted(by: { $0.key < $1.key }) {
       guard case .incoming = question.question else { continue }
-      end(id, because: SessionError(.sessionEnded, "the session has ended here."))
+      end(id, because: SessionError(.sessionEnded, "this program left the board."))
     }
   }
 
@@ -199,7 +200,10 @@ final class Invitations {
     switch question.question {
     case .outgoing:
       guard !isAlways else {
-        throw CommandError(.badArgument, "`always` is for a peer that asks to join here")
+        throw CommandError(
+          .badArgument,
+          "`always` works only for a peer that asks to join this board"
+        )
       }
       if answer != .accept {
         runtime.call {

@@ -120,7 +120,7 @@ final class LocalRemoval {
     guard let removal else {
       throw CommandError(
         .refused,
-        "the host did not remove you from this board, so you can change it already"
+        "the host has not removed you from this board, so you can edit it without `continue`"
       )
     }
     guard !isOwnedByAnother else { return try checkMayChange() }

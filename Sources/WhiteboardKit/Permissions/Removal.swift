@@ -76,9 +76,9 @@ extension BoardEvent {
 extension EventText {
   /// The advice about a copy that is read-only until the user decides.
   package static let continueAdvice =
-    "It is read-only. To edit it without the other members, use `continue`."
+    "The board is read-only. To edit your copy without the other members, use `continue`."
   /// The advice about a copy of a board that another user owns.
   package static let ownedAdvice =
-    "It stays read-only, because the host owns the board: `whiteboard-peer boards duplicate` "
+    "The board stays read-only, because the host owns it: `whiteboard-peer boards duplicate` "
     + "makes a board of your own from it."
 }

@@ -77,7 +77,7 @@ extension Persistence {
       )
     } catch {
       configuration.logger.debug(
-        "The counts of the board were not stored.",
+        "The numbers of objects and members were not stored.",
         metadata: ["reason": "\(error.message)"]
       )
     }

@@ -290,7 +290,7 @@ extension DocumentEntry {
     case .answer(let bytes): self = .answer(bytes: bytes, time: time)
     case .head(let bytes, let incarnation, let sequence):
       self = .head(bytes: bytes, incarnation: incarnation.rawValue, sequence: sequence)
-    case .keyframe: preconditionFailure("the document writes keyframes itself")
+    case .keyframe: preconditionFailure("only the document writes keyframes")
     }
   }
 }

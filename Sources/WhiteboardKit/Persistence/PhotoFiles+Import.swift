@@ -37,7 +37,7 @@ extension PhotoFiles {
       case .tooManyBytes:
         throw CommandError(
           .tooBig,
-          "\(shown) has no bytes, or more than \(BoardLimits.photoBytes)"
+          "\(shown) is empty, or has more than \(BoardLimits.photoBytes) bytes"
         )
       }
     }

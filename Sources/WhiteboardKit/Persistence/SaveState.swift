@@ -104,7 +104,7 @@ package struct SaveProblem: Hashable, Sendable {
 
   /// The problem in one sentence: the cause, then the file, then the copy if there is one.
   package var sentence: String {
-    let rescued = copy.map { " All of it is in \(TerminalText.quoted($0, limit: 256))." } ?? ""
+    let rescued = copy.map { " All work is saved in \(TerminalText.quoted($0, limit: 256))." } ?? ""
     return "\(headline). \(TerminalText.cleaned(message)).\(rescued)"
   }
 }

@@ -30,7 +30,7 @@ extension BoardEvent.Remark {
       code: "photos-left-out",
       message: "Some photos of \(author) are not requested: the photos of one author may have "
         + "\(BoardLimits.photoBytesPerAuthor >> 20) MiB on a board, and all photos "
-        + "\(BoardLimits.photoBytesOfBoard >> 30) GiB. If others are purged, they follow within a minute."
+        + "\(BoardLimits.photoBytesOfBoard >> 30) GiB. If photos are purged, others are requested within a minute."
     )
   }
 

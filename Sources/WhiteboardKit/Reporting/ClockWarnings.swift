@@ -61,10 +61,10 @@ enum ClockText {
     switch (report.finding, name) {
     case (.isOff, nil):
       return "The clock of this computer is \(difference) \(side) the clocks of most others here. "
-        + "Set it, or what you write will show wrong times."
+        + "Set the clock, or what you write will show wrong times."
     case (.isOff, let name?):
       return "The clock of \(name) is \(difference) \(side) the clocks of most others here. "
-        + "Until it is set, what they write will show wrong times."
+        + "Until that clock is set, what this member writes will show wrong times."
     case (.differs, _):
       let other = name ?? "another member"
       return "The clock of \(other) is \(difference) \(side) the clock of this computer. "
@@ -84,7 +84,7 @@ enum ClockText {
     )
     return
       "The clock of this computer says \(here), \(duration((lastSaved - now).magnitude)) before "
-      + "this board was last saved (\(then)). It was ahead then or is behind now. "
+      + "this board was last saved (\(then)). The clock was ahead then, or is behind now. "
       + "Check the date and time."
   }
 

@@ -37,7 +37,10 @@ extension CommandError {
   /// The error of a command after the board was closed.
   static let closed = CommandError(.ending, "the board is closed")
   /// The error of a command whose caller was canceled; the command itself may still run.
-  static let callerCanceled = CommandError(.cancelled, "the task that waited was canceled")
+  static let callerCanceled = CommandError(
+    .cancelled,
+    "the task that waited for the command was canceled"
+  )
 
   /// Creates the error of a command whose changes are on the board but not on disk.
   init(unsaved failure: DocumentError) {

@@ -258,7 +258,7 @@ final class CommandRunner {
         WhiteboardError(
           .timedOut,
           configuration.remembersBoards
-            ? "\(message). They are in the copy on this computer, and are sent when the board is next opened"
+            ? "\(message). The changes are in the copy on this computer, and are sent when the board is next opened"
             : "\(message), and --ephemeral keeps no copy"
         )
       )

@@ -150,7 +150,7 @@ final class BoardRuntime {
     if let failure {
       end(
         failure.isReaderGone
-          ? .asked : .failed(WhiteboardError(.inputOutput, "the output cannot be written to"))
+          ? .asked : .failed(WhiteboardError(.inputOutput, "the output cannot be written"))
       )
     }
     deliver()

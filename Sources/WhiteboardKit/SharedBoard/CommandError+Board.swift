@@ -30,9 +30,9 @@ extension CommandError {
     case .empty:
       self.init(.badArgument, "it is empty")
     case .stackFull:
-      self.init(.refused, "there is no room left between these two objects in the stack")
+      self.init(.refused, "no object fits between these two objects in the stacking order")
     case .tooManyOperations:
-      self.init(.tooBig, "this is more than one step can contain")
+      self.init(.tooBig, "the change is larger than a single step can be")
     case .nothingToUndo(let skipped):
       self.init(.nothingToUndo, "Nothing to undo." + EventText.skipped(skipped))
     case .nothingToRedo(let skipped):
@@ -58,7 +58,7 @@ extension CommandError {
     case .clockExhausted:
       self.init(
         .refused,
-        "a cell has the greatest time possible, so it cannot be changed; `unlock` the object to replace it by a "
+        "a property has the latest possible timestamp, so it cannot be changed; `unlock` replaces the object by a "
           + "copy that can be changed"
       )
     }
@@ -66,18 +66,18 @@ extension CommandError {
 
   private static func words(_ reason: GameError) -> String {
     switch reason {
-    case .unknownGame: "this version does not know the game"
+    case .unknownGame: "this version of the program does not know the game"
     case .malformedSetup: "the setup of this game is invalid, so it cannot be played"
     case .foreignList: "this game was begun with another list of words, so it cannot be played here"
     case .unknownLanguage(let tag):
       "there is no list of words for the language \(TerminalText.quoted(tag)); use `set language en`"
-    case .malformedMove: "that is not a move of this game"
+    case .malformedMove: "this game does not have that move"
     case .unknownWord(let word): "\(TerminalText.quoted(word)) is not in the list of words"
     case .repeatedWord(let word):
       "you have guessed \(TerminalText.quoted(word)) before; try another word"
     case .columnFull: "that column is full"
     case .notYourTurn: "it is the other player's turn"
-    case .notAPlayer: "two others play this game"
+    case .notAPlayer: "two other members play this game"
     case .gameOver: "the game is over for you"
     case .tooManyMoves: "you have no moves left in this game"
     case .moveInProgress: "one step can contain only one move of a game"

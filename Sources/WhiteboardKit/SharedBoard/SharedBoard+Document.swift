@@ -83,7 +83,8 @@ extension SharedBoard {
       .warning(
         .init(
           code: "unreadable-boards",
-          message: "This board is new here, unless it is in a file that cannot be read: \(first)"
+          message:
+            "The board gets a new file. It may already be saved in a file that cannot be read: \(first)"
             + (files.count == 1 ? "" : " and \(files.count - 1) more")
             + ". To see the reason, run: whiteboard-peer boards"
         )

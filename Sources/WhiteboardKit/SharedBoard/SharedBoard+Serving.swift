@@ -23,7 +23,7 @@ extension SharedBoard {
     } catch let error as SessionError {
       throw WhiteboardError(error)
     } catch {
-      throw WhiteboardError(.internal, "the node cannot continue: \(error)")
+      throw WhiteboardError(.internal, "the program cannot keep the board open: \(error)")
     }
   }
 

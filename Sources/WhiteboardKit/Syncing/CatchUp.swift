@@ -121,7 +121,8 @@ final class CatchUp {
       names.isEmpty
       ? "no member is connected after \(seconds) s"
       : "\(names.joined(separator: ", ")) did not send it, or had nothing yet, within \(seconds) s"
-    return "the board is not here yet: \(cause). Try again, wait longer (--sync-timeout SECONDS), "
+    return
+      "the board has not arrived yet: \(cause). Try again, wait longer (--sync-timeout SECONDS), "
       + "or use the copy on this computer (--offline)"
   }
 }

@@ -146,7 +146,10 @@ extension Transfers {
   func answerOffer(_ id: TransferID, isAccepted: Bool, isAlways: Bool = false) throws(CommandError)
   {
     guard !isAlways else {
-      throw CommandError(.badArgument, "`always` is for a peer that asks to join here")
+      throw CommandError(
+        .badArgument,
+        "`always` works only for a peer that asks to join this board"
+      )
     }
     guard isAccepted else { return endOffer(id, .declined) }
     offers.removeValue(forKey: id)?.decision.resume(returning: true)

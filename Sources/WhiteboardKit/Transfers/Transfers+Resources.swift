@@ -165,7 +165,7 @@ extension Transfers {
     } else {
       event.outcome = .failed
       event.path = nil
-      event.message = "The photo is not what its name says."
+      event.message = "The received file is not the requested photo."
       try? FileManager.default.removeItem(atPath: path)
       runtime.emit(.resourceFinished(event))
       replica.assetFailed(id, from: member, now: runtime.now)

@@ -57,7 +57,7 @@ package enum BoardPhoto {
         0
       )
     }
-    guard status == 0, let file else { throw .undecodable("it cannot be written as a JPEG") }
+    guard status == 0, let file else { throw .undecodable("it cannot be encoded as a JPEG") }
     return Array(UnsafeBufferPointer(start: file, count: Int(count)))
   }
 }

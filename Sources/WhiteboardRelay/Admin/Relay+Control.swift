@@ -41,7 +41,10 @@ extension Relay {
     let admission: BoardConfiguration.Admission
     if let word = request.admit {
       guard let meant = BoardConfiguration.Admission(rawValue: word) else {
-        throw WhiteboardError(.usage, "a relay can admit peers by code, known or anyone")
+        throw WhiteboardError(
+          .usage,
+          "a relay cannot ask a user; admit peers by code, known or anyone"
+        )
       }
       admission = meant
     } else {
@@ -65,7 +68,7 @@ extension Relay {
 
   private func compact(_ request: ControlRequest) async throws(WhiteboardError) -> [BoardReport] {
     guard request.days.map({ (0...36_500).contains($0) }) ?? true else {
-      throw WhiteboardError(.usage, "the days of history must be from 0 to 36500")
+      throw WhiteboardError(.usage, "the number of days of history must be from 0 to 36500")
     }
     var compacted: [BoardReport] = []
     for entry in request.board == nil ? register.entries : [try board(request)] {

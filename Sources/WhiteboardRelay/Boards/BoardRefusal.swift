@@ -22,7 +22,7 @@ enum BoardRefusal: Equatable {
     case .noBoards: "The relay accepts no boards of other peers."
     case .full(let count): "The relay has \(count) boards and accepts no more."
     case .reserved(let count):
-      "The relay keeps its last \(count) places for boards of its operator (reserved-boards). "
+      "The relay reserves its last \(count) places for boards of its operator (reserved-boards). "
         + Self.remedy
     case .host(let count):
       "The relay has \(count) boards of this peer and accepts no more (max-boards-per-host). "

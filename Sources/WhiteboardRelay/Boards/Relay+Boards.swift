@@ -29,7 +29,10 @@ extension Relay {
       throw WhiteboardError(.usage, "the name of a board must have 1 to 128 bytes")
     }
     guard admission != .ask else {
-      throw WhiteboardError(.usage, "a relay has no user to ask: use code, known or anyone")
+      throw WhiteboardError(
+        .usage,
+        "a relay cannot ask a user; admit peers by code, known or anyone"
+      )
     }
     guard register.entries.count < limits.maximumBoards else {
       throw WhiteboardError(

@@ -12,7 +12,7 @@ extension Relay {
     let (word, code) = request.admission.parts
     if var entry = register[request.session] {
       guard entry.carriage?.host == request.host.text else {
-        return .refuse(reason: "The relay has this board from another host.")
+        return .refuse(reason: "The relay already has this board from another host.")
       }
       entry.admission = word
       entry.code = code

@@ -29,78 +29,87 @@ package struct RelayBound: Encodable, Sendable {
     let isOpen = limits.boards == .any
     let retention =
       switch limits.retention {
-      case .auto: isOpen ? "\(BoardRetention.daysOfStrangers) days if a stranger made it" : "kept"
+      case .auto:
+        isOpen ? "\(BoardRetention.daysOfStrangers) days if a stranger created the board" : "kept"
       case .never: "kept"
       case .days(let days): "\(days) days"
       }
     return [
-      RelayBound("boards", "\(limits.maximumBoards)", "no more are created or accepted"),
+      RelayBound("boards", "\(limits.maximumBoards)", "no more boards are created or accepted"),
       RelayBound(
         "boards of one stranger",
         isOpen ? "\(limits.maximumBoardsPerHost)" : "none are accepted",
-        "no more are accepted"
+        "no more of these boards are accepted"
       ),
       RelayBound(
         "boards of strangers at one address",
         isOpen ? "\(limits.maximumBoardsPerAddress)" : "none are accepted",
-        "no more are accepted"
+        "no more of these boards are accepted"
       ),
       RelayBound(
         "boards of all strangers",
         isOpen
-          ? "while there are fewer than \(limits.boardsForStrangers) boards"
+          ? "accepted while there are fewer than \(limits.boardsForStrangers) boards"
           : "none are accepted",
-        "the last \(limits.maximumBoards - limits.boardsForStrangers) are for the operator and allowed peers"
+        "the last \(limits.maximumBoards - limits.boardsForStrangers) boards are for the operator and allowed peers"
       ),
       RelayBound(
-        "people on a board",
+        "peers on a board",
         "\(limits.maximumPeople)",
-        "further ones are refused: full"
+        "further peers are refused (full)"
       ),
       RelayBound(
-        "the file of a board",
+        "size of a board's file",
         "\(limits.maximumBoardMegabytes) MB",
-        "its history is deleted; a board that stays larger is no longer served"
+        "the board's history is deleted; if that is not enough, the board is no longer served"
       ),
       RelayBound(
-        "a board without a visitor",
+        "time without a visitor to a board",
         retention,
-        "it is removed, unless it is pinned"
+        "the board is removed, unless it is pinned"
       ),
       RelayBound(
-        "copies made for a member",
+        "message copies made for a member",
         "\(passing.rate.copies) a second",
-        "the relay reads from it more slowly; after 10 s without a pause, it is disconnected: too-fast"
+        "the relay reads from the member more slowly, and disconnects it after 10 s without a pause (too-fast)"
       ),
       RelayBound(
         "bytes copied for a member",
         "\(passing.rate.bytes >> 20) MB a second",
-        "the same; datagrams beyond the limit are dropped"
+        "the relay reads from the member more slowly; datagrams beyond the limit are dropped"
       ),
       RelayBound(
-        "data waiting for a member",
+        "data that waits for a member",
         "\(passing.queuedBytes >> 20) MB",
-        "it is disconnected from the others and catches up with a snapshot: overrun"
+        "the member is disconnected from the others, and catches up with a snapshot (overrun)"
       ),
-      RelayBound("a member that acknowledges nothing", "30 s", "it is disconnected: too-slow"),
+      RelayBound(
+        "time without an acknowledgement from a member",
+        "30 s",
+        "the member is disconnected (too-slow)"
+      ),
       RelayBound(
         "connections before admission",
         "\(Limits.pendingConnectionsPerAddress) from an address, \(Limits.pendingConnections) in total",
-        "further ones are closed: busy"
+        "further connections are closed (busy)"
       ),
       RelayBound(
         "wrong codes",
         "\(Limits.wrongProofs) from an address or a key",
         "the address and the key are locked out for 60 s"
       ),
-      RelayBound("bulk links of a member", "\(Limits.bulkLinks)", "further ones are closed: busy"),
-      RelayBound("streams of a member", "\(Limits.streams)", "further ones are refused: busy"),
+      RelayBound(
+        "bulk links of a member",
+        "\(Limits.bulkLinks)",
+        "further links are closed (busy)"
+      ),
+      RelayBound("streams of a member", "\(Limits.streams)", "further streams are refused (busy)"),
       RelayBound(
         "transfers of a member",
         "\(Limits.resources)",
-        "further ones wait"
+        "further transfers wait"
       ),
-      RelayBound("tunnels of a board", "\(Limits.tunnels)", "further ones are closed: busy"),
+      RelayBound("tunnels of a board", "\(Limits.tunnels)", "further tunnels are closed (busy)"),
     ]
   }
 }

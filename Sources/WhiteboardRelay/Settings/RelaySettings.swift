@@ -29,7 +29,7 @@ extension SettingKey<String> {
     "name",
     "The display name of the relay",
     allowed: "a name",
-    standard: .words("the name of the machine"),
+    standard: .words("the host name of the computer"),
     flag: "--name",
     parse: name
   )
@@ -39,7 +39,7 @@ extension SettingKey<BoardsTaken> {
   /// The hosts whose boards the relay accepts.
   package static let boards = SettingKey(
     "boards",
-    "Whose boards are accepted",
+    "The peers whose boards are accepted",
     standard: .value("allow-list")
   )
 }
@@ -68,7 +68,7 @@ extension SettingKey<[PeerID]> {
   /// The peers whose boards are accepted.
   package static let allow = SettingKey(
     "allow",
-    "The peers whose boards are accepted under allow-list; under any, they are exempt from the limits for strangers",
+    "The peers whose boards are accepted under allow-list; if boards = any, no limits for strangers apply to them",
     allowed: "peer ids of 52 characters, separated by commas",
     standard: .words("none")
   ) { text throws(SettingFault) in
@@ -130,7 +130,7 @@ extension SettingKey<Int> {
   /// The number of boards, out of the maximum, that strangers cannot use.
   package static let reservedBoards = SettingKey(
     "reserved-boards",
-    "The part of max-boards that strangers cannot use, if boards = any",
+    "The number of boards, out of max-boards, that strangers cannot use, if boards = any",
     allowed: "a number from 0 to 10000, less than max-boards",
     standard: .words("a tenth of max-boards"),
     parse: number(in: 0...10_000)
@@ -152,7 +152,7 @@ extension SettingKey<Int> {
   /// The maximum number of copies per second of one member's messages.
   package static let maximumCopies = count(
     "max-copies",
-    "The maximum number of copies per second of one member's messages; each receiver gets one copy",
+    "The maximum number of message copies per second for one member; each receiver gets a copy of a message",
     in: 100...10_000_000,
     standard: RelayRate().copies
   )
@@ -166,7 +166,7 @@ extension SettingKey<Int> {
   /// The maximum amount of data that waits for a member that does not read.
   package static let maximumWaitingMegabytes = count(
     "max-waiting-mb",
-    "The maximum number of megabytes that wait for a member that does not read",
+    "The maximum number of megabytes that wait for a member that does not read its data",
     in: 1...1_024,
     standard: RelayLimits().queuedBytes >> 20
   )

@@ -115,7 +115,7 @@ public final class Author {
   /// Its signature may still be missing.
   package func record(of incarnation: Incarnation) -> AuthorRecord {
     guard let record = records[incarnation] else {
-      preconditionFailure("every local incarnation is made with its record")
+      preconditionFailure("every local incarnation has a record")
     }
     return record
   }

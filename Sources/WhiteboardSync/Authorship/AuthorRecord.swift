@@ -81,10 +81,10 @@ public struct AuthorRecord: Hashable, Sendable {
     grant: Grant?,
     _ signer: inout Signer
   ) -> Signed<AuthorRecord>? {
-    precondition(signer.publicKey.count == keyBytes, "a key has 65 bytes")
+    precondition(signer.publicKey.count == keyBytes, "a public key has 65 bytes")
     var body = board.bytes + nonce + signer.publicKey + [role.rawValue]
     if board.isOwned {
-      precondition(grant != nil || !role.mayWrite, "a writer on an owned board has a grant")
+      precondition(grant != nil || !role.mayWrite, "a writer on an owned board needs a grant")
       if let grant, role.mayWrite { body += grant.bytes }
     } else {
       body.append(0)
@@ -92,7 +92,7 @@ public struct AuthorRecord: Hashable, Sendable {
     guard number(of: body[...]) != 0 else { return nil }
     let signature = signer.sign(domain + [version(on: board)] + body)
     guard let record = try? AuthorRecord([version(on: board)] + body + signature.value) else {
-      preconditionFailure("a record that was made here can be read")
+      preconditionFailure("a record that this program created can be decoded")
     }
     return Signed(value: record, request: signature.request)
   }
@@ -119,7 +119,7 @@ public struct AuthorRecord: Hashable, Sendable {
     in range: ClosedRange<UInt64>,
     using random: inout some RandomNumberGenerator
   ) -> AuthorRecord {
-    precondition(!board.isOwned, "on an owned board a role is granted")
+    precondition(!board.isOwned, "on an owned board, only a grant gives a role")
     while true {
       let nonce = (0..<nonceBytes).map { _ in UInt8.random(in: 0...255, using: &random) }
       // The incarnation does not depend on the signature.

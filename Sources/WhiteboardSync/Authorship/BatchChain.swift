@@ -19,7 +19,7 @@ public struct BatchChain: Hashable, Sendable {
 
   /// The hash after the last operation.
   public var hash: Bytes32 {
-    guard let hash = Bytes32(hashed) else { preconditionFailure("a SHA-256 has 32 bytes") }
+    guard let hash = Bytes32(hashed) else { preconditionFailure("a SHA-256 hash has 32 bytes") }
     return hash
   }
 

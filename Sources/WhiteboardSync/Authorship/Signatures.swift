@@ -46,7 +46,7 @@ extension Bytes32 {
   /// Returns the SHA-256 of bytes.
   package static func sha256(_ bytes: [UInt8]) -> Bytes32 {
     guard let hash = SHA256.hash(data: bytes).withUnsafeBytes({ Bytes32($0) }) else {
-      preconditionFailure("a SHA-256 has 32 bytes")
+      preconditionFailure("a SHA-256 hash has 32 bytes")
     }
     return hash
   }
@@ -62,7 +62,7 @@ extension MemberID {
   /// Creates the member id of a public key, which is uncompressed as in SEC 1 (AUT-3).
   package init(publicKey: [UInt8]) {
     guard let member = MemberID(Bytes32.sha256(Self.keyPrefix + publicKey).bytes) else {
-      preconditionFailure("a SHA-256 has 32 bytes")
+      preconditionFailure("a SHA-256 hash has 32 bytes")
     }
     self = member
   }

@@ -19,7 +19,7 @@ public enum BoardDigest {
       hash.update(data: encode(id, record))
     }
     guard let digest = Bytes32(Array(hash.finalize())) else {
-      preconditionFailure("a SHA-256 has 32 bytes")
+      preconditionFailure("a SHA-256 hash has 32 bytes")
     }
     return digest
   }

@@ -20,7 +20,7 @@ public struct BoardOwner: Hashable, Sendable {
   public init(salt: [UInt8], key: [UInt8]) {
     precondition(
       salt.count == Self.saltBytes && key.count == AuthorRecord.keyBytes,
-      "a salt has 8 bytes and a key 65"
+      "a salt has 8 bytes, and a public key has 65 bytes"
     )
     self.salt = salt
     self.key = key
@@ -46,7 +46,7 @@ public struct BoardOwner: Hashable, Sendable {
   public var board: BoardID {
     let hash = Bytes32.sha256(Self.domain + salt + key).bytes
     guard let board = BoardID(Self.prefix + hash.prefix(BoardID.byteCount - Self.prefix.count))
-    else { preconditionFailure("2 and 14 bytes are the 16 of a board id") }
+    else { preconditionFailure("a board id has 16 bytes") }
     return board
   }
 

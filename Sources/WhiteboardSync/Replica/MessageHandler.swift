@@ -151,7 +151,7 @@ final class MessageHandler {
     case .application(let bytes):
       core.outbox.append(.data(bytes[...], from: member, isReliable: true))
     case .author, .head, .grant, .revocation, .record:
-      preconditionFailure("messages with signatures are checked")
+      preconditionFailure("signed messages are handled after their signatures are checked")
     }
   }
 

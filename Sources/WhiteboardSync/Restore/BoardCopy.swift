@@ -28,7 +28,7 @@ struct BoardCopy {
     let named = found.context.incarnations
     guard named.count < BoardLimits.incarnationsPerAuthor else { throw .boardFull }
     let made = named.map { _ in author.makeIncarnation() }.sorted()
-    precondition(!author.hasUnsignedRecord, "the author has a local key")
+    precondition(!author.hasUnsignedRecord, "the author must have a local key")
     let renamed = Dictionary(uniqueKeysWithValues: zip(named, made))
     let renaming = IncarnationRenaming { renamed[$0] ?? $0 }
     let difference = renaming.difference(found) { property, value, time in

@@ -19,7 +19,7 @@ extension Replica {
     now: Moment,
     isWhole: Bool = true
   ) throws(RestoreError) {
-    precondition(core.peers.isEmpty, "a board is restored before any member joins")
+    precondition(core.peers.isEmpty, "a board must be restored before any member joins")
     core.begin(now)
     defer { if isWhole { finishRestore(now) } }
     for change in changes { try restore(change) }
@@ -29,7 +29,7 @@ extension Replica {
   ///
   /// Call it only while ``isAwaitingSignature`` is false, because a keyframe contains signed records.
   public func snapshotForKeeping() -> [UInt8] {
-    precondition(!isAwaitingSignature, "a keyframe contains signed records")
+    precondition(!isAwaitingSignature, "a keyframe cannot be encoded while a signature is missing")
     return KeptState.encode(
       core.registry.recordsForKeyframe(),
       core.board.state.difference(since: Context()),

@@ -26,7 +26,7 @@ struct Signed<Value> {
 
   /// The value, if its author has a local key and therefore signed it immediately.
   var complete: Value {
-    precondition(request == nil, "the author has a local key")
+    precondition(request == nil, "the author must have a local key")
     return value
   }
 }

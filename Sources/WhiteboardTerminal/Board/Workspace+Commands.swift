@@ -41,7 +41,11 @@ extension Workspace {
   /// Turns snapping on or off.
   mutating func toggleSnapping() -> [BoardEffect] {
     toolbox.isSnapping.toggle()
-    return [.message(toolbox.isSnapping ? "moved objects snap to others" : "snapping is off")]
+    return [
+      .message(
+        toolbox.isSnapping ? "snapping is on: moved objects snap to others" : "snapping is off"
+      )
+    ]
   }
 
   // MARK: - Selection

@@ -17,7 +17,7 @@ extension BoardClient {
     case .problem(let text): messages.showProblem(text, at: now)
     case .selectionRequired:
       let key = keys.key(for: .tool(.select)) ?? "select"
-      say("select something first: \(key) and click, or Tab")
+      say("select an object first: press \(key) and click it, or press Tab")
     case .turnBegan:
       say("Your turn in Connect Four: \(keys.key(for: .connectFour) ?? ":play") plays")
     case .chatReceived(let author, let text): announce(text, by: author)

@@ -209,7 +209,10 @@ package struct BoardClient: Sendable {
   mutating func interrupt() -> [Action] {
     if let since = interruptedAt, now - since <= Self.interruptTime { return leave() }
     interruptedAt = now
-    say("Ctrl+C again leaves the board" + (saveStatus.isSaved ? "; it is saved" : ""))
+    say(
+      "Press Ctrl+C again to leave the board"
+        + (saveStatus.isSaved ? "; all changes are saved" : "")
+    )
     return perform(workspace.endGesture())
   }
 }

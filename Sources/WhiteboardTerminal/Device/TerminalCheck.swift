@@ -38,7 +38,7 @@ package struct TerminalCheck: Sendable {
     guard !term.isEmpty, term != "dumb" else {
       return note(
         "TERM is \(term.isEmpty ? "not set" : "dumb"), so boards are shown as lines of text.",
-        "Set it to the type of the terminal: export TERM=xterm-256color"
+        "Set TERM to the type of the terminal: export TERM=xterm-256color"
       )
     }
     guard size.columns >= 40, size.rows >= 12 else {

@@ -174,13 +174,13 @@ package struct KeyMap: Hashable, Sendable {
       )
     }
     + [
-      Binding("thinner", ["{"], .thinner, "a thinner or a broader pen", and: ["broader"]),
+      Binding("thinner", ["{"], .thinner, "choose a thinner or a broader pen", and: ["broader"]),
       Binding("broader", ["}"], .broader),
       Binding(
         "left",
         ["left"],
         .arrow(dx: -1, dy: 0, isWide: false),
-        "move the board, or the selection; Ctrl moves farther",
+        "move the board or the selected objects; Ctrl moves them farther",
         and: ["right", "up", "down"]
       ),
       Binding("right", ["right"], .arrow(dx: 1, dy: 0, isWide: false)),
@@ -190,77 +190,115 @@ package struct KeyMap: Hashable, Sendable {
       Binding("far-right", ["ctrl+right"], .arrow(dx: 1, dy: 0, isWide: true)),
       Binding("far-up", ["ctrl+up"], .arrow(dx: 0, dy: -1, isWide: true)),
       Binding("far-down", ["ctrl+down"], .arrow(dx: 0, dy: 1, isWide: true)),
-      Binding("zoom-in", ["+"], .zoomIn, "larger, smaller; so does Ctrl+wheel", and: ["zoom-out"]),
+      Binding("zoom-in", ["+"], .zoomIn, "zoom in or out; Ctrl+wheel zooms too", and: ["zoom-out"]),
       Binding("zoom-out", ["-"], .zoomOut),
       Binding("fit", ["="], .fit, "show everything"),
-      Binding("actual-size", ["z"], .actualSize, "show objects at their actual size"),
-      Binding("follow", ["f"], .follow, "follow a member: see their view"),
+      Binding("actual-size", ["z"], .actualSize, "show the board at its actual size"),
+      Binding("follow", ["f"], .follow, "follow a member: show what they see"),
       Binding(
         "undo",
         ["u"],
         .undo,
-        "undo your last step, redo it",
+        "undo your last step, or redo it",
         and: ["redo"]
       ),
       Binding("redo", ["U", "ctrl+y"], .redo),
-      Binding("next", ["tab"], .next, "go to the next object, the one before", and: ["previous"]),
+      Binding("next", ["tab"], .next, "go to the next or the previous object", and: ["previous"]),
       Binding("previous", ["shift+tab"], .previous),
       Binding("select-all", ["ctrl+a"], .selectAll, "select everything in view"),
       Binding("let-go", ["escape"], .selectNone, "deselect; cancel"),
       Binding("edit", ["enter"], .edit, "edit the selected text, or play the game"),
       Binding("delete", ["x", "delete", "backspace"], .delete, "delete the selection"),
-      Binding("duplicate", ["d"], .duplicate, "duplicate it"),
-      Binding("copy", ["y"], .copy, "copy it, for any board; without a selection, copy the link"),
+      Binding("duplicate", ["d"], .duplicate, "duplicate the selection"),
+      Binding(
+        "copy",
+        ["y"],
+        .copy,
+        "copy the selection for any board; without one, copy the board's link"
+      ),
       Binding("paste", ["V", "ctrl+v"], .paste, "paste the copied objects here"),
-      Binding("group", ["g"], .group, "group, ungroup", and: ["ungroup"]),
+      Binding("group", ["g"], .group, "group or ungroup the selection", and: ["ungroup"]),
       Binding("ungroup", ["G"], .ungroup),
-      Binding("lock", ["L"], .lock, "lock or unlock it"),
-      Binding("front", ["]"], .raise, "to the front, to the back", and: ["back"]),
+      Binding("lock", ["L"], .lock, "lock or unlock the selection"),
+      Binding(
+        "front",
+        ["]"],
+        .raise,
+        "move the selection to the front or to the back",
+        and: ["back"]
+      ),
       Binding("back", ["["], .lower),
-      Binding("turn-right", ["."], .turn(degrees: 15), "turn it by 15°", and: ["turn-left"]),
+      Binding(
+        "turn-right",
+        ["."],
+        .turn(degrees: 15),
+        "rotate the selection by 15°, clockwise or counterclockwise",
+        and: ["turn-left"]
+      ),
       Binding("turn-left", [","], .turn(degrees: -15)),
       Binding(
         "turn-a-bit-right",
         [">"],
         .turn(degrees: 1),
-        "turn it by 1°",
+        "rotate the selection by 1°, clockwise or counterclockwise",
         and: ["turn-a-bit-left"]
       ),
       Binding("turn-a-bit-left", ["<"], .turn(degrees: -1)),
-      Binding("larger", ["S"], .scale(percent: 110), "larger, smaller", and: ["smaller"]),
+      Binding(
+        "larger",
+        ["S"],
+        .scale(percent: 110),
+        "make the selection larger or smaller",
+        and: ["smaller"]
+      ),
       Binding("smaller", ["s"], .scale(percent: 100 / 1.1)),
       Binding("snap", ["'"], .snap, "turn snapping to other objects on or off"),
       Binding(
         "keyboard-pen",
         [";"],
         .keyboardPen,
-        "use the tool by keyboard: arrows move, Space presses and releases"
+        "use the tool with the keyboard: arrows move, Space presses and releases"
       ),
-      Binding("photo", ["I"], .photo, "put a photo on the board, from a file"),
-      Binding("game", ["w"], .game, "play the Wordle on the board, or begin one"),
+      Binding("photo", ["I"], .photo, "add a photo from a file"),
+      Binding("game", ["w"], .game, "play the board's Wordle game, or start one"),
       Binding(
         "connect-four",
         ["W"],
         .connectFour,
-        "play the Connect Four on the board, or begin one"
+        "play the board's Connect Four game, or start one"
       ),
       Binding("chat", ["c", "/"], .chat, "write a chat message"),
       Binding("read-chat", ["C"], .readChat, "read the chat"),
       Binding("export", ["X"], .export, "export the board to a file: PNG, SVG, PDF and others"),
-      Binding("command", [":"], .command, "any command, as in scripts; Tab completes"),
-      Binding("menu", ["space"], .menu, "a menu of commands; so does the right button"),
-      Binding("invite", ["J"], .invite, "how others join"),
-      Binding("panel", ["P"], .panel, "show or hide people and chat"),
+      Binding(
+        "command",
+        [":"],
+        .command,
+        "type any board command, as in scripts; Tab completes it"
+      ),
+      Binding(
+        "menu",
+        ["space"],
+        .menu,
+        "open a menu of commands; the right mouse button opens it too"
+      ),
+      Binding("invite", ["J"], .invite, "show how others can join"),
+      Binding("panel", ["P"], .panel, "show or hide the list of people and the chat"),
       Binding("redraw", ["ctrl+l"], .redraw, "draw the screen again"),
       Binding("save", ["ctrl+s"], .saved),
-      Binding("help", ["?", "f1"], .help, "these keys"),
+      Binding("help", ["?", "f1"], .help, "show all keys"),
       Binding(
         "suspend",
         ["ctrl+z"],
         .suspend,
-        "return to the shell; fg continues. Others see you as unreachable meanwhile"
+        "return to the shell until fg; others see you as unreachable until then"
       ),
-      Binding("quit", ["q"], .quit, "leave the board; asks if work is unsaved. Ctrl+C twice, too"),
+      Binding(
+        "quit",
+        ["q"],
+        .quit,
+        "leave the board (asks if work is unsaved); Ctrl+C twice leaves too"
+      ),
       Binding("interrupt", ["ctrl+c"], .interrupt),
     ]
 

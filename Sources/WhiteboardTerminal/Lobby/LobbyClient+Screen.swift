@@ -65,18 +65,20 @@ extension LobbyClient {
           text: " \(TerminalText.cleaned(discoveryProblem, limit: 300))",
           style: Self.errorStyle
         ),
-        Line(text: " a joins by link or address; n begins a board.", style: .plain),
+        Line(text: " Press a to join by link or address, or n for a new board.", style: .plain),
       ]
     }
     let seconds = Int(now / .seconds(1))
     guard seconds >= 5 else {
-      return [Line(text: " looking…  n begins a board, a joins by link or address", style: .plain)]
+      return [
+        Line(text: " looking for boards…  n new board  a link or address", style: .plain)
+      ]
     }
     return [
       Line(text: " no board was found on this network in \(seconds) s", style: .plain),
       Line(
         text:
-          " n begins a board, a joins by link or address; whiteboard-peer doctor looks for the cause",
+          " n new board  a link or address; to find the cause: whiteboard-peer doctor",
         style: .plain
       ),
     ]

@@ -51,7 +51,7 @@ struct ConnectionAttempt: Hashable, Sendable {
     let name = name.map { Members.shown($0) } ?? "the other side"
     let step: String
     switch self.step {
-    case nil, .searching: step = "Looking on this network."
+    case nil, .searching: step = "Looking for boards on this network."
     case .connecting: step = "Dialling."
     case .awaitingAnswer: step = "Connected; waiting for an answer."
     case .provingCode: step = "Checking the join code."

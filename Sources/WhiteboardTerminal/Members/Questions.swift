@@ -74,7 +74,7 @@ struct Questions: Sendable {
     let name = EventText.person(invitation.name, invitation.peer)
     var lines = [isIncoming ? "\(name) asks to join." : "Joining \(name)."]
     if isIncoming, invitation.known == true {
-      lines += ["This key is known from before."]
+      lines += ["You already know this peer's key."]
       lines +=
         invitation.words.map { ["To compare words anyway:", "", "  \(Members.shown($0))"] } ?? []
       lines += [""]

@@ -59,11 +59,11 @@ struct RemovalState: Sendable {
     guard let removal, shownSince != nil else { return }
     let choice =
       removal.canContinue
-      ? ["It is read-only until you decide.", "", "c      continue with your own copy"]
-      : ["It stays read-only: the host owns the board.", ""]
+      ? ["The board is read-only until you decide.", "", "c      continue with your own copy"]
+      : ["The board stays read-only, because the host owns it.", ""]
     let lines =
       [TerminalText.cleaned(removal.message, limit: 1_000)] + choice
-      + ["Enter  view it only", "q      leave"]
+      + ["Enter  only view the board", "q      leave"]
     Dialog(lines).draw(on: &screen, layout)
   }
 

@@ -28,7 +28,7 @@ struct SaveStatus: Sendable {
   /// The answer to the question whether everything is saved; nil if the board must try to save again.
   var message: String? {
     switch state {
-    case .saved: "everything is saved at once; :export FILE saves a picture of it"
+    case .saved: "every change is saved at once; :export FILE saves a picture of the board"
     case .saving: "saving"
     case .off: "this board is not saved; :export FILE saves a copy"
     case .notSaved, nil: nil
@@ -53,11 +53,13 @@ struct SaveStatus: Sendable {
 
   private func question(hasMembers: Bool) -> [String] {
     guard let problem else {
-      return ["Saving; leaves when everything is saved.", "", "x quit at once   Esc stay"]
+      return [
+        "Saving. The program quits when everything is saved.", "", "x quit at once   Esc stay",
+      ]
     }
     let loss =
       hasMembers
-      ? "Quitting now loses the last changes here; the others have them."
+      ? "Quitting now loses the last changes here; other members have them."
       : "Quitting now loses the last changes."
     return [
       problem.headline, loss, "", "r try again", "s save a copy elsewhere", "x quit anyway",

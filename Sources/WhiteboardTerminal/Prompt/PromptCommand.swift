@@ -17,11 +17,11 @@ enum PromptCommand: Sendable {
 
   /// The commands of the terminal, with their descriptions.
   static let names: [(name: String, about: String)] = [
-    ("q", "leave the board"), ("suspend", "return to the shell, as Ctrl+Z does; fg continues"),
-    ("go", "go to an object by its id, or to a text by its words"),
-    ("follow", "follow a member by the name"),
+    ("q", "leave the board"), ("suspend", "return to the shell until you run fg, like Ctrl+Z"),
+    ("go", "go to the object with this id, or to the text with these words"),
+    ("follow", "follow the member with this name"),
     ("fit", "show everything"), ("zoom", "zoom to a percentage"),
-    ("pen-style", "braille, half or ascii"),
+    ("pen-style", "how lines are drawn: braille, half or ascii"),
   ]
 
   /// The reason why a line is not a command.
@@ -47,12 +47,12 @@ enum PromptCommand: Sendable {
     case "fit": self = .fit
     case "zoom":
       guard let percent = Double(rest), percent > 0 else {
-        throw .terminal(":zoom takes a number of percent, as in :zoom 50")
+        throw .terminal(":zoom needs a percentage, such as :zoom 50")
       }
       self = .zoom(percent / 100)
     case "pen-style":
       guard let style = DotStyle(rawValue: rest) else {
-        throw .terminal(":pen-style takes braille, half or ascii")
+        throw .terminal(":pen-style needs one of braille, half or ascii")
       }
       self = .dotStyle(style)
     case let word? where CommandName(rawValue: word) == nil && !word.hasPrefix("{"):

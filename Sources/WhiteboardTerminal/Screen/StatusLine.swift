@@ -58,7 +58,7 @@ struct StatusLine {
     if isBoardAwaited {
       let names = members.all.values.map { Members.shown($0.name) }.sorted()
       return names.isEmpty
-        ? "looking for the others" : "getting the board from \(EventText.listed(names))"
+        ? "looking for the other members" : "getting the board from \(EventText.listed(names))"
     }
     guard members.isEmpty else { return "synced with \(members.count)" }
     return missing.isEmpty ? "no other members" : "looking for \(EventText.listed(missing))"

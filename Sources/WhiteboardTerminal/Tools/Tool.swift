@@ -37,10 +37,11 @@ package enum Tool: String, Hashable, Sendable, CaseIterable {
     case .text: "click and type; Enter ends, Alt+Enter starts a new line"
     case .eraser: "drag over the parts of lines to erase"
     case .remover: "drag over objects to delete them"
-    case .picker: "click an object to draw in its color and width"
-    case .select: "click or drag around; drag the frame to resize (Alt: center, Ctrl: lines too)"
+    case .picker: "click an object to draw with its color and width"
+    case .select:
+      "click objects or drag around them; drag the frame to resize them (Alt: from the center; Ctrl: with line widths)"
     case .hand: "drag the board"
-    case .laser: "others see where you point"
+    case .laser: "show others where you point"
     }
   }
 }

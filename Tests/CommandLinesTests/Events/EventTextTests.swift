@@ -174,7 +174,7 @@ struct EventTextTests {
         == """
         + game 1-a "wordle" at 0,0, locked, in group 2-a
             crane =-~--
-            (play 1-a WORD; = is in its place, ~ elsewhere in the word, - not in it)
+            (play 1-a WORD; = right place, ~ elsewhere in the word, - not in the word)
         """
     )
   }
@@ -234,8 +234,8 @@ struct EventTextTests {
   func invitations() {
     #expect(
       invitation(.outgoing, mustAnswer: true)
-        == "Asking ada (abcdefgh) to let us in. Both screens must show: one two three. "
-        + "The same on both?\n  accept to-1   or   decline to-1"
+        == "Asking ada (abcdefgh) to admit you. Both screens must show: one two three. "
+        + "Are they the same on both?\n  accept to-1   or   decline to-1"
     )
     #expect(invitation(.outgoing, mustAnswer: false)?.contains("accept") == false)
     #expect(invitation(.incoming, mustAnswer: true)?.contains("accept to-1") == true)

@@ -71,7 +71,7 @@ import WhiteboardKit
     #expect(
       message(try settings(file: "nmae = Ada"))
         .hasPrefix(
-          #"78 config:1: there is no setting "nmae"; did you mean name? There are name, data-dir, "#
+          #"78 config:1: there is no setting "nmae"; did you mean name? The settings are name, data-dir, "#
         )
     )
   }

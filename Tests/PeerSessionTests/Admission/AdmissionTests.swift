@@ -622,8 +622,11 @@ struct AdmissionByPeopleTests {
       if !acceptedBefore {
         #expect(
           world.listenerWanted.suffix(2) == [
-            .invitationEnded(.notVerified, UntrustedText("The words are not the same.")),
-            .ended(.notVerified, UntrustedText("The words are not the same.")),
+            .invitationEnded(
+              .notVerified,
+              UntrustedText("The verification words are not the same.")
+            ),
+            .ended(.notVerified, UntrustedText("The verification words are not the same.")),
           ]
         )
       }
@@ -740,7 +743,7 @@ struct AdmissionTimesTests {
       #expect(listener.timePassed(now: .seconds(14.9)) == [])
       #expect(
         listener.timePassed(now: .seconds(15))
-          == [.close(.timedOut, "The time for this step is over.")]
+          == [.close(.timedOut, "This step of admission took too long.")]
       )
       #expect(listener.timePassed(now: .seconds(16)) == [])
     }
@@ -750,7 +753,7 @@ struct AdmissionTimesTests {
     #expect(dialler.timePassed(now: .seconds(14)) == [])
     #expect(
       dialler.timePassed(now: .seconds(15))
-        == [.close(.timedOut, "The time for this step is over.")]
+        == [.close(.timedOut, "This step of admission took too long.")]
     )
     #expect(!dialler.hasAskedPerson)
   }
@@ -768,12 +771,14 @@ struct AdmissionTimesTests {
     #expect(world.dialler.deadline == end)
     #expect(
       world.listener.timePassed(now: end) == [
-        .invitationEnded(.timedOut, UntrustedText("The time for this step is over.")),
-        .close(.timedOut, "The time for this step is over."),
+        .invitationEnded(.timedOut, UntrustedText("This step of admission took too long.")),
+        .close(.timedOut, "This step of admission took too long."),
       ]
     )
     #expect(
-      world.dialler.timePassed(now: end) == [.close(.timedOut, "The time for this step is over.")]
+      world.dialler.timePassed(now: end) == [
+        .close(.timedOut, "This step of admission took too long.")
+      ]
     )
   }
 
@@ -785,7 +790,7 @@ struct AdmissionTimesTests {
     )
     world.run()
     let actions = world.listener.personAnswered(.accept, now: world.now + .seconds(30))
-    #expect(actions.last == .close(.timedOut, "The time for this step is over."))
+    #expect(actions.last == .close(.timedOut, "This step of admission took too long."))
   }
 
   @Test("a dialler whose own user never answers gives up a link to which it was admitted")

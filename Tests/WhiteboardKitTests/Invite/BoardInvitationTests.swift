@@ -54,7 +54,9 @@ import Testing
     #expect(text.contains("is not open here now"))
     #expect(text.contains(#"whiteboard-peer host 'Ada'\''s \u{1b}[31mboard'"#))
     #expect(!text.contains("\u{1B}"))
-    #expect(invitation(admit: nil, code: nil, open: false).text().contains("It has no code yet"))
+    #expect(
+      invitation(admit: nil, code: nil, open: false).text().contains("The board has no code yet")
+    )
     #expect(invitation(hosts: []).text().contains("whiteboard-peer doctor"))
   }
 

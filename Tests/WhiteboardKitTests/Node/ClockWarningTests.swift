@@ -27,12 +27,12 @@ struct ClockWarningTests: NodeSuite {
     #expect(
       ClockText.message(.init(member: member, finding: .isOff, difference: -7_200_000), of: nil)
         == "The clock of this computer is 2 hours behind the clocks of most others here. "
-        + "Set it, or what you write will show wrong times."
+        + "Set the clock, or what you write will show wrong times."
     )
     #expect(
       ClockText.message(.init(member: member, finding: .isOff, difference: 7_200_000), of: "ben")
         == "The clock of ben is 2 hours ahead of the clocks of most others here. "
-        + "Until it is set, what they write will show wrong times."
+        + "Until that clock is set, what this member writes will show wrong times."
     )
     #expect(
       ClockText.message(.init(member: member, finding: .differs, difference: 360_000), of: "ben")

@@ -415,7 +415,7 @@ struct BoardClientTests {
         )
       )
     )
-    #expect(desk.lines().contains { $0.contains("This key is known from before.") })
+    #expect(desk.lines().contains { $0.contains("You already know this peer's key.") })
     #expect(!desk.lines().contains { $0.contains("must show these words") })
     _ = desk.client.receive(
       .note(

@@ -102,7 +102,7 @@ struct ConnectingTests {
   func awaitingBoard() {
     var client = Self.client()
     _ = client.receive(Self.ready())
-    #expect(client.frame().screen.lines[23].contains("looking for the others"))
+    #expect(client.frame().screen.lines[23].contains("looking for the other members"))
     _ = client.receive(.joined(.init(peer: "adaid", name: "Ada")))
     #expect(client.frame().screen.lines[23].contains("getting the board from Ada"))
     _ = client.receive(.caughtUp(.init(peer: "adaid", name: "Ada", objects: 2)))

@@ -13,7 +13,9 @@ struct KeyMapTests {
     var state: [String: String] = [:]
   }
 
-  private static let selectFirst = ["notice": "select something first: v and click, or Tab"]
+  private static let selectFirst = [
+    "notice": "select an object first: press v and click it, or press Tab"
+  ]
 
   /// The outcomes without a selection, and with a selected text, whose id is written as ID.
   private static let outcomes: [KeyMap.Command: (unselected: Outcome, selected: Outcome)] = {
@@ -105,11 +107,14 @@ struct KeyMapTests {
     both(.panel, state: ["panel": "false"])
     both(
       .saved,
-      state: ["notice": "everything is saved at once; :export FILE saves a picture of it"]
+      state: ["notice": "every change is saved at once; :export FILE saves a picture of the board"]
     )
     both(.redraw, "REDRAW")
     both(.quit, "QUIT")
-    both(.interrupt, state: ["notice": "Ctrl+C again leaves the board; it is saved"])
+    both(
+      .interrupt,
+      state: ["notice": "Press Ctrl+C again to leave the board; all changes are saved"]
+    )
     both(.game, "game wordle 0,0")
     both(.connectFour, "game connect-four 0,0")
     return table

@@ -53,7 +53,7 @@ final class BulkEndpoint: Sendable {
     await withTaskCancellationHandler {
       await scope.run()
     } onCancel: {
-      close(SessionError(.sessionEnded, "The session is over."))
+      close(SessionError(.sessionEnded, "The session has ended."))
     }
     let (error, left): (SessionError, [ResourceInfo]) = state.withLockedValue { state in
       (state.endError ?? pool.endError, state.transfers.endIncoming())
@@ -212,7 +212,10 @@ final class BulkEndpoint: Sendable {
       return false
     }
     guard !isFull else {
-      throw SessionError(.busy, "There are \(Limits.streams) streams to the peer already.")
+      throw SessionError(
+        .busy,
+        "There are already \(Limits.streams) streams to the peer, which is the maximum."
+      )
     }
     while true {
       let link: BulkLinkRunner

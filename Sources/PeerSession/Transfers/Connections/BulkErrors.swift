@@ -40,7 +40,7 @@ struct BulkViolation: Error, Equatable, Sendable {
       )
     case .unknownType(let type):
       let number = String(type, radix: 16)
-      self.init(code: .unknownFrame, message: "The frame type 0x\(number) is not known.")
+      self.init(code: .unknownFrame, message: "The frame type 0x\(number) is unknown.")
     }
   }
 }
@@ -65,7 +65,10 @@ enum BulkEnd: Error, Sendable {
       case .left: SessionError(.left, "The peer left the session.")
       case .shuttingDown: SessionError(.shuttingDown, "The peer's program ended.")
       case .protocolError, .unknownFrame, .tooLarge:
-        SessionError(.protocolError, "The peer refused our frames. \(message)")
+        SessionError(
+          .protocolError,
+          "The peer reports that this program broke the protocol. \(message)"
+        )
       default: SessionError(.linkLost, "The peer closed the link (\(code.rawValue)). \(message)")
       }
     case .violated(let violation): SessionError(.protocolError, violation.message)
@@ -102,7 +105,7 @@ extension SessionError {
     case .hashMismatch:
       self.init(.hashMismatch, "The received bytes differ from the sent bytes.\(words)")
     case .sizeMismatch: self.init(.hashMismatch, "The length differs from the offer.\(words)")
-    case .ioError: self.init(.system, "The peer's system refused.\(words)")
+    case .ioError: self.init(.system, "The peer could not store the file.\(words)")
     }
   }
 

@@ -38,7 +38,7 @@ final class BulkPool: Sendable {
 
   /// The error that ended the pool; no link can be opened after it.
   var endError: SessionError {
-    state.withLockedValue { $0.endError } ?? SessionError(.sessionEnded, "The session is over.")
+    state.withLockedValue { $0.endError } ?? SessionError(.sessionEnded, "The session has ended.")
   }
 
   /// Returns an idle link, or a new one.

@@ -96,7 +96,7 @@ final class TransferConnections {
   ///   - error: The error of its transfers and streams.
   func peerLeft(
     _ peer: PeerID,
-    _ error: SessionError = SessionError(.peerLost, "The peer is out of the session.")
+    _ error: SessionError = SessionError(.peerLost, "The peer is no longer in the session.")
   ) {
     tunnels.closed(peer)
     endpoints.withLockedValue { $0[peer] = nil }
@@ -257,7 +257,7 @@ func attachProof(_ secret: [UInt8], _ exported: [UInt8]) -> Bytes32 {
     let proof = Bytes32(
       HMAC<SHA256>.authenticationCode(for: input, using: SymmetricKey(data: secret))
     )
-  else { preconditionFailure("HMAC-SHA256 has 32 bytes") }
+  else { preconditionFailure("the result of HMAC-SHA256 has 32 bytes") }
   return proof
 }
 
@@ -267,7 +267,7 @@ func makeBulkLink<Attached: Sendable>(
   _ wrap: @escaping @Sendable (any Channel) throws -> Attached
 ) -> EventLoopFuture<Attached> {
   guard let channel = link.handOver() else {
-    preconditionFailure("a link is handed over while it is open")
+    preconditionFailure("only an open link can be handed over")
   }
   let bound = NIOLoopBound(link, eventLoop: channel.eventLoop)
   // This runs a tick later, because the link is in the middle of a read, whose rest it holds.

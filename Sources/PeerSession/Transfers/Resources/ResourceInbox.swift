@@ -107,7 +107,7 @@ actor ResourceInbox {
   ) throws(SessionError) -> Bool {
     guard let known = delivered[offer.id] else { return false }
     guard known.peer == peer, known.name == offer.name, known.resource.size == offer.size else {
-      throw SessionError(.declined, "That id was used before.")
+      throw SessionError(.declined, "That transfer id was used before.")
     }
     return true
   }
@@ -157,14 +157,14 @@ actor ResourceInbox {
     // Nothing after this check suspends before the space is reserved.
     try checkUnused(offer.id)
     guard !survey.delivered.contains(offer.id) else {
-      throw SessionError(.declined, "A resource with that id exists already.")
+      throw SessionError(.declined, "A resource with that id already exists.")
     }
     let idle = survey.partials.filter { part in
       !foreignIDs.contains(part.id) && active[part.id] == nil && !busy.contains(part.id)
         && delivered[part.id] == nil
     }
     if let other = idle.first(where: { $0.id == offer.id })?.record, other.sender != peer {
-      throw SessionError(.declined, "That id belongs to another peer.")
+      throw SessionError(.declined, "That transfer id belongs to another peer.")
     }
     let source = Self.source(record, offer.id, idle)
     let removed = try room(for: offer.size, claim, keeping: source, idle, survey)

@@ -72,7 +72,7 @@ extension ResourceReceiver {
   private var refusal: SessionError {
     cancelReason.withLockedValue { $0 != nil }
       ? SessionError(.transferCancelled, "The local peer canceled the transfer.")
-      : SessionError(.declined, "The resource was not accepted here.")
+      : SessionError(.declined, "This peer did not accept the resource.")
   }
 
   /// Asks the application, for as long as an offer waits (RES-8).

@@ -185,10 +185,10 @@ actor ResourceReceiver {
     if phase == .cancelling { return true }
     guard phase == .accepted, let admission else { throw .unexpected(.resourceStart) }
     guard offset == admission.offset || offset == 0 else {
-      throw .protocolError("The transfer starts at neither of the two allowed offsets.")
+      throw .protocolError("The transfer starts neither at 0 nor at the accepted offset.")
     }
     guard admission.delivered == nil || offset == admission.offset else {
-      await fail(SessionError(.declined, "Another file was delivered with that id."))
+      await fail(SessionError(.declined, "A different file was already delivered with that id."))
       return true
     }
     phase = .receiving

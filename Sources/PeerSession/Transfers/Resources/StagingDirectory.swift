@@ -157,7 +157,7 @@ final class StagingDirectory: Sendable {
       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
       0o600
     )
-    guard descriptor >= 0 else { throw .system("Cannot make a file in \(path)", errno: errno) }
+    guard descriptor >= 0 else { throw .system("Cannot create a file in \(path)", errno: errno) }
     let file = StagingFile(descriptor: descriptor, calls: calls)
     _ = file.lock()
     do {
@@ -207,7 +207,7 @@ final class StagingDirectory: Sendable {
   func deliver(_ id: TransferID, _ file: StagingFile) throws(SessionError) -> String {
     try file.synchronize()
     guard Self.status(inbox, id.text) == nil else {
-      throw SessionError(.declined, "A resource with that id exists already.")
+      throw SessionError(.declined, "A resource with that id already exists.")
     }
     guard renameat(partial, id.text, inbox, id.text) == 0 else {
       throw .system("Cannot deliver a resource", errno: errno)
@@ -237,7 +237,7 @@ final class StagingDirectory: Sendable {
       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
       0o600
     )
-    guard descriptor >= 0 else { throw .system("Cannot make a file in \(path)", errno: errno) }
+    guard descriptor >= 0 else { throw .system("Cannot create a file in \(path)", errno: errno) }
     defer { close(descriptor) }
     let written = bytes.withUnsafeBytes { calls.write(descriptor, $0, 0) }
     guard written == bytes.count else {

@@ -65,7 +65,7 @@ final class StagingFile: Sendable {
       descriptor,
       count: count,
       isCancelled: isCancelled,
-      shortRead: SessionError(.system, "An unfinished transfer became shorter.")
+      shortRead: SessionError(.system, "The file of an unfinished transfer became shorter.")
     )
   }
 

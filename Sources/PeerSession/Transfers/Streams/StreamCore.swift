@@ -119,12 +119,12 @@ final class StreamCore: BulkFrameSink {
 
   /// Ends both directions at once.
   func reset(code: UInt32, message: String = "") {
-    guard end(SessionError(.reset, "The stream was reset here."), code: nil, dropHeld: true) else {
+    guard end(SessionError(.reset, "This peer reset the stream."), code: nil, dropHeld: true) else {
       return
     }
     link.cut(
       after: Control.StreamReset(id: id, code: code, message: message).bulkFrame(),
-      SessionError(.reset, "The stream was reset here.")
+      SessionError(.reset, "This peer reset the stream.")
     )
   }
 
@@ -181,7 +181,7 @@ final class StreamCore: BulkFrameSink {
                 }
                 if let error = state.error { return (.failure(error), nil) }
                 if state.hasPeerFinished { return (.success(nil), nil) }
-                precondition(state.reader == nil, "a stream has one reader at a time")
+                precondition(state.reader == nil, "a stream can have only one reader at a time")
                 state.reader = reader
                 return (nil, nil)
               }
@@ -214,13 +214,13 @@ final class StreamCore: BulkFrameSink {
     switch frame.type {
     case .streamData:
       guard frame.count > 0 else {
-        throw .protocolError("A stream's bytes are empty.")
+        throw .protocolError("A stream's data frame is empty.")
       }
       try await deliver(frame)
       return true
     case .streamFin:
       guard frame.count == 0 else {
-        throw .protocolError("The end of a stream contains bytes.")
+        throw .protocolError("A stream's final frame is not empty.")
       }
       try finishPeer()
       return true
@@ -336,7 +336,7 @@ final class StreamCore: BulkFrameSink {
     let error: SessionError? = state.withLockedValue { state in
       if let error = state.error { return error }
       guard state.hasFinished else { return nil }
-      return SessionError(.sessionEnded, "This direction of the stream is finished.")
+      return SessionError(.sessionEnded, "This peer has already finished writing to the stream.")
     }
     if let error { throw error }
   }
