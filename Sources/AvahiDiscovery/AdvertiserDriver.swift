@@ -7,7 +7,8 @@ import PeerDiscovery
 final class AdvertiserDriver: AvahiDriver {
   /// The maximum number of new names within `renamePeriod`.
   ///
-  /// Without it, a service that takes every new name could make the local peer flood the network.
+  /// Without this limit, a service that takes every new name could make the local peer flood the
+  /// network.
   private static let maximumRenames = 8
   private static let renamePeriod = Duration.seconds(10)
 

@@ -2,7 +2,7 @@
 package struct AvahiConfiguration: Sendable {
   /// The name of the only interface to use, or nil to use all.
   package var interface: String?
-  /// Paths that show that Avahi is installed, if at least one of them exists.
+  /// Paths to look for; if at least one of them exists, Avahi is installed.
   package var installation = [
     "/usr/sbin/avahi-daemon", "/usr/bin/avahi-daemon", "/sbin/avahi-daemon",
     "/usr/local/sbin/avahi-daemon", "/run/current-system/sw/bin/avahi-daemon",

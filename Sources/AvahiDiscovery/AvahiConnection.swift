@@ -7,10 +7,12 @@ import PeerDiscovery
 /// Callbacks of libavahi only record what happened. `work` handles it later, outside all callbacks,
 /// so that it may free any object of libavahi.
 protocol AvahiDriver: AnyObject {
-  /// The time at which `work` must be called even if nothing happens; nil if there is none.
+  /// The time at which to call `work` even if no event occurs, or nil if there is no such time.
   var deadline: Duration? { get }
 
-  /// Handles a new state of the daemon; called at least once for each client, before `work`.
+  /// Handles a new state of the daemon.
+  ///
+  /// This is called at least once for each client, before `work`.
   func daemonChanged(_ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure)
 
   /// Handles the recorded events and everything that is due.
@@ -23,7 +25,7 @@ protocol AvahiDriver: AnyObject {
   func idle(now: Duration)
 }
 
-/// A connected daemon, valid until the next failure.
+/// The connection to the daemon, valid until the next failure.
 struct AvahiDaemon {
   let client: OpaquePointer
   /// Whether the daemon has chosen its host name and thus accepts services.
@@ -202,7 +204,7 @@ final class AvahiConnection {
   }
 
   fileprivate func note(_ state: AvahiClientState) {
-    // A failure is final, so ignore all later states.
+    // A client never recovers from a failure, so ignore all later states.
     if latestState != AVAHI_CLIENT_FAILURE { latestState = state }
   }
 }

@@ -54,7 +54,8 @@ final class AvahiThread: Sendable {
     let context = Unmanaged.passRetained(self)
     let status = pthread_create(&thread, &attributes, threadMain, context.toOpaque())
     guard status != 0 else { return }
-    // Without a thread there is no retry: discovery stays unavailable until the call ends.
+    // The thread could not start, so there is no retry: discovery stays unavailable until the call
+    // ends.
     context.release()
     state.withLock { $0.hasEnded = true }
     makeDriver().disconnected(.system(status), now: .zero)
@@ -66,7 +67,7 @@ final class AvahiThread: Sendable {
   private nonisolated(nonsending) func stop() async {
     state.withLock { $0.isStopRequested = true }
     wake()
-    // No code waits for this task. It is canceled below, and it only resumes the continuation.
+    // No code awaits this task. It is canceled below, and it only resumes the continuation.
     let timer = Task.detached { [self] in
       try? await Task.sleep(for: configuration.farewell)
       resumeWaiter()

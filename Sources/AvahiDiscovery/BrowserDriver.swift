@@ -5,10 +5,11 @@ import PeerDiscovery
 /// Browses, and keeps a resolver open for every instance on every interface and protocol.
 ///
 /// A browser of libavahi reports new and removed instances, but not changes of their TXT records;
-/// only an open resolver reports these. If a resolver fails, a new one is opened. If that fails as
-/// well, the peer is removed, but a new resolver is opened from time to time: the daemon does not
-/// report the instance again while its PTR record is cached (75 min), and an open resolver sends
-/// queries ever less often. Implements DSC-11, DSC-17, DSC-25 and DSC-26.
+/// only an open resolver reports these. If a resolver fails, a new one is opened. If the new one
+/// fails too, the peer is removed, but a resolver is still opened from time to time. The reason is
+/// that the daemon does not report the instance again while its PTR record is cached (75 min), and
+/// that an open resolver sends queries less and less often. Implements DSC-11, DSC-17, DSC-25 and
+/// DSC-26.
 final class BrowserDriver: AvahiDriver {
   /// The maximum number of open resolvers; the daemon allows 1,024 objects for each client.
   static let maximumResolvers = 900
@@ -33,7 +34,7 @@ final class BrowserDriver: AvahiDriver {
     var retry: Duration? { if case .given(let until, _) = self { until } else { nil } }
   }
 
-  /// The number of unanswered resolvers at which no other is closed to make room for a new one.
+  /// The number of unanswered resolvers at which no more resolvers are closed to make room.
   private static let maximumReplacing = 32
 
   private struct Resolving {
@@ -120,8 +121,8 @@ final class BrowserDriver: AvahiDriver {
   /// Closes the resolvers of sightings that the table evicted.
   ///
   /// - Parameter areWaiting: Whether the instances are resolved again when there is room. This must
-  ///   be false if a peer had too many sightings: the instance would displace the next one of the
-  ///   peer.
+  ///   be false if a peer had too many sightings, because the instance would displace the next
+  ///   sighting of the same peer.
   private func dropEvicted(areWaiting: Bool) {
     for key in table.takeEvictions() {
       guard let evicted = stopResolving(key), areWaiting else { continue }
@@ -200,7 +201,7 @@ final class BrowserDriver: AvahiDriver {
     case .resolved(let resolver, let address, let host, let port, let txt):
       guard let key = keys[resolver], let known = resolving[key] else { return }
       if let former = known.host, former != host {
-        // An open resolver reports the new host name with the address of the former host.
+        // An open resolver would report the new host name with the address of the old host.
         stopResolving(key)
         return try resolve(key, name: known.name, domain: known.domain, daemon)
       }

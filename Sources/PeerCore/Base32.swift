@@ -5,7 +5,8 @@
 public enum Base32 {
   /// The reason why a text is not valid base32.
   public enum DecodingError: Error, Equatable, Sendable {
-    /// No byte sequence has a text of this length, or the text does not have the requested length.
+    /// The text has a length that no byte sequence produces, or it does not have the requested
+    /// length.
     case length(Int)
     /// The byte at this offset is not one of the 32 characters.
     case character(UInt8, at: Int)

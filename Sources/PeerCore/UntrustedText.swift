@@ -40,10 +40,10 @@ public struct UntrustedText: Hashable, Sendable {
 }
 
 extension UntrustedText: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The same as `displayed`.
+  /// A textual representation, equal to `displayed`.
   public var description: String { displayed }
 
-  /// The same as `displayed`.
+  /// A textual representation for debugging, equal to `displayed`.
   public var debugDescription: String { displayed }
 
   /// A mirror with only `displayed`, so that `dump` does not show `raw`.

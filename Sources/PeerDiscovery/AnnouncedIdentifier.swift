@@ -7,7 +7,7 @@ public protocol AnnouncedIdentifier: Hashable, Sendable, CustomStringConvertible
   /// The number of bytes in every identifier of this type.
   static var byteCount: Int { get }
 
-  /// The bytes of the identifier; there are always `byteCount`.
+  /// The `byteCount` bytes of the identifier.
   var bytes: [UInt8] { get }
 
   /// Creates an identifier from exactly `byteCount` bytes.
@@ -15,15 +15,15 @@ public protocol AnnouncedIdentifier: Hashable, Sendable, CustomStringConvertible
 }
 
 extension AnnouncedIdentifier {
-  /// Creates an identifier; nil if `bytes` does not have `byteCount` bytes.
+  /// Creates an identifier, or returns nil if `bytes` does not have `byteCount` bytes.
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == Self.byteCount else { return nil }
     self.init(checked: Array(bytes))
   }
 
-  /// Creates an identifier from its base32 text; nil if the text is not the canonical one.
+  /// Creates an identifier from its base32 text, or returns nil if the text is not canonical.
   ///
-  /// The canonical text is lower case and has no padding; its unused bits are zero.
+  /// A canonical text is lower case and has no padding; its unused bits are zero.
   public init?(text: some StringProtocol) {
     guard let bytes = try? Base32.decode(text, byteCount: Self.byteCount) else { return nil }
     self.init(checked: bytes)
@@ -35,7 +35,7 @@ extension AnnouncedIdentifier {
   /// The identifier as lower-case base32.
   public var text: String { Base32.encode(bytes) }
 
-  /// The same as `text`.
+  /// A textual representation, equal to `text`.
   public var description: String { text }
 }
 

@@ -39,7 +39,7 @@ public struct Announcement: Hashable, Sendable {
   public var hostName: UntrustedText {
     didSet { hostName = Self.cut(hostName, to: Self.maximumHostNameSize) }
   }
-  /// The number of participants that the peer claims; nil if it announces none.
+  /// The number of participants that the peer claims; nil if it announces no number.
   public var participants: UInt16?
   /// The other key-value pairs: those set by ``setExtra(_:)``, or unknown keys of a newer version.
   public private(set) var extra = DiscoveryInfo()
@@ -108,7 +108,8 @@ public struct Announcement: Hashable, Sendable {
       do throws(DiscoveryInfoError) {
         try info.append(pair.key, pair.value)
       } catch {
-        // Only a received announcement can have pairs that do not fit. Omit the rest of them.
+        // Only a received announcement can have pairs that do not fit. Omit this pair and the pairs
+        // after it.
         break
       }
     }
@@ -117,8 +118,8 @@ public struct Announcement: Hashable, Sendable {
 
   /// Decodes a received announcement from the bytes of its TXT record.
   ///
-  /// - Throws: ``AnnouncementError`` for the first rule that the bytes violate. Any input is
-  ///   allowed.
+  /// - Throws: ``AnnouncementError`` for the first rule that the bytes violate. It is safe to pass
+  ///   any bytes.
   public static func parse(
     _ bytes: some Collection<UInt8>
   ) throws(AnnouncementError) -> Announcement {
@@ -133,8 +134,8 @@ public struct Announcement: Hashable, Sendable {
 
   /// Decodes a received announcement from the strings of its TXT record.
   ///
-  /// - Throws: ``AnnouncementError`` for the first rule that the strings violate. Any input is
-  ///   allowed.
+  /// - Throws: ``AnnouncementError`` for the first rule that the strings violate. It is safe to
+  ///   pass any strings.
   public static func parse(
     strings: some Sequence<[UInt8]>
   ) throws(AnnouncementError) -> Announcement {

@@ -1,9 +1,9 @@
 /// The events of an advertiser or browser, in order, for one reader.
 ///
-/// The buffer is bounded, and a slow reader delays nothing. A browser merges the unread events of
-/// one peer into one event with the current state of the peer (DSC-19). An advertiser holds the
-/// last 16 events. The sequence ends when the body of `advertise` or `browse` returns, or when the
-/// reading task is canceled. It cannot be read a second time.
+/// The buffer is bounded, so a slow reader does not delay discovery. A browser merges the unread
+/// events of one peer into one event with the current state of the peer (DSC-19). An advertiser
+/// holds the last 16 events. The sequence ends when the body of `advertise` or `browse` returns, or
+/// when the reading task is canceled. It cannot be read a second time.
 public struct DiscoveryEvents<Element: Sendable>: AsyncSequence, Sendable {
   private let signal: AsyncStream<Void>
   private let take: @Sendable () async -> Element?

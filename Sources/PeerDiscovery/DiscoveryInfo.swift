@@ -60,7 +60,7 @@ public struct DiscoveryInfo: Hashable, Sendable {
     pairs.contains { Self.isSameKey($0.key, key) }
   }
 
-  /// The value of a key; nil if the key is missing or has no value.
+  /// Returns the value of a key, or nil if the key is missing or has no value.
   public subscript(key: String) -> [UInt8]? {
     pairs.first { Self.isSameKey($0.key, key) }?.value
   }
@@ -140,6 +140,6 @@ public enum DiscoveryInfoError: Error, Hashable, Sendable {
   case pairTooLong
   /// The record exceeds 400 bytes.
   case recordTooLong
-  /// A length exceeds the remaining bytes.
+  /// The length byte of a pair exceeds the number of remaining bytes.
   case truncated
 }

@@ -65,6 +65,6 @@ public enum DiscoveryProblem: Error, Hashable, Sendable {
 }
 
 extension DiscoveryProblem: CustomStringConvertible {
-  /// The problem and the advice.
+  /// The description of the problem, followed by the advice.
   public var description: String { "\(summary) \(advice)" }
 }

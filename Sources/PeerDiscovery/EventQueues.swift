@@ -22,7 +22,8 @@ package struct BrowserQueue: Sendable {
   package mutating func push(_ event: BrowserEvent) {
     switch event {
     case .found(let peer):
-      // The reader does not know about the loss yet, so it receives an update instead.
+      // The reader has not read that this peer was lost, so it receives an update instead of a new
+      // peer.
       if case .lost? = pending[peer.id] {
         set(.updated(peer), for: peer.id)
       } else {
@@ -70,7 +71,9 @@ package struct BrowserQueue: Sendable {
 
 /// The unread events of an advertiser; at most the last 16.
 package struct AdvertiserQueue: Sendable {
-  /// The maximum number of unread events; one more drops the oldest.
+  /// The maximum number of unread events.
+  ///
+  /// Adding another one drops the oldest.
   package static let limit = 16
 
   private var events: [AdvertiserEvent] = []
@@ -78,7 +81,9 @@ package struct AdvertiserQueue: Sendable {
   /// Creates an empty queue.
   package init() {}
 
-  /// Adds an event; if the queue has 16 events, drops the oldest.
+  /// Adds an event.
+  ///
+  /// If the queue already has 16 events, the oldest one is dropped.
   package mutating func push(_ event: AdvertiserEvent) {
     if events.count == Self.limit { events.removeFirst() }
     events.append(event)

@@ -136,7 +136,7 @@ public actor InMemoryNetwork {
     settle()
   }
 
-  /// Advances the time and executes everything that is due in it.
+  /// Advances the time and processes all events that become due.
   public func advance(by duration: Duration) {
     let end = now + duration
     settle()
@@ -257,7 +257,7 @@ public actor InMemoryNetwork {
     return (tables + copies + announcements + deliveries.map(\.due)).min()
   }
 
-  /// Executes everything that is due at the current time.
+  /// Processes all events that are due at the current time.
   private func settle() {
     announce()
     spread()

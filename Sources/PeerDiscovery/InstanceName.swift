@@ -13,7 +13,7 @@ public struct InstanceName: Hashable, Sendable, CustomStringConvertible {
   /// The name without DNS escapes.
   public let text: String
 
-  /// The same as `text`.
+  /// A textual representation, equal to `text`.
   public var description: String { text }
 
   /// Creates the name under which a peer advertises a session.

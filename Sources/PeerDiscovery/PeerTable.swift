@@ -1,8 +1,8 @@
 /// Turns sightings of instances into events about peers.
 ///
-/// A sighting is one instance on one interface over one protocol. A peer has all sightings with its
-/// peer id and session. The caller passes in the observations of the discovery system and the time.
-/// Implements DSC-13, DSC-14, DSC-16 to DSC-18 and the order of DSC-26.
+/// A sighting is one instance on one interface over one protocol. All sightings with the same peer
+/// id and session belong to one peer. The caller passes in the observations of the discovery system
+/// and the time. Implements DSC-13, DSC-14, DSC-16 to DSC-18 and the order of DSC-26.
 package struct PeerTable: Sendable {
   /// The identity of a sighting: an instance, an interface and a protocol.
   package struct SightingKey: Hashable, Sendable {
@@ -51,7 +51,8 @@ package struct PeerTable: Sendable {
   /// Creates an empty table.
   ///
   /// - Parameters:
-  ///   - own: The id of the local peer, which is ignored (DSC-14); nil ignores no peer.
+  ///   - own: The id of the local peer, which is ignored (DSC-14); if it is nil, no peer is
+  ///     ignored.
   ///   - preference: The peers and sessions to forget last.
   package init(
     excluding own: AnnouncedPeerID?,
@@ -153,7 +154,8 @@ package struct PeerTable: Sendable {
     return evictions
   }
 
-  /// Makes room for a sighting; returns false if the table prefers every known peer to its peer.
+  /// Makes room for a sighting; returns false if the table prefers every known peer to the peer of
+  /// the sighting.
   private mutating func makeRoom(
     for id: DiscoveredPeer.ID,
     _ key: SightingKey,
@@ -174,7 +176,8 @@ package struct PeerTable: Sendable {
   /// peers, and there the peer that was not seen for the longest time. An advertiser that floods
   /// the network from one address thus evicts only its own instances.
   ///
-  /// - Parameter newcomer: The rank and address of the peer that needs room; it is counted as well.
+  /// - Parameter newcomer: The rank and address of the peer that needs room; it is counted as one
+  ///   of the peers at that address.
   /// - Returns: Whether a peer was removed. It is false if the table is empty or prefers all its
   ///   peers to the newcomer.
   @discardableResult

@@ -15,7 +15,7 @@ public struct ServiceType: Hashable, Sendable, CustomStringConvertible {
   /// The name in the format of DNS-SD, as in `_whiteboard-p2p._tcp`.
   public var text: String { "_\(name)._tcp" }
 
-  /// The same as `text`.
+  /// A textual representation, equal to `text`.
   public var description: String { text }
 
   /// Creates a service type from a name that follows RFC 6335, 5.1.

@@ -11,8 +11,9 @@ package struct WaitingInstances: Sendable {
     package let name: String
     /// The domain of the instance.
     package let domain: String
-    /// Whether another instance displaced this one; it is then resolved again only if there is
-    /// room.
+    /// Whether another instance displaced this one.
+    ///
+    /// If so, this one is resolved again only if there is room.
     package let gaveWay: Bool
     fileprivate let rank: BrowserPreference.Rank
     fileprivate let order: UInt64
@@ -23,7 +24,9 @@ package struct WaitingInstances: Sendable {
     }
   }
 
-  /// The maximum number of instances; one more drops the last in the order.
+  /// The maximum number of instances.
+  ///
+  /// Adding another one drops the last in the order.
   package static let maximum = 4096
 
   private let peers: Set<Substring>

@@ -2,14 +2,14 @@
 public enum AdmissionPolicy: Sendable {
   /// Admits every peer that asks.
   case anyone
-  /// Admits the peers in the peer store, and those met since the transport began.
+  /// Admits the peers in the peer store, and those met since the transport started.
   case known
   /// Admits peers that prove that they know the code; the host proves it too.
   case code(JoinCode)
   /// Admits the peers that a user accepts after comparing verification words.
   case ask
 
-  /// The peers whose tickets admit under this policy (TCK-1, TCK-5).
+  /// The peers whose tickets are accepted under this policy (TCK-1, TCK-5).
   var admitters: Membership.Admitters {
     switch self {
     case .anyone, .code: .members
@@ -20,7 +20,7 @@ public enum AdmissionPolicy: Sendable {
 
 /// How far a joiner trusts the key of the peer that it dials.
 public enum JoinTrust: Sendable, Equatable {
-  /// The key is verified: a link, a member of the session or an earlier admission named it.
+  /// The key is verified: a join link, a member of the session or an earlier admission named it.
   case pinnedByLink
   /// Discovery announced the key: another key is refused, but this key is not verified.
   case discovered

@@ -3,14 +3,14 @@ import PeerWire
 
 /// The identity of a peer: the SHA-256 of its certificate's DER SubjectPublicKeyInfo (LNK-2).
 ///
-/// It compares bytewise (DUP-1). The text has 52 lower-case base32 characters.
+/// Ids are compared bytewise (DUP-1). The text has 52 lower-case base32 characters.
 public struct PeerID: Hashable, Comparable, Sendable {
-  /// The number of bytes.
+  /// The number of bytes in a peer id.
   public static let byteCount = 32
 
   private let words: (UInt64, UInt64, UInt64, UInt64)
 
-  /// Creates an id from exactly 32 bytes; nil for another length.
+  /// Creates an id from exactly 32 bytes, or returns nil for any other length.
   public init?(bytes: [UInt8]) {
     guard bytes.count == Self.byteCount else { return nil }
     words = (
@@ -30,10 +30,10 @@ public struct PeerID: Hashable, Comparable, Sendable {
     return bytes
   }
 
-  /// Whether the bytes are equal.
+  /// Returns whether two ids have equal bytes.
   public static func == (left: Self, right: Self) -> Bool { left.words == right.words }
 
-  /// Whether the bytes of `left` come first in lexicographic order.
+  /// Returns whether the bytes of `left` come first in lexicographic order.
   public static func < (left: Self, right: Self) -> Bool { left.words < right.words }
 
   /// Hashes the bytes.
@@ -49,13 +49,13 @@ public struct PeerID: Hashable, Comparable, Sendable {
 ///
 /// The text has 26 lower-case base32 characters.
 public struct SessionID: Hashable, Sendable {
-  /// The number of bytes.
+  /// The number of bytes in a session id.
   public static let byteCount = 16
 
   private let high: UInt64
   private let low: UInt64
 
-  /// Creates an id from exactly 16 bytes; nil for another length.
+  /// Creates an id from exactly 16 bytes, or returns nil for any other length.
   public init?(bytes: [UInt8]) {
     guard bytes.count == Self.byteCount else { return nil }
     high = UInt64(bigEndianBytes: bytes[0..<8])
@@ -86,13 +86,13 @@ public struct SessionID: Hashable, Sendable {
 ///
 /// The text has 26 lower-case base32 characters.
 public struct TransferID: Hashable, Sendable {
-  /// The number of bytes.
+  /// The number of bytes in a transfer id.
   public static let byteCount = 16
 
   private let high: UInt64
   private let low: UInt64
 
-  /// Creates an id from exactly 16 bytes; nil for another length.
+  /// Creates an id from exactly 16 bytes, or returns nil for any other length.
   public init?(bytes: [UInt8]) {
     guard bytes.count == Self.byteCount else { return nil }
     high = UInt64(bigEndianBytes: bytes[0..<8])
@@ -121,16 +121,16 @@ public struct TransferID: Hashable, Sendable {
 
 /// A secret of 16 bytes in the join link of a host that asks its user (HEL-9).
 ///
-/// An invitation that shows it can use a reserved place in the host's queue. The pass does not
-/// admit its holder. The text has 26 lower-case base32 characters.
+/// An invitation that contains the pass can use a reserved slot in the host's queue. The pass does
+/// not admit its holder. The text has 26 lower-case base32 characters.
 public struct InvitationPass: Hashable, Sendable {
-  /// The number of bytes.
+  /// The number of bytes in a pass.
   public static let byteCount = 16
 
   /// The 16 bytes.
   public let bytes: [UInt8]
 
-  /// Creates an id from exactly 16 bytes; nil for another length.
+  /// Creates a pass from exactly 16 bytes, or returns nil for any other length.
   public init?(bytes: [UInt8]) {
     guard bytes.count == Self.byteCount else { return nil }
     self.bytes = bytes
@@ -142,7 +142,7 @@ public struct InvitationPass: Hashable, Sendable {
 /// The text has 13 lower-case base32 characters, for the 8 bytes of `value`, most significant
 /// first.
 public struct SessionIncarnation: Hashable, Sendable {
-  /// The number of bytes.
+  /// The number of bytes in an incarnation.
   public static let byteCount = 8
 
   /// The number.
@@ -151,13 +151,13 @@ public struct SessionIncarnation: Hashable, Sendable {
   /// Wraps a number.
   public init(_ value: UInt64) { self.value = value }
 
-  /// Creates an incarnation from exactly 8 bytes; nil for another length.
+  /// Creates an incarnation from exactly 8 bytes, or returns nil for any other length.
   public init?(bytes: [UInt8]) {
     guard bytes.count == Self.byteCount else { return nil }
     value = UInt64(bigEndianBytes: bytes[...])
   }
 
-  /// A new incarnation.
+  /// Creates a new random incarnation.
   public static func random() -> SessionIncarnation {
     SessionIncarnation(UInt64.random(in: .min ... .max))
   }
@@ -174,39 +174,39 @@ extension SessionIncarnation: Base32Identifier {}
 
 /// An identifier of a fixed number of bytes, whose text is base32.
 public protocol Base32Identifier: Codable, CustomStringConvertible {
-  /// The number of bytes.
+  /// The number of bytes in every identifier of this type.
   static var byteCount: Int { get }
   /// The bytes.
   var bytes: [UInt8] { get }
-  /// Creates an identifier from exactly ``byteCount`` bytes; nil for another length.
+  /// Creates an identifier from exactly ``byteCount`` bytes, or returns nil for any other length.
   init?(bytes: [UInt8])
 }
 
 extension Base32Identifier {
-  /// The number of characters of the text.
+  /// The number of characters in the text of an identifier.
   public static var textLength: Int { Base32.length(ofBytes: byteCount) }
 
-  /// Reads the text of an identifier.
+  /// Creates an identifier from its text.
   ///
-  /// An identifier has only one valid text: other lengths, capitals, padding and spare bits that
-  /// are not zero give nil.
+  /// An identifier has only one valid text. The result is nil for another length, capital letters,
+  /// padding, or unused bits that are not zero.
   public init?(text: String) {
     guard let bytes = try? Base32.decode(text, byteCount: Self.byteCount) else { return nil }
     self.init(bytes: bytes)
   }
 
-  /// The text, in lower-case base32 without padding.
+  /// The identifier as text: lower-case base32 without padding.
   public var text: String { Base32.encode(bytes) }
 
   /// The first 8 characters of the text, for display; do not compare ids by them.
   public var short: String { String(text.prefix(8)) }
 
-  /// The same as `text`.
+  /// A textual representation, equal to `text`.
   public var description: String { text }
 
-  /// Reads the text.
+  /// Decodes an identifier from its text.
   ///
-  /// - Throws: `DecodingError.dataCorrupted` if it is not the text of an identifier.
+  /// - Throws: `DecodingError.dataCorrupted` if the text is not valid.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     guard let value = Self(text: try container.decode(String.self)) else {
@@ -236,7 +236,7 @@ extension UInt64 {
     return bytes
   }
 
-  /// Appends the bytes, the most significant first.
+  /// Appends the bytes of an integer, the most significant first.
   fileprivate func append(to bytes: inout [UInt8]) {
     for shift in stride(from: 56, through: 0, by: -8) {
       bytes.append(UInt8(truncatingIfNeeded: self >> shift))

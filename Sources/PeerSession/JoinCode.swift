@@ -1,13 +1,13 @@
 /// The reason why text that a user typed is not a code.
 public enum JoinCodeError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// A code has four words; this text has another number.
+  /// The text does not have exactly four words; the value is the number of its words.
   case wrongCount(Int)
-  /// A word is not in the list; `nearest` is the most similar word that is.
+  /// A word is not in the list; `nearest` is the most similar word in the list.
   case unknownWord(String, nearest: String)
   /// The text is far longer than four words.
   case tooLong
 
-  /// The problem, in a sentence.
+  /// A sentence that describes the problem.
   public var description: String {
     switch self {
     case .wrongCount(let count): "A code has 4 words, but this text has \(count)."
@@ -23,7 +23,9 @@ public struct JoinCode: Hashable, Sendable {
   /// The number of words.
   public static let wordCount = 4
 
-  /// The form that users type and see, and that is stretched: lower case, joined by `-`.
+  /// The code as users type and see it: lower-case words joined by `-`.
+  ///
+  /// The keys of a code are derived from this text.
   public let text: String
 
   /// Makes a new code.
@@ -75,7 +77,7 @@ public struct JoinCode: Hashable, Sendable {
     "\u{FF0D}"..."\u{FF0D}", "\u{10EAD}"..."\u{10EAD}",
   ]
 
-  /// Returns a word with `a` to `z` in place of `A` to `Z`; other letters stay.
+  /// Returns a word with `a` to `z` in place of `A` to `Z`; other letters do not change.
   private static func lowercased(_ word: some Sequence<Unicode.Scalar>) -> String {
     var text = ""
     for scalar in word {
@@ -87,8 +89,8 @@ public struct JoinCode: Hashable, Sendable {
     return text
   }
 
-  /// Returns a word without characters that could harm a terminal: a code may come from a foreign
-  /// link.
+  /// Returns a word without characters that could harm a terminal, because a code may come from an
+  /// untrusted link.
   private static func shown(_ word: String) -> String {
     let plain = word.unicodeScalars.map { scalar in
       scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) ? Character(scalar) : "?"
@@ -101,6 +103,6 @@ extension JoinCode: CustomStringConvertible, CustomReflectable {
   /// A description without the words, which are secret; see ``text``.
   public var description: String { "JoinCode(4 words)" }
 
-  /// A mirror without children, for the same reason.
+  /// A mirror without children, because the words are secret.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -6,20 +6,21 @@ public struct JoinRequest: Sendable {
   public var session: SessionID?
   /// The possible addresses of the listener, best first.
   public var addresses: [PeerAddress]
-  /// The listener's key, if a link or discovery named it.
+  /// The listener's key, if a join link or discovery named it.
   ///
-  /// Another key is refused (LNK-3).
+  /// Any other key is refused (LNK-3).
   public var peer: PeerID?
   /// How to verify the key.
   public var trust: JoinTrust
-  /// Whether to accept, with a warning, a host that proves nothing and whose key nothing named.
+  /// Whether to accept, with a warning, a host that proves nothing and whose key was not known
+  /// before.
   ///
-  /// It counts only with trust `unverified` and without a code; otherwise such a host is refused
+  /// This applies only with trust `unverified` and without a code; otherwise such a host is refused
   /// (HEL-4).
   public var allowsUnproved = false
   /// The session's code, if the user has one.
   public var code: JoinCode?
-  /// The pass of the join link, which reserves a place among the host's pending invitations (HEL-9).
+  /// The pass of the join link, which reserves a slot among the host's pending invitations (HEL-9).
   ///
   /// It is sent only with trust `pinnedByLink`.
   public var pass: InvitationPass?
@@ -27,10 +28,11 @@ public struct JoinRequest: Sendable {
   public var context: [UInt8] = []
   /// How long to wait for the host's user, 1 s to 10 min.
   public var timeout: Duration = Control.InvitationRequest.defaultTimeout
-  /// How long to dial again a listener that is busy, fails or does not answer HELLO.
+  /// How long to keep dialing a listener that is busy, fails or does not answer HELLO.
   ///
-  /// The waits are those of LIV-3. A listener that accepts no codes for a minute, because of too
-  /// many wrong ones, is dialed again for 75 s. Zero means to dial every listener only once.
+  /// The delays between dials are those of LIV-3. If a listener accepts no codes for a minute,
+  /// because it received too many wrong ones, it is dialed again for at least 75 s. Zero means to
+  /// dial every listener only once.
   public var redialLimit: Duration = .seconds(30)
   /// How long the listener may take to admit or refuse the peer, without the time in which a user
   /// decides.

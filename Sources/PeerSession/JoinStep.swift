@@ -5,12 +5,12 @@ import PeerDiscovery
 public enum JoinStep: Equatable, Sendable {
   /// The local peer dials an address.
   case connecting(PeerAddress)
-  /// A program at the address accepted the connection and has not answered yet.
+  /// A program at the address accepted the connection, but has not answered yet.
   case awaitingAnswer(PeerAddress)
   /// The peer asked for the code; the local peer sends a proof that it knows the code.
   case provingCode
-  /// The user of the other program, with this display name, decides.
+  /// The other peer's user is deciding; the value is the user's display name.
   case awaitingAcceptance(UntrustedText)
-  /// The attempt failed for a reason that may pass, and the listener is dialed again in a moment.
+  /// The attempt failed for a temporary reason, and the listener is dialed again soon.
   case retrying(SessionError)
 }

@@ -4,7 +4,7 @@ import NIOCore
 ///
 /// The host is a name or an IP literal. A link-local IPv6 literal has a scope.
 public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
-  /// The IP literal, `fe80::1%eth0`, or a host name.
+  /// The IP literal, such as `fe80::1%eth0`, or the host name.
   public var host: String
   /// The TCP and UDP port, 1 to 65535.
   public var port: Int
@@ -18,7 +18,7 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
   /// Reads `192.0.2.1:26273`, `[fe80::1%eth0]:26273`, `[fe80::1%25eth0]:26273` or
   /// `name.local:26273`.
   ///
-  /// - Returns: `nil` if `text` has another form or the port is out of range.
+  /// - Returns: `nil` if `text` has another format or the port is out of range.
   public init?(_ text: String) {
     guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
     let portText = text[text.index(after: colon)...]
@@ -43,7 +43,7 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     self.port = port
   }
 
-  /// `HOST:PORT`, IPv6 in brackets.
+  /// The text `HOST:PORT`; an IPv6 address is in brackets.
   public var description: String {
     host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
@@ -55,7 +55,7 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     if case .v6(let v6) = address {
       let scope = v6.address.sin6_scope_id
       if scope != 0 && !ip.contains("%") { host += "%\(scope)" }
-      // The address of an IPv4 peer on a dual-stack socket.
+      // On a dual-stack socket, the address of an IPv4 peer has the prefix `::ffff:`.
       if ip.hasPrefix("::ffff:"), ip.contains(".") { host = String(ip.dropFirst(7)) }
     }
     self.init(host: host, port: port)
@@ -63,7 +63,7 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
 
   /// Returns the socket address, and resolves the host if it is a name.
   ///
-  /// Blocks on name resolution, so do not call it on an event loop.
+  /// This call blocks on name resolution, so do not call it on an event loop.
   ///
   /// - Throws: An error if the name does not resolve.
   func socketAddress() throws -> SocketAddress {

@@ -3,7 +3,8 @@ import FoundationEssentials
 import SwiftASN1
 import X509
 
-/// The reason why there is no identity; `description` names the file and the command that fixes it.
+/// The reason why an identity cannot be loaded; `description` names the file and the command that
+/// fixes it.
 public enum IdentityError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The file exists, but does not contain a key and its certificate.
   case damaged(file: String, why: String)
@@ -13,10 +14,10 @@ public enum IdentityError: Error, Equatable, Sendable, CustomStringConvertible {
   case notPrivate(path: String, message: String)
   /// The file or its directory belongs to another user.
   case notOurs(path: String, message: String)
-  /// The operating system refused.
+  /// A call of the operating system failed.
   case system(path: String, message: String)
 
-  /// The problem and the remedy, in a sentence or two.
+  /// A description of the problem and the remedy, in one or two sentences.
   public var description: String {
     switch self {
     case .damaged(let file, let why):
@@ -43,7 +44,7 @@ public enum IdentityError: Error, Equatable, Sendable, CustomStringConvertible {
 
 /// The identity of a peer: its private key and its certificate.
 ///
-/// The key itself signs the certificate, which contains no name. Peers check only its key.
+/// The certificate is self-signed and contains no name. Peers check only the key in it.
 public struct PeerIdentity: Sendable {
   /// The id by which other peers know the local peer.
   public let peerID: PeerID
@@ -56,10 +57,11 @@ public struct PeerIdentity: Sendable {
   private static let maximumFile = 65_536
   private static let commonName = "whiteboard-peer"
 
-  /// Reads the identity in a directory, and creates directory and identity if they are missing.
+  /// Loads the identity from a directory; creates the directory and the identity if they are
+  /// missing.
   ///
-  /// The directory gets mode 0700, the file 0600. If several processes begin at once, all get the
-  /// same identity. An existing file is never written. Blocks on the disk.
+  /// The directory gets mode 0700, the file 0600. If several processes start at the same time, all
+  /// get the same identity. An existing file is never overwritten. This call blocks on the disk.
   ///
   /// - Throws: ``IdentityError`` if the existing file cannot be used or trusted.
   public static func loadOrCreate(
@@ -106,14 +108,14 @@ public struct PeerIdentity: Sendable {
     }
   }
 
-  /// The private key, PKCS #8 in DER.
+  /// The private key as PKCS #8 in DER.
   ///
-  /// A secret: never log it.
+  /// It is secret; never log it.
   public var privateKeyDER: [UInt8] { Array(key.derRepresentation) }
 
-  /// The private key, PKCS #8 in PEM.
+  /// The private key as PKCS #8 in PEM.
   ///
-  /// A secret: never log it.
+  /// It is secret; never log it.
   public var privateKeyPEM: String { key.pemRepresentation }
 
   /// The certificate, in PEM.

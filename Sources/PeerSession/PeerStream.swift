@@ -33,16 +33,16 @@ public final class PeerStream: Sendable {
   /// The code of the peer's reset, if one arrived.
   public var resetCode: UInt32? { core.resetCode }
 
-  /// Sends bytes after those sent before.
+  /// Sends bytes to the peer, after those of earlier calls.
   ///
-  /// Waits while the peer does not read: about 1 MiB of local bytes and the system's buffers are
-  /// between the two. Writes of several tasks do not mix. When a write returns, the peer need not
-  /// have the bytes yet.
+  /// If the peer does not read, the call waits after about 1 MiB, in addition to the system's
+  /// buffers. Bytes of concurrent calls are not interleaved. When the call returns, the peer may
+  /// not have received the bytes yet.
   ///
-  /// - Throws: `cancelled` if the task was canceled before any byte of this write was sent. Later,
-  ///   the stream is reset because bytes would be missing, and the error is `reset`, as for every
-  ///   other reset. `sessionEnded` after ``finish()``. Otherwise the reason why the connection
-  ///   broke.
+  /// - Throws: `cancelled` if the task was canceled before any byte of this call was sent. After
+  ///   that, cancellation resets the stream, because bytes would be missing, and the error is
+  ///   `reset`, as for every other reset. `sessionEnded` after ``finish()``. Otherwise the reason
+  ///   why the connection broke.
   public func write(_ bytes: [UInt8]) async throws(SessionError) {
     try await observed { () throws(SessionError) in try await core.write(bytes) }
     observation.report(.streamBytes(bytes, of: self, isSent: true))
@@ -59,13 +59,14 @@ public final class PeerStream: Sendable {
 
   /// Ends both directions at once; undelivered bytes are dropped.
   ///
-  /// - Parameter code: A code for the peer's application; a peer with too many streams answers 1.
+  /// - Parameter code: A code for the peer's application; a peer that has too many streams uses
+  ///   code 1.
   public func reset(code: UInt32) {
     core.reset(code: code)
     observation.report(.streamBroke(self, SessionError(.reset, "This peer reset the stream.")))
   }
 
-  /// Returns the next bytes of the peer, or nil at their end.
+  /// Returns the next bytes from the peer, or nil after the last.
   fileprivate func read() async throws(SessionError) -> [UInt8]? {
     let bytes = try await observed { () throws(SessionError) in try await core.read() }
     observation.report(

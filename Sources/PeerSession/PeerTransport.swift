@@ -5,8 +5,8 @@ import PeerWire
 
 /// One listening port, one identity, and the sessions of a process.
 ///
-/// Its lifetime is the body of ``withTransport(_:_:)``: when that returns or throws, every session
-/// has said goodbye and every socket is closed.
+/// A transport exists while the body of ``withTransport(_:_:)`` runs. When that call returns or
+/// throws, every session has said goodbye and every socket is closed.
 public final class PeerTransport: Sendable {
   private let core: NIOLoopBound<TransportCore>
   private let eventLoop: any EventLoop
@@ -14,8 +14,8 @@ public final class PeerTransport: Sendable {
 
   /// The sessions that hosts moved to this relay, in order; for one consumer.
   ///
-  /// ``TransportConfiguration/carries`` agreed to each of them, and none was relayed before. The
-  /// sequence ends with the transport.
+  /// ``TransportConfiguration/carries`` accepted each of them. A session that this relay already
+  /// serves is not repeated. The sequence ends with the transport.
   public let carriedSessions: AsyncStream<CarriedSession>
   /// The local peer's id.
   public let peerID: PeerID
@@ -44,11 +44,12 @@ public final class PeerTransport: Sendable {
   /// session. At a relay it waits until ``startAccepting()``.
   ///
   /// When `body` returns or throws, every session says goodbye, every transfer ends and every
-  /// socket is closed before the call returns. Cancellation reaches only `body`.
+  /// socket is closed before the call returns. Cancellation affects only `body`.
   ///
   /// - Parameters:
   ///   - configuration: The settings of the transport.
-  ///   - body: The use of the transport, which must not be used after it.
+  ///   - body: The code that uses the transport. The transport must not be used after `body` has
+  ///     returned.
   /// - Returns: The result of `body`.
   /// - Throws: ``SessionError`` with code `system` if no port can be bound or the inbox cannot be
   ///   opened, and the error of `body`.
@@ -158,8 +159,8 @@ public final class PeerTransport: Sendable {
   /// Returns the addresses that a transport would have with these settings, best first; at most 16.
   ///
   /// - Parameters:
-  ///   - listen: The only address that is bound; nil for all.
-  ///   - interface: The only interface to name; nil for all.
+  ///   - listen: The only address to listen on; nil for all.
+  ///   - interface: The only interface whose addresses to return; nil for all.
   /// - Returns: IP literals without port and scope.
   package static func addresses(listen: PeerAddress?, interface: String?) -> [String] {
     Array(LocalAddresses.current(listen: listen, interface: interface).prefix(Limits.addresses))
@@ -168,7 +169,7 @@ public final class PeerTransport: Sendable {
   /// Begins to accept connections at a relay (``TransportConfiguration/carries``).
   ///
   /// After a restart, call it when the earlier sessions exist again. If a peer dials before that,
-  /// its session is refused as not served, and the peer may not dial again soon. Other transports
+  /// its session is refused as not served, and the peer might not dial again soon. Other transports
   /// accept connections as soon as they have a session.
   public func startAccepting() async {
     let core = core
@@ -180,11 +181,11 @@ public final class PeerTransport: Sendable {
   /// - Parameters:
   ///   - id: The session's id; pass the previous id to continue a session.
   ///   - admission: The admission policy.
-  ///   - name: The name of the session, which peers receive when they join; cut to 128 bytes.
+  ///   - name: The name of the session, which peers receive when they join; truncated to 128 bytes.
   ///   - membership: The stored membership (MEM-7). Its host stays the host: if another peer
   ///     created the session, the local peer continues as a member and dials the other members.
   /// - Returns: The session, with no other peer in it yet.
-  /// - Throws: `internalError` when this process serves that session already.
+  /// - Throws: `internalError` if this process already serves that session.
   public func host(
     _ id: SessionID,
     admission: AdmissionPolicy,
@@ -221,8 +222,8 @@ public final class PeerTransport: Sendable {
   ///   - membership: The stored membership (MEM-7).
   /// - Returns: The session, with no other peer in it yet.
   /// - Throws: `notCarried` if the host did not issue the grant for this relay and session, or if
-  ///   ``TransportConfiguration/isRelay`` is not set; `internalError` if this process serves that
-  ///   session already.
+  ///   ``TransportConfiguration/isRelay`` is not set; `internalError` if this process already
+  ///   serves that session.
   public func host(
     _ id: SessionID,
     admission: AdmissionPolicy,
@@ -279,7 +280,7 @@ public final class PeerTransport: Sendable {
     }
   }
 
-  /// Joins, dialing again as ``JoinRetry`` decides.
+  /// Joins a session; dials again for as long as ``JoinRetry`` allows.
   private func joinDialingAgain(
     _ request: JoinRequest,
     _ progress: @escaping @Sendable (JoinStep) -> Void,

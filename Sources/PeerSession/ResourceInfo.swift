@@ -1,7 +1,7 @@
 import PeerCore
 import PeerDiscovery
 
-/// The properties of a transfer that are known before its bytes.
+/// The properties of a transfer that are known before its bytes arrive.
 public struct ResourceInfo: Sendable, Hashable {
   /// The direction of the bytes.
   public enum Direction: String, Sendable {
@@ -15,13 +15,13 @@ public struct ResourceInfo: Sendable, Hashable {
   public var id: TransferID
   /// The name given by the sender; free text, never a path.
   public var name: UntrustedText
-  /// The number of bytes; 0 for an outgoing transfer that ended before its file was open.
+  /// The number of bytes; 0 for an outgoing transfer that ended before its file was opened.
   public var size: Int
   /// The peer at the other end.
   public var peer: PeerID
   /// The direction of the bytes.
   public var direction: Direction
-  /// The number of bytes that the receiver already had when the transfer began here.
+  /// The number of bytes that the receiver already had when this transfer began.
   public var resumedFrom: Int
 }
 

@@ -2,12 +2,12 @@
 ///
 /// Releasing this object does not end the transfer.
 public final class ResourceTransfer: Sendable {
-  /// The identifier of the transfer, here and at the receiver.
+  /// The identifier of the transfer, the same on both sides.
   public let id: TransferID
   /// The progress, at most ten times a second; a slow reader gets the newest element.
   ///
-  /// For one reader. It ends with the transfer. If the receiver has the whole file, the last element
-  /// has all bytes.
+  /// The sequence supports one reader and ends with the transfer. If the receiver has the whole
+  /// file, the last element has all bytes.
   public let progress: AsyncStream<ResourceProgress>
 
   private let sender: ResourceSender
@@ -20,13 +20,14 @@ public final class ResourceTransfer: Sendable {
 
   /// Waits until the receiver has the whole resource and verified it.
   ///
-  /// A broken link does not end a transfer: it continues where it was while the peer is not lost
-  /// (RES-5). Canceling the waiting task does not cancel the transfer.
+  /// A broken link does not end a transfer: it continues from where it stopped, unless the peer is
+  /// lost (RES-5). Canceling the waiting task does not cancel the transfer.
   ///
-  /// - Returns: Size and hash; there is no path on this side.
+  /// - Returns: The size and the hash; the sender's side has no path.
   /// - Throws: `transferCancelled`, `declined`, `busy`, `sourceChanged`, `sourceUnreadable`,
   ///   `diskFull`, `quota`, `hashMismatch`, `system`; `peerLost` if the peer is out of the session;
-  ///   `sessionEnded` if the session was left here; `cancelled` if the waiting task is canceled.
+  ///   `sessionEnded` if the local peer left the session; `cancelled` if the waiting task is
+  ///   canceled.
   public func result() async throws(SessionError) -> ReceivedResource {
     try await sender.outcome.value()
   }

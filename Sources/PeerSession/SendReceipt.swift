@@ -38,7 +38,7 @@ public struct SendReceipt: Sendable {
   /// A relayed peer confirms only on request: ``Session/confirmation(of:by:)`` sends the request.
   ///
   /// - Parameter peer: One of ``peers``.
-  /// - Returns: Whether it has the message; `false` for a peer that is not a recipient.
+  /// - Returns: Whether the peer has the message; `false` for a peer that is not a recipient.
   public func isConfirmed(by peer: PeerID) -> Bool {
     guard let track = tracks.first(where: { $0.peer == peer }) else { return false }
     return switch track.means {

@@ -3,7 +3,7 @@ import PeerWire
 
 // The members of the session: admitting, disconnecting and removing peers.
 extension Session {
-  /// Answers an invitation of ``events``, once.
+  /// Answers an invitation from ``events``; each invitation can be answered once.
   ///
   /// - Throws: `unknown` if the invitation does not wait for an answer, or no longer waits.
   public func respond(
@@ -13,14 +13,15 @@ extension Session {
     try await onLoop { try $0.admission.respond(to: invitation, answer) }
   }
 
-  /// Admits a peer from now on without asking, wherever this program asks a user (ADM-10).
+  /// Admits a peer from now on without asking the user (ADM-10).
   ///
   /// The choice holds for every session of this transport, and is saved with the known peers.
   ///
   /// - Parameters:
   ///   - peer: The peer.
-  ///   - name: Its display name.
-  /// - Throws: ``PeerStoreError`` if it cannot be saved; it then holds until the program ends.
+  ///   - name: The peer's display name.
+  /// - Throws: ``PeerStoreError`` if the choice cannot be saved; it then holds until the program
+  ///   ends.
   public func alwaysAdmit(_ peer: PeerID, name: String) async throws {
     let store = try await onLoop { core in
       core.admission.alwaysAdmit(peer)
@@ -31,12 +32,12 @@ extension Session {
 
   /// Gives the session a name, which peers receive when they join.
   ///
-  /// - Parameter name: The name; cut to 128 bytes.
+  /// - Parameter name: The name; truncated to 128 bytes.
   package func setName(_ name: String) async {
     try? await onLoop { $0.name = .sessionName(name) }
   }
 
-  /// Disconnects one peer, which is not dialled again but may return by itself.
+  /// Disconnects one peer, which is not dialed again but may return by itself.
   ///
   /// - Parameters:
   ///   - peer: The peer.
@@ -115,15 +116,15 @@ extension Session {
 
   /// Reports that discovery shows a peer of this session (MEM-9).
   ///
-  /// Unless the peer has a link, it is dialled soon, and again while discovery shows it. A peer
-  /// that only discovery reported must prove its membership (MEM-8), so a false announcement does
-  /// no harm.
+  /// If there is no link to the peer, it is dialed soon, and again for as long as discovery shows
+  /// it. A peer that only discovery reported must prove its membership (MEM-8), so a false
+  /// announcement does no harm.
   ///
   /// - Parameters:
   ///   - peer: The peer.
   ///   - addresses: Its addresses, best first; the latest 16 are kept.
-  ///   - incarnation: Its process in this session; a new process is dialled even if the one before
-  ///     left.
+  ///   - incarnation: The peer's incarnation in this session; a new one is dialed even if the
+  ///     previous one left.
   public func found(
     _ peer: PeerID,
     at addresses: [PeerAddress],
@@ -145,7 +146,7 @@ extension Session {
 
   /// Reports that discovery no longer shows a peer.
   ///
-  /// This ends nothing (LIV-5).
+  /// This does not end a link (LIV-5).
   public func vanished(_ peer: PeerID) {
     let core = core
     eventLoop.execute { core.value.directory.vanished(peer) }

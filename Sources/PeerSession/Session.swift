@@ -4,7 +4,7 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// The delivery of a message.
+/// How a message is delivered.
 public enum SendMode: Sendable {
   /// Exactly once, in order per sender, even across broken links; waits while an outbox is full.
   case reliable
@@ -12,7 +12,8 @@ public enum SendMode: Sendable {
   case unreliable
 }
 
-/// The peers that share one board or other purpose, and the local connection with each.
+/// A group of peers that share one board or another purpose, and the local peer's connections to
+/// them.
 ///
 /// Every method may be called from any task. ``events`` reports what happens, in one order.
 public final class Session: Sendable {
@@ -20,14 +21,14 @@ public final class Session: Sendable {
   let eventLoop: any EventLoop
   let published: NIOLockedValueBox<SessionSnapshot>
   private let endpoints: NIOLockedValueBox<[PeerID: BulkEndpoint]>
-  /// Sends reliable messages.
+  /// The sender of reliable messages.
   let sender: MessageSender
   private let datagrams = DatagramQueue()
   private let observation = TrafficObservation()
 
   /// Ourselves.
   public let localPeer: PeerID
-  /// The local process in this session.
+  /// The incarnation of the local peer in this session.
   public let incarnation: SessionIncarnation
   /// The events of the session, in order, for one consumer, which must keep reading
   /// (``SessionEvents``).
@@ -35,14 +36,14 @@ public final class Session: Sendable {
   /// The records to store so that the session continues after a restart (MEM-7), one for each
   /// change.
   ///
-  /// The stream supports one consumer. A slow consumer gets only the latest record. It ends with
-  /// the session.
+  /// The stream supports one consumer. A slow consumer gets only the latest record. The stream ends
+  /// with the session.
   public let membership: AsyncStream<MembershipRecord>
   /// The thread that serves the session's links, for tasks that must answer at once.
   ///
-  /// A task with this preference (`withTaskExecutorPreference`) reads ``events`` and sends without
-  /// a change of thread, which saves more time than a message takes on a local network. Nothing in
-  /// it may block or compute for long, because no link is served in the meantime.
+  /// A task with this executor preference (`withTaskExecutorPreference`) reads ``events`` and sends
+  /// without a change of thread, which saves more time than a message takes on a local network.
+  /// Such a task must not block or compute for long, because no link is served in the meantime.
   public let executor: any TaskExecutor
 
   /// Creates the session; call it on the session's event loop.
@@ -69,10 +70,11 @@ public final class Session: Sendable {
   /// The peer that created the session.
   public var hostPeer: PeerID { published.withLockedValue { $0.host } }
 
-  /// The peers in the session, in the order of their ids, including those that are reconnecting.
+  /// Returns the peers in the session, in the order of their ids, including those that are
+  /// reconnecting.
   public func connectedPeers() -> [PeerID] { published.withLockedValue { $0.order } }
 
-  /// The peers of ``connectedPeers()`` with their state, in the same order.
+  /// Returns the peers of ``connectedPeers()`` with their state, in the same order.
   public func peers() -> [PeerStatus] { published.withLockedValue { $0.statuses } }
 
   /// Reports everything that the application receives from the session and gives to it, from now
@@ -84,7 +86,8 @@ public final class Session: Sendable {
   /// the observer.
   ///
   /// - Parameter observer: The observer, called from any thread, in the order of events and in the
-  ///   order of sends. It must return at once. `nil` removes it. There is one at a time.
+  ///   order of sends. It must return at once. `nil` removes it. There is at most one observer at a
+  ///   time.
   public func observeTraffic(_ observer: (@Sendable (SessionTraffic) -> Void)?) {
     observation.set(observer)
   }
@@ -163,7 +166,7 @@ public final class Session: Sendable {
   /// It does not show whether the applications have read it.
   ///
   /// - Throws: The errors of ``send(_:to:mode:)``, also while it waits for the acknowledgement. The
-  ///   message may arrive in any case; cancellation does not withdraw it.
+  ///   message may arrive even if the call throws; cancellation does not withdraw it.
   public func sendConfirmed(
     _ bytes: [UInt8],
     to peers: [PeerID]? = nil
@@ -219,7 +222,7 @@ public final class Session: Sendable {
 
   /// Opens a byte stream to one peer, over its own connection.
   ///
-  /// While the peer is reconnecting, the call waits; cancellation does not shorten that.
+  /// While the peer is reconnecting, the call waits; cancellation does not shorten the wait.
   ///
   /// - Parameters:
   ///   - name: At most 1 KiB without NUL, passed on unchanged.
@@ -264,10 +267,10 @@ public final class Session: Sendable {
 
   /// Says goodbye to all peers and ends the session.
   ///
-  /// ``events`` ends after it was read to its end.
+  /// ``events`` ends after the remaining events were read.
   ///
-  /// Messages that a peer has not acknowledged may be lost; ``sendConfirmed(_:to:)`` waits for
-  /// that. Does nothing if the session is over.
+  /// Messages that a peer has not acknowledged may be lost; ``sendConfirmed(_:to:)`` waits for the
+  /// acknowledgement. Does nothing if the session is over.
   ///
   /// - Parameter untilNextStart: Whether this program serves the session again at its next start.
   ///   If so, peers of a relay dial it again (RLY-7).

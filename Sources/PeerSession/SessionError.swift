@@ -1,14 +1,14 @@
 import PeerWire
 
-/// An error of a session, with a sentence on what to do.
+/// An error of a session, with a sentence that states what to do.
 ///
-/// Equality is on ``code`` alone.
+/// Two errors are equal if they have the same ``code``.
 public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kinds of failure that a caller may want to distinguish.
   public enum Code: String, Sendable, CaseIterable {
     /// The proof of the code did not verify.
     case wrongCode = "wrong-code"
-    /// Too many wrong codes; wait a minute.
+    /// Too many wrong codes were sent; wait a minute.
     case lockedOut = "locked-out"
     /// A user declined.
     case declined
@@ -26,7 +26,7 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
     case noSuchSession = "no-such-session"
     /// The relay does not relay the session; its message states the reason.
     case notCarried = "not-carried"
-    /// The host admits only peers it knows.
+    /// The host admits only peers that it knows.
     case notKnown = "not-known"
     /// Nothing proves that the other end's key is the right one.
     case notVerified = "not-verified"
@@ -68,7 +68,7 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
     case hashMismatch = "hash-mismatch"
     /// The stream was reset by the other end.
     case reset
-    /// The dialled address is the local peer's own.
+    /// The dialed address is the local peer's own.
     case selfDialled = "self"
     /// The other end broke the protocol.
     case protocolError = "protocol-error"
@@ -78,7 +78,7 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
     case notByCode = "not-by-code"
     /// There is no such invitation, transfer or peer.
     case unknown
-    /// The operating system refused.
+    /// A call of the operating system failed.
     case system
     /// The link of a stream broke.
     case linkLost = "link-lost"
@@ -88,11 +88,12 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// Which failure.
   public var code: Code
-  /// A sentence on what happened and what to do.
+  /// A sentence that states what happened and what to do.
   ///
-  /// Text from another peer in it is made safe for display.
+  /// Text from another peer in the sentence is made safe for display.
   public var message: String
-  /// When to dial the peer again, according to the close code of this error; nil without one (3.6).
+  /// When to dial the peer again, according to the close code of this error; nil if it has no close
+  /// code (3.6).
   var redial: CloseCode.Redial?
   /// The other side's message when it closed or refused, made safe for display; empty if it sent
   /// none.
@@ -107,7 +108,7 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The caller's task was canceled.
   public static let cancelled = SessionError(.cancelled, "The operation was canceled.")
 
-  /// Whether the codes are the same.
+  /// Returns whether two errors have the same code.
   public static func == (left: SessionError, right: SessionError) -> Bool {
     left.code == right.code
   }
@@ -122,12 +123,12 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension SessionError {
-  /// Creates the error of a CLOSE for the side that dialled or was connected.
+  /// Creates the error for a CLOSE that ended a dial or a link.
   ///
   /// - Parameters:
-  ///   - closeCode: Its code.
+  ///   - closeCode: The code of the CLOSE.
   ///   - message: The other side's message, made safe for display.
-  ///   - isOurs: Whether the local side sent it.
+  ///   - isOurs: Whether the local side sent the CLOSE.
   init(closeCode: CloseCode, message: String, isOurs: Bool = false) {
     let (code, sentence): (Code, String) =
       switch closeCode {

@@ -4,13 +4,15 @@ import PeerWire
 
 /// An event of a session; events come in the order in which they happened.
 public enum SessionEvent: Sendable {
-  /// A peer asks to join and a user must decide: ``Session/respond(to:_:)``.
+  /// A peer asks to join and a user must decide; answer with ``Session/respond(to:_:)``.
   indirect case invitation(Invitation)
   /// An invitation ended without an answer: it was withdrawn, timed out, or its link was lost.
   indirect case invitationEnded(InvitationID, SessionError)
-  /// A peer is in the session and can receive messages; also after each `peerLeft` when it returns.
+  /// A peer joined the session and can receive messages. The event repeats if the peer returns
+  /// after `peerLeft`.
   indirect case peerJoined(Peer)
-  /// The connection to a peer of the session changed; it ends with `peerLeft`.
+  /// The state of the connection to a peer changed. The end of the connection is reported as
+  /// `peerLeft`.
   case peerStateChanged(PeerID, PeerState)
   /// A peer is out of the session; it did not confirm the last `undelivered` messages (LIV-4).
   ///
@@ -18,9 +20,9 @@ public enum SessionEvent: Sendable {
   /// on request (``Session/confirmation(of:by:)``), so messages sent after the last request count
   /// as undelivered.
   indirect case peerLeft(PeerID, DepartureReason, undelivered: Int)
-  /// A reliable message: exactly once, in order per sender.
+  /// A reliable message, delivered exactly once and in order for each sender.
   case message([UInt8], from: PeerID)
-  /// An unreliable message: at most once, in no order.
+  /// An unreliable message, delivered at most once and in any order.
   case datagram([UInt8], from: PeerID)
   /// Unreliable messages to this peer now use this path.
   case datagramPath(PeerID, DatagramPath)
@@ -29,7 +31,8 @@ public enum SessionEvent: Sendable {
   /// A transfer progressed; at most ten reports a second for each. The last one before a successful
   /// end has all bytes.
   case resourceProgress(TransferID, bytes: Int, of: Int)
-  /// A transfer ended, in either direction; once for each accepted one, and for all outgoing ones.
+  /// A transfer ended, in either direction. This is reported once for each accepted transfer, and
+  /// for each outgoing one.
   indirect case resourceFinished(ResourceInfo, Result<ReceivedResource, SessionError>)
   /// A peer opened a byte stream; releasing it resets the stream.
   case streamOpened(PeerStream)
@@ -39,11 +42,11 @@ public enum SessionEvent: Sendable {
 
 /// The identifier of a request to join, within one process.
 public struct InvitationID: Hashable, Sendable, CustomStringConvertible {
-  /// The number, from 1.
+  /// The number of the request, starting at 1.
   public var number: Int
   /// Creates an identifier.
   public init(number: Int) { self.number = number }
-  /// The number in decimal.
+  /// The number of the request in decimal.
   public var description: String { String(number) }
 }
 
@@ -75,9 +78,9 @@ public enum InvitationAnswer: Sendable, Equatable {
 
 /// The words that a joiner's user sees, and compares if nothing else proves the host (ADM-8).
 public struct Verification: Sendable {
-  /// The key at the other end.
+  /// The key of the other peer.
   public var peer: PeerID
-  /// Its display name, which is not verified.
+  /// The other peer's display name, which is not verified.
   public var name: UntrustedText
   /// Three words that both users see.
   public var words: [String]
@@ -87,37 +90,37 @@ public struct Verification: Sendable {
 
 /// A peer that is in the session.
 public struct Peer: Sendable {
-  /// The hash of its key.
+  /// The hash of the peer's key.
   public var id: PeerID
-  /// Its display name, which is not verified.
+  /// The peer's display name, which is not verified.
   public var name: UntrustedText
   /// Its present process.
   public var incarnation: SessionIncarnation
-  /// Whether it calls itself a relay.
+  /// Whether the peer calls itself a relay.
   public var isRelay: Bool
-  /// The relay through which it is in the session; `nil` for a peer with a link.
+  /// The relay through which the peer is in the session; `nil` if there is a link to the peer.
   public var relay: PeerID?
   /// The address of the link, or the last one at which the peer was reached.
   public var address: PeerAddress?
-  /// The ground on which it was admitted here; `nil` if it was not asked here, for example because
-  /// the local peer dialled it.
+  /// How the local peer admitted this peer; `nil` if it did not decide that, for example because it
+  /// dialed the peer.
   public var admission: PeerAdmission?
   /// The join generation of the peer.
   package var joinGeneration: UInt64
 }
 
-/// The ground on which a peer was admitted.
+/// The basis on which a peer was admitted.
 public enum PeerAdmission: Sendable, Equatable {
-  /// The local peer admitted it; `label` is that of ``Session/invite(_:label:for:)`` if its code
-  /// was used.
+  /// The local peer admitted the peer. If it used a code of ``Session/invite(_:label:for:)``,
+  /// `label` is that code's label.
   case here(label: String?)
-  /// A member, or the local peer at an earlier time, admitted it and vouches for it.
+  /// A member, or the local peer at an earlier time, admitted the peer and vouches for it.
   case vouched(by: PeerID)
 }
 
 /// The connection to one peer of the session.
 public enum PeerState: String, Sendable {
-  /// The peer is dialled for the first time.
+  /// The peer is being dialed for the first time.
   case connecting
   /// Heard lately.
   case connected
@@ -127,17 +130,17 @@ public enum PeerState: String, Sendable {
   case reconnecting
 }
 
-/// How unreliable messages travel.
+/// The path of unreliable messages.
 public enum DatagramPath: String, Sendable {
   /// Sealed UDP packets.
   case udp
-  /// Inside the link, because UDP does not pass (DGM-9).
+  /// Inside the link, because UDP packets do not arrive (DGM-9).
   case link
 }
 
 /// The reason for disconnecting one peer.
 public enum DisconnectionCause: Sendable {
-  /// The application decided so.
+  /// The application no longer wants the peer to be connected.
   case choice
   /// The peer does not read its messages; it may try again later.
   case tooSlow
@@ -159,7 +162,7 @@ public enum DepartureReason: Sendable, Equatable {
   case left
   /// Its program ended.
   case shuttingDown
-  /// The host removed it or the local peer, for this reason.
+  /// The host removed the peer or the local peer, for this reason.
   case kicked(reason: UntrustedText)
   /// One of the two peers disconnected the other.
   case disconnected
@@ -167,17 +170,17 @@ public enum DepartureReason: Sendable, Equatable {
   case lost
   /// The peer or the relay gave up this connection first; the peer may join again at once (RSM-6).
   case reset
-  /// A new process of the same peer replaced it (DUP-3).
+  /// A new process of the same peer replaced the previous one (DUP-3).
   case restarted
   /// The peer is reached through another link or relay now, and joins again (RLY-8).
   case rerouted
-  /// Too much waited for one of the two at the relay, which dropped it; the peer may join again
-  /// (RLY-12).
+  /// Too many bytes waited at the relay for one of the two peers, so the relay dropped them. The
+  /// peer may join again (RLY-12).
   case overrun
-  /// Its link was refused or broke a rule.
+  /// The peer's link was refused or broke a rule.
   case refused(SessionError)
 
-  /// The word used in events and logs.
+  /// The word for the reason in events and logs.
   public var word: String {
     switch self {
     case .left: "left"
@@ -198,9 +201,9 @@ public enum DepartureReason: Sendable, Equatable {
 public struct SessionWarning: Sendable {
   /// A stable word for programs.
   public var code: String
-  /// A sentence for users; text of another peer in it is made safe for display.
+  /// A sentence for users; text from other peers in it is made safe for display.
   public var message: String
-  /// The peer that it is about.
+  /// The peer that the warning is about.
   public var peer: PeerID?
 }
 
@@ -210,10 +213,10 @@ public struct PeerStatus: Sendable {
   public var peer: Peer
   /// Its connection.
   public var state: PeerState
-  /// How unreliable messages travel to it.
+  /// The path of unreliable messages to the peer.
   public var datagramPath: DatagramPath
-  /// Whether everything sent to it was acknowledged, by the relay if the peer is relayed.
+  /// Whether everything sent to the peer was acknowledged; for a relayed peer, by the relay.
   public var isDelivered: Bool
-  /// The relay through which it is in the session; `nil` for a peer with a link.
+  /// The relay through which the peer is in the session; `nil` if there is a link to the peer.
   public var relay: PeerID? { peer.relay }
 }

@@ -3,10 +3,11 @@ import NIOConcurrencyHelpers
 /// The events of one session, in order.
 ///
 /// It supports one consumer, which receives the waiting events one by one. When 1,000 events or 16
-/// MiB of messages wait, the session stops reading its links until they are read (MSG-5). So a slow
-/// consumer slows its senders and never loses or reorders anything. Large messages (above 1 MiB)
-/// that arrive or wait share 16 MiB; the room of one is free when the consumer asks for the next
-/// event. The sequence ends after the session was left, or when the reading task is canceled.
+/// MiB of messages wait, the session stops reading its links until the events are read (MSG-5). A
+/// slow consumer therefore slows its senders, and no event is lost or reordered. Large messages
+/// (above 1 MiB) that arrive or wait share 16 MiB. The room of a message becomes free when the
+/// consumer asks for the next event. The sequence ends after the session was left, or when the
+/// reading task is canceled.
 public struct SessionEvents: AsyncSequence, Sendable {
   let queue: EventQueue
   let observation: TrafficObservation

@@ -38,6 +38,6 @@ final class TrafficObservation: Sendable {
     observer(traffic)
   }
 
-  /// Reports an event that the application took.
+  /// Reports an event that the application received.
   func report(_ event: SessionEvent) { report(.event(event)) }
 }

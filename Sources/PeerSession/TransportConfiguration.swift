@@ -10,7 +10,7 @@ public struct TransportConfiguration: Sendable {
 
   /// The local key and certificate.
   public var identity: PeerIdentity
-  /// The local display name, 1 to 64 bytes; the initializer cuts it.
+  /// The local display name, 1 to 64 bytes; the initializer truncates it.
   public var displayName: String
   /// The address to listen on.
   ///
@@ -21,7 +21,7 @@ public struct TransportConfiguration: Sendable {
   public var isListening = true
   /// Whether others may dial the local peer.
   ///
-  /// If not, it states no port and dials them itself.
+  /// If not, the local peer announces no port and dials the others itself.
   public var isDiallable = true
   /// The only interface whose addresses other peers receive; `nil` means all.
   ///
@@ -45,25 +45,28 @@ public struct TransportConfiguration: Sendable {
   ///
   /// Offers that would leave less are refused with `diskFull`. Requested resources only have to fit.
   public var inboxDiskReserve = 256 << 20
-  /// Returns whether the application requested a resource that a peer of a session offers; `nil`
-  /// means that it requests none.
+  /// A closure that returns whether the application requested a resource that a peer of a session
+  /// offers; `nil` means that it requests none.
   ///
-  /// A requested resource is accepted without ``wantsResource``. Neither the quotas nor the limit of
-  /// eight transfers count it together with others, so that offers of a hostile peer cannot keep it
-  /// away. It is called as often as ``wantsResource``, and must return at once.
+  /// A requested resource is accepted without calling ``wantsResource``. Requested resources are
+  /// counted separately from others in the quotas and in the limit of eight transfers, so that a
+  /// hostile peer cannot keep them out with its own offers. The closure is called as often as
+  /// ``wantsResource``, and must return at once.
   public var isRequestedResource: (@Sendable (SessionID, ResourceInfo) async -> Bool)?
-  /// Returns whether to accept a resource that a peer of a session offers; `nil` accepts all.
+  /// A closure that returns whether to accept a resource that a peer of a session offers; `nil`
+  /// accepts all.
   ///
-  /// It is called for every offer before any data arrives, and again when the transfer resumes over
-  /// another link. The sender waits for the result, two minutes at most (RES-8), and other
-  /// transfers continue in the meantime, so it may wait for a user. Its task is canceled when that
-  /// time is over or the offer ends; it must return then. A declined transfer fails at the sender
-  /// with `declined`. The receiver gets an event only if the transfer had been accepted before.
+  /// The closure is called for every offer before any data arrives, and again when the transfer
+  /// resumes over another link. It may wait for a user: the sender waits for the result for at most
+  /// two minutes (RES-8), and other transfers continue in the meantime. Its task is canceled when
+  /// that time is over or the offer ends; the closure must then return. A declined transfer fails
+  /// at the sender with `declined`. The receiver gets an event only if the transfer had been
+  /// accepted before.
   public var wantsResource: (@Sendable (SessionID, ResourceInfo) async -> Bool)?
-  /// Returns whether a resource with that name is useful only to the process that receives it;
-  /// `nil` means that none is.
+  /// A closure that returns whether a resource with the given name is useful only to the process
+  /// that receives it; `nil` means that none is.
   ///
-  /// If that process died, the next start removes the unfinished transfer, because nothing can
+  /// If that process ended, the next start removes the unfinished transfer, because nothing can
   /// resume it.
   public var isTemporaryResource: (@Sendable (UntrustedText) -> Bool)?
   /// How long to wait for a peer with a broken link (LIV-4).
@@ -79,7 +82,8 @@ public struct TransportConfiguration: Sendable {
   /// It has an effect in sessions that the local peer hosts, and in those whose host granted it
   /// (RLY-1).
   public var isRelay = false
-  /// Returns whether to relay the session of a host that asks for it; `nil` relays none.
+  /// A closure that returns whether to relay the session of a host that asks for it; `nil` relays
+  /// none.
   ///
   /// It is called for each new link of a host, also if the session is relayed already, because its
   /// admission may have changed. It must return within 10 s.
@@ -88,16 +92,17 @@ public struct TransportConfiguration: Sendable {
   public var relayLimits = RelayLimits()
   /// Whether to send through a relay no more than it forwards; false only in tests of relays.
   package var isPaced = true
-  /// How long messages to a peer may wait for more, so that they are one write (RLY-13).
+  /// How long messages to a peer may wait for further messages, so that they are sent in one write
+  /// (RLY-13).
   ///
   /// A relay with many members sets 16 ms; other peers do not need it.
   public var gathers = Duration.zero
-  /// The number of members, including the local peer, above which relayed peers are not dialled
+  /// The number of members, including the local peer, above which relayed peers are not dialed
   /// (RLY-6).
   public var meshSize = 16
-  /// The store of known peers; `nil` remembers no peer.
+  /// The store of known peers; if it is `nil`, no peer is stored.
   public var peerStore: PeerStore?
-  /// The threads to use; `nil` creates some.
+  /// The threads to use; if it is `nil`, the transport creates its own.
   public var threads: TransportThreads?
   /// The logger; the library logs at `info` and below.
   public var logger: Logger

@@ -1,4 +1,4 @@
-/// The reason for closing a link, sent in CLOSE (`Protocol/session.md`, 3.6).
+/// The reason for closing a link, sent in a CLOSE frame (`Protocol/session.md`, 3.6).
 public enum CloseCode: String, Sendable, CaseIterable {
   /// The sender left the session.
   case left
@@ -34,13 +34,14 @@ public enum CloseCode: String, Sendable, CaseIterable {
   case notVerified = "not-verified"
   /// The signer of the dialler's ticket is not a member that the listener has met.
   case unknownAdmitter = "unknown-admitter"
-  /// A bulk link has no control link, or its proof is wrong.
+  /// The bulk link belongs to no control link, or its proof is wrong.
   case notAttached = "not-attached"
-  /// Both peers dialed at the same time, and they keep the other link.
+  /// The two peers dialed each other at the same time, and they keep the link of the other dial.
   case duplicateLink = "duplicate-link"
   /// A newer link between the two peers replaces this link.
   case replaced
-  /// A frame does not decode or is not allowed here, or a message breaks the application's rules.
+  /// A frame does not decode or is not allowed at this point, or a message breaks the application's
+  /// rules.
   case protocolError = "protocol-error"
   /// The sender received an unknown frame type below 0x80.
   case unknownFrame = "unknown-frame"
@@ -65,8 +66,8 @@ public enum CloseCode: String, Sendable, CaseIterable {
     /// The receiver may dial again once it has a new proof of membership, or once the peer
     /// restarts.
     case withProof
-    /// The receiver may dial again after the delays of LIV-3. Exception: if ``CloseCode/timedOut``
-    /// ends an invitation that a user could have answered, it may not.
+    /// The receiver may dial again after the delays of LIV-3, unless ``CloseCode/timedOut`` ended
+    /// an invitation that a user could have answered.
     case later
     /// The peer is still connected: the pair has another link, or will have one.
     case notApplicable

@@ -1,4 +1,5 @@
-/// The kind at the start of a packet's sealed content (`Protocol/session.md`, 7.2).
+/// The head of a packet's sealed content: its kind, and the fields that follow the kind
+/// (`Protocol/session.md`, 7.2).
 public enum DatagramContent: Equatable, Sendable {
   /// The bytes that follow are a whole message.
   case message
@@ -13,7 +14,7 @@ public enum DatagramContent: Equatable, Sendable {
   /// The answer to a probe, with the probe's value.
   case answer(UInt64)
 
-  /// The number of bytes before the bytes of a piece, including the kind.
+  /// The length in bytes of the head that precedes a piece, including the kind.
   public static let pieceHead = 7
   /// The maximum length in bytes of a message that fits in one packet.
   public static let wholeMessage = Limits.packet - PacketHeader.minimumPacket
@@ -25,7 +26,7 @@ public enum DatagramContent: Equatable, Sendable {
   public enum DecodingError: Error, Equatable, Sendable {
     /// The content is empty, or its kind is unknown.
     case unknownKind(UInt8?)
-    /// The content ends within its head, or a probe does not have 8 bytes.
+    /// The content ends before its head is complete, or a probe does not have 8 bytes.
     case length
     /// The count or index of a piece is out of range, or the piece has the wrong length.
     case malformedPiece
@@ -129,7 +130,9 @@ public struct DatagramPiece: Equatable, Sendable {
     return byteCount >= 1 && byteCount <= min(Limits.datagramPiece, limit - before)
   }
 
-  /// Returns the range of a message's bytes that this piece carries; empty if it is out of range.
+  /// Returns the range of this piece in a message of `byteCount` bytes.
+  ///
+  /// The range is empty if the message has no such piece.
   public func range(inMessageOf byteCount: Int) -> Range<Int> {
     let start = min(Int(index) * Limits.datagramPiece, byteCount)
     return start..<min(start + Limits.datagramPiece, byteCount)
@@ -177,7 +180,7 @@ public struct DatagramCut: RandomAccessCollection, Sendable {
       ? 1 : (byteCount + Limits.datagramPiece - 1) / Limits.datagramPiece
   }
 
-  /// The content that precedes the bytes of one packet, and the range of those bytes in the
+  /// Returns the content that precedes the bytes of one packet, and the range of those bytes in the
   /// message.
   ///
   /// - Precondition: `position` is a valid index, less than `endIndex`.

@@ -18,7 +18,7 @@ public enum FrameType: UInt8, Sendable, CaseIterable {
   case sasNonce = 0x06
   /// Reveals the dialler's nonce (4.3).
   case sasReveal = 0x07
-  /// Lists members that the receiver may not know (MEM-1).
+  /// Lists members that the receiver might not know (MEM-1).
   case members = 0x10
   /// Carries the host's order to remove a peer (MEM-3).
   case kick = 0x11
@@ -91,7 +91,7 @@ public struct FrameHeader: Equatable, Sendable {
   /// The maximum length of a header in bytes.
   public static let maximumLength = 1 + Varint.maximumLength
 
-  /// Reads the header at `offset` and moves `offset` to the payload, which may not have arrived
+  /// Reads the header at `offset` and moves `offset` to the payload, which might not have arrived
   /// yet.
   ///
   /// The length is checked as soon as it is read, so the caller never buffers a payload that

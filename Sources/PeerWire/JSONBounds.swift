@@ -68,7 +68,7 @@ public enum JSONBounds {
       guard bytes[position] == UInt8(ascii: "{") else { throw .notAnObject }
       try open(bytes)
       while let level = stack.last {
-        // At this point, either a level was just opened or one of its values was just read.
+        // At this point, an object or array was just opened, or one of its values was just read.
         let close = UInt8(ascii: level.object == nil ? "]" : "}")
         if try ends(level, with: close, bytes) { continue }
         if let object = level.object { try key(of: object, bytes) }
@@ -89,9 +89,9 @@ public enum JSONBounds {
       position += 1
     }
 
-    /// Reads the end of the innermost level, or the comma before its next value.
+    /// Reads the end of the innermost object or array, or the comma before its next value.
     ///
-    /// - Returns: Whether the level ended.
+    /// - Returns: Whether the object or array ended.
     mutating func ends(
       _ level: Level,
       with close: UInt8,

@@ -54,7 +54,7 @@ public enum Limits {
   public static let relayDatagram = datagramMessage + 34
   /// The maximum length of a UDP payload in bytes (DGM-6).
   public static let packet = 1_200
-  /// The length in bytes of every piece of a datagram message but the last (7.2).
+  /// The length in bytes of every piece of a datagram message except the last (7.2).
   public static let datagramPiece = 1_100
   /// The maximum length of a resource's name in bytes (8.2).
   public static let resourceName = 16_384

@@ -48,7 +48,7 @@ public struct MessageAssembler: Equatable, Sendable {
   /// Whether the assembler has received the start of a message but not its end.
   public var isAssembling: Bool { unfinished != nil }
 
-  /// The length of the current, unfinished message in bytes; 0 without one.
+  /// The length of the unfinished message in bytes, or 0 if no message is unfinished.
   public var total: Int { unfinished?.total ?? 0 }
 
   /// Checks the next part.

@@ -72,6 +72,8 @@ enum BigEndian {
     }
   }
 
+  /// Reads a big-endian integer at `offset`.
+  ///
   /// - Precondition: At least 8 bytes follow `offset`.
   @inlinable
   static func readUInt64(_ bytes: Span<UInt8>, at offset: Int) -> UInt64 {
@@ -80,6 +82,8 @@ enum BigEndian {
     return value
   }
 
+  /// Reads a big-endian integer at `offset`.
+  ///
   /// - Precondition: At least 4 bytes follow `offset`.
   @inlinable
   static func readUInt32(_ bytes: Span<UInt8>, at offset: Int) -> UInt32 {

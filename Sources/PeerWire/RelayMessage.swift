@@ -201,7 +201,7 @@ public enum RouteEnd: UInt8, Sendable, CaseIterable {
   case protocolError = 8
   /// The other peer reports that the local peer is too slow.
   case tooSlow = 9
-  /// The other peer, or the relay, gave up the connection.
+  /// The other peer or the relay gave up the connection.
   case reset = 10
 
   static func read(

@@ -15,7 +15,7 @@ public struct ReplayWindow: Equatable, Sendable {
 
   private var words = [UInt64](repeating: 0, count: wordCount)
 
-  /// The greatest counter received, or `nil` before the first.
+  /// The greatest counter received, or `nil` if none was received.
   public private(set) var greatest: UInt64?
 
   /// Creates a window without received counters.

@@ -12,8 +12,8 @@ struct AddressBlock: Hashable, Sendable {
 
   /// Creates the block of an address.
   ///
-  /// - Parameter host: An IP literal without port, with its scope if it has one. Other text counts
-  ///   as itself.
+  /// - Parameter host: An IP literal without port, with its scope if it has one. Any other text is
+  ///   used unchanged.
   init(host: String) {
     let pieces = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
     guard let literal = pieces.first,

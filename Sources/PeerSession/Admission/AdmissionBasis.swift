@@ -1,12 +1,13 @@
 import PeerWire
 
-/// The ground on which a dialler was admitted, or a listener was trusted.
+/// The basis on which a dialler was admitted, or a listener was trusted.
 enum AdmissionBasis: Equatable, Sendable {
-  /// The dialler resumes delivery state of an earlier link of the same incarnations (RSM-2).
+  /// The dialler resumes the delivery state of an earlier link between the same incarnations
+  /// (RSM-2).
   case resumed
   /// A member of the session vouches for the peer (5.2).
   case ticket
-  /// The key was known before: a link or a member named it, or it was stored.
+  /// The key was already known from a join link, from a member or from the peer store.
   case known
   /// The peer proved nothing.
   case anyone
@@ -37,10 +38,11 @@ enum AdmissionBasis: Equatable, Sendable {
   }
 }
 
-/// The times of `Protocol/session.md`, 3.2.
+/// The time limits of `Protocol/session.md`, 3.2.
 enum AdmissionTimes {
-  /// The time for each step after HELLO that needs no user.
+  /// The time limit for each step after HELLO that does not wait for a user.
   static let step = Duration.seconds(5)
-  /// The time for a relay's answer to `carry`, for which the relay asks its application (RLY-2).
+  /// The time limit for a relay's answer to `carry`, which includes asking the relay's application
+  /// (RLY-2).
   static let carry = Duration.seconds(10)
 }

@@ -4,10 +4,11 @@ import PeerWire
 ///
 /// It counts wrong proofs by ``AddressBlock`` and by key. `now` is the time since any fixed moment.
 struct AttemptLimiter: Sendable {
-  /// How long a wrong proof counts, and how long a lock lasts.
+  /// How long a wrong proof counts toward a lock, and how long a lock lasts.
   static let window = Duration.seconds(60)
-  /// The maximum number of remembered addresses and keys; the one whose wrong proof is the oldest
-  /// is forgotten first.
+  /// The maximum number of stored addresses and keys.
+  ///
+  /// If it is exceeded, the entry with the oldest wrong proof is removed.
   static let maximumEntries = 1_024
 
   private enum Source: Hashable {
@@ -26,10 +27,11 @@ struct AttemptLimiter: Sendable {
   /// Creates a limiter without any addresses or keys.
   init() {}
 
-  /// The number of remembered addresses and keys.
+  /// The number of stored addresses and keys.
   var count: Int { records.count }
 
-  /// Whether a proof from this address or key is answered with `locked-out` without being checked.
+  /// Returns whether a proof from this address or key is answered with `locked-out` without being
+  /// checked.
   func isLocked(address: String, peer: PeerID, now: Duration) -> Bool {
     [.address(AddressBlock(host: address)), .peer(peer)].contains { source in
       records[source]?.lockedUntil.map { now < $0 } ?? false

@@ -1,11 +1,13 @@
 import Crypto
 import CryptoExtras
 
-/// The key that proofs of a code are made and checked with: the code, stretched for one session and
-/// one listener (4.2).
+/// The key that makes and checks proofs of a code.
+///
+/// It is the code, stretched for one session and one listener (4.2).
 struct CodeKey: Sendable, Equatable {
-  /// The side that makes a proof, so that a proof cannot be sent back as the proof of the other
-  /// side.
+  /// The side that makes a proof.
+  ///
+  /// A proof includes it, so that neither side can return the other side's proof as its own.
   enum Prover: String, Sendable {
     /// The dialler.
     case joiner
@@ -13,17 +15,18 @@ struct CodeKey: Sendable, Equatable {
     case host
   }
 
-  /// The session in the salt.
+  /// The session, which is part of the salt.
   let session: SessionID
-  /// The listener in the salt.
+  /// The listener, which is part of the salt.
   let listener: PeerID
 
   private let key: SymmetricKey
 
   /// Stretches a code.
   ///
-  /// On purpose, this takes about 0.1 s of one core (0.5 s without optimization) and 32 MiB. Do not
-  /// call it on an event loop, and call it once for each code rather than for each attempt (ADM-5).
+  /// This is slow on purpose: it takes about 0.1 s of one core (0.5 s without optimization) and 32
+  /// MiB. Do not call it on an event loop, and call it once for each code rather than for each
+  /// attempt (ADM-5).
   init(code: JoinCode, session: SessionID, listener: PeerID) {
     do {
       key = try KDF.Scrypt.deriveKey(
@@ -42,7 +45,7 @@ struct CodeKey: Sendable, Equatable {
     self.listener = listener
   }
 
-  /// Makes a proof for one connection, which its exporter ``TLSExporter/Label/binding`` and its
+  /// Makes a proof for the connection that the exporter ``TLSExporter/Label/binding`` and the
   /// dialler identify.
   func proof(of prover: Prover, binding: [UInt8], dialler: PeerID) -> Bytes32 {
     let input = message(of: prover, binding: binding, dialler: dialler)
@@ -66,6 +69,6 @@ struct CodeKey: Sendable, Equatable {
       + dialler.bytes + listener.bytes
   }
 
-  /// The stretched bytes, for the vectors.
+  /// The bytes of the stretched code, for the test vectors.
   var bytes: [UInt8] { key.withUnsafeBytes { Array($0) } }
 }

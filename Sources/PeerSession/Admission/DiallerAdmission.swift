@@ -2,16 +2,18 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// An action for the owner of a link, in this order, after an event of ``DiallerAdmission``.
+/// An action that ``DiallerAdmission`` returns for an event.
+///
+/// The owner of the link performs the actions in order.
 enum DiallerAction: Equatable, Sendable {
   /// Send a frame.
   case send(FrameType, [UInt8])
   /// Compute the key outside the event loop, then call
   /// ``DiallerAdmission/codeKeyComputed(_:now:)``.
   case computeCodeKey(JoinCode, SessionID, listener: PeerID)
-  /// Show the words with the name of the other side (ADM-7).
+  /// Show the verification words with the name of the other side (ADM-7).
   ///
-  /// If they must be compared, ask the user whether they are the same, and call
+  /// If the user must compare them, ask whether they are the same, and call
   /// ``DiallerAdmission/personAnswered(_:now:)`` (ADM-8).
   case showWords([String], name: UntrustedText, mustBeCompared: Bool)
   /// The local peer is admitted, and the identity of the other end is verified.
@@ -26,10 +28,10 @@ enum DiallerAction: Equatable, Sendable {
 struct MemberDial: Sendable {
   /// The session's membership.
   var membership: Membership
-  /// Whether the other side must prove its membership, because no peer that may admit named it
-  /// (MEM-8).
+  /// Whether the other side must prove its membership, because it was not named by a peer that may
+  /// admit others (MEM-8).
   var mustProve: Bool
-  /// The peers whose tickets are a proof.
+  /// The peers whose tickets prove membership.
   var admitters: Membership.Admitters
 
   /// Creates an expectation.
@@ -47,9 +49,9 @@ struct MemberDial: Sendable {
 /// Decides, on the dialler's side of one control link, how the local peer gets admitted.
 ///
 /// Implements 3.1 to 3.3 and 4 of `Protocol/session.md`. It does no I/O: its owner reports events,
-/// performs the returned actions, and calls ``timePassed(now:)`` at ``deadline``. The owner has
-/// compared the listener's key with the named one, if one was named (LNK-3). After it returned
-/// `.opened`, `.close` or `.ended`, it returns nothing more.
+/// performs the returned actions, and calls ``timePassed(now:)`` at ``deadline``. If the join
+/// request names a key, the owner has already compared the listener's key with it (LNK-3). After
+/// `.opened`, `.close` or `.ended`, no more actions are returned.
 struct DiallerAdmission: Sendable {
   /// The facts that the owner knows when TLS is complete.
   struct Facts: Sendable {
@@ -82,7 +84,7 @@ struct DiallerAdmission: Sendable {
     }
   }
 
-  /// An open link: the messages of both sides.
+  /// The listener's messages that opened a link, and the frames that were held meanwhile.
   struct Opening: Equatable, Sendable {
     var hello: Control.ListenerHello
     var accept: Control.Accept
@@ -108,38 +110,42 @@ struct DiallerAdmission: Sendable {
     case over
   }
 
-  /// The state while users compare words; the local user does so only if nothing else proves the
-  /// key.
+  /// The state while users compare words.
+  ///
+  /// The local user compares them only if nothing else proves the key.
   private struct Comparison {
     var hello: Control.ListenerHello
     var needsOurPerson: Bool
     var accept: Control.Accept?
   }
 
-  /// The number of bytes of frames held for a user before reading stops.
+  /// The number of held bytes above which reading stops until the user answers.
   static let maximumHeldBytes = 4_194_304
 
-  /// When ``timePassed(now:)`` must be called at the latest; `nil` for never.
+  /// The latest time to call ``timePassed(now:)``; `nil` if no call is needed.
   private(set) var deadline: Duration?
 
-  /// Whether the listener's user decides; after a timeout, that user is not asked again (3.2).
+  /// Whether the listener's user was asked.
+  ///
+  /// If the answer times out, that user is not asked again (3.2).
   private(set) var hasAskedPerson = false
 
   private let facts: Facts
   private var state = State.idle
-  /// The frames between ACCEPT and the local user's answer.
+  /// The frames that arrived between ACCEPT and the local user's answer.
   ///
-  /// They are not in `state`, which is copied.
+  /// They are not part of `state`, because `state` is copied.
   private var held: [(type: FrameType, payload: [UInt8])] = []
   private var heldBytes = 0
 
   /// Creates the state machine for one link.
   init(facts: Facts) { self.facts = facts }
 
-  /// Whether the owner continues to read; false while too many bytes wait for the user's answer.
+  /// Whether the owner should continue to read; false while too many bytes wait for the user's
+  /// answer.
   var shouldRead: Bool { heldBytes < Self.maximumHeldBytes }
 
-  /// Begins when TLS is complete and the key is the right one.
+  /// Starts the admission, after TLS is complete and the listener's key was checked.
   mutating func begin(now: Duration) -> [DiallerAction] {
     guard case .idle = state else { return [] }
     if facts.remote == facts.local {
@@ -216,7 +222,7 @@ struct DiallerAdmission: Sendable {
     return close(.withdrawn, "The invitation was withdrawn.")
   }
 
-  /// Closes the link when the time for the current step is over.
+  /// Closes the link if the time limit of the current step has expired.
   mutating func timePassed(now: Duration) -> [DiallerAction] {
     guard let deadline, now >= deadline else { return [] }
     return close(.timedOut, "This step of admission took too long.")
@@ -256,8 +262,8 @@ struct DiallerAdmission: Sendable {
       deadline = now + AdmissionTimes.step
       return [.computeCodeKey(code, session, listener: facts.remote)]
     case .ask where facts.hello.invitation == nil:
-      // No user is waiting to compare verification words. A member returns with its ticket or the
-      // code.
+      // No user is waiting to compare verification words when a member returns. It needs its ticket
+      // or the code instead.
       return close(.withdrawn, "A returning member cannot wait for a user to answer.")
     case .ask:
       guard facts.code == nil || facts.trust == .pinnedByLink else {
@@ -309,8 +315,8 @@ struct DiallerAdmission: Sendable {
       state = .awaitingPeople(comparison)
       return []
     }
-    // For the listener, the link is open, and it continues to send. Its frames wait for the local
-    // user. PING does not wait, because without PONG the listener would give the link up.
+    // The listener considers the link open and continues to send. Hold its frames until the local
+    // user answers. Answer PING at once, because without PONG the listener would close the link.
     switch type {
     case .ping:
       guard payload.count == 8 else { return close(.protocolError, "A PING must have 8 bytes.") }

@@ -1,19 +1,19 @@
-/// Shares a fixed number of places among addresses, so that a few addresses cannot occupy all of
+/// Shares a fixed number of slots among addresses, so that a few addresses cannot occupy all of
 /// them.
 ///
-/// Implements the places of LNK-6 and HEL-5. It does no I/O: its owner closes the evicted entry.
+/// Implements the slots of LNK-6 and HEL-5. It does no I/O: its owner closes the evicted entry.
 struct FairPlaces<ID: Hashable & Sendable>: Sendable {
-  /// Which entry of an address loses its place to another address.
+  /// The entry that an address loses when another address needs a slot.
   enum Eviction: Sendable {
     case oldest
     case newest
   }
 
-  /// The answer to a newcomer.
+  /// The decision on whether a newcomer gets a slot.
   enum Decision: Equatable, Sendable {
-    /// The newcomer has a place after the owner closed `evicting`.
+    /// The newcomer gets a slot after the owner has closed the entry `evicting`.
     case place(evicting: ID?)
-    /// The newcomer has no place.
+    /// The newcomer gets no slot.
     case refused
   }
 
@@ -23,13 +23,13 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
     var isKnown: Bool
   }
 
-  /// The number of places.
+  /// The total number of slots.
   let maximum: Int
-  /// The maximum number of places of one address.
+  /// The maximum number of slots of one address.
   let maximumPerBlock: Int
-  /// The number of places that only known newcomers get.
+  /// The number of slots that are reserved for known newcomers.
   let reserved: Int
-  /// Which entry is lost by an address that has too many.
+  /// The entry that an address with too many entries loses.
   let eviction: Eviction
 
   /// The entries, oldest first.
@@ -43,12 +43,12 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
     self.eviction = eviction
   }
 
-  /// The number of places taken.
+  /// The number of slots in use.
   var count: Int { entries.count }
 
-  /// Returns whether a newcomer gets a place, and which entry loses its own for it.
+  /// Returns whether a newcomer gets a slot, and which entry is evicted for it.
   ///
-  /// - Complexity: O(*n*) in the places taken.
+  /// - Complexity: O(*n*) in the number of slots in use.
   func decision(from block: AddressBlock, isKnown: Bool) -> Decision {
     let own = entries.filter { $0.block == block }.count
     guard own < maximumPerBlock else { return .refused }
@@ -56,19 +56,19 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
     if entries.count < maximum, isKnown || strangers.count < maximum - reserved {
       return .place(evicting: nil)
     }
-    // A stranger never takes the place of a known peer.
+    // A stranger never takes the slot of a known peer.
     let candidates = isKnown ? entries : strangers
     let counts = Dictionary(candidates.map { ($0.block, 1) }, uniquingKeysWith: +)
     let most = counts.values.max() ?? 0
-    // Otherwise the two addresses would only swap places.
+    // Without this check, two addresses would evict each other in turn.
     guard own + 1 < most else { return .refused }
     let losing = candidates.filter { counts[$0.block] == most }
     let evicted = eviction == .oldest ? losing.first : losing.last
     return evicted.map { .place(evicting: $0.id) } ?? .refused
   }
 
-  /// Gives a newcomer a place, if ``decision(from:isKnown:)`` does, and removes the entry that loses
-  /// its own.
+  /// Gives a newcomer a slot if ``decision(from:isKnown:)`` allows it, and removes the evicted
+  /// entry.
   mutating func enter(_ id: ID, from block: AddressBlock, isKnown: Bool) -> Decision {
     let decision = decision(from: block, isKnown: isKnown)
     guard case .place(let evicted) = decision else { return decision }
@@ -77,6 +77,6 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
     return decision
   }
 
-  /// Frees a place; does nothing if the entry has none.
+  /// Frees the slot of an entry; does nothing if the entry has no slot.
   mutating func leave(_ id: ID) { entries.removeAll { $0.id == id } }
 }

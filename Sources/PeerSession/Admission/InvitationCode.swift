@@ -7,20 +7,20 @@ struct InvitationCode {
   let key: CodeKey
   /// The application's label for the code.
   let label: String?
-  /// When the code expires; `nil` for never.
+  /// The time at which the code expires; `nil` if it never expires.
   let end: NIODeadline?
 }
 
 extension Session {
-  /// Admits peers by one more code from now on, if the session admits by codes.
+  /// Adds a code that admits peers, if the session admits by codes.
   ///
   /// The call takes a tenth of a second.
   ///
   /// - Parameters:
   ///   - code: The code.
   ///   - label: The label in ``Peer/admission`` of the peers that join with this code.
-  ///   - time: How long the code is valid; nil for as long as the session is served here.
-  ///     Afterwards it is a wrong code.
+  ///   - time: How long the code is valid; nil for as long as this process serves the session.
+  ///     After that time, the code is rejected as wrong.
   /// - Throws: `notByCode` if the session does not admit by codes; `busy` if it already has 15
   ///   additional codes; `sessionEnded`.
   public func invite(
@@ -44,8 +44,8 @@ extension Session {
   }
   /// Replaces the code by which the session admits.
   ///
-  /// The old code and all additional codes are wrong codes from then on. A relay of the session
-  /// gets the new code. Other members still admit by the code that they know.
+  /// The old code and all additional codes are rejected from then on. A relay of the session gets
+  /// the new code. Other members still admit by the code that they know.
   ///
   /// - Parameter code: The new code.
   /// - Throws: `notByCode` if the session does not admit by codes; `sessionEnded`.

@@ -1,10 +1,10 @@
 import PeerWire
 
-/// How a session receives an invitation that a user would answer.
+/// How the session treats an invitation that needs a user's answer.
 enum InvitationReception: Equatable, Sendable {
-  /// The user is asked.
+  /// Ask the user about the invitation.
   case ask
-  /// Too many invitations wait already (HEL-5).
+  /// Too many invitations are already waiting (HEL-5).
   case busy
   /// The user declined an invitation from this address within the last minute (ADM-11).
   case silenced
@@ -16,7 +16,9 @@ enum InvitationReception: Equatable, Sendable {
 struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
   /// How long an address is silenced after the user declined.
   static var silence: Duration { .seconds(60) }
-  /// The maximum number of silenced addresses; the one silenced the longest ago is forgotten first.
+  /// The maximum number of silenced addresses.
+  ///
+  /// If it is exceeded, the address silenced first is removed.
   static var maximumSilenced: Int { 256 }
 
   private var places = FairPlaces<ID>(
@@ -36,9 +38,10 @@ struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
   /// The number of silenced addresses.
   var silencedCount: Int { silenced.count }
 
-  /// Returns how an invitation would be received, and changes nothing.
+  /// Returns how an invitation would be treated, without changing the queue.
   ///
-  /// An invitation is expected if the host knows its peer, or issued the pass that it shows.
+  /// An invitation is expected if the host knows the peer, or if the invitation contains a pass
+  /// that the host issued.
   func reception(
     of peer: PeerID,
     from block: AddressBlock,
@@ -52,7 +55,7 @@ struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
 
   /// Adds an invitation for which ``reception(of:from:isExpected:now:)`` returned `.ask`.
   ///
-  /// - Returns: The invitation that lost its place. The owner closes it with `busy`.
+  /// - Returns: The evicted invitation, if any. The owner closes it with `busy`.
   mutating func enter(_ id: ID, peer: PeerID, from block: AddressBlock, isExpected: Bool) -> ID? {
     guard case .place(let evicted) = places.enter(id, from: block, isKnown: isExpected) else {
       return nil
@@ -68,7 +71,7 @@ struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
     peers = peers.filter { $0.value != id }
   }
 
-  /// Silences an address after the user declined an invitation from there (ADM-11).
+  /// Silences an address after the user declined an invitation from that address (ADM-11).
   mutating func declined(_ block: AddressBlock, now: Duration) {
     silenced = silenced.filter { now < $0.value }
     silenced[block] = now + Self.silence

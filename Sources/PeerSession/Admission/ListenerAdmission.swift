@@ -16,7 +16,7 @@ struct InvitationToAnswer: Equatable, Sendable {
   var timeout: Duration
 }
 
-/// A code by which a listener admits (ADM-9).
+/// A code that a listener accepts (ADM-9).
 struct CodeChoice: Sendable, Equatable {
   /// The stretched code.
   var key: CodeKey
@@ -24,13 +24,15 @@ struct CodeChoice: Sendable, Equatable {
   var label: String?
 }
 
-/// An action for the owner of a link, in this order, after an event of ``ListenerAdmission``.
+/// An action that ``ListenerAdmission`` returns for an event.
+///
+/// The owner of the link performs the actions in order.
 enum ListenerAction: Equatable, Sendable {
   /// Send a frame.
   case send(FrameType, [UInt8])
   /// Ask the user, then call ``ListenerAdmission/personAnswered(_:now:)``.
   case askPerson(InvitationToAnswer)
-  /// Stop asking the user, whose answer would have no effect.
+  /// Stop asking the user, because the answer would no longer have an effect.
   case invitationEnded(CloseCode, UntrustedText)
   /// Send ACCEPT with this proof: the dialler is admitted.
   case accept(proof: Bytes32?, basis: AdmissionBasis)
@@ -43,14 +45,14 @@ enum ListenerAction: Equatable, Sendable {
 /// Decides, on the listener's side of one control link, whether the dialler is admitted.
 ///
 /// Implements 3.1 to 3.3 and 4 of `Protocol/session.md`. It does no I/O: its owner reports events,
-/// performs the returned actions, and calls ``timePassed(now:)`` at ``deadline``. After it returned
-/// `.accept`, `.close` or `.ended`, it returns nothing more.
+/// performs the returned actions, and calls ``timePassed(now:)`` at ``deadline``. After `.accept`,
+/// `.close` or `.ended`, no more actions are returned.
 struct ListenerAdmission: Sendable {
-  /// How the session admits, with the data that this needs.
+  /// The admission mode of the session, with the data that the mode needs.
   enum Mode: Sendable {
     /// Admission of every peer that asks.
     case anyone
-    /// Admission of stored peers only; the value says whether this peer is stored.
+    /// Admission of stored peers only; the value is true if the dialler is stored.
     case known(isKnown: Bool)
     /// Admission by the session's code, or by one of the additional codes.
     case code(CodeKey, besides: [CodeChoice] = [])
@@ -59,7 +61,7 @@ struct ListenerAdmission: Sendable {
     /// Admission by a code whose key is still being computed.
     case notReady
 
-    /// The peers whose tickets admit in this mode (TCK-1, TCK-5).
+    /// The peers whose tickets are accepted in this mode (TCK-1, TCK-5).
     var admitters: Membership.Admitters {
       switch self {
       case .anyone, .code, .notReady: .members
@@ -87,7 +89,7 @@ struct ListenerAdmission: Sendable {
     var isFull = false
     /// The maximum number of peers in the session, for the message of a refusal.
     var maximum = 0
-    /// How the session receives an invitation on this link (HEL-5, ADM-11).
+    /// How the session treats an invitation on this link (HEL-5, ADM-11).
     var invitation = InvitationReception.ask
     /// The local random bytes for the words (4.3).
     var nonce = Bytes32.random()
@@ -102,21 +104,23 @@ struct ListenerAdmission: Sendable {
     case over
   }
 
-  /// When ``timePassed(now:)`` must be called at the latest; `nil` for never.
+  /// The latest time to call ``timePassed(now:)``; `nil` if no call is needed.
   private(set) var deadline: Duration?
 
-  /// The admission to report to the application; nil for a dialler that returns.
+  /// The admission to report to the application; nil for a returning member.
   private(set) var admission: PeerAdmission?
 
   private let facts: Facts
   private var state = State.awaitingHello
-  /// Proves to the dialler that the local peer belongs to the session (MEM-8).
+  /// The proof for the dialler that the local peer belongs to the session (MEM-8).
   private var ticket: Ticket?
 
   /// Creates the state machine for one link.
   init(facts: Facts) { self.facts = facts }
 
-  /// Whether the link waits for a user, or will soon; at most 16 links do (HEL-5).
+  /// Whether the link waits for a user or will soon do so.
+  ///
+  /// At most 16 links may be in this state (HEL-5).
   var isPendingInvitation: Bool {
     switch state {
     case .awaitingCommit, .awaitingReveal, .awaitingPerson: true
@@ -124,7 +128,7 @@ struct ListenerAdmission: Sendable {
     }
   }
 
-  /// Answers the dialler's HELLO, which names a session that is served here.
+  /// Answers the dialler's HELLO, which names a session that this process serves.
   ///
   /// The checks follow the order of HEL-6.
   ///
@@ -164,8 +168,8 @@ struct ListenerAdmission: Sendable {
         try membership.check(ticket, of: facts.remote, by: facts.mode.admitters)
         return admit(answering: own, basis: .ticket, as: .vouched(by: ticket.admitter))
       } catch {
-        // If the ticket's signer may not admit here, the admission mode decides as without a
-        // ticket (TCK-2).
+        // If the ticket's signer may not admit peers, treat the dialler as if it had no ticket
+        // (TCK-2).
         guard error == .unknownAdmitter else {
           return close(.protocolError, "The signature of the ticket is not valid.")
         }
@@ -286,13 +290,13 @@ struct ListenerAdmission: Sendable {
     }
   }
 
-  /// Closes an invitation that lost its place to one from another address (HEL-5).
+  /// Closes an invitation that lost its slot to an invitation from another address (HEL-5).
   mutating func placeLost() -> [ListenerAction] {
     guard isPendingInvitation else { return [] }
     return close(.busy, "Too many invitations are waiting for an answer.")
   }
 
-  /// Closes the link when the time for the current step is over.
+  /// Closes the link if the time limit of the current step has expired.
   mutating func timePassed(now: Duration) -> [ListenerAction] {
     guard let deadline, now >= deadline else { return [] }
     return close(.timedOut, "This step of admission took too long.")
@@ -301,8 +305,8 @@ struct ListenerAdmission: Sendable {
   /// Handles the end of the connection.
   ///
   /// - Parameters:
-  ///   - code: The code with which the dialler closed it; nil if it broke or the local peer closed
-  ///     it.
+  ///   - code: The code with which the dialler closed the connection; nil if the connection broke
+  ///     or the local peer closed it.
   ///   - message: The dialler's message.
   /// - Returns: The actions to perform.
   mutating func linkLost(

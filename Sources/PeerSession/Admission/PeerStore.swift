@@ -11,7 +11,7 @@ public struct KnownPeer: Equatable, Sendable {
     case code
     /// Users compared verification words.
     case ask
-    /// A link, or a member of its session, named the key.
+    /// A join link or a member of the session named the key.
     case link
     /// Nothing verified the key.
     case anyone
@@ -19,15 +19,15 @@ public struct KnownPeer: Equatable, Sendable {
 
   /// The key's hash.
   public var peer: PeerID
-  /// Its latest display name, which is not verified.
+  /// The peer's latest display name, which is not verified.
   public var name: UntrustedText
   /// The strongest verification of the peer's key so far.
   public var verified: Verification
-  /// The time of its first admission.
+  /// The time at which the peer was first admitted.
   public var firstSeen: Date
-  /// The time of its last admission.
+  /// The time at which the peer was last admitted.
   public var lastSeen: Date
-  /// Whether the user chose to admit it without being asked (ADM-10).
+  /// Whether the user chose to admit the peer without being asked again (ADM-10).
   public var isAlwaysAdmitted = false
 }
 
@@ -35,10 +35,10 @@ public struct KnownPeer: Equatable, Sendable {
 public enum PeerStoreError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The file exists, but does not contain a peer store.
   case damaged(file: String)
-  /// Other users can read or write the file, another user owns it, or the system refused.
+  /// Other users can read or write the file, another user owns it, or a system call failed.
   case unusable(file: String, message: String)
 
-  /// The problem and the remedy, in one or two sentences.
+  /// A description of the problem and the remedy, in one or two sentences.
   public var description: String {
     switch self {
     case .damaged(let file):
@@ -51,12 +51,13 @@ public enum PeerStoreError: Error, Equatable, Sendable, CustomStringConvertible 
 
 /// The peers that were admitted before, saved in a JSON file that only its owner can read.
 ///
-/// Several processes may use one file: each change applies to the content of the file at that
-/// moment.
+/// Several processes may use one file, because each change is applied to the file's current
+/// content.
 public actor PeerStore {
   /// The maximum number of saved peers.
   ///
-  /// Beyond it, unverified peers are removed first, then those not seen for the longest time.
+  /// If it is exceeded, unverified peers are removed first, then those not seen for the longest
+  /// time.
   public static let maximumPeers = 10_000
 
   private static let maximumFile = 16_777_216
@@ -64,11 +65,12 @@ public actor PeerStore {
   private let file: PrivateFile
   private var peers: [PeerID: KnownPeer]
 
-  /// Opens a store, whose file need not exist yet.
+  /// Opens a store; the file need not exist yet.
   ///
-  /// Blocks on the disk.
+  /// This call blocks on the disk.
   ///
-  /// - Throws: ``PeerStoreError`` if the file exists and cannot be used; it is never overwritten.
+  /// - Throws: ``PeerStoreError`` if the file exists and cannot be used; such a file is never
+  ///   overwritten.
   public init(file path: String) throws {
     file = PrivateFile(path: path)
     do throws(PrivateFile.Failure) {
@@ -79,7 +81,7 @@ public actor PeerStore {
     peers = try Self.load(file)
   }
 
-  /// Whether a peer is saved.
+  /// Returns whether a peer is saved.
   public func contains(_ peer: PeerID) -> Bool { peers[peer] != nil }
 
   /// All saved peers, those seen most recently first.
@@ -87,13 +89,13 @@ public actor PeerStore {
     peers.values.sorted { ($0.lastSeen, $1.peer) > ($1.lastSeen, $0.peer) }
   }
 
-  /// Saves a peer that was admitted now, and writes the file.
+  /// Saves a peer that was just admitted, and writes the file.
   ///
-  /// A better proof replaces the saved one; a weaker one does not.
+  /// A stronger verification replaces the saved one; a weaker one does not.
   ///
   /// - Parameters:
   ///   - peer: The peer.
-  ///   - name: Its display name; cut to 64 characters.
+  ///   - name: Its display name; truncated to 64 characters.
   ///   - how: How its key was verified.
   /// - Throws: ``PeerStoreError``; the peer is then remembered until the program ends.
   public func remember(
@@ -110,7 +112,7 @@ public actor PeerStore {
     how: KnownPeer.Verification,
     now: Date
   ) throws {
-    // The file stores whole milliseconds, so the value in memory is rounded to the same.
+    // The file stores whole milliseconds, so round the value in memory too.
     let now = Date(timeIntervalSince1970: (now.timeIntervalSince1970 * 1_000).rounded() / 1_000)
     try change { peers in
       var entry =
@@ -129,11 +131,12 @@ public actor PeerStore {
     }
   }
 
-  /// Saves that a peer is admitted without asking, and writes the file.
+  /// Saves that a peer is always admitted without asking the user, and writes the file.
   ///
   /// - Parameters:
   ///   - peer: The peer.
-  ///   - name: Its display name, if it is not saved yet; cut to 64 characters.
+  ///   - name: The peer's display name, used only if the peer is not saved yet; truncated to 64
+  ///     characters.
   /// - Throws: ``PeerStoreError``; the choice then holds until the program ends.
   public func alwaysAdmit(_ peer: PeerID, name: String) throws {
     if peers[peer] == nil { try remember(peer, name: name, how: .ask) }
@@ -142,7 +145,7 @@ public actor PeerStore {
 
   /// Forgets a peer, and writes the file.
   ///
-  /// - Returns: Whether it was saved.
+  /// - Returns: Whether the peer was saved.
   /// - Throws: ``PeerStoreError`` if the file cannot be written; the peer is then forgotten until
   ///   the program ends.
   public func forget(_ peer: PeerID) throws -> Bool {
@@ -151,13 +154,13 @@ public actor PeerStore {
     return true
   }
 
-  /// Returns the saved peer that had this display name with another key: the named peer may be new,
-  /// or an impostor.
+  /// Returns a saved peer with the same display name and another key, so that the user can be
+  /// warned of an impostor.
   ///
-  /// Names are compared without case and space. A peer that is itself saved under this name gives
-  /// no warning.
+  /// Names are compared without case and spacing. There is no warning if the named peer itself is
+  /// saved under this name.
   ///
-  /// - Returns: If there are several, the one seen last; `nil` if there is nothing to warn about.
+  /// - Returns: The most recently seen of these peers, or `nil` if there is nothing to warn about.
   public func warning(for peer: PeerID, named name: String) -> KnownPeer? {
     let wanted = Self.comparable(name)
     if let known = peers[peer], Self.comparable(known.name.raw) == wanted { return nil }
@@ -209,7 +212,7 @@ public actor PeerStore {
     /// Milliseconds since 1970, as in all files and messages.
     var firstSeen: Int
     var lastSeen: Int
-    /// Present and true for a peer that is admitted without asking.
+    /// `true` for a peer that is admitted without asking; otherwise absent.
     var alwaysAdmitted: Bool?
   }
 

@@ -10,15 +10,15 @@ final class SessionAdmission {
   private unowned let session: SessionCore
   /// The policy for newcomers.
   private(set) var policy: AdmissionPolicy
-  /// The key of the session's code, if the policy is a code.
+  /// The key of the session's code, if the session admits by code.
   var codeKey: CodeKey?
-  /// The maximum number of peers in the session, with the local peer.
+  /// The maximum number of peers in the session, including the local peer.
   var maximum: Int
   /// Additional codes that admit peers until they expire.
   private var invitationCodes: [InvitationCode] = []
   /// The invitations that a user must answer.
   private var invitations: [InvitationID: ListenerHandshake] = [:]
-  /// The places of the handshakes that wait for a user, or soon will (HEL-5).
+  /// The slots of the handshakes that wait for a user, or will soon do so (HEL-5).
   var queue = InvitationQueue<ObjectIdentifier>()
 
   init(_ session: SessionCore, policy: AdmissionPolicy) {
@@ -29,9 +29,9 @@ final class SessionAdmission {
 
   // MARK: Diallers
 
-  /// How the dialler of a new link is admitted (4).
+  /// Returns how to admit the dialler of a new link (4).
   func mode(for peer: PeerID) -> ListenerAdmission.Mode {
-    // The host made the session: its key admits it (HEL-8).
+    // The host created the session, so its key is enough (HEL-8).
     if peer == session.host { return .anyone }
     let transport = session.transport
     return switch policy {
@@ -43,8 +43,8 @@ final class SessionAdmission {
     }
   }
 
-  /// Whether an invitation may use one of the reserved places: it comes from a known peer, or shows
-  /// the pass of this session's join link (HEL-5).
+  /// Returns whether an invitation may use a reserved slot, because it comes from a known peer or
+  /// contains the pass of this session's join link (HEL-5).
   func isExpected(_ peer: PeerID, with pass: InvitationPass?) -> Bool {
     if session.transport.known[peer] != nil { return true }
     guard let pass else { return false }
@@ -52,14 +52,14 @@ final class SessionAdmission {
     return isEqualInConstantTime(pass.bytes, own.bytes)
   }
 
-  /// Whether the session has no room for a newcomer (HEL-5).
+  /// Returns whether the session has no room for a newcomer (HEL-5).
   func isFull(for peer: PeerID) -> Bool {
     session.entries[peer]?.isJoined != true && session.directory.peerCount >= maximum
   }
 
   // MARK: Codes
 
-  /// The additional codes that admit now.
+  /// Removes the expired additional codes and returns the others.
   private func codeChoices() -> [CodeChoice] {
     let now = NIODeadline.now()
     invitationCodes.removeAll { $0.end.map { now >= $0 } ?? false }
@@ -92,7 +92,7 @@ final class SessionAdmission {
     session.relaying.codeReplaced(with: code)
   }
 
-  /// Replaces the policy: the host sends it to the relay of its session (RLY-2).
+  /// Replaces the policy with the one that the host sent to this relay (RLY-2).
   func replacePolicy(with policy: AdmissionPolicy, _ codeKey: CodeKey?) {
     self.policy = policy
     self.codeKey = codeKey
@@ -100,12 +100,12 @@ final class SessionAdmission {
 
   // MARK: Invitations
 
-  /// Remembers an invitation that a user must answer.
+  /// Stores an invitation that a user must answer.
   func invitationBegan(_ id: InvitationID, _ handshake: ListenerHandshake) {
     invitations[id] = handshake
   }
 
-  /// Forgets an invitation that no longer needs an answer.
+  /// Removes an invitation that no longer needs an answer.
   func invitationEnded(_ id: InvitationID) { invitations[id] = nil }
 
   /// Answers an invitation with a user's decision.
@@ -116,7 +116,7 @@ final class SessionAdmission {
     handshake.personAnswered(answer)
   }
 
-  /// Ends all invitations: the session is over.
+  /// Ends all invitations, because the session is over.
   func end() {
     for handshake in invitations.values { handshake.cancel(.shuttingDown) }
     invitations = [:]
@@ -131,7 +131,8 @@ final class SessionAdmission {
     if verification != .anyone { transport.proved.insert(peer) }
     guard let store = session.configuration.peerStore else { return }
     let logger = session.logger
-    // No code waits for this task: a peer that could not be stored is asked for again next time.
+    // No code awaits this task. If the peer could not be saved, it is treated as a stranger next
+    // time.
     Task {
       do {
         try await store.remember(peer, name: name.raw, how: verification)
@@ -141,7 +142,7 @@ final class SessionAdmission {
     }
   }
 
-  /// Admits a peer from now on without asking, wherever this program asks a user (ADM-10).
+  /// Admits a peer from now on without asking the user (ADM-10).
   func alwaysAdmit(_ peer: PeerID) { session.transport.alwaysAdmitted.insert(peer) }
 
   /// Forgets a peer that the user removed, so that `known` and `ask` do not admit it (MEM-12).

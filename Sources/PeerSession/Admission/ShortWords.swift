@@ -26,7 +26,7 @@ enum ShortWords {
     return commitment
   }
 
-  /// Returns the secret whose first bits the words show.
+  /// Returns the secret whose first bits become the words.
   static func secret(_ context: Context, diallerNonce: Bytes32, listenerNonce: Bytes32) -> [UInt8] {
     let input =
       Array("whiteboard-p2p sas 1\0".utf8) + diallerNonce.bytes + listenerNonce.bytes
@@ -73,7 +73,7 @@ enum ShortWords {
     }
   }
 
-  /// The listener's side, after the commitment arrived.
+  /// The listener's side of the exchange, after the commitment arrived.
   struct Listener: Equatable, Sendable {
     private let context: Context
     private let nonce: Bytes32

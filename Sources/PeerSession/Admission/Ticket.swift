@@ -2,18 +2,20 @@ import Crypto
 import FoundationEssentials
 import PeerWire
 
-/// The reason why a ticket does not admit; it determines the next step of admission (TCK-2).
+/// The reason why a ticket is not accepted.
+///
+/// It determines the next step of admission (TCK-2).
 enum TicketError: Error, Equatable, Sendable {
-  /// A signature does not verify: `protocol-error`.
+  /// A signature does not verify; the link is closed with `protocol-error`.
   case invalid
-  /// The signatures verify, but do not lead to a peer that may admit here.
+  /// The signatures verify, but do not lead to a peer that may admit others.
   case unknownAdmitter
 }
 
 /// A member's signed statement that a peer belongs to the session (5.2).
 ///
-/// A ticket may carry the tickets of the members it depends on, so that a peer that knows none of
-/// them can follow the signatures to the host (TCK-3).
+/// A ticket may include the tickets of the members that it depends on. A peer that knows none of
+/// these members can then follow the signatures to the host (TCK-3).
 struct Ticket: Equatable, Sendable {
   /// The maximum number of bytes of a key: a P-256 SubjectPublicKeyInfo has 91.
   fileprivate static let maximumKey = 128
@@ -26,10 +28,10 @@ struct Ticket: Equatable, Sendable {
     var admitter: PeerID
     /// Its DER SubjectPublicKeyInfo.
     var key: [UInt8]
-    /// ECDSA on P-256 with SHA-256, in DER.
+    /// The ECDSA signature on P-256 with SHA-256, in DER.
     var bytes: [UInt8]
 
-    /// Signs that `member` is in `session`.
+    /// Signs the statement that `member` belongs to `session`.
     init(by identity: PeerIdentity, session: SessionID, member: PeerID) {
       admitter = identity.peerID
       key = identity.publicKeyDER
@@ -38,7 +40,7 @@ struct Ticket: Equatable, Sendable {
       )
     }
 
-    /// Whether the admitter's key signed this for `member` in `session`.
+    /// Returns whether the admitter's key signed that `member` belongs to `session`.
     func isValid(session: SessionID, member: PeerID) -> Bool {
       let signed = Ticket.signedBytes(session: session, admitter: admitter, member: member)
       guard PeerID(spki: key) == admitter,
@@ -51,13 +53,14 @@ struct Ticket: Equatable, Sendable {
 
   /// The signature for the peer that shows the ticket.
   var signature: Signature
-  /// The signatures that lead from the admitter to the host, one for each admitter in between; may
-  /// be empty.
+  /// The signatures that lead from the admitter to the host, one for each admitter in between.
+  ///
+  /// The list may be empty.
   var via: [Signature]
 
-  /// The peer that signed for the peer that shows the ticket.
+  /// The signer of the ticket, which admitted the ticket's holder.
   var admitter: PeerID { signature.admitter }
-  /// The number of signatures in the chain from the peer that shows the ticket towards the host.
+  /// The number of signatures in the chain from the ticket's holder toward the host.
   var length: Int { via.count + 1 }
 
   /// Creates a ticket from its signatures.
@@ -66,13 +69,13 @@ struct Ticket: Equatable, Sendable {
     self.via = via
   }
 
-  /// Signs that `member` is in `session`.
+  /// Creates a signed ticket which states that `member` belongs to `session`.
   ///
   /// - Parameters:
   ///   - identity: The admitter.
   ///   - session: The session.
   ///   - member: The peer that will show the ticket.
-  ///   - own: The admitter's own ticket, which the new one carries if the chain is not too long
+  ///   - own: The admitter's own ticket, which the new ticket includes if the chain is not too long
   ///     (TCK-3); `nil` for the host.
   /// - Returns: The ticket.
   static func make(
@@ -88,14 +91,15 @@ struct Ticket: Equatable, Sendable {
     )
   }
 
-  /// Follows the signatures from `member` to a peer that may admit here (TCK-1, TCK-3).
+  /// Follows the signatures from `member` to a peer that may admit others (TCK-1, TCK-3).
   ///
   /// - Parameters:
   ///   - session: The session.
   ///   - member: The peer at the other end of the link.
-  ///   - mayAdmit: Whether a peer is the host, this peer itself, or one that proved before that it
-  ///     belongs to the session.
-  ///   - isRemoved: Whether the host removed a peer: no chain leads through it.
+  ///   - mayAdmit: Returns whether a peer may admit: the host, the local peer, or a peer that has
+  ///     proved that it belongs to the session.
+  ///   - isRemoved: Returns whether the host removed a peer. A chain through a removed peer is not
+  ///     valid.
   /// - Throws: ``TicketError``.
   func verify(
     session: SessionID,

@@ -23,7 +23,8 @@ enum WordList {
     }
   }
 
-  /// Returns the word of the list that needs the fewest changed letters; the first of several.
+  /// Returns the word in the list that needs the fewest changed letters; if several do, the first
+  /// of them.
   static func nearest(to word: String) -> String {
     let letters = Array(word.utf8.prefix(24))
     let distances = words.lazy.map { (word: $0, distance: distance(letters, Array($0.utf8))) }
@@ -35,7 +36,7 @@ enum WordList {
     uniquingKeysWith: { first, _ in first }
   )
 
-  /// Levenshtein's distance.
+  /// Returns the Levenshtein distance between two words.
   private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
     var row = Array(0...right.count)
     for (line, letter) in left.enumerated() {

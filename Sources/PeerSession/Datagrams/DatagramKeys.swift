@@ -3,7 +3,7 @@ import PeerWire
 
 /// The sender of the packets that a set of keys seals.
 enum DatagramSender: String, Sendable {
-  /// The side that dialled the control link.
+  /// The side that dialed the control link.
   case dialler = "d"
   /// The other side.
   case listener = "l"
@@ -14,7 +14,7 @@ enum DatagramSender: String, Sendable {
 
 /// The keys of one direction of a control link's packets (`Protocol/session.md`, 7.1).
 ///
-/// They end with their link (DGM-5), and have no description that could reveal them.
+/// The keys end with their link (DGM-5). The type has no description that could reveal them.
 struct DatagramKeys: Sendable {
   /// The keys that seal the packets of one epoch.
   struct Epoch: Sendable {
@@ -36,7 +36,7 @@ struct DatagramKeys: Sendable {
     /// The number of bytes in a nonce.
     var nonceLength: Int { iv.count }
 
-    /// Returns the 12-byte nonce of a packet; no other packet of the epoch has the same one.
+    /// Returns the 12-byte nonce of a packet; no other packet of the epoch has the same nonce.
     func nonce(_ counter: UInt64) -> [UInt8] {
       var nonce = iv
       for index in 0..<8 {
@@ -54,7 +54,7 @@ struct DatagramKeys: Sendable {
 
   /// Derives the keys from the link's exporter for datagrams (1.1).
   ///
-  /// - Precondition: `secret` is 32 bytes.
+  /// - Precondition: `secret` has 32 bytes.
   init(secret: [UInt8], sender: DatagramSender) {
     precondition(secret.count == 32, "the TLS exporter returns 32 bytes")
     self.secret = SymmetricKey(data: secret)

@@ -2,9 +2,9 @@ import NIOConcurrencyHelpers
 import NIOCore
 import PeerWire
 
-/// The sealed packets of one control link: keys, path and pieces (7).
+/// The datagrams of one control link: their keys, their path and their pieces (7).
 ///
-/// Confined to the control event loop. It ends with its link (DGM-5).
+/// Confined to the control event loop. This object ends with its link (DGM-5).
 final class DatagramLink {
   private let transport: TransportCore
   private let link: ControlLink
@@ -21,9 +21,9 @@ final class DatagramLink {
 
   /// Creates the datagrams of an open link; nil if the link has no exporter.
   ///
-  /// `remote` is the peer's UDP address according to TCP, and nil if the peer does not listen.
-  /// `received` is called for each message, with whether it is between a member and a relay.
-  /// `pathChanged` is called when messages begin to travel another way.
+  /// `remote` is the peer's UDP address, which is derived from its TCP address; it is nil if the
+  /// peer does not listen. `received` is called for each message; `isRelays` is true for a message
+  /// between a member and a relay. `pathChanged` is called when messages start to use another path.
   init?(
     _ transport: TransportCore,
     _ link: ControlLink,
@@ -46,7 +46,7 @@ final class DatagramLink {
 
   private static func now() -> UInt64 { NIODeadline.now().uptimeNanoseconds / 1_000_000 }
 
-  /// How messages travel now.
+  /// The path that messages currently use.
   var path: DatagramPath { pathState.usesPackets ? .udp : .link }
 
   func close() {
@@ -73,7 +73,7 @@ final class DatagramLink {
     remote.map { _ in .uptimeNanoseconds(pathState.wakeAt * 1_000_000) }
   }
 
-  /// Does the work that is due by now, if any.
+  /// Does the work that is due.
   func tick(_ now: NIODeadline) {
     let milliseconds = now.uptimeNanoseconds / 1_000_000
     guard remote != nil, milliseconds >= pathState.wakeAt else { return }
@@ -131,7 +131,7 @@ extension SessionCore {
     entry.datagrams = DatagramLink(transport, link, remote: remote) {
       [unowned self] message, isRelays in
       if isRelays { return self.relaying.receivedDatagram(message, peer) }
-      // Packets have no back-pressure, so they are dropped (DGM-8).
+      // Packets have no back-pressure, so excess packets are dropped (DGM-8).
       guard !self.reading.isApplicationBehind else { return }
       self.emit(.datagram(message, from: peer), bytes: message.count)
     } pathChanged: { [unowned self] path in
@@ -152,9 +152,9 @@ extension SessionCore {
   }
 }
 
-/// Unreliable messages from any task to the event loop.
+/// A queue of unreliable messages from any task to the event loop.
 ///
-/// The queue is bounded and drops the oldest.
+/// The queue is bounded. If it is full, it drops the oldest message.
 final class DatagramQueue: Sendable {
   struct Message: Sendable {
     var bytes: [UInt8]

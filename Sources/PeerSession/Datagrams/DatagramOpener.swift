@@ -8,7 +8,7 @@ struct OpenedDatagram: Equatable, Sendable {
   var content: DatagramContent
   /// The bytes of the message or piece.
   var bytes: [UInt8]
-  /// Whether it is later than all packets before it.
+  /// Whether the packet is newer than all packets that were opened before.
   ///
   /// Only then does its source become the address of the other end (DGM-4).
   var isNewest: Bool
@@ -16,8 +16,8 @@ struct OpenedDatagram: Equatable, Sendable {
 
 /// Opens the packets that the other side of a link sends.
 ///
-/// Packets come in any order, twice, or forged; one that does not open changes nothing. The caller
-/// passes the time in milliseconds, which never goes back.
+/// Packets may arrive in any order, more than once, or forged. A packet that cannot be opened does
+/// not change the state. The caller passes the time in milliseconds; it must never decrease.
 struct DatagramOpener: Sendable {
   /// How long the keys of an epoch remain after the next epoch began, in milliseconds (DGM-1).
   static let timeout: UInt64 = 10_000
@@ -30,13 +30,14 @@ struct DatagramOpener: Sendable {
     case version
     /// The key id belongs to another link or direction.
     case keyID
-    /// The epoch is not the present one, the next one, or the one before while its keys remain.
+    /// The epoch is not the current, next or previous one, or the keys of the previous one are
+    /// gone.
     case epoch
     /// The packet was changed or forged.
     case open
     /// The packet was seen before, or is too old to tell (DGM-3).
     case replay
-    /// The packet was opened, but its content is not known.
+    /// The packet was opened, but the kind of its content is unknown.
     case content(DatagramContent.DecodingError)
   }
 
@@ -60,7 +61,7 @@ struct DatagramOpener: Sendable {
   ///
   /// - Parameters:
   ///   - secret: The exporter's 32 bytes for datagrams.
-  ///   - sender: The side of the other end.
+  ///   - sender: The side that sends the packets.
   init(secret: [UInt8], sender: DatagramSender) {
     keys = DatagramKeys(secret: secret, sender: sender)
     current = Receiving(epoch: keys.epoch(0))
@@ -111,7 +112,7 @@ struct DatagramOpener: Sendable {
     _ header: PacketHeader,
     _ epoch: DatagramKeys.Epoch
   ) throws(OpenError) -> Data {
-    // The cipher expects nonce, sealed bytes and tag in one array.
+    // The cipher expects the nonce, the sealed bytes and the tag in one array.
     var combined = epoch.nonce(header.counter)
     combined.reserveCapacity(packet.count)
     combined.append(contentsOf: packet[PacketHeader.length...])

@@ -1,22 +1,26 @@
-/// Decides by probes whether messages travel as packets or on the link (DGM-9, DGM-10).
+/// Uses probes to decide whether messages are sent as UDP packets or on the control link (DGM-9,
+/// DGM-10).
 ///
-/// The caller passes the time in milliseconds, which never goes back. It calls ``timePassed(now:)``
-/// at `wakeAt`, reports the answers that it opened, and itself answers the other side's probes.
+/// The caller passes the time in milliseconds; it must never decrease. The caller also calls
+/// ``timePassed(now:)`` at `wakeAt`, reports received answers, and itself answers the other side's
+/// probes.
 struct DatagramPathState: Sendable {
   /// The time between probes until the first answer, in milliseconds.
   static let firstInterval: UInt64 = 200
-  /// The time between probes after that.
+  /// The time between probes after the first answer, in milliseconds.
   static let interval: UInt64 = 5_000
-  /// The number of unanswered probes that ends the first attempt.
+  /// The number of unanswered probes after which the first attempt ends.
   static let firstUnansweredLimit = 5
-  /// The number of unanswered probes that ends the use of packets.
+  /// The number of unanswered probes after which packets are no longer used.
   static let unansweredLimit = 2
 
   /// An action for the caller.
   struct Action: Equatable, Sendable {
     /// The content of a probe to send now.
     var probe: UInt64?
-    /// Whether packets are used from now on; set if that changed, or if the first attempt failed.
+    /// Whether to use packets from now on.
+    ///
+    /// It is set only if the choice changed, or if the first attempt failed.
     var usesPackets: Bool?
   }
 
@@ -34,12 +38,12 @@ struct DatagramPathState: Sendable {
   /// When to call ``timePassed(now:)`` next.
   private(set) var wakeAt: UInt64
 
-  /// Whether messages travel as packets; otherwise they go on the link.
+  /// Whether messages are sent as packets; otherwise they are sent on the link.
   var usesPackets: Bool { stage == .passing }
 
-  /// Begins when the link opens.
+  /// Creates the state of a link that has just opened.
   ///
-  /// The first probe is due at once, through ``timePassed(now:)``.
+  /// The first probe is due at once; ``timePassed(now:)`` returns it.
   ///
   /// - Parameters:
   ///   - firstProbe: Any number; later probes count up from it.
@@ -71,8 +75,8 @@ struct DatagramPathState: Sendable {
 
   /// Handles the answer to a probe.
   ///
-  /// An answer to any probe since the last answered one counts: on a slow path, it comes after
-  /// further probes were sent. Other answers change nothing.
+  /// An answer to any probe sent after the last answered one counts, because an answer may arrive
+  /// late on a slow path. Other answers are ignored.
   mutating func answered(_ probe: UInt64, now: UInt64) -> Action {
     let ahead = probe &- lastAnswered
     guard ahead >= 1, ahead <= lastSent &- lastAnswered else { return Action() }

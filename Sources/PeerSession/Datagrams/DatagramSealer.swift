@@ -12,11 +12,11 @@ struct DatagramSealer: Sendable {
     case exhausted
     /// The message is longer than 65,536 bytes (DGM-6).
     case tooLong
-    /// The cipher failed; it does so only for keys of the wrong size.
+    /// The cipher failed. This happens only for keys of the wrong size.
     case cipher
   }
 
-  /// The number of the present epoch.
+  /// The number of the current epoch.
   var epoch: UInt8 { current.number }
   /// The number of the next packet within the epoch.
   private(set) var counter: UInt64 = 0
@@ -42,7 +42,7 @@ struct DatagramSealer: Sendable {
     current = keys.epoch(0)
   }
 
-  /// Begins the next epoch before the present one is used up.
+  /// Begins the next epoch before the current one is used up.
   ///
   /// - Throws: `exhausted` after epoch 255.
   mutating func beginNextEpoch() throws(SealError) {
@@ -99,7 +99,7 @@ struct DatagramSealer: Sendable {
     return packet
   }
 
-  /// Cuts a message and seals its packets, in the order in which they must be sent.
+  /// Divides a message into packets and seals them, in the order in which they must be sent.
   ///
   /// `isRelays` states whether the message is between a member and a relay (11.5).
   mutating func seal(

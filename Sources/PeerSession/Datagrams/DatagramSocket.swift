@@ -4,7 +4,8 @@ import PeerWire
 
 /// Reads the UDP socket and passes each packet to the link with its key id.
 ///
-/// A packet without a link is dropped unread, and this handler never answers.
+/// A packet that belongs to no link is dropped without being opened. The handler never answers a
+/// packet.
 private final class DatagramSocketHandler: ChannelInboundHandler {
   typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
@@ -26,7 +27,7 @@ private final class DatagramSocketHandler: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // ICMP errors of one peer must not close the socket of all.
+    // An ICMP error from one peer must not close the socket that all peers share.
   }
 }
 
@@ -52,7 +53,7 @@ extension TransportCore {
       .bind(to: address)
   }
 
-  /// Queues a packet; a full socket drops it.
+  /// Queues a packet, or drops it if the socket's buffer is full.
   func writeDatagram(_ packet: [UInt8], to remote: SocketAddress) {
     guard let channel = datagramChannel, channel.isWritable else { return }
     channel.write(

@@ -1,8 +1,8 @@
 /// Counts the received parts that are not acknowledged yet, so that one ACK covers many (MSG-4).
 struct AcknowledgementBatch: Equatable, Sendable {
-  /// The time at which to send ACK.
+  /// The decision on when to send ACK.
   enum Decision: Equatable {
-    /// No part waits for ACK, or a timer runs already.
+    /// Do nothing: no part waits for ACK, or a timer is already running.
     case nothing
     /// Send ACK now.
     case send
@@ -25,7 +25,7 @@ struct AcknowledgementBatch: Equatable, Sendable {
   /// Handles a received part.
   ///
   /// - Parameters:
-  ///   - byteCount: The number of its bytes.
+  ///   - byteCount: The number of bytes in the part.
   ///   - atOnce: Whether the sender wants an acknowledgement at once.
   mutating func received(_ byteCount: Int, atOnce: Bool) {
     parts += atOnce ? 1 + Self.maximumParts : 1

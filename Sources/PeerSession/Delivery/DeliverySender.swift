@@ -4,9 +4,9 @@ import PeerWire
 
 /// The messages to one peer that are not acknowledged yet, in order.
 ///
-/// A value without I/O; implements the sender's side of MSG-1 to MSG-4 and RSM-1 to RSM-4. Frames
-/// are encoded once, into chunks of about 64 KiB. Chunks are written to the link unchanged, stay
-/// until they are acknowledged, and are written again after a resumption.
+/// This type does no I/O. It implements the sender's side of MSG-1 to MSG-4 and RSM-1 to RSM-4.
+/// Frames are encoded once, into chunks of about 64 KiB. Chunks are written to the link unchanged,
+/// stay until they are acknowledged, and are written again after a resumption.
 struct DeliverySender {
   /// Frames that were encoded together.
   private struct Chunk {
@@ -14,19 +14,20 @@ struct DeliverySender {
     var bytes: ByteBuffer
   }
 
-  /// The approximate number of bytes in a chunk: one write to TLS, which is fastest from 16 to 64
-  /// KiB.
+  /// The approximate number of bytes in a chunk.
+  ///
+  /// A chunk is one write to TLS, which is fastest with 16 to 64 KiB.
   private static let chunkSize = 49_152
 
   /// The number of unacknowledged bytes above which senders wait.
   ///
   /// One message of any size always fits.
   let capacity: Int
-  /// The number of unacknowledged bytes, with headers.
+  /// The number of unacknowledged bytes, including headers.
   private(set) var usedBytes = 0
-  /// The highest number assigned.
+  /// The highest part number that was assigned.
   private(set) var lastSequence: UInt64 = 0
-  /// The highest number acknowledged.
+  /// The highest part number that was acknowledged.
   private(set) var acknowledged: UInt64 = 0
 
   /// The last part numbers of the application's unacknowledged messages.
@@ -52,14 +53,15 @@ struct DeliverySender {
   /// The number of the application's unacknowledged messages.
   var unacknowledgedMessages: Int { ends.count }
 
-  /// Whether a message of `count` bytes fits now.
+  /// Returns whether a message of `count` bytes fits now.
   func hasRoom(for count: Int) -> Bool {
     usedBytes == 0 || usedBytes + count <= capacity
   }
 
   /// Adds one message, which may be between a member and a relay (11.2).
   ///
-  /// - Returns: The number of its last part. When it is acknowledged, the message is delivered.
+  /// - Returns: The number of the message's last part. When this part is acknowledged, the message
+  ///   is delivered.
   mutating func append(
     _ message: [UInt8],
     acknowledgeAtOnce: Bool,
@@ -106,7 +108,7 @@ struct DeliverySender {
 
   /// Writes a whole frame at once.
   ///
-  /// For a small message, separate writes would cost more than its bytes.
+  /// For a small message, separate writes would cost more than writing its bytes.
   private mutating func appendPart(_ part: MessagePart, _ bytes: ArraySlice<UInt8>) {
     var payload = Varint.length(of: part.sequence) + 1 + bytes.count
     if let total = part.total { payload += Varint.length(of: UInt64(total)) }
@@ -155,10 +157,10 @@ struct DeliverySender {
     return chunks[chunks.index(chunks.startIndex, offsetBy: sentChunks)].bytes
   }
 
-  /// Records that the peer has everything up to `sequence`.
+  /// Records that the peer has all parts up to `sequence`.
   ///
-  /// - Returns: Whether this made room.
-  /// - Throws: ``AcknowledgementError`` if that was never sent (MSG-4).
+  /// - Returns: Whether the acknowledgement freed room.
+  /// - Throws: ``AcknowledgementError`` if the part was never sent (MSG-4).
   mutating func acknowledge(_ sequence: UInt64) throws(AcknowledgementError) -> Bool {
     guard sequence <= lastSequence else { throw AcknowledgementError() }
     guard sequence > acknowledged else { return false }

@@ -18,7 +18,7 @@ final class MessageDelivery {
     return joinCount
   }
 
-  /// Resumes the delivery state shared with a peer, or begins with a new one (RSM-2 to RSM-6).
+  /// Resumes the delivery state shared with a peer, or creates a new one (RSM-2 to RSM-6).
   func linkOpened(
     _ entry: PeerEntry,
     _ opening: SessionCore.Opening
@@ -28,7 +28,8 @@ final class MessageDelivery {
       if let received = opening.received {
         return try delivery.outbox.resume(received: received)
       }
-      // If the other side gave up its state, it may already have received queued messages (RSM-6).
+      // Reuse an untouched state only if the other side did not give up its state. Otherwise the
+      // other side may already have received queued messages (RSM-6).
       if delivery.isUntouched, opening.ended == nil {
         delivery.since = opening.number
         return try delivery.outbox.resume(received: 0)
@@ -121,7 +122,7 @@ final class MessageDelivery {
     }
   }
 
-  /// Acknowledges the messages that were read, now or in a moment (MSG-4).
+  /// Acknowledges the messages that were read, at once or after a short delay (MSG-4).
   func readCompleted(_ link: ControlLink, _ entry: PeerEntry) {
     switch entry.acknowledgements.readCompleted() {
     case .nothing: break

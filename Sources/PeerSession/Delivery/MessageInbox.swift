@@ -18,7 +18,7 @@ struct MessageInbox {
     case completed([UInt8], isRelays: Bool, isSplit: Bool)
   }
 
-  /// One part, as the acknowledgements count it.
+  /// A received part, with the data that acknowledgements need.
   struct Part: Equatable {
     var outcome: Outcome
     /// The number of the message's bytes in this part.
@@ -46,7 +46,7 @@ struct MessageInbox {
   ///
   /// - Parameter payload: The payload.
   /// - Returns: The part, and what it completes.
-  /// - Throws: ``Violation`` if the payload breaks a rule; the state is then as before.
+  /// - Throws: ``Violation`` if the payload breaks a rule; the state is then unchanged.
   mutating func receive(_ payload: ByteBuffer) throws(Violation) -> Part {
     var offset = 0
     let part: MessagePart
@@ -95,7 +95,7 @@ struct MessageInbox {
       partial = Array(bytes)
       return .began(total: total)
     case .append:
-      // Memory is reserved only now: the link is read again only if there is room for the whole
+      // Reserve memory only now, because the link is read again only if there is room for the whole
       // message (MSG-5).
       partial.reserveCapacity(assembler.total)
       partial.append(contentsOf: bytes)

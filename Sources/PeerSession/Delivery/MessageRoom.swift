@@ -14,8 +14,8 @@ struct MessageRoom {
   /// A message always has room if there is no other. A message through a relay is a little longer
   /// than the largest message.
   static let capacity = 16 << 20
-  /// Returns how long a message may take to arrive while other messages wait for room: 3 s, and 1 s for
-  /// each 2 MiB.
+  /// Returns how long a message may take to arrive while other messages wait for room: 3 s plus 1 s
+  /// for each 2 MiB.
   static func timeout(_ bytes: Int) -> TimeAmount {
     .seconds(3) + .nanoseconds(Int64(bytes) * 1_000_000_000 / (2 << 20))
   }
@@ -47,8 +47,8 @@ struct MessageRoom {
     places[peer]?.isComplete = true
   }
 
-  /// Whether the link of a member must not be read: its message waits for room, or for the
-  /// application.
+  /// Returns whether the link of a member must not be read, because its message waits for room or
+  /// for the application.
   func stops(_ peer: PeerID) -> Bool {
     if let place = places[peer] { return place.isComplete }
     return waiting.contains { $0.peer == peer }
@@ -68,14 +68,15 @@ struct MessageRoom {
     return admit(now)
   }
 
-  /// Records that the link of a member was not read until now, so that its message could not
-  /// arrive.
+  /// Records that the link of a member is read again.
+  ///
+  /// The time before does not count against its message.
   mutating func resumed(_ peer: PeerID, now: NIODeadline) { places[peer]?.since = now }
 
-  /// When the first message is overdue, or `nil` if no message can become overdue.
+  /// The time at which the first message is overdue, or `nil` if no message can become overdue.
   var nextDue: NIODeadline? { places.values.compactMap { due($0) }.min() }
 
-  /// The members whose messages arrive too slowly while other messages wait for room.
+  /// Returns the members whose messages arrive too slowly while other messages wait for room.
   func overdue(_ now: NIODeadline) -> [PeerID] {
     places.keys.filter { due(places[$0]).map { $0 <= now } ?? false }.sorted()
   }

@@ -71,7 +71,7 @@ final class MessageSender: Sendable {
     return receipt
   }
 
-  /// Sends a message, and waits until the process of every recipient has it (MSG-4).
+  /// Sends a message, and waits until the process of every recipient has received it (MSG-4).
   ///
   /// - Parameters:
   ///   - bytes: The message.
@@ -99,7 +99,7 @@ final class MessageSender: Sendable {
     for token in tokens { try await confirmations.wait(for: token) }
   }
 
-  /// Waits until the process of a peer has a message that was sent earlier (RLY-9).
+  /// Waits until the process of a peer has received a message that was sent earlier (RLY-9).
   ///
   /// - Throws: The errors of ``Session/confirmation(of:by:)``.
   func confirmation(of receipt: SendReceipt, by peer: PeerID) async throws(SessionError) {
@@ -146,8 +146,8 @@ final class MessageSender: Sendable {
     return try result.get()
   }
 
-  /// Returns the routes to the peers whose join generation is still the given one, and a peer for
-  /// which it is not.
+  /// Returns the routes to the peers whose join generation still matches, and one peer whose join
+  /// generation does not.
   private func routes(
     toGenerations generations: [PeerID: UInt64]
   ) throws(SessionError) -> (routes: Routes, absent: PeerID?) {
@@ -205,7 +205,7 @@ final class MessageSender: Sendable {
     while true {
       switch try appendRelayed(bytes, group, token, hasWaited: hasWaited) {
       case .accepted(let tracks, let skipped, let pause):
-        // The message is sent; the pause delays only the next one.
+        // The message was accepted already, so the pause delays only the next message.
         if pause > .zero { try? await Task.sleep(for: pause) }
         if let peer = skipped, isNamed { throw .notInSession(peer) }
         return tracks
@@ -225,8 +225,8 @@ final class MessageSender: Sendable {
 
   /// Appends a message while holding the lock for both the look-up and the outbox.
   ///
-  /// So if the event loop retires a number, the relay learns of it only after all messages that use
-  /// the number (RLY-5).
+  /// If the event loop retires a route number, the relay therefore learns of it only after all
+  /// messages that use the number (RLY-5).
   private func appendRelayed(
     _ bytes: [UInt8],
     _ group: Routes.Relayed,

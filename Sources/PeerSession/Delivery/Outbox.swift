@@ -5,11 +5,13 @@ import PeerWire
 /// One peer's delivery state, for senders on any thread: a lock around ``DeliverySender``, and the
 /// tasks that wait for room or for an acknowledgement.
 ///
-/// It outlives links. Any thread appends messages; the session's event loop writes them.
+/// It outlives links. Any thread may append messages; the session's event loop writes them to the
+/// link.
 final class Outbox: Sendable {
   private struct Waiter {
     var id: UInt64
-    /// The number whose acknowledgement the task awaits, or the number of bytes that need room.
+    /// The part number whose acknowledgement the task awaits, or the number of bytes for which it
+    /// needs room.
     var amount: UInt64
     var continuation: CheckedContinuation<Result<Void, SessionError>, Never>
   }
@@ -48,7 +50,8 @@ final class Outbox: Sendable {
 
   /// Appends one message, and waits while the outbox is full.
   ///
-  /// - Returns: The number of its last part. When it is acknowledged, the message is delivered.
+  /// - Returns: The number of the message's last part. When this part is acknowledged, the message
+  ///   is delivered.
   nonisolated(nonsending) func append(
     _ message: [UInt8],
     acknowledgeAtOnce: Bool
@@ -76,7 +79,7 @@ final class Outbox: Sendable {
   ///   - acknowledgeAtOnce: Whether the peer must acknowledge without delay (MSG-4).
   ///   - isRelays: Whether the message is between a member and a relay (11.2).
   ///   - hasWaited: Whether the caller may go before waiting callers.
-  /// - Returns: The number of its last part, or `nil` if the caller must wait.
+  /// - Returns: The number of the message's last part, or `nil` if the caller must wait.
   /// - Throws: The reason why the peer is out of the session.
   func appendNow(
     _ message: [UInt8],
@@ -105,7 +108,7 @@ final class Outbox: Sendable {
     return attempt.sequence
   }
 
-  /// Waits until the peer has everything up to `sequence`.
+  /// Waits until the peer has all parts up to `sequence`.
   func acknowledgement(of sequence: UInt64) async throws(SessionError) {
     try await wait { state, waiter in
       if state.sender.acknowledged >= sequence { return .success(()) }
@@ -116,7 +119,9 @@ final class Outbox: Sendable {
     }
   }
 
-  /// Waits until a message of `count` bytes may fit; `first` means before other waiting callers.
+  /// Waits until a message of `count` bytes may fit.
+  ///
+  /// If `first` is true, the caller goes before other waiting callers.
   func waitForRoom(_ count: Int, first: Bool) async throws(SessionError) {
     try await wait { state, waiter in
       if first || state.roomWaiters.isEmpty, state.sender.hasRoom(for: count) {
@@ -167,8 +172,8 @@ final class Outbox: Sendable {
 
   /// Appends a control message to a relay, even if the outbox is full.
   ///
-  /// - Returns: Whether it was appended. It is not if far more than the capacity is unacknowledged,
-  ///   so that a relay that does not read cannot fill the memory.
+  /// - Returns: Whether the message was appended. The message is rejected if the unacknowledged
+  ///   bytes far exceed the capacity, so that a relay that does not read cannot fill the memory.
   func appendControl(_ message: [UInt8]) -> Bool {
     let (isTaken, mustFlush) = state.withLockedValue { state in
       guard state.failure == nil else { return (true, false) }
@@ -219,8 +224,8 @@ final class Outbox: Sendable {
         woken = state.acknowledgementWaiters.filter { $0.amount <= acknowledged }
         state.acknowledgementWaiters.removeAll { $0.amount <= acknowledged }
       }
-      // Every waiting task that may fit tries again, in order. A task that finds no room waits
-      // again.
+      // Every waiting task whose message may fit tries again, in order. A task that finds no room
+      // waits again.
       var free = state.sender.capacity - state.sender.usedBytes
       while let first = state.roomWaiters.first,
         state.sender.isEmpty || Int(first.amount) <= free
@@ -256,7 +261,7 @@ final class Outbox: Sendable {
   /// Whether the peer never acknowledged anything (RSM-4).
   var isUntouched: Bool { state.withLockedValue { $0.sender.acknowledged == 0 } }
 
-  /// Whether the peer may have received everything up to `sequence` (RSM-2).
+  /// Returns whether the peer may have received all parts up to `sequence` (RSM-2).
   func hasSent(_ sequence: UInt64) -> Bool {
     state.withLockedValue { sequence <= $0.sender.lastSequence }
   }

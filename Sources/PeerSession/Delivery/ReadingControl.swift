@@ -41,8 +41,8 @@ struct ReadingControl {
 
   /// Records that the application handled a large message of a peer.
   ///
-  /// The message frees its room, unless the application stopped the peer: then the message still
-  /// waits in the application's own queue.
+  /// The message frees its room, unless the application stopped reading the peer. In that case, the
+  /// message still waits in the application's own queue.
   ///
   /// - Returns: The peers whose links may be read again.
   mutating func messageHandled(of peer: PeerID, now: NIODeadline) -> [PeerID] {
@@ -60,7 +60,7 @@ struct ReadingControl {
   mutating func messageCompleted(by peer: PeerID) { room.completed(by: peer) }
 
   /// Records that the local relay handled a large message addressed to it, and frees its room even
-  /// if the application stopped the peer.
+  /// if the application stopped reading the peer.
   ///
   /// - Returns: The peers whose links may be read again.
   mutating func relayMessageHandled(of peer: PeerID, now: NIODeadline) -> [PeerID] {
@@ -77,7 +77,7 @@ struct ReadingControl {
   /// Records that a link is read again; the time before does not count against its large message.
   mutating func resumed(_ peer: PeerID, now: NIODeadline) { room.resumed(peer, now: now) }
 
-  /// When the first large message is overdue; nil if none can become overdue.
+  /// The time at which the first large message is overdue; nil if none can become overdue.
   var nextDue: NIODeadline? { room.nextDue }
 
   /// Returns the peers whose large messages arrive too slowly while others wait for room.

@@ -20,7 +20,7 @@ final class RouteLedger: Sendable {
 
   /// Counts one message.
   ///
-  /// - Returns: Its number, from 1.
+  /// - Returns: The number of the message, starting at 1.
   func countMessage() -> UInt64 {
     state.withLockedValue { state in
       state.sent += 1
@@ -30,7 +30,7 @@ final class RouteLedger: Sendable {
 
   /// Records that CONFIRM was sent after all messages so far.
   ///
-  /// - Parameter token: Its token; each token is greater than the one before.
+  /// - Parameter token: The token of the CONFIRM; each token is greater than the previous one.
   func asked(_ token: UInt64) {
     state.withLockedValue { state in
       if state.asked.count >= Self.maximumAsked { state.asked.removeFirst() }
@@ -52,7 +52,7 @@ final class RouteLedger: Sendable {
   /// Returns whether the peer confirmed a message.
   ///
   /// - Parameter number: The number that ``countMessage()`` returned.
-  /// - Returns: Whether it did.
+  /// - Returns: Whether the peer confirmed the message.
   func isConfirmed(_ number: UInt64) -> Bool { state.withLockedValue { number <= $0.confirmed } }
 
   /// The number of messages that the peer has not confirmed.

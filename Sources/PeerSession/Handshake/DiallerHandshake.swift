@@ -4,7 +4,7 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// One dialled connection, from TLS to an open control link.
+/// One dialed connection, from TLS to an open control link.
 ///
 /// Confined to the control event loop. ``DiallerAdmission`` makes the decisions.
 final class DiallerHandshake: LinkDelegate {
@@ -23,7 +23,7 @@ final class DiallerHandshake: LinkDelegate {
   private var timer: Scheduled<Void>?
   private var asking: Task<Void, Never>?
   private var refusal: Failure?
-  /// Receives the steps of the handshake, on the event loop.
+  /// A closure that receives each step of the handshake, on the event loop.
   var progress: ((JoinStep) -> Void)?
 
   /// Prepares a handshake on a link whose TLS is complete.
@@ -73,7 +73,7 @@ final class DiallerHandshake: LinkDelegate {
     }
   }
 
-  /// Gives up when the time for the current step is over (3.2).
+  /// Gives up if the time limit of the current step has expired (3.2).
   func timePassed(now: Duration) { run { $0.timePassed(now: now) } }
 
   private func perform(_ actions: [DiallerAction]) {
@@ -147,7 +147,8 @@ final class DiallerHandshake: LinkDelegate {
     session.joined(as: theirs.session, host: accept.host, maximum: accept.maximum)
     if let name = accept.name, session.name.isEmpty { session.name = name }
     if let ticket = accept.ticket { session.directory.received(ticket) }
-    // Of two simultaneous links, the one that the smaller id dialled stays (DUP-2).
+    // If two links open at the same time, the one dialed by the peer with the smaller id stays
+    // (DUP-2).
     if session.mustYield(to: peer, theirs) {
       link.close(.duplicateLink)
       return finish(.success(()))
@@ -177,7 +178,8 @@ final class DiallerHandshake: LinkDelegate {
         ticket: opening.hello.ticket
       )
     )
-    // A relay may reach all of them, and reports so in a moment (RLY-6).
+    // If the listener is a relay, it may reach all these members, and will soon report which
+    // (RLY-6).
     session.directory.learn(
       accept.members,
       from: peer,
@@ -189,7 +191,7 @@ final class DiallerHandshake: LinkDelegate {
     finish(.success(()))
   }
 
-  /// Returns the failure.
+  /// Returns the failure for an error, with the rule for the next dial.
   ///
   /// If the host's user did not answer in time, the peer does not dial again, so that the user is
   /// not asked twice (3.2).
@@ -215,8 +217,8 @@ final class DiallerHandshake: LinkDelegate {
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer) {
     let bytes = Array(payload.readableBytesView)
     run { $0.frameReceived(type, bytes, now: .uptime) }
-    // After ACCEPT, the link is open for the listener, although the local user may still compare
-    // words (ADM-8).
+    // After ACCEPT, the listener considers the link open, although the local user may still be
+    // comparing words (ADM-8).
     if type == .accept { link.frameLimit = Limits.framePayload }
   }
 

@@ -2,20 +2,21 @@ import PeerWire
 
 /// Decides when a peer that joins for the first time dials the listener again (3.6, LIV-3).
 ///
-/// A value without I/O, clock or randomness. ``DialPlan`` decides the same for members.
+/// This type does no I/O and has no clock or random source. ``DialPlan`` makes the same decision
+/// for members.
 package struct JoinRetry: Sendable {
-  /// How long to dial a listener that accepts no codes: its lockout of a minute, and the longest
-  /// wait.
+  /// How long to keep dialing a listener that accepts no codes for a minute: the lockout plus the
+  /// longest wait.
   static let lockedOutLimit = Duration.seconds(75)
 
   private let limit: Duration
   private let start: Duration
   private var failures = 0
 
-  /// Begins with the first dial.
+  /// Creates the state for the first dial.
   ///
   /// - Parameters:
-  ///   - limit: How long to dial the listener again; zero for never.
+  ///   - limit: How long to keep dialing the listener; zero means never again.
   ///   - start: The time of the first dial.
   package init(limit: Duration, start: Duration) {
     self.limit = limit
@@ -25,7 +26,7 @@ package struct JoinRetry: Sendable {
   /// Decides about the next dial after one that failed.
   ///
   /// - Parameters:
-  ///   - error: The reason of the failure.
+  ///   - error: The reason for the failure.
   ///   - now: The time.
   ///   - jitter: How much jitter to add, from 0 to 1.
   /// - Returns: How long to wait before the next dial; nil if the error is final.
@@ -42,7 +43,7 @@ package struct JoinRetry: Sendable {
     return now + wait < end ? wait : nil
   }
 
-  /// Whether the reason may disappear while a user waits.
+  /// Returns whether the reason for the failure may disappear while a user waits.
   ///
   /// `full` and `no-such-session` may change too, but the user must see them.
   private func isTemporary(_ error: SessionError) -> Bool {

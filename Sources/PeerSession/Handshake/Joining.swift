@@ -21,7 +21,7 @@ final class Joining {
     self.transport = transport
     self.request = request
     self.progress = progress
-    // Until ACCEPT names the host, the dialled peer counts as the host.
+    // Until ACCEPT names the host, the dialed peer counts as the host.
     self.session = SessionCore(
       transport: transport,
       id: request.session ?? .unnamed,
@@ -105,7 +105,7 @@ final class Joining {
       return fail(SessionError(.selfDialled, "That address belongs to this peer itself."))
     }
     let membership = storedMembership
-    // The pass goes only to a listener whose key the link named (ADM-4).
+    // Send the pass only to a listener whose key the join link named (ADM-4).
     let pass = request.trust == .pinnedByLink ? request.pass : nil
     let hello = Control.DiallerHello(
       introduction: session.introduction(for: nil),
@@ -114,7 +114,7 @@ final class Joining {
     )
     var trust = request.trust
     if trust == .unverified && request.allowsUnproved && request.code == nil {
-      // This is used only without a code, and the application gets the warning below.
+      // This trust applies only without a code, and the application receives the warning below.
       trust = .discovered
     }
     // An earlier admission proved the key (LNK-3).

@@ -70,11 +70,11 @@ struct LinkSecurity: Sendable {
     // The callback below replaces all checks. On the listener's side, a weaker setting would accept
     // a client without a certificate.
     configuration.certificateVerification = .noHostnameVerification
-    // Only the key counts. Without this setting, each connection would read the system's
+    // Peers check only the key. Without this setting, each connection would read the system's
     // certificates on the event loop.
     configuration.trustRoots = .certificates([])
     configuration.applicationProtocols = [Self.applicationProtocol]
-    // The time that the other end has to close a link (CLS-1).
+    // The time that the other end has to close the link (CLS-1).
     configuration.shutdownTimeout = .seconds(2)
     configuration.keyLogCallback = { line in
       guard let exporter = TLSExporter(keyLogLine: Array(line.readableBytesView)) else { return }

@@ -36,7 +36,7 @@ extension ListenerHandshake {
     let bound = NIOLoopBound((self, hello), eventLoop: transport.eventLoop)
     let (eventLoop, threads) = (transport.eventLoop, transport.threads)
     let local = transport.localPeer
-    // No code waits for this task. If the link ended in the meantime, the answer has no effect.
+    // No code awaits this task. If the link ended in the meantime, the answer has no effect.
     Task {
       let answer = await carries(request)
       var key: CodeKey?

@@ -38,9 +38,10 @@ final class ListenerHandshake: LinkDelegate {
     rearm(in: .seconds(10)) { $0.abort() }
   }
 
-  /// Closes at once and without CLOSE, because another address gets the place (LNK-6).
+  /// Closes the connection at once and without CLOSE, because another address gets its slot
+  /// (LNK-6).
   func drop() {
-    // The link ends later, when this handshake no longer exists, so the user is informed here.
+    // When the link ends, this handshake no longer exists, so inform the user here.
     advance { $0.linkLost() }
     link?.abort()
     finish()

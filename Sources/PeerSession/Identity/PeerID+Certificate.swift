@@ -4,7 +4,7 @@ import X509
 
 /// The reason why a certificate does not identify a peer; the link is refused (LNK-1).
 enum PeerCertificateError: Error, Equatable, Sendable {
-  /// The certificate is larger than that of any peer.
+  /// The certificate exceeds the maximum length.
   case tooLarge(Int)
   /// The bytes are not a certificate in DER.
   case notACertificate
@@ -15,14 +15,14 @@ enum PeerCertificateError: Error, Equatable, Sendable {
 extension PeerID {
   /// The maximum number of bytes of a peer's certificate.
   ///
-  /// The local one has about 400.
+  /// The local certificate has about 400.
   private static let maximumCertificate = 16_384
 
-  /// The id of the peer that holds the key in `certificateDER` (LNK-2); names and dates are
-  /// ignored.
+  /// Creates the id of the peer that holds the key in `certificateDER` (LNK-2); ignores names and
+  /// dates.
   ///
-  /// The key is encoded again before it is hashed, so that one key has one id, however it was
-  /// written.
+  /// The key is encoded again before it is hashed, so that one key has one id, however the
+  /// certificate encodes it.
   ///
   /// - Throws: ``PeerCertificateError``.
   init(certificateDER der: [UInt8]) throws(PeerCertificateError) {
@@ -37,12 +37,12 @@ extension PeerID {
     self.init(publicKey: key)
   }
 
-  /// The id of the peer that holds `publicKey`.
+  /// Creates the id of the peer that holds `publicKey`.
   init(publicKey: P256.Signing.PublicKey) {
     self.init(spki: Array(publicKey.derRepresentation))
   }
 
-  /// The id of the peer that holds the key of a DER SubjectPublicKeyInfo.
+  /// Creates the id of the peer that holds the key of a DER SubjectPublicKeyInfo.
   init(spki: [UInt8]) {
     guard let id = PeerID(bytes: Array(SHA256.hash(data: spki))) else {
       preconditionFailure("a SHA-256 hash has 32 bytes")

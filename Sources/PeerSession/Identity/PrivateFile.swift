@@ -10,11 +10,11 @@ package struct PrivateFile {
   package enum Failure: Error, Equatable, Sendable {
     /// A call of the operating system failed.
     case system(call: String, path: String, errno: Int32)
-    /// The path is not a plain file, or not a directory.
+    /// The path is not that of a regular file, or the directory is not a directory.
     case wrongKind(path: String)
     /// Another user owns the file.
     case notOurs(path: String)
-    /// Other users may read or write it.
+    /// Other users may read or write the file.
     case tooOpen(path: String, isDirectory: Bool)
     /// The file is larger than the caller allows.
     case tooLarge(path: String, limit: Int)
@@ -23,7 +23,7 @@ package struct PrivateFile {
   /// The path of the file.
   package let path: String
 
-  /// The file at a path; it is not accessed yet.
+  /// Creates a reference to the file at `path`, without accessing it.
   package init(path: String) { self.path = path }
 
   private var directory: String {
@@ -101,7 +101,7 @@ package struct PrivateFile {
     throw failure("link")
   }
 
-  /// Replaces the file, which may be missing.
+  /// Replaces the file, or creates it if it is missing.
   package func replace(_ bytes: [UInt8]) throws(Failure) {
     let temporary = try writeTemporary(bytes)
     guard rename(temporary, path) == 0 else {
@@ -112,9 +112,10 @@ package struct PrivateFile {
     try syncDirectory()
   }
 
-  /// Runs `body` while no other process runs its own, by a lock on `<path>.lock`.
+  /// Runs `body` while holding a lock on `<path>.lock`, so that only one process at a time does so.
   ///
-  /// Blocks while another process holds the lock. A process holds it only during one write.
+  /// This call blocks while another process holds the lock. A process holds the lock only during
+  /// one write.
   func withLock<Result>(_ body: () throws -> Result) throws -> Result {
     let lockPath = path + ".lock"
     let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -170,13 +171,13 @@ package struct PrivateFile {
   }
 }
 
-/// `read(2)`; the method of the same name hides it.
+/// Calls `read(2)`, which a method of the same name hides inside the type.
 private func systemRead(_ descriptor: Int32, _ buffer: inout [UInt8], _ count: Int) -> Int {
   buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, count) }
 }
 
 extension PrivateFile.Failure {
-  /// The problem and the remedy, in a sentence.
+  /// A sentence that states the problem and the remedy.
   var explanation: String {
     switch self {
     case .system(_, let path, EROFS):

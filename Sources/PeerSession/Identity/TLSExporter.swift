@@ -2,8 +2,9 @@ import Crypto
 
 /// The TLS 1.3 exporter of one connection (RFC 8446, 7.5; `Protocol/session.md`, 1.1).
 ///
-/// A TLS library without an exporter still writes the exporter secret to its key log, from which
-/// this type reads it. The secret has no description, so it is never shown.
+/// The TLS library offers no exporter, but it writes the exporter secret to its key log, and this
+/// type reads the secret from there. The type has no description, so that the secret is never
+/// printed.
 struct TLSExporter: Sendable {
   /// The uses of the exporter; each has its own label (1.1).
   enum Label: String, Sendable {
@@ -11,7 +12,7 @@ struct TLSExporter: Sendable {
     case binding = "EXPORTER-whiteboard-p2p binding"
     /// Ties a bulk link to its control link.
     case attach = "EXPORTER-whiteboard-p2p attach"
-    /// The source of the keys of datagrams.
+    /// The source of the datagram keys.
     case datagram = "EXPORTER-whiteboard-p2p datagram"
   }
 
@@ -34,7 +35,8 @@ struct TLSExporter: Sendable {
     self.secret = SymmetricKey(data: Array(secret))
   }
 
-  /// Reads `EXPORTER_SECRET <client random> <secret>`, both hexadecimal; nil for another line.
+  /// Reads `EXPORTER_SECRET <client random> <secret>`, both hexadecimal; returns nil for any other
+  /// line.
   init?(keyLogLine line: [UInt8]) {
     guard line.count <= 256 else { return nil }
     let fields = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
@@ -56,7 +58,7 @@ struct TLSExporter: Sendable {
 
   /// Returns the exported bytes for `label` and an empty context.
   ///
-  /// A label has at most 249 bytes, and a length is at most 255 times that of the hash.
+  /// `label` has at most 249 bytes. `length` is at most 255 times the length of the hash.
   func export(label: String, length: Int = 32) -> [UInt8] {
     switch suite {
     case .sha256: export(SHA256.self, label, length)
@@ -81,7 +83,7 @@ struct TLSExporter: Sendable {
 struct HKDFLabel {
   /// The label without the prefix `tls13 `; at most 249 bytes.
   let label: String
-  /// At most 255 bytes.
+  /// The context, which has at most 255 bytes.
   let context: [UInt8]
   /// The number of bytes to export.
   let length: Int

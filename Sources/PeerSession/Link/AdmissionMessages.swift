@@ -9,7 +9,7 @@ extension Control {
   struct Accept: ControlPayload {
     static let frameType = FrameType.accept
 
-    /// The delivery state from the dialler that the listener still has (RSM-2).
+    /// The delivery state that the listener shares with the dialler and still has (RSM-2).
     struct Received: Codable, Equatable, Sendable {
       var received: UInt64
 
@@ -25,7 +25,7 @@ extension Control {
     var host: PeerID
     /// The maximum number of peers in the session, including both ends.
     var maximum: Int
-    /// At most 256; see ``fitting(_:)``.
+    /// The members; at most 256, see ``fitting(_:)``.
     var members: [Member]
     var ticket: Ticket?
     var resume: Received?
@@ -117,10 +117,11 @@ extension Control {
 }
 
 extension Control.Accept {
-  /// Returns this payload with as many members as fit in `limit` bytes, and the members that do
-  /// not.
+  /// Returns this payload with as many members as fit in `limit` bytes, and the members that do not
+  /// fit.
   ///
-  /// The sender names the other members in MEMBERS right after (``Control/Members/split(_:)``).
+  /// The sender lists the other members in MEMBERS immediately afterwards
+  /// (``Control/Members/split(_:)``).
   func fitting(_ limit: Int) -> (accept: Control.Accept, rest: [Control.Member]) {
     var bare = self
     bare.members = []

@@ -6,11 +6,11 @@ extension Control {
   /// The listener's request for bulk links, which the dialler then dials (8.1).
   struct BulkRequest: ControlPayload {
     static let frameType = FrameType.bulkRequest
-    /// The allowed numbers of links.
+    /// The allowed range of `count`.
     static let counts = 1...8
 
     var count: Int
-    /// The far end, if the links are legs of a tunnel (11.6).
+    /// The member at the far end, if the links are legs of a tunnel (11.6).
     var route: PeerID?
 
     init(count: Int, route: PeerID? = nil) {
@@ -25,7 +25,7 @@ extension Control {
     }
   }
 
-  /// Which side starts resources and streams on a bulk link (BLK-2).
+  /// The side that starts resources and streams on a bulk link (BLK-2).
   enum Opener: String, Codable, Sendable {
     case dialler
     case listener
@@ -40,7 +40,7 @@ extension Control {
     var incarnation: SessionIncarnation
     var opener: Opener
     var proof: Bytes32
-    /// The far end, if the link is a leg of a tunnel (11.6).
+    /// The member at the far end, if the link is a leg of a tunnel (11.6).
     var route: PeerID?
   }
 
@@ -54,7 +54,9 @@ extension Control {
     static let frameType = FrameType.resourceOffer
 
     var id: TransferID
-    /// 0 to 16,384 bytes without NUL; opaque, and never a path.
+    /// The name: 0 to 16,384 bytes without NUL.
+    ///
+    /// It is opaque, and never used as a path.
     var name: UntrustedText
     var size: Int
     /// The file's modification time in ms since 1970.
@@ -99,7 +101,7 @@ extension Control {
 
     var id: TransferID
     var offset: Int
-    /// Hex SHA-256 of the receiver's first `offset` bytes; present only if `offset` is over 0.
+    /// The hex SHA-256 of the receiver's first `offset` bytes; present only if `offset` is not 0.
     var prefix: String?
 
     init(id: TransferID, offset: Int, prefix: String?) {
@@ -116,7 +118,7 @@ extension Control {
     }
   }
 
-  /// The offset at which the sender begins (RES-2).
+  /// The start of a transfer, with the offset at which the sender begins (RES-2).
   struct ResourceStart: ControlPayload {
     static let frameType = FrameType.resourceStart
 
@@ -135,12 +137,12 @@ extension Control {
     }
   }
 
-  /// The hash of all bytes that were sent (8.2).
+  /// The end of a resource's bytes, with the hash of all bytes that were sent (8.2).
   struct ResourceEnd: ControlPayload {
     static let frameType = FrameType.resourceEnd
 
     var id: TransferID
-    /// 64 lower-case hexadecimal digits.
+    /// The SHA-256 hash, as 64 lower-case hexadecimal digits.
     var sha256: String
 
     init(id: TransferID, sha256: String) {
@@ -155,7 +157,7 @@ extension Control {
     }
   }
 
-  /// The receiver has the whole resource and verified it (8.2).
+  /// The receiver's confirmation that it has the whole resource and verified it (8.2).
   struct ResourceDone: ControlPayload {
     static let frameType = FrameType.resourceDone
     var id: TransferID
@@ -188,7 +190,7 @@ extension Control {
     var code: ResourceCode
     var message: UntrustedText
 
-    /// Creates a payload; `message` is cut to 512 bytes between characters.
+    /// Creates a payload; `message` is truncated to 512 bytes at a character boundary.
     init(id: TransferID, code: ResourceCode, message: String) {
       self.id = id
       self.code = code
@@ -221,7 +223,7 @@ extension Control {
     static let frameType = FrameType.streamOpen
 
     var id: TransferID
-    /// 0 to 1,024 bytes without NUL.
+    /// The name: 0 to 1,024 bytes without NUL.
     var name: UntrustedText
 
     init(id: TransferID, name: UntrustedText) {
@@ -255,7 +257,7 @@ extension Control {
     var code: UInt32
     var message: UntrustedText
 
-    /// Creates a payload; `message` is cut to 512 bytes between characters.
+    /// Creates a payload; `message` is truncated to 512 bytes at a character boundary.
     init(id: TransferID, code: UInt32, message: String) {
       self.id = id
       self.code = code

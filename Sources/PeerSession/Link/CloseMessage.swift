@@ -1,9 +1,9 @@
 import PeerWire
 
-/// The sentences for users in CLOSE (3.6).
+/// The sentences for users in CLOSE frames (3.6).
 ///
-/// Every message of a CLOSE is such a sentence, text that a user wrote, or empty. The code carries
-/// the same information for programs.
+/// The message of a CLOSE is one of these sentences, text that a user wrote, or empty. The code
+/// contains the same information for programs.
 enum CloseMessage {
   /// Describes a control frame whose payload does not decode (FRM-5).
   static func invalid(_ type: FrameType, _ error: ControlMessageError) -> String {
@@ -79,7 +79,7 @@ enum CloseMessage {
 }
 
 extension FrameType {
-  /// The name in the specification, such as `CODE-PROOF`.
+  /// The name of the frame type in the specification, such as `CODE-PROOF`.
   var name: String {
     "\(self)".reduce(into: "") { name, letter in
       if letter.isUppercase { name += "-" }

@@ -5,33 +5,33 @@ import PeerWire
 
 /// Handles the events of a link: a handshake until the session is known, then the session.
 ///
-/// All calls come on the session's event loop.
+/// All methods are called on the session's event loop.
 protocol LinkDelegate: AnyObject {
-  /// TLS is complete and the other side's key is known.
+  /// Handles the completion of TLS; the other side's key is now known.
   func linkSecured(_ link: ControlLink)
-  /// A frame arrived that the link does not handle itself.
+  /// Handles a frame that the link does not handle itself.
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer)
-  /// The available bytes are used up: acknowledge and deliver.
+  /// Acknowledges and delivers messages, after all available bytes were read.
   func linkReadComplete(_ link: ControlLink)
-  /// The link may be written again.
+  /// Continues to write, because the link accepts writes again.
   func linkWritable(_ link: ControlLink)
-  /// The link ended; called once.
+  /// Handles the end of the link; called once.
   func linkEnded(_ link: ControlLink, _ reason: LinkEnd)
 }
 
 /// How a link ended.
 enum LinkEnd {
-  /// The other side closed it with a reason.
+  /// The other side closed the link with a reason.
   case closed(CloseCode, message: String)
-  /// The local side closed it.
+  /// The local side closed the link.
   case closedByUs(CloseCode)
-  /// TCP or TLS broke.
+  /// The TCP or TLS connection broke.
   case broken((any Error)?)
 }
 
 /// One control link: the frames on a TLS channel, confined to its event loop.
 ///
-/// It knows the form of frames, but not their meaning.
+/// It knows the format of frames, but not their meaning.
 final class ControlLink: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -46,14 +46,18 @@ final class ControlLink: ChannelDuplexHandler {
   /// The peer of this link, while it is the open link of a session.
   weak var entry: PeerEntry?
 
-  /// The maximum size of a frame now (FRM-1).
+  /// The current maximum size of a frame (FRM-1).
   var frameLimit = Limits.framePayloadBeforeAdmission
   private(set) var lastHeard: NIODeadline
   private(set) var lastSent: NIODeadline
-  /// Whether the local side stopped reading; then silence means nothing (LIV-2).
+  /// Whether the local side stopped reading.
+  ///
+  /// If so, silence does not mean that the link is broken (LIV-2).
   private(set) var isReadingPaused = false
   private(set) var isSecured = false
-  /// Whether a user admitted the dialler of this link (4.3); on the listener's side.
+  /// Whether a user admitted the dialler of this link (4.3).
+  ///
+  /// It is set only on the listener's side.
   var isAdmittedByPerson = false
 
   private var context: ChannelHandlerContext?
@@ -111,15 +115,15 @@ final class ControlLink: ChannelDuplexHandler {
     send(.close, Control.Close(code, message).encoded())
     end = .closedByUs(code)
     // A peer that does not read must not keep the channel open. It has two seconds, or less if it
-    // was silent for that long already. TLS itself would wait five more seconds for the other end.
+    // has already been silent for that long. TLS itself would wait longer for the other end.
     let isSilent = NIODeadline.now() - lastHeard > .seconds(2)
     let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
     let timeout = context.eventLoop.scheduleTask(in: isSilent ? .milliseconds(100) : .seconds(2)) {
       bound.value.closeTransport()
     }
     context.channel.closeFuture.whenComplete { _ in timeout.cancel() }
-    // If unread bytes waited, TCP would discard the bytes written last. So they are read and
-    // dropped (CLS-1).
+    // If unread bytes remained, TCP would discard the bytes that were written last. So read and
+    // drop the unread bytes (CLS-1).
     if isReadingPaused { resumeReading() } else { context.close(promise: nil) }
   }
 
@@ -134,11 +138,11 @@ final class ControlLink: ChannelDuplexHandler {
     }
   }
 
-  /// Closes without CLOSE: the link is broken.
+  /// Closes the link without CLOSE, because it is broken.
   func abort(_ error: (any Error)? = nil) {
     guard end == nil else { return }
     end = .broken(error)
-    // TLS would wait for an answer of the other end, which probably cannot answer.
+    // TLS would wait for an answer from the other end, which probably cannot answer.
     closeTransport()
   }
 
@@ -148,7 +152,8 @@ final class ControlLink: ChannelDuplexHandler {
   /// already read.
   func pauseReading() { isReadingPaused = true }
 
-  /// Counts the other end as heard at `now`, because the local side could not receive.
+  /// Treats the other end as heard from at `now`, because the local side could not receive until
+  /// now.
   func excuseSilence(until now: NIODeadline) { lastHeard = now }
 
   /// Reads again.
@@ -199,7 +204,7 @@ final class ControlLink: ChannelDuplexHandler {
   private func receive(_ bytes: ByteBuffer) {
     var incoming = bytes
     // Handling a frame may write, and TLS may then deliver more bytes within that write. Those
-    // bytes wait until the present bytes are parsed.
+    // bytes wait until the current bytes are parsed.
     guard !isParsing && !isHandedOver else {
       backlog.writeBuffer(&incoming)
       return
@@ -287,7 +292,7 @@ final class ControlLink: ChannelDuplexHandler {
 
   // MARK: Bulk
 
-  /// Hands the channel over to the bulk side.
+  /// Hands the channel over to the code for bulk links.
   ///
   /// This handler then only holds arriving bytes until ``leave()``.
   func handOver() -> (any Channel)? {
@@ -296,8 +301,8 @@ final class ControlLink: ChannelDuplexHandler {
     return context?.channel
   }
 
-  /// Passes on, in order, the bytes behind the last frame before the handover, and leaves the
-  /// pipeline.
+  /// Passes on, in order, the bytes that followed the last frame before the handover, and leaves
+  /// the pipeline.
   func leave() {
     guard let context else { return }
     var rest = pending.take() ?? ByteBuffer()

@@ -4,7 +4,7 @@ import PeerWire
 
 /// The JSON payloads of `Protocol/session.md`, one type for each.
 enum Control {
-  /// The lowest and highest version that this program supports (HEL-1).
+  /// The lowest and the highest protocol version that this program supports (HEL-1).
   static let versions = VersionRange(lowest: 1, highest: 1)
   /// The maximum number of bytes in the `message` of CLOSE and in other explanations (3.6).
   static let explanation = 512
@@ -19,7 +19,7 @@ extension Control {
     var code: CloseCode
     var message: UntrustedText
 
-    /// Creates a payload; `message` is cut to 512 bytes between characters.
+    /// Creates a payload; `message` is truncated to 512 bytes at a character boundary.
     init(_ code: CloseCode, _ message: String) {
       self.code = code
       self.message = .explanation(message)
@@ -60,7 +60,7 @@ extension String {
 }
 
 extension UntrustedText {
-  /// Returns text for users at the other side in the form of the protocol: at most 512 bytes,
+  /// Returns text for users of the other peer, limited as the protocol requires: at most 512 bytes,
   /// without NUL.
   static func explanation(_ words: String) -> UntrustedText {
     UntrustedText(words.filter { $0 != "\0" }.prefix(bytes: Control.explanation))
@@ -69,7 +69,8 @@ extension UntrustedText {
   /// The other side's text for users, made safe for display.
   var explanation: String { displayed(width: Control.explanation) }
 
-  /// Returns the name of a session in the form of the protocol: at most 128 bytes, without NUL.
+  /// Returns the name of a session, limited as the protocol requires: at most 128 bytes, without
+  /// NUL.
   static func sessionName(_ name: String) -> UntrustedText {
     UntrustedText(name.filter { $0 != "\0" }.prefix(bytes: Limits.sessionName))
   }

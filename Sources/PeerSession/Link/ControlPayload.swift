@@ -10,21 +10,21 @@ import Musl
 
 /// The payload of a control frame: one JSON object whose values are all in range (FRM-5).
 ///
-/// A value of such a type is legal: it was decoded and checked, or created here.
+/// Every value of a conforming type is valid, because it is checked when it is decoded or created.
 protocol ControlPayload: Codable, Equatable, Sendable {
-  /// The frame that carries it.
+  /// The type of the frame that contains the payload.
   static var frameType: FrameType { get }
 }
 
 /// The reason why a control payload is invalid; the link is closed with `protocol-error`.
 ///
-/// Paths contain keys of this version only, never text of the peer.
+/// The paths of keys contain only keys of this protocol version, never text from the peer.
 enum ControlMessageError: Error, Equatable, Sendable {
-  /// The payload is not one JSON object in UTF-8, is too deep, or repeats a key (FRM-5).
+  /// The payload is not one JSON object in UTF-8, is nested too deeply, or repeats a key (FRM-5).
   case notJSON
   /// A required key is missing.
   case missing(String)
-  /// A value has another type.
+  /// A value has the wrong type.
   case wrongType(String)
   /// A value has the right type but is not allowed.
   case outOfRange(String)
@@ -49,7 +49,7 @@ extension ControlPayload {
     }
   }
 
-  /// The encoded payload with sorted keys, so that one value has one form.
+  /// Returns the encoded payload with sorted keys, so that one value has one encoding.
   func encoded() -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -62,7 +62,7 @@ extension ControlPayload {
 }
 
 extension ControlMessageError {
-  /// Creates an error that names the wrong key, from the decoder's error.
+  /// Creates an error that names the invalid key, from the decoder's error.
   fileprivate init(_ error: DecodingError) {
     switch error {
     case .keyNotFound(let key, let context):
@@ -81,10 +81,11 @@ extension ControlMessageError {
   }
 }
 
-/// Replaces every number that is written with a fraction or an exponent by `0.5`.
+/// Replaces every number that has a fraction or an exponent with `0.5`.
 ///
 /// The decoder reads `1.0` and `1e3` as integers, which FRM-5 forbids. All numbers in the
-/// protocol's payloads are integers, so numbers at unknown keys do not matter. `bytes` are JSON.
+/// protocol's payloads are integers, so numbers at unknown keys do not matter. `bytes` must be
+/// JSON.
 private func withoutWrittenFractions(_ bytes: [UInt8]) -> [UInt8] {
   var result: [UInt8] = []
   var start = 0
@@ -120,25 +121,25 @@ private func withoutWrittenFractions(_ bytes: [UInt8]) -> [UInt8] {
 
 /// 32 bytes in base64: a proof, a commitment or a nonce.
 struct Bytes32: Hashable, Sendable {
-  /// The number of bytes.
+  /// The number of bytes in a value.
   static let count = 32
 
   /// The bytes.
   let bytes: [UInt8]
 
-  /// Creates a value from exactly 32 bytes; nil for another length.
+  /// Creates a value from exactly 32 bytes, or returns nil for any other length.
   init?(_ bytes: some Sequence<UInt8>) {
     self.bytes = Array(bytes)
     guard self.bytes.count == Self.count else { return nil }
   }
 
-  /// New random bytes.
+  /// Returns new random bytes.
   static func random() -> Bytes32 {
     var generator = SystemRandomNumberGenerator()
     return random(using: &generator)
   }
 
-  /// Random bytes from `generator`.
+  /// Returns random bytes from `generator`.
   static func random(using generator: inout some RandomNumberGenerator) -> Bytes32 {
     Bytes32(unchecked: (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
   }
@@ -183,7 +184,7 @@ enum Base64 {
 let maximumControlInteger = 1 << 53 - 1
 
 extension KeyedDecodingContainer {
-  /// Whether an optional key has a value; `null` counts as none (FRM-5).
+  /// Returns whether an optional key has a value; `null` counts as no value (FRM-5).
   func isPresent(_ key: Key) throws -> Bool {
     try contains(key) && !decodeNil(forKey: key)
   }
@@ -197,7 +198,7 @@ extension KeyedDecodingContainer {
     } catch let error as DecodingError {
       throw error
     } catch {
-      // A fraction, or more than 64 bits, causes an error of the decoder that does not name the
+      // For a fraction or more than 64 bits, the decoder throws an error that does not name the
       // key.
       throw outOfRange(key)
     }
@@ -250,13 +251,13 @@ extension KeyedDecodingContainer {
     return text
   }
 
-  /// The error for a value that is not allowed.
+  /// Returns the error for a value that is not allowed.
   func outOfRange(_ key: Key) -> DecodingError {
     .dataCorruptedError(forKey: key, in: self, debugDescription: "out of range")
   }
 }
 
-/// Whether `text` is an IPv4 or IPv6 address as `inet_pton` reads it, without a scope.
+/// Returns whether `text` is an IPv4 or IPv6 address as `inet_pton` reads it, without a scope.
 func isIPLiteral(_ text: String) -> Bool {
   guard text.utf8.count < Int(INET6_ADDRSTRLEN), !text.utf8.contains(0) else { return false }
   var v4 = in_addr()

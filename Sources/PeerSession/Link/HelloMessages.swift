@@ -44,7 +44,8 @@ extension Control {
       )
     }
 
-    /// The highest version in both ranges, or `nil` (HEL-1).
+    /// Returns the highest version in both ranges, or `nil` if they have no version in common
+    /// (HEL-1).
     func common(with other: VersionRange) -> Int? {
       let version = min(highest, other.highest)
       return version >= max(lowest, other.lowest) ? version : nil
@@ -65,15 +66,15 @@ extension Control {
   struct Introduction: Codable, Equatable, Sendable {
     var versions: VersionRange
     var session: SessionID
-    /// 1 to 64 bytes, not verified.
+    /// The display name: 1 to 64 bytes, not verified.
     var name: UntrustedText
     var incarnation: SessionIncarnation
-    /// 0 for a peer that does not listen.
+    /// The port, or 0 for a peer that does not listen.
     var port: Int
-    /// IP literals without scope, best first; at most 16.
+    /// The addresses as IP literals without scope, best first; at most 16.
     var addresses: [String]
     var role: Role
-    /// The number of the last control link with this peer, whatever its incarnation; 0 for none
+    /// The number of the last control link with this peer in any incarnation; 0 if there was none
     /// (DUP-1).
     var links: Int
     /// The rate limits of a relay for a member (RLY-14).
@@ -140,11 +141,11 @@ extension Control {
     }
   }
 
-  /// The delivery state of an earlier link that the dialler has (RSM-1).
+  /// The delivery state of an earlier link that the dialler still has (RSM-1).
   struct Resume: Codable, Equatable, Sendable {
     /// The incarnation of the listener whose messages the dialler received.
     var incarnation: SessionIncarnation
-    /// The number of the last message part received from it.
+    /// The number of the last message part that the dialler received from that incarnation.
     var received: UInt64
     /// The number of the link that began the delivery state (RSM-5).
     var since: Int?
@@ -165,16 +166,17 @@ extension Control {
     }
   }
 
-  /// How long a dialler waits for a user, and the bytes for the listener's application (3.1).
+  /// An invitation: how long the dialler waits for a user, and bytes for the listener's application
+  /// (3.1).
   struct InvitationRequest: Codable, Equatable, Sendable {
-    /// The default time that a dialler waits.
+    /// How long a dialler waits by default.
     static let defaultTimeout = Duration.seconds(300)
-    /// The allowed times, in milliseconds.
+    /// The allowed range of the timeout, in milliseconds.
     static let milliseconds = 1_000...600_000
 
-    /// The time, clamped to the allowed range.
+    /// How long the dialler waits, clamped to the allowed range.
     let timeout: Duration
-    /// At most 1,024 bytes.
+    /// The bytes for the listener's application; at most 1,024.
     let context: [UInt8]
     /// The pass of the listener's join link (HEL-9).
     let pass: InvitationPass?
@@ -257,7 +259,8 @@ extension Control {
       self.carry = carry
     }
 
-    /// Whether the dialler wants to resume the delivery state that a listener holds (RSM-2, RSM-5).
+    /// Returns whether the dialler wants to resume the delivery state that a listener holds (RSM-2,
+    /// RSM-5).
     ///
     /// - Parameters:
     ///   - dialler: The dialler's incarnation of that state.
@@ -316,7 +319,7 @@ extension Control {
 
     var introduction: Introduction
     var admission: AdmissionStep
-    /// Proves that the listener belongs to the session (MEM-8).
+    /// The listener's proof that it belongs to the session (MEM-8).
     var ticket: Ticket?
 
     init(introduction: Introduction, admission: AdmissionStep, ticket: Ticket? = nil) {

@@ -11,7 +11,7 @@ extension Control {
     static let frameType = FrameType.message
 
     var peer: PeerID
-    /// 1 to 64 bytes, not verified.
+    /// The display name: 1 to 64 bytes, not verified.
     var name: UntrustedText
     var incarnation: SessionIncarnation
     var port: Int
@@ -76,11 +76,11 @@ extension Control {
     }
   }
 
-  /// Members that the receiver may not know yet (MEM-1).
+  /// Members that the receiver might not know yet (MEM-1).
   struct Members: ControlPayload {
     static let frameType = FrameType.members
 
-    /// At most 256; see ``split(_:)``.
+    /// The members; at most 256, see ``split(_:)``.
     var members: [Member]
     /// A ticket for the receiver (TCK-4).
     var ticket: Ticket?
@@ -103,10 +103,12 @@ extension Control {
 
     var peer: PeerID
     var reason: UntrustedText
-    /// The host's signature; with it, the order counts on every link (MEM-11).
+    /// The host's signature.
+    ///
+    /// With it, the order is valid on every link (MEM-11).
     var signature: KickSignature?
 
-    /// Creates an order; `reason` is cut to 512 bytes between characters.
+    /// Creates an order; `reason` is truncated to 512 bytes at a character boundary.
     init(peer: PeerID, reason: String, signature: KickSignature? = nil) {
       self.peer = peer
       self.reason = .explanation(reason)
@@ -157,7 +159,7 @@ extension Control {
 }
 
 extension Control.Members {
-  /// Splits members into as many payloads as are needed for each to fit in a frame.
+  /// Splits members into payloads that each fit in a frame.
   static func split(_ members: [Control.Member]) -> [Control.Members] {
     var result: [Control.Members] = []
     var room = 0

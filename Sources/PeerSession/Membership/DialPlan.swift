@@ -1,18 +1,18 @@
 import NIOCore
 import PeerWire
 
-/// Decides when one peer of a session is dialled (LIV-3, LIV-4, MEM-6, MEM-9).
+/// Decides when to dial one peer of a session (LIV-3, LIV-4, MEM-6, MEM-9).
 ///
 /// The plan does no I/O and has no clock or random source. The caller passes the time and the
 /// fraction of the jitter to add (from 0 to 1).
 struct DialPlan: Sendable, Equatable {
-  /// The reason for not dialling a peer.
+  /// The reason for not dialing a peer.
   enum Bar: Sendable, Equatable {
-    /// The peer left, or refused for a reason that may not hold for a new process. The bar ends
-    /// when the peer starts again.
+    /// The peer left, or refused for a reason that might not apply to a new process. The bar ends
+    /// when the peer restarts.
     case untilRestart(of: SessionIncarnation)
     /// The peer did not accept the proof of membership, or gave none. The bar ends when either side
-    /// has a better proof, or when the peer starts again.
+    /// has a better proof, or when the peer restarts.
     case untilProof(of: SessionIncarnation)
     /// A user declined, or the host removed one of the two peers. The bar never ends.
     case always
@@ -20,18 +20,18 @@ struct DialPlan: Sendable, Equatable {
 
   /// Whether a dial is in progress.
   private(set) var isDialling = false
-  /// When the peer is dialled next; `nil` if no dial is planned.
+  /// When the peer is dialed next; `nil` if no dial is planned.
   private(set) var next: NIODeadline?
   /// The number of failed dials since the peer was last reached.
   private(set) var failures = 0
-  /// The reason for not dialling the peer; nil if it may be dialled.
+  /// The reason for not dialing the peer; nil if it may be dialed.
   private(set) var bar: Bar?
   /// When the peer was declared lost after its link broke; `nil` if it is not lost.
   private(set) var lostAt: NIODeadline?
-  /// The process of the peer that discovery currently shows.
+  /// The incarnation of the peer that discovery currently shows.
   private(set) var announced: SessionIncarnation?
 
-  /// Whether the peer must not be dialled.
+  /// Whether the peer must not be dialed.
   var isBarred: Bool { bar != nil }
   /// Whether the peer was declared lost after its link broke, and has not returned.
   var isLost: Bool { lostAt != nil }
@@ -42,7 +42,7 @@ struct DialPlan: Sendable, Equatable {
   /// The waits after failed dials, in milliseconds; the last one repeats (LIV-3).
   static let waits: [Int64] = [200, 500, 1_000, 2_000, 5_000]
 
-  // MARK: News of the peer
+  // MARK: Reports about the peer
 
   /// Records that a member named the peer, with this incarnation.
   mutating func named(of incarnation: SessionIncarnation, dialAt due: NIODeadline) {
@@ -54,9 +54,9 @@ struct DialPlan: Sendable, Equatable {
   /// Records that discovery shows the peer, with this incarnation.
   ///
   /// - Parameters:
-  ///   - incarnation: The process.
-  ///   - isMoved: Whether it is at another address than before.
-  ///   - hasLink: Whether there is a link with it.
+  ///   - incarnation: The incarnation of the peer.
+  ///   - isMoved: Whether the address of the peer has changed.
+  ///   - hasLink: Whether there is a link with the peer.
   ///   - now: The time.
   mutating func discovered(
     _ incarnation: SessionIncarnation,
@@ -104,7 +104,7 @@ struct DialPlan: Sendable, Equatable {
   /// Records the end of a dial, whether it succeeded or failed.
   mutating func ended() { isDialling = false }
 
-  /// Records that a link with the peer opened, whichever side dialled.
+  /// Records that a link with the peer opened, whichever side dialed.
   mutating func linkOpened() {
     next = nil
     failures = 0
@@ -121,7 +121,7 @@ struct DialPlan: Sendable, Equatable {
 
   /// Records that the link broke.
   ///
-  /// The side that had dialled it dials first (LIV-3).
+  /// The side that had dialed the link dials first (LIV-3).
   mutating func linkBroke(dialledLast: Bool, now: NIODeadline) {
     failures = 0
     next = now + (dialledLast ? .zero : .seconds(1))
@@ -141,7 +141,7 @@ struct DialPlan: Sendable, Equatable {
     next = min(next ?? .distantFuture, now)
   }
 
-  /// Bars the peer from being dialled.
+  /// Bars the peer from being dialed.
   mutating func bar(_ reason: Bar) {
     bar = reason
     next = nil
@@ -151,7 +151,7 @@ struct DialPlan: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - redial: The code's rule for the next dial.
-  ///   - incarnation: The process of the peer that sent or received the code.
+  ///   - incarnation: The incarnation of the peer that sent or received the code.
   /// - Returns: Whether the peer is barred and thus out of the session.
   mutating func closed(_ redial: CloseCode.Redial, by incarnation: SessionIncarnation) -> Bool {
     switch redial {
@@ -171,9 +171,9 @@ struct DialPlan: Sendable, Equatable {
 
   /// The state of a peer whose dial failed.
   struct Circumstances {
-    /// The peer's process according to the last report of it.
+    /// The peer's incarnation according to the latest report.
     var incarnation: SessionIncarnation
-    /// Whether a link to the peer broke, so that it is dialled until it is lost.
+    /// Whether a link to the peer broke, so that it is dialed until it is lost.
     var isAwaited = false
     /// Whether the peer is a proven member, or a relay may reach it.
     var isKept = false
@@ -184,9 +184,9 @@ struct DialPlan: Sendable, Equatable {
 
   /// The consequence of a failed dial.
   enum Outcome: Equatable {
-    /// It is dialled again.
+    /// The peer is dialed again.
     case planned
-    /// It is not dialled until something changes.
+    /// The peer is not dialed until something changes.
     case barred
     /// The peer never answered. It is forgotten until a member names it again (MEM-6).
     case forgotten
@@ -195,7 +195,8 @@ struct DialPlan: Sendable, Equatable {
   /// Plans the next dial after a failed one.
   ///
   /// - Parameters:
-  ///   - redial: The rule for the next dial in the peer's answer; `later` if it gave none.
+  ///   - redial: The rule for the next dial that the peer's answer implies; `later` if there was no
+  ///     answer.
   ///   - circumstances: The state of the peer.
   ///   - now: The time.
   ///   - jitter: How much jitter to add.
@@ -235,8 +236,9 @@ struct DialPlan: Sendable, Equatable {
     planRarely(now: now, jitter: jitter)
   }
 
-  /// Plans an attempt after 15 s, doubling up to 5 minutes; the first `quick` attempts do not
-  /// count.
+  /// Plans the next attempt after 15 s, doubled after each failure up to 5 minutes.
+  ///
+  /// The first `quick` failures do not count.
   private mutating func planRarely(now: NIODeadline, jitter: Double, after quick: Int = 0) {
     let exponent = min(max(Int64(failures - quick), 0), 5)
     set(min(15_000 << exponent, 300_000), now, jitter)

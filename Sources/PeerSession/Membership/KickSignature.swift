@@ -4,7 +4,7 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// The host's signature below a removal, so that any member can pass the removal on (MEM-11).
+/// The host's signature on a removal, so that any member can pass the removal on (MEM-11).
 struct KickSignature: Equatable, Sendable {
   /// The maximum number of bytes of a key: a P-256 SubjectPublicKeyInfo has 91.
   private static let maximumKey = 128
@@ -13,7 +13,7 @@ struct KickSignature: Equatable, Sendable {
 
   /// The DER SubjectPublicKeyInfo of the signer.
   var key: [UInt8]
-  /// ECDSA on P-256 with SHA-256, in DER.
+  /// The ECDSA signature on P-256 with SHA-256, in DER.
   var bytes: [UInt8]
 
   /// Signs the removal of `peer` from `session`.
@@ -24,7 +24,7 @@ struct KickSignature: Equatable, Sendable {
     )
   }
 
-  /// Whether the host of the session signed the removal of `peer` for this reason.
+  /// Returns whether the host of the session signed the removal of `peer` for this reason.
   func isValid(session: SessionID, host: PeerID, peer: PeerID, reason: UntrustedText) -> Bool {
     let signed = Self.signedBytes(session: session, signer: host, peer: peer, reason: reason)
     guard PeerID(spki: key) == host,

@@ -2,12 +2,12 @@ import NIOCore
 import PeerDiscovery
 import PeerWire
 
-/// Dials the members of a session when ``RedialPolicy`` says so.
+/// Dials the members of a session when ``RedialPolicy`` decides to.
 ///
 /// Confined to the session's event loop.
 final class MemberDialler {
   private unowned let session: SessionCore
-  /// The dials between TLS and ACCEPT.
+  /// The dials whose TLS is complete, but whose ACCEPT has not arrived.
   private(set) var handshakes: [ObjectIdentifier: DiallerHandshake] = [:]
   /// The decisions.
   var policy: RedialPolicy
@@ -27,7 +27,7 @@ final class MemberDialler {
     }
   }
 
-  /// Dials a peer if that is due.
+  /// Dials a peer if its dial is due.
   func dialIfDue(_ peer: PeerID, _ now: NIODeadline) {
     guard policy.allowsDial(of: peer, now: now, standing: standing),
       let entry = session.entries[peer]
@@ -41,10 +41,10 @@ final class MemberDialler {
     session.planTick()
   }
 
-  /// The fraction of the jitter of LIV-3 for the next dial.
+  /// Returns a random fraction of the jitter of LIV-3 for the next dial.
   func jitter() -> Double { .random(in: 0...1) }
 
-  /// The first message to a peer that is dialled: the delivery state, the local proof of
+  /// Returns the first message to a peer that is dialed: the delivery state, the local proof of
   /// membership and, for a relay of this session, the terms.
   func hello(to peer: PeerID) -> Control.DiallerHello {
     let entry = session.entries[peer]
@@ -124,7 +124,7 @@ final class MemberDialler {
       self.handshakes[ObjectIdentifier(link)] = nil
       self.policy.dialEnded(entry.id)
       if case .failure(let failure) = result {
-        // Even if another link exists, because that link may break again.
+        // Record the failure even if another link exists, because that link may break again.
         self.dialFailed(entry, failure.error, redial: failure.redial)
       }
     }
@@ -161,10 +161,10 @@ final class MemberDialler {
     }
   }
 
-  /// Reports that a dialled peer refused the local peer.
+  /// Reports that a dialed peer refused the local peer.
   private func refused(_ entry: PeerEntry, _ error: SessionError) {
     if policy.plan(for: entry.id).isLost {
-      // Its departure was reported when it was given up.
+      // The peer's departure was already reported when the peer was given up.
       session.emit(
         .warning(
           SessionWarning(

@@ -1,9 +1,9 @@
 import PeerDiscovery
 import PeerWire
 
-// The removal of peers by the host, and its spread to all members (MEM-3, MEM-11).
+// The removal of peers by the host, and the spread of removals to all members (MEM-3, MEM-11).
 extension MemberDirectory {
-  /// Removes a peer from the session for all members, as its host (MEM-3).
+  /// Removes a peer from the session for all members; only the host may do so (MEM-3).
   func kick(_ peer: PeerID, reason: String) {
     var kick = Control.Kick(peer: peer, reason: reason)
     kick.signature = KickSignature(
@@ -17,12 +17,13 @@ extension MemberDirectory {
 
   /// Handles a removal that a peer reports.
   ///
-  /// It counts if the host signed it, or if the peer may speak for the host (MEM-3, MEM-11).
+  /// The removal is valid if the host signed it, or if the peer may speak for the host (MEM-3,
+  /// MEM-11).
   func received(_ kick: Control.Kick, _ entry: PeerEntry, _ link: ControlLink) {
     let host = membership.host
     guard kick.peer != host else { return }
     if let signature = kick.signature {
-      // Only the first of equal signatures costs a verification.
+      // Do not verify the same signature twice.
       guard
         membership.removed.signature(of: kick.peer) == signature
           && membership.removed[kick.peer] == kick.reason
@@ -60,7 +61,7 @@ extension MemberDirectory {
     if kick.signature != nil {
       if !wasSigned { for entry in entries.values { spreadRemovals(to: entry) } }
     } else if session.relaying.isRelaying && !wasRemoved {
-      // The members behind this relay learn of it only here.
+      // The members behind this relay learn of the removal only from this message.
       for entry in entries.values where entry.id != kick.peer {
         entry.link?.send(.kick, kick.encoded())
       }

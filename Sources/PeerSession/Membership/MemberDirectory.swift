@@ -38,10 +38,10 @@ final class MemberDirectory {
 
   // MARK: Peers
 
-  /// The number of peers in the session, with the local peer.
+  /// The number of peers in the session, including the local peer.
   var peerCount: Int { entries.values.count(where: \.isJoined) + 1 }
 
-  /// Returns the entry of a peer, which is created if the peer is new.
+  /// Returns the entry of a peer; creates it if the peer is new.
   func entry(for peer: PeerID, _ introduction: Control.Introduction) -> PeerEntry {
     if let entry = entries[peer] { return entry }
     let entry = PeerEntry(id: peer, member: Control.Member(peer: peer, introduction))
@@ -55,17 +55,17 @@ final class MemberDirectory {
     session.dialler.policy.forget(peer)
   }
 
-  /// Whether a member announced this address, so that a connection from there has a reserved place
-  /// (LNK-6).
+  /// Returns whether a member announced this address, so that a connection from there gets a
+  /// reserved slot (LNK-6).
   func hasMember(at host: String) -> Bool {
     entries.values.contains { $0.addresses.contains { $0.host == host } }
   }
 
-  /// Returns the peers in the session for ACCEPT (3.3).
+  /// Returns the peers in the session, as ACCEPT lists them (3.3).
   func members(besides other: PeerID) -> [Control.Member] {
     entries.values.filter { $0.isJoined && $0.id != other }.sorted { $0.id < $1.id }.map { entry in
       var member = entry.member
-      // The address that the local peer reached comes first, because a peer may not know its own
+      // The address that the local peer reached comes first, because a peer might not know its own
       // address as others see it.
       let seen = entry.observed.first { $0.port == member.port && isIPLiteral($0.host) }
       if let seen {
@@ -106,7 +106,7 @@ final class MemberDirectory {
 
   /// Adds members that another peer named (MEM-1, MEM-2).
   ///
-  /// They are dialled after a while if they do not dial the local peer.
+  /// They are dialed after a while if they do not dial the local peer.
   ///
   /// - Parameters:
   ///   - members: The members.
@@ -117,7 +117,7 @@ final class MemberDirectory {
     from source: PeerID? = nil,
     dialAfter delay: TimeAmount = .seconds(3)
   ) {
-    // If members may not admit, naming a peer does not admit it either (TCK-5).
+    // If members may not admit peers, being named by a member does not admit a peer (TCK-5).
     let isVouching =
       switch session.admission.policy.admitters {
       case .members: true
@@ -207,7 +207,7 @@ final class MemberDirectory {
 
   // MARK: The membership record
 
-  /// Changes the membership, and publishes a new record if it differs.
+  /// Changes the membership, and publishes a new record if the record has changed.
   @discardableResult
   func update<Result>(_ change: (inout Membership) -> Result) -> Result {
     let before = membership.record
@@ -238,7 +238,7 @@ final class MemberDirectory {
       // An earlier release stored removals without a signature.
       $0.signRemovals(by: session.configuration.identity)
     }
-    // A relay is dialled by its members; it may have many sessions.
+    // A relay may have many sessions, so it does not dial their members. The members dial it.
     guard !session.configuration.isRelay else { return }
     for member in membership.members where entries[member.peer] == nil {
       let entry = PeerEntry(
@@ -246,7 +246,7 @@ final class MemberDirectory {
         member: Control.Member(
           peer: member.peer,
           name: member.name,
-          // No process has this incarnation, so any process of the peer lifts a bar.
+          // No process has this incarnation, so any real incarnation of the peer lifts a bar.
           incarnation: SessionIncarnation(0),
           port: 0,
           addresses: [],
@@ -273,7 +273,7 @@ final class MemberDirectory {
     }
     if isNew { proofChanged() }
     guard let link = entry.link else { return }
-    // The dialler gets its ticket in ACCEPT.
+    // A dialler receives its ticket in ACCEPT, so send a ticket only to a listener.
     guard link.side == .dialler,
       let ticket = membership.renewed(
         for: entry.id,
@@ -285,13 +285,13 @@ final class MemberDirectory {
     link.send(.members, Control.Members(members: [], ticket: ticket).encoded())
   }
 
-  /// Returns the peer that admitted a member, as far as this peer knows.
+  /// Returns the peer that admitted a member, as far as the local peer knows.
   private func admitter(of entry: PeerEntry) -> PeerID? {
     switch entry.admission {
     case .here: return session.localPeer
     case .vouched(let admitter): return admitter
     case nil:
-      // The local peer dialled it.
+      // The local peer dialed this member.
       if let ticket = entry.shownTicket, (try? membership.check(ticket, of: entry.id)) != nil {
         return ticket.admitter
       }
@@ -304,7 +304,7 @@ final class MemberDirectory {
     if update({ $0.received(ticket) }) { proofChanged() }
   }
 
-  /// Allows dialling peers again that rejected the local proof of membership, or gave no proof.
+  /// Allows dialing peers again that rejected the local proof of membership, or gave no proof.
   private func proofChanged() {
     session.dialler.policy.proofChanged(now: .now())
     session.planTick()

@@ -4,14 +4,14 @@ import PeerWire
 
 /// The members of a session, and the local peer's proof that it is one of them (5).
 ///
-/// It does no I/O. A peer belongs to the session if it created the session, if it proved itself on
-/// a link before, or if a chain of signatures leads from it to such a peer (TCK-3).
+/// It does no I/O. A peer belongs to the session if it created the session, if it proved its
+/// membership on an earlier link, or if a chain of signatures leads from it to such a peer (TCK-3).
 struct Membership: Sendable {
-  /// The peers whose tickets admit (TCK-1, TCK-5).
+  /// The peers whose tickets are accepted (TCK-1, TCK-5).
   enum Admitters: Sendable {
     /// Every member.
     case members
-    /// The host, a relay of the session and the local peer.
+    /// The host, the relays of the session, and the local peer.
     case host
   }
 
@@ -21,13 +21,15 @@ struct Membership: Sendable {
   var session: SessionID
   /// The peer that created the session.
   var host: PeerID
-  /// The peers that proved themselves, those met most recently last.
+  /// The peers that proved their membership, those met most recently last.
   private(set) var members: [MembershipRecord.Member]
-  /// The peers that the host removed, with its reasons: no ticket of theirs counts (MEM-3).
+  /// The peers that the host removed, with the reasons.
+  ///
+  /// Tickets signed by them are not accepted (MEM-3).
   private(set) var removed = Removals()
   /// The relays that showed the host's RELAY-GRANT (RLY-1).
   private(set) var relays: Set<PeerID> = []
-  /// The best ticket that this peer received.
+  /// The best ticket that the local peer received.
   private(set) var ticket: Ticket?
 
   /// Creates the membership of a session that no other peer has joined yet.
@@ -69,18 +71,19 @@ struct Membership: Sendable {
 
   // MARK: Members
 
-  /// Whether a peer proved before that it belongs to the session.
+  /// Returns whether a peer has already proved that it belongs to the session.
   func contains(_ peer: PeerID) -> Bool { members.contains { $0.peer == peer } }
 
-  /// Whether the host removed a peer.
+  /// Returns whether the host removed a peer.
   func isRemoved(_ peer: PeerID) -> Bool { removed[peer] != nil }
 
-  /// Whether this peer accepts tickets that `peer` signed (TCK-1).
+  /// Returns whether the local peer accepts tickets that `peer` signed (TCK-1).
   func mayAdmit(_ peer: PeerID) -> Bool {
     !isRemoved(peer) && (peer == host || peer == local || contains(peer))
   }
 
-  /// Whether this peer accepts tickets that `peer` signed where members may not admit (TCK-5).
+  /// Returns whether the local peer accepts tickets that `peer` signed even if members may not
+  /// admit (TCK-5).
   func maySpeakForHost(_ peer: PeerID) -> Bool {
     !isRemoved(peer) && (peer == host || peer == local || relays.contains(peer))
   }
@@ -90,7 +93,7 @@ struct Membership: Sendable {
   /// - Parameters:
   ///   - ticket: The ticket.
   ///   - peer: The peer that shows it.
-  ///   - admitters: The peers that may admit here.
+  ///   - admitters: The peers that may admit others.
   /// - Throws: ``TicketError``.
   func check(
     _ ticket: Ticket,
@@ -108,7 +111,7 @@ struct Membership: Sendable {
     }
   }
 
-  /// Whether a peer that shows this ticket, or none, belongs to the session (MEM-8).
+  /// Returns whether a peer that shows this ticket, or none, belongs to the session (MEM-8).
   func proves(_ ticket: Ticket?, of peer: PeerID, by admitters: Admitters = .members) -> Bool {
     if isRemoved(peer) { return false }
     if peer == host || contains(peer) { return true }
@@ -116,12 +119,12 @@ struct Membership: Sendable {
     return (try? check(ticket, of: peer, by: admitters)) != nil
   }
 
-  /// Records that a peer proved itself, and its addresses.
+  /// Records that a peer proved its membership, and stores its addresses.
   ///
   /// - Parameters:
   ///   - member: The peer. The admitter that was recorded first stays.
   ///   - isConnected: Whether a peer has a link or a route now.
-  /// - Returns: Whether it had not proved itself before.
+  /// - Returns: Whether the peer proved its membership for the first time.
   mutating func met(
     _ member: MembershipRecord.Member,
     isConnected: (PeerID) -> Bool = { _ in false }
@@ -140,7 +143,7 @@ struct Membership: Sendable {
 
   /// Records that a peer showed the host's RELAY-GRANT (RLY-1).
   mutating func vouched(for relay: PeerID) {
-    // Only the host can sign grants, so the limit is not one that another peer can reach.
+    // Only the host can sign grants, so no other peer can exhaust this limit.
     guard relays.count < Limits.members else { return }
     relays.insert(relay)
   }
@@ -178,7 +181,7 @@ struct Membership: Sendable {
 
   // MARK: Tickets
 
-  /// The number of signatures from this peer to the host; `nil` if there is no chain.
+  /// The number of signatures from the local peer to the host; `nil` if there is no chain.
   private var depth: Int? {
     if local == host { return 0 }
     guard let ticket, leadsToHost(ticket) else { return nil }
@@ -190,12 +193,12 @@ struct Membership: Sendable {
     return signatures.last?.admitter == host && !signatures.contains { isRemoved($0.admitter) }
   }
 
-  /// Stores a ticket for this peer if it is better than the current one (TCK-4).
+  /// Stores a ticket for the local peer if it is better than the current one (TCK-4).
   ///
-  /// It is better if only the new one leads to the host, if only the new one is signed by the host
-  /// or a relay, or if it is not longer.
+  /// The new ticket is better if only it leads to the host, if only it is signed by the host or a
+  /// relay, or if it is not longer.
   ///
-  /// - Returns: Whether the ticket was stored and differs from the one before.
+  /// - Returns: Whether the ticket was stored and differs from the previous one.
   mutating func received(_ new: Ticket) -> Bool {
     guard local != host, new != ticket else { return false }
     var holder = local
@@ -208,7 +211,7 @@ struct Membership: Sendable {
       case (true, false): return false
       case (false, true): break
       case (true, true), (false, false):
-        // A ticket by the host or a relay admits also where members may not admit (TCK-5).
+        // A ticket signed by the host or a relay is accepted even if members may not admit (TCK-5).
         switch (maySpeakForHost(ticket.admitter), maySpeakForHost(new.admitter)) {
         case (true, false): return false
         case (false, true): break
@@ -224,7 +227,7 @@ struct Membership: Sendable {
   ///
   /// - Parameters:
   ///   - peer: The member.
-  ///   - shown: The ticket that it showed on this link.
+  ///   - shown: The ticket that the member showed on this link.
   ///   - identity: The local peer's key.
   /// - Returns: The ticket; `nil` if the member needs none.
   func renewed(for peer: PeerID, showing shown: Ticket?, by identity: PeerIdentity) -> Ticket? {

@@ -13,15 +13,16 @@ public struct MembershipRecord: Equatable, Sendable {
   public struct Member: Equatable, Sendable {
     /// The peer.
     public var peer: PeerID
-    /// Its display name, which is not verified.
+    /// The member's display name, which is not verified.
     public var name: UntrustedText
-    /// Its known addresses, best first; at most 16.
+    /// The member's known addresses, best first; at most 16.
     public var addresses: [PeerAddress]
-    /// Whether it is a relay.
+    /// Whether the member is a relay.
     public var isRelay: Bool
-    /// The peer that admitted it; nil if this is not known.
+    /// The peer that admitted the member; nil if that is unknown.
     ///
-    /// It is the signer of its ticket, or the local peer (MEM-13). It proves nothing to other peers.
+    /// This is the signer of the member's ticket, or the local peer (MEM-13). It proves nothing to
+    /// other peers.
     public var admittedBy: PeerID?
 
     /// Creates the entry of a member.
@@ -44,9 +45,9 @@ public struct MembershipRecord: Equatable, Sendable {
   public var members: [Member]
   /// The peers that the host removed, the earliest removal first; at most 1,024.
   public var removed: [PeerID]
-  /// The host's reasons for removing them; a peer that was removed without one is absent.
+  /// The host's reasons for the removals; a peer that was removed without a reason is absent.
   public var reasons: [PeerID: UntrustedText] = [:]
-  /// The host's signatures below the removals, as far as they are known.
+  /// The host's signatures on the removals, as far as they are known.
   var signatures: [PeerID: KickSignature] = [:]
   /// The relays that showed the host's RELAY-GRANT.
   public internal(set) var relays: [PeerID] = []
@@ -60,7 +61,7 @@ public struct MembershipRecord: Equatable, Sendable {
     removed = []
   }
 
-  /// Returns the members that a peer admitted, and those that they admitted, and so on.
+  /// Returns the members that a peer admitted, directly or through other members.
   ///
   /// - Parameter peer: The peer.
   /// - Returns: The members, in order of admission depth; never the host or the peer itself.

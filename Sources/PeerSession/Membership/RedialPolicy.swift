@@ -2,7 +2,7 @@ import NIOCore
 import PeerDiscovery
 import PeerWire
 
-/// Decides which peers of a session are dialled, and when (LIV-3, LIV-4, MEM-6, MEM-9, RLY-6).
+/// Decides which peers of a session are dialed, and when (LIV-3, LIV-4, MEM-6, MEM-9, RLY-6).
 ///
 /// The session reports what happens to its peers, and asks which dials are due. The policy does no
 /// I/O and has no clock or random source: the caller passes the time and the fraction of the jitter
@@ -18,7 +18,7 @@ struct RedialPolicy: Sendable {
     var isLeftToRelays = false
     /// Whether the peer is a proven member, or shares delivery state with the local peer.
     ///
-    /// Any other peer may not exist. Only a few such peers are dialled at a time (MEM-6).
+    /// Any other peer might not exist. Only a few such peers are dialed at a time (MEM-6).
     var isProven = false
   }
 
@@ -28,17 +28,17 @@ struct RedialPolicy: Sendable {
     case departs
     /// The peer leaves the session because it stopped waiting for a user's answer (3.2).
     case withdrawn
-    /// The peer stays in the session, and is dialled again (LIV-3).
+    /// The peer stays in the session, and is dialed again (LIV-3).
     case reconnects
   }
 
   /// A dial that failed, and the peer's state at that time.
   struct FailedDial: Sendable {
-    /// The peer's process according to the last report of it.
+    /// The peer's incarnation according to the latest report.
     var incarnation: SessionIncarnation
-    /// The rule for the next dial in the peer's answer; `later` if it gave none.
+    /// The rule for the next dial that the peer's answer implies; `later` if there was no answer.
     var redial: CloseCode.Redial
-    /// The reason of the failure.
+    /// The reason for the failure.
     var code: SessionError.Code
     /// Whether the peer is in the session.
     var isJoined = false
@@ -56,7 +56,9 @@ struct RedialPolicy: Sendable {
 
   private struct Contact {
     var plan = DialPlan()
-    /// Whether the local peer dialled the last link; then it also dials first (LIV-3).
+    /// Whether the local peer dialed the last link.
+    ///
+    /// If so, it also dials first after a break (LIV-3).
     var dialledLast = true
     /// When the link broke; nil while the peer is linked, relayed or out of the session.
     var brokenAt: NIODeadline?
@@ -74,13 +76,14 @@ struct RedialPolicy: Sendable {
   /// Returns the plan for a peer.
   func plan(for peer: PeerID) -> DialPlan { contacts[peer]?.plan ?? DialPlan() }
 
-  /// Returns whether a peer can be forgotten to make room: it is not dialled now or soon.
+  /// Returns whether a peer can be forgotten to make room, because no dial is in progress or
+  /// planned soon.
   func isIdle(_ peer: PeerID) -> Bool {
     let plan = plan(for: peer)
     return !plan.isDialling && (plan.next == nil || plan.isBarred || plan.isLost)
   }
 
-  // MARK: Reports of peers
+  // MARK: Reports about peers
 
   /// Records that a member or the stored record named a peer, with this incarnation.
   mutating func named(
@@ -95,9 +98,9 @@ struct RedialPolicy: Sendable {
   ///
   /// - Parameters:
   ///   - peer: The peer.
-  ///   - incarnation: Its process.
-  ///   - isMoved: Whether it has an address that was not known before.
-  ///   - hasLink: Whether there is a link with it.
+  ///   - incarnation: The peer's incarnation.
+  ///   - isMoved: Whether the peer has an address that was not known before.
+  ///   - hasLink: Whether there is a link with the peer.
   ///   - now: The time.
   mutating func discovered(
     _ peer: PeerID,
@@ -157,8 +160,8 @@ struct RedialPolicy: Sendable {
   ///
   /// - Parameters:
   ///   - peer: The peer.
-  ///   - code: The code in its CLOSE.
-  ///   - incarnation: Its process.
+  ///   - code: The code in the CLOSE.
+  ///   - incarnation: The peer's incarnation.
   ///   - isRelay: Whether the peer is a relay of this session.
   ///   - isAdmittedByPerson: Whether a user admitted the peer on this link.
   ///   - now: The time.
@@ -177,15 +180,15 @@ struct RedialPolicy: Sendable {
     defer { contacts[peer, default: Contact()].plan = plan }
     switch code {
     case .shuttingDown where isRelay:
-      // A relay will start again (RLY-7), so it is dialled like a peer that a member named.
+      // A relay will start again (RLY-7), so it is dialed like a peer that a member named.
       plan.plan(after: .seconds(1), now: now, jitter: jitter)
       return .departs
     case .tooSlow, .tooFast:
-      // The peer discarded the delivery state, and admits the local peer again (CLS-2).
+      // The peer discarded the delivery state, but admits the local peer again (CLS-2).
       plan.plan(after: .seconds(5), now: now, jitter: jitter)
       return .departs
     case .timedOut where isAdmittedByPerson:
-      // The user's answer crossed the dialler's CLOSE, so the dialler never received it (3.2).
+      // The dialler sent CLOSE before it received the user's answer (3.2).
       plan.bar(.untilRestart(of: incarnation))
       return .withdrawn
     default: return plan.closed(code.redial, by: incarnation) ? .departs : .reconnects
@@ -195,12 +198,12 @@ struct RedialPolicy: Sendable {
   /// Records that a peer left the session.
   mutating func departed(_ peer: PeerID) { contacts[peer]?.brokenAt = nil }
 
-  /// Bars a peer from being dialled.
+  /// Bars a peer from being dialed.
   mutating func bar(_ peer: PeerID, _ reason: DialPlan.Bar) {
     contacts[peer, default: Contact()].plan.bar(reason)
   }
 
-  /// Bars all peers: the session is over.
+  /// Bars all peers, because the session is over.
   mutating func end() {
     hasEnded = true
     for peer in contacts.keys { contacts[peer]?.plan.bar(.always) }
@@ -254,7 +257,7 @@ struct RedialPolicy: Sendable {
 
   // MARK: Time
 
-  /// Does not count the time in which the program was stopped: no peer could be dialled (LIV-4).
+  /// Excludes the time in which the program was stopped, because no peer could be dialed (LIV-4).
   mutating func excuse(_ delay: TimeAmount) {
     for (peer, contact) in contacts {
       if let brokenAt = contact.brokenAt { contacts[peer]?.brokenAt = brokenAt + delay }
@@ -271,7 +274,7 @@ struct RedialPolicy: Sendable {
     contacts[peer, default: Contact()].plan.lost(now: now, jitter: jitter)
   }
 
-  /// Returns when a peer without a link must be dialled, or declared lost.
+  /// Returns when a peer without a link must be dialed, or declared lost.
   func nextDue(for peer: PeerID) -> NIODeadline? {
     guard let contact = contacts[peer] else { return nil }
     let isWaiting = !contact.plan.isDialling && !contact.plan.isBarred
@@ -279,8 +282,8 @@ struct RedialPolicy: Sendable {
       .compactMap(\.self).min()
   }
 
-  /// Returns the peers whose dial is due, in no order, without the lost peers that discovery does
-  /// not show.
+  /// Returns the peers whose dial is due, in no particular order, except lost peers that discovery
+  /// does not show.
   ///
   /// The caller asks ``allowsDial(of:now:standing:)`` before each dial, because one dial can rule
   /// out another.
@@ -305,7 +308,8 @@ struct RedialPolicy: Sendable {
   ) -> Bool {
     let state = standing(peer)
     guard allows(peer, state, now), !state.isLeftToRelays else { return false }
-    // A peer that was only named may not exist: few such peers are dialled at a time (MEM-6).
+    // A peer that was only named might not exist, so only a few such peers are dialed at a time
+    // (MEM-6).
     guard isStranger(peer, state) else { return true }
     let strangers = contacts.count { peer, contact in
       contact.plan.isDialling && isStranger(peer, standing(peer))

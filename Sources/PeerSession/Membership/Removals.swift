@@ -4,7 +4,7 @@ import PeerWire
 
 /// The peers that were removed from a session, the earliest removal first (MEM-3).
 ///
-/// It remembers 1,024 of them. A new removal is never refused: it takes the place of the earliest.
+/// It stores at most 1,024 removals. After that, each new removal replaces the earliest.
 struct Removals: Equatable, Sendable {
   private struct Removal: Equatable {
     var reason: UntrustedText
@@ -15,10 +15,10 @@ struct Removals: Equatable, Sendable {
   /// The removed peers, the earliest removal first.
   private(set) var peers: [PeerID] = []
 
-  /// The reason for removing a peer, possibly empty; nil if the peer was not removed.
+  /// Returns the reason for removing a peer, possibly empty; nil if the peer was not removed.
   subscript(peer: PeerID) -> UntrustedText? { removals[peer]?.reason }
 
-  /// Returns the host's signature below a removal, if it is known.
+  /// Returns the host's signature on a removal, if it is known.
   func signature(of peer: PeerID) -> KickSignature? { removals[peer]?.signature }
 
   /// The removals that any member can pass on, because the host signed them (MEM-11).
@@ -31,7 +31,7 @@ struct Removals: Equatable, Sendable {
 
   /// Adds a removal.
   ///
-  /// A repeated one changes nothing, unless it is the first with a reason or with a signature.
+  /// A repeated removal changes nothing, unless it is the first with a reason or with a signature.
   mutating func add(_ peer: PeerID, reason: UntrustedText, signature: KickSignature?) {
     if let known = removals[peer] {
       guard known.signature == nil, signature != nil || !reason.isEmpty else { return }

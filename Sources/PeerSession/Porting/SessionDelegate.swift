@@ -6,12 +6,12 @@ extension Session {
   public enum MemberState: Int, Sendable {
     /// The peer is not in the session, or was given up.
     case notConnected = 0
-    /// The peer is dialled for the first time.
+    /// The peer is being dialed for the first time.
     case connecting = 1
     /// The peer is in the session.
     ///
     /// It stays in this state while a broken link is replaced, because no message is lost;
-    /// ``PeerState`` makes the difference.
+    /// ``PeerState`` distinguishes the two cases.
     case connected = 2
   }
 }
@@ -19,17 +19,17 @@ extension Session {
 /// The events of a session in the form of `MCSessionDelegate`, for code that is ported.
 ///
 /// New code reads ``Session/events``. Every method has a default that does nothing. Methods are
-/// called in the order of the events, each after the one before has returned: a slow method slows
-/// the senders down and loses nothing. An actor, or a class on the main actor, conforms with its
-/// own synchronous methods; no method runs on a queue that it did not choose.
+/// called in the order of the events, each after the previous one has returned. A slow method slows
+/// the senders down, but no event is lost. An actor, or a class on the main actor, can conform with
+/// synchronous methods, which then run on that actor.
 public protocol SessionDelegate: AnyObject, Sendable {
-  /// A peer's place in the session changed.
+  /// Called when the state of a peer in the session changed.
   func session(_ session: Session, peer: PeerID, didChange state: Session.MemberState) async
 
-  /// A reliable or unreliable message arrived.
+  /// Called when a reliable or unreliable message arrived.
   func session(_ session: Session, didReceive data: [UInt8], fromPeer peer: PeerID) async
 
-  /// A peer opened a stream; it is open already, and needs no run loop.
+  /// Called when a peer opened a stream, which is already open and needs no run loop.
   ///
   /// Read ``PeerStream/inbound`` in a task of its own, because later events wait for this method.
   func session(
@@ -39,7 +39,7 @@ public protocol SessionDelegate: AnyObject, Sendable {
     fromPeer peer: PeerID
   ) async
 
-  /// A resource begins to arrive; `progress` observes it and can cancel it.
+  /// Called when a resource begins to arrive; `progress` observes it and can cancel it.
   func session(
     _ session: Session,
     didStartReceivingResourceWithName resourceName: UntrustedText,
@@ -47,10 +47,11 @@ public protocol SessionDelegate: AnyObject, Sendable {
     with progress: IncomingResource
   ) async
 
-  /// A resource arrived and was verified, or failed: one of `path` and `error` is not `nil`.
+  /// Called when a resource arrived and was verified, or failed; exactly one of `path` and `error`
+  /// is not `nil`.
   ///
   /// The file stays in the inbox, and counts toward its quota, until the program moves or removes
-  /// it, which it may do later.
+  /// it.
   func session(
     _ session: Session,
     didFinishReceivingResourceWithName resourceName: UntrustedText,
@@ -59,12 +60,14 @@ public protocol SessionDelegate: AnyObject, Sendable {
     withError error: SessionError?
   ) async
 
-  /// A peer asks to join and a user must decide; answer with ``Session/respond(to:_:)``.
+  /// Called when a peer asks to join and a user must decide; answer with
+  /// ``Session/respond(to:_:)``.
   ///
-  /// It replaces `advertiser(_:didReceiveInvitationFromPeer:withContext:invitationHandler:)`.
+  /// This method replaces
+  /// `advertiser(_:didReceiveInvitationFromPeer:withContext:invitationHandler:)`.
   func session(_ session: Session, didReceiveInvitation invitation: Invitation) async
 
-  /// Another event, for which MultipeerConnectivity has no callback.
+  /// Called for any other event, for which MultipeerConnectivity has no callback.
   ///
   /// Examples are a warning, the reason why a peer left, a link that reconnects, or an outgoing
   /// resource.
@@ -120,12 +123,12 @@ extension SessionDelegate {
 
 /// An incoming resource for a ``SessionDelegate``; it replaces `Progress`.
 public final class IncomingResource: Sendable {
-  /// The properties of the resource that are known before its bytes.
+  /// The properties of the resource that are known before its bytes arrive.
   public let info: ResourceInfo
   /// The progress, at most ten times a second; a slow reader gets the newest element.
   ///
-  /// For one reader. It ends with the transfer. If the whole file arrived, the last element has all
-  /// bytes.
+  /// The sequence supports one reader and ends with the transfer. If the whole file arrived, the
+  /// last element has all bytes.
   public let updates: AsyncStream<ResourceProgress>
 
   private let source: AsyncStream<ResourceProgress>.Continuation

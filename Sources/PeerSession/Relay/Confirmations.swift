@@ -2,8 +2,8 @@ import NIOConcurrencyHelpers
 
 /// The tasks that wait until relayed peers confirm earlier messages (RLY-9).
 ///
-/// It is a lock around the awaited confirmations: tasks wait, and the session's event loop reports
-/// answers.
+/// A lock protects the awaited confirmations. Tasks wait for them, and the session's event loop
+/// reports the answers.
 final class Confirmations: Sendable {
   private struct Wait {
     var missing: Set<PeerID>
@@ -19,7 +19,8 @@ final class Confirmations: Sendable {
 
   private let state = NIOLockedValueBox(State())
 
-  /// Returns a token for a confirmation by some peers; ``wait(for:)`` must follow.
+  /// Returns a token for a confirmation by the given peers; the caller must then call
+  /// ``wait(for:)``.
   func begin(_ peers: [PeerID]) -> UInt64 {
     state.withLockedValue { state in
       state.lastToken += 1
@@ -54,7 +55,7 @@ final class Confirmations: Sendable {
   /// Forgets a token for which no task will wait.
   func abandon(_ token: UInt64) { state.withLockedValue { $0.waits[token] = nil } }
 
-  /// Records that a peer has everything up to the token.
+  /// Records that a peer has all messages sent before the token.
   func confirmed(_ token: UInt64, by peer: PeerID) {
     let isDone = state.withLockedValue { state in
       guard state.waits[token]?.missing.remove(peer) != nil else { return false }
@@ -71,7 +72,7 @@ final class Confirmations: Sendable {
     for token in tokens { finish(token, .failure(error)) }
   }
 
-  /// Fails all waits: the session is over.
+  /// Fails all waits, because the session is over.
   func end(_ error: SessionError) {
     let tokens = state.withLockedValue { state in
       state.end = error

@@ -2,10 +2,10 @@
 ///
 /// It consists of a bucket of bytes and one of copies.
 ///
-/// A value without I/O. A message that was read is forwarded even if it exceeds the buckets. The
-/// member is then not read until the debt is paid, so that TCP slows it down.
+/// This type does no I/O. A message that was read is forwarded even if it exceeds the buckets. The
+/// member's link is then not read until the debt is paid, so that TCP slows the member down.
 struct RateLimiter: Sendable {
-  /// The cost of a message in addition to its bytes.
+  /// The cost of a message in bytes, in addition to its own bytes.
   static let overhead = 64
   /// The capacity of a bucket, in seconds of its rate.
   private static let burst = 2.0
@@ -20,7 +20,7 @@ struct RateLimiter: Sendable {
   private var filledAt: Duration
   private var emptySince: Duration?
 
-  /// Begins with full buckets.
+  /// Creates a limiter with full buckets.
   init(_ rate: RelayRate, now: Duration) {
     self.rate = rate
     bytes = Double(rate.bytes) * Self.burst
@@ -32,9 +32,9 @@ struct RateLimiter: Sendable {
   enum Verdict: Equatable {
     /// Continue reading it.
     case pass
-    /// Read it again only after this time.
+    /// Read the member's link again only after this time.
     case wait(Duration)
-    /// Close it, because it was too fast for too long.
+    /// Close the link, because the member was too fast for too long.
     case close
   }
 
@@ -43,7 +43,7 @@ struct RateLimiter: Sendable {
     min(bytes / Double(rate.bytes), copies / Double(rate.copies))
   }
 
-  /// How long it takes until the debt is paid.
+  /// How long it takes until the debt is paid off.
   var debt: Duration { .seconds(max(0, -level)) }
 
   /// Counts a message of `count` bytes to the given number of members.

@@ -12,7 +12,7 @@ public struct RelayGrant: Equatable, Sendable {
 
   /// The host's DER SubjectPublicKeyInfo.
   public let key: [UInt8]
-  /// ECDSA on P-256 with SHA-256, in DER.
+  /// The ECDSA signature on P-256 with SHA-256, in DER.
   public let signature: [UInt8]
 
   /// Creates a grant from stored values; ``isValid(session:host:relay:)`` checks it.
@@ -29,7 +29,7 @@ public struct RelayGrant: Equatable, Sendable {
     )
   }
 
-  /// Whether the host of the session signed this grant for that relay (RLY-1).
+  /// Returns whether the host of the session signed this grant for the given relay (RLY-1).
   public func isValid(session: SessionID, host: PeerID, relay: PeerID) -> Bool {
     guard PeerID(spki: key) == host,
       let publicKey = try? P256.Signing.PublicKey(derRepresentation: key),

@@ -2,11 +2,11 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// A host's request that a relay relays its session, for the relay's application (RLY-2).
+/// A host's request to relay its session, which the relay's application answers (RLY-2).
 public struct CarryRequest: Sendable {
   /// The session.
   public var session: SessionID
-  /// The host of the session, which asks; its key is proved.
+  /// The host of the session, which sent the request; its key is proved.
   public var host: PeerID
   /// The host's display name, which is not verified.
   public var hostName: UntrustedText
@@ -16,8 +16,8 @@ public struct CarryRequest: Sendable {
   public var admission: AdmissionPolicy
   /// The host's verified grant, which lets the relay serve the session even after a restart.
   public var grant: RelayGrant
-  /// The part of the host's IP address that limits count by: the IPv4 address, or the /64 of an IPv6
-  /// address.
+  /// The part of the host's IP address by which limits count: the IPv4 address, or the /64 of an
+  /// IPv6 address.
   public var addressBlock: String
 }
 
@@ -37,13 +37,13 @@ public struct CarriedSession: Sendable {
   public var request: CarryRequest
 }
 
-/// The host's request to a relay to relay a session.
+/// The terms on which a host asks a relay to relay its session.
 public struct CarryTerms: Sendable {
-  /// The name of the session; cut to 128 bytes.
+  /// The name of the session; truncated to 128 bytes.
   public var name: String
   /// How the relay admits newcomers.
   ///
-  /// `ask` needs a user, so it counts as `known`.
+  /// A relay has no user to answer `ask`, so it treats `ask` as `known`.
   public var admission: AdmissionPolicy
 
   /// Creates terms.
@@ -54,9 +54,9 @@ public struct CarryTerms: Sendable {
 }
 
 extension Control {
-  /// The part of HELLO for a relay that must serve the session (11.1).
+  /// The part of HELLO that asks a relay to relay the session (11.1).
   struct Carry: Codable, Equatable, Sendable {
-    /// How the relay admits.
+    /// How the relay admits newcomers.
     enum Admission: String, Codable, Sendable {
       case code
       case known
@@ -65,7 +65,7 @@ extension Control {
 
     var name: UntrustedText
     var admission: Admission
-    /// Present only if `admission` is `code`.
+    /// The join code; present only if `admission` is `code`.
     var code: JoinCode?
     var grant: RelayGrant
 

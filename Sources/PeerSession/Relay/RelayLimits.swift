@@ -1,8 +1,10 @@
 /// The limits of what a relay forwards and stores for each of its members.
 public struct RelayLimits: Sendable, Equatable {
-  /// How many bytes from others wait for a member that does not read, in addition to its outbox.
+  /// The maximum number of bytes from other members that wait for a member, in addition to its
+  /// outbox.
   ///
-  /// One message of any size may wait. More bytes end the member's routes with `overrun` (RLY-12).
+  /// One message of any size may wait. If more bytes wait, the member's routes end with `overrun`
+  /// (RLY-12).
   public var queuedBytes = 8 << 20
   /// How much the relay forwards for one member.
   public var rate = RelayRate()
@@ -10,18 +12,20 @@ public struct RelayLimits: Sendable, Equatable {
   /// (RLY-12).
   public var patience: Duration = .seconds(30)
 
-  /// The defaults of `Protocol/session.md`.
+  /// Creates limits with the defaults of `Protocol/session.md`.
   public init() {}
 }
 
-/// How much a relay forwards per second for one member; twice as much at once (RLY-14).
+/// How much a relay forwards for one member per second.
+///
+/// A burst may have twice as much (RLY-14).
 public struct RelayRate: Codable, Sendable, Equatable {
   /// The number of copies: one for each recipient of a message.
   public var copies = 5_000
   /// The bytes of all copies.
   public var bytes = 64 << 20
 
-  /// The defaults of `Protocol/session.md`.
+  /// Creates a rate with the defaults of `Protocol/session.md`.
   public init() {}
 
   /// Creates a rate of at least one copy and one byte.
@@ -49,9 +53,9 @@ public struct RelayTally: Sendable, Equatable {
   public var copies = 0
   /// Their bytes.
   public var bytes = 0
-  /// How often too many bytes waited for a member (RLY-12).
+  /// How often a member's routes ended because too many bytes waited for it (RLY-12).
   public var overruns = 0
 
-  /// Nothing yet.
+  /// Creates counters that are zero.
   public init() {}
 }

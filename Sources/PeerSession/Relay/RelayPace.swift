@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 
 /// Limits how fast a member sends to its relay, so that it never exceeds the relay's rate (RLY-14).
 ///
-/// A lock around a ``RateLimiter`` that is a tenth stricter than the relay's.
+/// A lock protects a ``RateLimiter`` whose rate is a tenth lower than the relay's.
 final class RelayPace: Sendable {
   private let gate: NIOLockedValueBox<RateLimiter>
 

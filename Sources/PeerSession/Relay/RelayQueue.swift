@@ -2,17 +2,17 @@ import NIOCore
 
 /// The messages that wait at a relay for one member: route changes, and messages of other members.
 ///
-/// The queue precedes the member's outbox, from which no message can be removed. A value without
-/// I/O.
+/// The queue precedes the member's outbox, because messages cannot be removed from an outbox. This
+/// type does no I/O.
 struct RelayQueue {
   private struct Item {
     var message: [UInt8]
-    /// Whether it may be dropped if too much waits.
+    /// Whether the message may be dropped if too many bytes wait.
     var isData: Bool
   }
 
   private var items = CircularBuffer<Item>()
-  /// The bytes of messages of other members.
+  /// The number of bytes in messages of other members.
   private(set) var dataBytes = 0
 
   /// Whether a single message waits, which may exceed any limit.

@@ -42,7 +42,7 @@ extension RelaySide {
     enforceRate(entry, link, payload.count + RateLimiter.overhead, copies)
   }
 
-  /// Slows down a member that exceeds the rate, and closes it if it continues (RLY-14).
+  /// Slows down a member that exceeds the rate, and closes its link if it continues (RLY-14).
   private func enforceRate(_ entry: PeerEntry, _ link: ControlLink, _ count: Int, _ copies: Int) {
     tally.copies += copies
     tally.bytes += count * copies
@@ -80,7 +80,7 @@ extension RelaySide {
     return body(&limiter)
   }
 
-  /// Sends members the decisions of the table.
+  /// Sends the route changes of the table to the members.
   func perform(_ actions: [RouteTable.Action]) {
     for action in actions {
       switch action {

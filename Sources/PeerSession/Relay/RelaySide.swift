@@ -17,11 +17,11 @@ final class RelaySide {
       if grant != nil { session.directory.update { $0.vouched(for: local) } }
     }
   }
-  /// The terms that each relay of the local host's session knows, by the relay's key (RLY-2).
+  /// The terms for each relay of a session that the local peer hosts, by the relay's key (RLY-2).
   var carriers: [PeerID: CarryTerms] = [:]
 
   private var relayed = RelayedPeers()
-  /// Whether the session has so many members that relayed peers are not dialled (RLY-6).
+  /// Whether the session has so many members that relayed peers are not dialed (RLY-6).
   private(set) var isStar = false
 
   // The state as a relay.
@@ -66,7 +66,7 @@ final class RelaySide {
       link.send(.relayGrant, grant.encoded())
     }
     if isRelaying {
-      // Members behind a relay must know all others, and all others must know them (RLY-3).
+      // The members behind a relay and all other members must know each other (RLY-3).
       session.directory.announce(entry.id)
       guard link.side == .dialler else { return gainedHost(entry) }
       for members in Control.Members.split(session.directory.members(besides: entry.id)) {
@@ -111,7 +111,8 @@ final class RelaySide {
     guard entry.isSessionRelay else { return }
     entry.isSessionRelay = false
     session.published.withLockedValue { $0.paces[entry.id] = nil }
-    // The peers behind a relay are lost only if the relay itself is lost; otherwise they are reset.
+    // The peers behind a relay are lost only if the relay itself is lost. Otherwise their departure
+    // is a reset.
     for peer in relayed.lost(entry.id) { settle(peer, reason == .lost ? .lost : .reset) }
   }
 
@@ -143,7 +144,7 @@ final class RelaySide {
     }
   }
 
-  /// When to request a route to a peer; nil if none is needed or it was requested already.
+  /// Returns when to request a route to a peer; nil if none is needed or it was already requested.
   func nextDue(_ entry: PeerEntry) -> NIODeadline? {
     guard entry.link == nil, entry.relayed == nil,
       !session.dialler.policy.plan(for: entry.id).isBarred,
@@ -152,7 +153,7 @@ final class RelaySide {
     return isStar && !entry.wasOverrun ? .distantPast : entry.apartSince + .seconds(2)
   }
 
-  /// Whether relays reach a peer, so that it is not dialled (RLY-6).
+  /// Returns whether relays reach a peer, so that it is not dialed (RLY-6).
   func leavesToRelays(_ entry: PeerEntry) -> Bool {
     isStar && !isRelaying && entry.delivery == nil && entry.member.role != .relay
   }
@@ -222,8 +223,8 @@ final class RelaySide {
       send([RelayedPeers.Action(relay: relay.id, message: .confirmed(number, token: token))])
     case .confirmation(let number, let token):
       guard let peer = peer(at: number, of: relay.id) else { return }
-      // A sender counts CONFIRM under this lock after it queued it, and the answer may arrive
-      // earlier.
+      // A sender holds this lock until it has counted a CONFIRM that it queued. The answer may
+      // arrive before that.
       let ledger = session.entries[peer]?.relayed?.ledger
       session.published.withLockedValue { _ in ledger?.confirmed(token) }
       session.confirmations.confirmed(token, by: peer)
@@ -231,7 +232,7 @@ final class RelaySide {
     }
   }
 
-  /// Returns the peer at a relay's number, if the number is its present route.
+  /// Returns the peer that a relay's number stands for, if the number is the peer's current route.
   func peer(at number: UInt8, of relay: PeerID) -> PeerID? {
     guard let peer = relayed.peer(at: number, of: relay),
       session.entries[peer]?.relayed?.route == RelayRoute(relay: relay, number: number)
@@ -277,7 +278,7 @@ final class RelaySide {
 
   private func unwant(_ peer: PeerID, _ end: RouteEnd) { send(relayed.unwant(peer, end)) }
 
-  /// Sends control messages to relays, after the messages sent to them before.
+  /// Sends control messages to relays, after all messages that were sent to them earlier.
   private func send(_ actions: [RelayedPeers.Action]) {
     for action in actions {
       guard let entry = session.entries[action.relay], let outbox = entry.delivery?.outbox,
@@ -296,7 +297,7 @@ final class RelaySide {
 // MARK: - How a session moves to a relay (RLY-2)
 
 extension RelaySide {
-  /// The host moves its session to this relay, or changes its terms.
+  /// Makes the local peer a relay of the session, or changes the terms, as the host requests.
   func carried(_ policy: AdmissionPolicy, _ codeKey: CodeKey?, _ grant: RelayGrant) {
     session.admission.replacePolicy(with: policy, codeKey)
     let wasRelaying = isRelaying
@@ -309,7 +310,7 @@ extension RelaySide {
     }
   }
 
-  /// The session has a new code, which its relays must know too (MEM-12).
+  /// Sends a new code of the session to its relays (MEM-12).
   func codeReplaced(with code: JoinCode) {
     for (relay, terms) in carriers {
       guard case .code = terms.admission else { continue }
@@ -321,7 +322,7 @@ extension RelaySide {
 }
 
 extension RouteEnd {
-  /// Whether the route is not requested again until there is news of the peer.
+  /// Whether the peer is neither dialed nor requested again until it restarts.
   var isFinal: Bool {
     switch self {
     case .left, .shuttingDown, .disconnected, .kicked, .protocolError: true

@@ -11,8 +11,8 @@ struct RelayRoute: Hashable, Sendable {
 /// The requests of a member to its relays, and the routes that they assigned.
 ///
 /// Implements the member's side of RLY-4 to RLY-8 of `Protocol/session.md`, without I/O. It asks
-/// every relay for a peer. If several routes open, it uses the one through the smallest relay id,
-/// so that both ends use the same.
+/// every relay for a peer. If several routes open, it uses the relay with the smallest id, so that
+/// both ends use the same relay.
 struct RelayedPeers {
   /// A message to a relay.
   struct Action: Equatable {
@@ -22,9 +22,9 @@ struct RelayedPeers {
 
   /// The reason for closing a relay with `protocol-error`.
   enum Violation: Error, Equatable {
-    /// A number that is in use already, or that is not in use.
+    /// The relay assigned a number that is already in use, or withdrew a number that is not in use.
     case number(UInt8)
-    /// A second number for the same peer, or a number for the local peer.
+    /// The relay assigned a second number to a peer, or a number to the local peer.
     case peer
   }
 
@@ -33,7 +33,7 @@ struct RelayedPeers {
     var asked: [PeerID: SessionIncarnation] = [:]
     /// The peer of each number, until the number is released.
     var peers: [UInt8: PeerID] = [:]
-    /// The numbers in use: those that were requested and still are.
+    /// The numbers in use: those of peers that are still requested.
     var numbers: [PeerID: UInt8] = [:]
   }
 
@@ -74,7 +74,7 @@ struct RelayedPeers {
     return peer
   }
 
-  /// Requests a peer from every relay that was not asked yet.
+  /// Requests a route to a peer from every relay that was not asked yet.
   mutating func want(_ peer: PeerID, _ incarnation: SessionIncarnation) -> [Action] {
     var actions: [Action] = []
     for relay in names where relay != peer {
@@ -92,7 +92,7 @@ struct RelayedPeers {
     return actions
   }
 
-  /// Whether every relay was asked for a peer.
+  /// Returns whether every relay was asked for a route to a peer.
   func isAsked(_ peer: PeerID, _ incarnation: SessionIncarnation) -> Bool {
     relays.allSatisfy { relay, state in
       relay == peer || state.numbers[peer] != nil || state.asked[peer] == incarnation

@@ -3,17 +3,17 @@ import PeerWire
 /// The routes of a relay between its members, and the requests that led to them.
 ///
 /// Implements the relay's side of RLY-4 to RLY-7 of `Protocol/session.md`, without I/O. A route
-/// opens when both members have requested the present incarnation of the other. When it ends, both
+/// opens when both members have requested the current incarnation of the other. When it ends, both
 /// requests are used up, and a member that still wants the route requests it again.
 struct RouteTable {
   /// A message from the relay to a member; messages keep their order.
   enum Action: Equatable {
-    /// ROUTE: this member reaches the other under the number.
+    /// ROUTE: this member reaches the other under this route number.
     case open(at: PeerID, route: UInt8, to: PeerID)
     /// UNROUTE: this member's number is withdrawn.
     case close(at: PeerID, route: UInt8, RouteEnd)
-    /// MEMBERS: this member requested another under outdated properties, and receives the present
-    /// ones.
+    /// MEMBERS: this member requested another member whose properties have changed, and receives
+    /// the current ones.
     case correct(PeerID, about: PeerID)
   }
 
@@ -29,7 +29,7 @@ struct RouteTable {
     var incarnation: SessionIncarnation
     /// The requested peers and their incarnations.
     var wishes: [PeerID: SessionIncarnation] = [:]
-    /// The numbers of the members that it reaches.
+    /// The route numbers of the members that this member reaches.
     var numbers: [PeerID: UInt8] = [:]
     var peers: [UInt8: PeerID] = [:]
     /// The numbers that were withdrawn and not released (RLY-5).
@@ -72,7 +72,8 @@ struct RouteTable {
     }
     var actions: [Action] = []
     if seat.numbers[other] != nil {
-      // A member does not request a peer that it reaches, unless its own delivery state began again.
+      // A member requests a peer that it already reaches only if its own delivery state was
+      // restarted.
       actions = close(peer, other, .rerouted, .rerouted)
       seat = seats[peer] ?? seat
     }
@@ -115,7 +116,8 @@ struct RouteTable {
 
   /// Returns the recipients of a message to some numbers of a member, in the order of the numbers.
   ///
-  /// Withdrawn numbers are left out, because the member may not know of it yet (RLY-5).
+  /// Withdrawn numbers are left out, because the member might not know of the withdrawal yet
+  /// (RLY-5).
   func targets(of routes: RouteSet, from peer: PeerID) -> [(peer: PeerID, route: UInt8)] {
     guard let seat = seats[peer] else { return [] }
     return routes.routes.compactMap { number in
@@ -126,10 +128,10 @@ struct RouteTable {
     }
   }
 
-  /// Whether there is a route between two members.
+  /// Returns whether there is a route between two members.
   func isOpen(_ peer: PeerID, _ other: PeerID) -> Bool { seats[peer]?.numbers[other] != nil }
 
-  /// Ends the route between two members: the other receives `end`, the first receives `own`.
+  /// Ends the route between two members: the first receives the reason `own`, the second `end`.
   private mutating func close(
     _ peer: PeerID,
     _ other: PeerID,
@@ -140,7 +142,7 @@ struct RouteTable {
     return [close(at: other, peer, end), close(at: peer, other, own)].compactMap(\.self)
   }
 
-  /// Releases the number of one side.
+  /// Withdraws the number that one member has for another.
   private mutating func close(at peer: PeerID, _ other: PeerID, _ end: RouteEnd) -> Action? {
     guard let number = seats[peer]?.numbers.removeValue(forKey: other) else { return nil }
     seats[peer]?.peers[number] = nil

@@ -10,7 +10,7 @@ extension Session {
     published.withLockedValue { $0.routes[peer]?.relayed?.relay } ?? peer
   }
 
-  /// Returns how much the local peer has forwarded as a relay of this session; nothing once the
+  /// Returns how much the local peer has forwarded as a relay of this session; zero once the
   /// session is over.
   public func relayTally() async -> RelayTally {
     (try? await onLoop { $0.relaying.tally }) ?? RelayTally()

@@ -43,7 +43,7 @@ final class Tunnel: Sendable {
   /// Forwards bytes both ways until one side ends, then ends the other.
   func run() async {
     let (near, far) = (near.channel, far.channel)
-    // The two ends report how it ended, because the bytes are theirs.
+    // Ignore errors here, because the peers at both ends of the tunnel detect them.
     try? await near.executeThenClose { fromNear, _ in
       try await far.executeThenClose { fromFar, _ in
         await withTaskGroup(of: Void.self) { group in
@@ -71,7 +71,7 @@ final class Tunnel: Sendable {
       // is lost at the end.
       for try await piece in bytes { try await channel.writeAndFlush(piece).get() }
     } catch {
-      // The other leg broke, which ends this one.
+      // The other leg broke, so this leg ends too.
     }
   }
 }
@@ -104,7 +104,7 @@ final class Tunnels {
     self.bulk = bulk
   }
 
-  /// Accepts a link that a member dialled as a leg, and whose ATTACH is valid.
+  /// Accepts a link that a member dialed as a leg, and whose ATTACH is valid.
   func attach(
     _ link: ControlLink,
     _ opener: Control.Opener,
@@ -174,7 +174,7 @@ final class Tunnels {
     let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
     leg(to: far, from: member).flatMap { farLeg in
       near().flatMapErrorThrowing { error in
-        // No code waits for this task: the channel closes by itself.
+        // No code awaits this task; it only closes the channel.
         Task { await farLeg.discard() }
         throw error
       }.map { ($0, farLeg) }
@@ -188,14 +188,14 @@ final class Tunnels {
     }
   }
 
-  /// Whether one more bulk link with a member is allowed (BLK-4).
+  /// Returns whether one more bulk link with a member is allowed (BLK-4).
   private func hasRoom(_ peer: PeerID) -> Bool {
     let passing = running.values.count { $0.ends.contains(peer) }
     let planned = opening.count { $0.contains(peer) }
     return bulk.linkCount(peer) + passing + planned < Limits.bulkLinks
   }
 
-  /// Returns a link with a member towards another, on which the relay is the opener.
+  /// Returns a leg to `member` for a tunnel from `other`, on which the relay is the opener.
   private func leg(to member: PeerID, from other: PeerID) -> EventLoopFuture<TunnelLeg> {
     guard let entry = session.entries[member], let link = entry.link else {
       return session.eventLoop.makeFailedFuture(SessionError.notInSession(member))
@@ -211,7 +211,7 @@ final class Tunnels {
     link.send(.bulkRequest, Control.BulkRequest(count: 1, route: other).encoded())
     let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
     let timeout = session.eventLoop.scheduleTask(in: .seconds(10)) {
-      // Otherwise the next leg would be given to a caller that no longer waits.
+      // Remove the waiter, so that the next leg is not given to a caller that no longer waits.
       bound.value.waiters[key]?.removeAll { $0.number == number }
       promise.fail(SessionError(.timedOut, "The peer did not open another connection."))
     }

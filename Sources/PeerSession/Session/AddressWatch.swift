@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Decides when to send the local addresses to the peers again, because they changed (MEM-4).
+/// Decides when to send the local addresses to the peers again after a change (MEM-4).
 struct AddressWatch {
   /// How often the addresses are compared.
   static let interval = TimeAmount.milliseconds(2_500)
@@ -9,18 +9,19 @@ struct AddressWatch {
   private var announced: [String]?
   private var nextCheck: NIODeadline?
 
-  /// Compares the present addresses with the announced ones, if the interval has passed.
+  /// Compares the current addresses with the announced ones, if the interval has passed.
   ///
   /// - Parameters:
   ///   - now: The time.
-  ///   - addresses: Returns the present addresses.
-  /// - Returns: The addresses to send; nil if they have not changed, or the interval has not passed.
+  ///   - addresses: Returns the current addresses.
+  /// - Returns: The addresses to send; nil if they have not changed, or the interval has not
+  ///   passed.
   mutating func changed(now: NIODeadline, addresses: () -> [String]) -> [String]? {
     if let nextCheck, now < nextCheck { return nil }
     nextCheck = now + Self.interval
     let addresses = addresses()
     guard addresses != announced else { return nil }
-    // Before the first check, each HELLO contained the addresses.
+    // The first check sends nothing, because each HELLO already contained the addresses.
     defer { announced = addresses }
     return announced == nil ? nil : addresses
   }

@@ -10,7 +10,7 @@ final class Delivery {
   var inbox = MessageInbox()
   /// The number of the link that began this state, the same at both ends (RSM-5).
   var since: Int
-  /// The number of the last open link that this side dialled; 0 if there is none (DUP-1).
+  /// The number of the last open link that this side dialed; 0 if there is none (DUP-1).
   var lastDialled = 0
 
   init(incarnation: SessionIncarnation, outbox: Outbox, since: Int) {
@@ -34,57 +34,61 @@ struct RelayedPresence {
   let ledger = RouteLedger()
 }
 
-/// Everything a session knows of one other peer.
+/// Everything that a session knows about one other peer.
 ///
 /// Confined to the session's event loop.
 final class PeerEntry {
   let id: PeerID
   /// Its latest introduction.
   var member: Control.Member
-  /// Present while the peer is in the session: from `peerJoined` to `peerLeft`.
+  /// The delivery state; present while the peer is in the session, from `peerJoined` to `peerLeft`.
   var delivery: Delivery?
   var state = PeerState.connecting
   /// The relayed route; present instead of `delivery` while the peer is in the session through a
   /// relay (11).
   var relayed: RelayedPresence?
-  /// The basis on which the peer was admitted here.
+  /// How the local peer admitted this peer.
   var admission: PeerAdmission?
-  /// Since when there is neither a link nor a route (RLY-6).
+  /// The time since which there is neither a link nor a route (RLY-6).
   var apartSince = NIODeadline.now()
-  /// Whether its last route ended because too much waited; then a new route is not requested at
-  /// once.
+  /// Whether the peer's last route ended because too many bytes waited.
+  ///
+  /// If so, a new route is not requested at once.
   var wasOverrun = false
-  /// The last number that the peer acknowledged to this relay, and since when it stalls (RLY-12).
+  /// The last part number that the peer acknowledged to this relay, and the time since which that
+  /// number has not changed (RLY-12).
   var stuck: (acknowledged: UInt64, since: NIODeadline)?
-  /// The incarnation and the reason of the last delivery state that this side gave up.
+  /// The incarnation and the reason for the last delivery state that this side gave up.
   var gaveUp: (incarnation: SessionIncarnation, code: String)?
-  /// Whether it is a relay of this session, because its host says so, or because it is the host
-  /// (RLY-1).
+  /// Whether the peer is a relay of this session, because the host granted it or the peer is the
+  /// host (RLY-1).
   var isSessionRelay = false
-  /// How much it forwards for the local peer, if it is a relay (RLY-14).
+  /// How much the peer forwards for the local peer, if it is a relay (RLY-14).
   var passes = RelayRate()
 
   /// The open control link.
   var link: ControlLink?
   /// The number of the last link (`links` in 3.1).
   var linkNumber = 0
-  /// The ticket that it showed on that link (TCK-4).
+  /// The ticket that the peer showed on the open link (TCK-4).
   var shownTicket: Ticket?
 
-  /// The addresses at which it was reached, best first; those from other sources follow.
-  var observed: [PeerAddress] = []
-  /// Whether a member named the peer, or it was stored.
+  /// The addresses at which the peer was reached, best first.
   ///
-  /// A peer that only discovery reported must prove its membership when it is dialled (MEM-8). If
-  /// members may not admit, only the word of the host or a relay counts.
+  /// Addresses from other sources come after them.
+  var observed: [PeerAddress] = []
+  /// Whether a member named the peer, or the peer was stored.
+  ///
+  /// A peer that only discovery reported must prove its membership when it is dialed (MEM-8). If
+  /// members may not admit, the host or a relay must have named the peer.
   var isVouched = false
-  /// The member that named the peer first; nil if this peer met it otherwise.
+  /// The member that named the peer first; nil if the local peer met it in another way.
   var namedBy: PeerID?
-  /// The signed removals that this link carried, in either direction (MEM-11).
+  /// The signed removals that the open link transported, in either direction (MEM-11).
   var knownRemovals: Set<PeerID> = []
   /// Whether more signed removals wait until the link is writable.
   var owesRemovals = false
-  /// Whether it refused the session's code, which is then not offered again (ADM-3).
+  /// Whether the peer refused the session's code, which is then not offered again (ADM-3).
   var hasRefusedCode = false
 
   /// The acknowledgements that are due on the open link (MSG-4).
@@ -101,7 +105,7 @@ final class PeerEntry {
   /// `nil` once both sides use newer state.
   var unreportedEnd: String? { delivery?.isUntouched ?? true ? gaveUp?.code : nil }
 
-  /// Whether it is in the session.
+  /// Whether the peer is in the session.
   var isJoined: Bool { delivery != nil || relayed != nil }
 
   /// The peer's entry in the membership record and in messages to other members.
@@ -114,7 +118,7 @@ final class PeerEntry {
     )
   }
 
-  /// All addresses worth dialling, best first.
+  /// All addresses worth dialing, best first.
   var addresses: [PeerAddress] {
     var result = observed
     if member.port > 0 {
@@ -126,7 +130,7 @@ final class PeerEntry {
     return Array(result.prefix(2 * Limits.addresses))
   }
 
-  /// Remembers an address at which it was reached, before all others (MEM-5).
+  /// Stores an address at which the peer was reached, before all others (MEM-5).
   func remember(_ address: PeerAddress) {
     observed.removeAll { $0 == address }
     observed.insert(address, at: 0)

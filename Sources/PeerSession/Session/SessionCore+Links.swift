@@ -9,20 +9,20 @@ extension SessionCore {
   struct Opening {
     var peer: PeerID
     var introduction: Control.Introduction
-    /// The number of this link: 1 more than the larger `links`.
+    /// The number of this link: 1 more than the larger `links` value of the two sides.
     var number: Int
-    /// The number of the last part that the other side received; `nil` if the state starts again
-    /// (RSM-2, RSM-3).
+    /// The number of the last part that the other side received; `nil` if the delivery state starts
+    /// again (RSM-2, RSM-3).
     var received: UInt64?
     /// The reason why the peer gave up the shared delivery state, if it sent one (CLS-3, RSM-6).
     var ended: String?
-    /// The ground on which it was admitted, if that was decided on this link.
+    /// How the local peer admitted the other side, if that was decided on this link.
     var admission: PeerAdmission?
     /// The ticket with which the peer proved its membership.
     var ticket: Ticket?
   }
 
-  /// Adds a link to the session; from now on it transports messages.
+  /// Adds a link to the session, which transports messages from now on.
   func open(_ link: ControlLink, _ opening: Opening) {
     let entry = directory.entry(for: opening.peer, opening.introduction)
     entry.member = Control.Member(peer: opening.peer, opening.introduction)
@@ -30,8 +30,8 @@ extension SessionCore {
     entry.shownTicket = opening.ticket
     entry.isVouched = true
     if let remote = link.remote {
-      // An address that the local peer reached is valid, even if the peer states another port. The
-      // source port of a connection that the peer opened is not.
+      // An address that the local peer reached is valid, even if the peer states another port. If
+      // the peer opened the connection, its source port is not an address to dial.
       switch link.side {
       case .dialler: entry.remember(remote)
       case .listener where opening.introduction.port > 0:
@@ -85,7 +85,7 @@ extension SessionCore {
     if let entry = entries[peer] { messages.flush(entry) }
   }
 
-  /// Opens a new link with a peer in place of the present one; no message is lost (3.4).
+  /// Opens a new link with a peer in place of the current one; no message is lost (3.4).
   func renewLink(_ entry: PeerEntry) {
     entry.link.take()?.abort()
     dialler.policy.linkRenewed(entry.id)
@@ -121,7 +121,7 @@ extension SessionCore: LinkDelegate {
       guard payload.readableBytes == 8 else {
         return fail(link, entry, .protocolError, "A PING must have 8 bytes.")
       }
-      // Answers to a peer that does not read them would fill the memory.
+      // If the peer does not read, more answers would only fill the memory.
       if link.isWritable { link.send(.pong, Array(payload.readableBytesView)) }
     case .pong:
       guard payload.readableBytes == 8 else {
@@ -184,8 +184,8 @@ extension SessionCore: LinkDelegate {
       depart(entry, .refused(error))
     case .departs:
       let speaksForHost = entry.id == host || entry.isSessionRelay
-      // Another member only repeats that the host removed the local peer: it refuses the local peer,
-      // and the session goes on.
+      // A member that is not the host can only refuse the local peer because of a removal. The
+      // session continues without that member.
       let departure =
         code == .kicked && !speaksForHost
         ? .refused(SessionError(closeCode: code, message: message))

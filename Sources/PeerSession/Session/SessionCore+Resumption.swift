@@ -3,7 +3,8 @@ import PeerWire
 
 // The delivery state of two peers when one of them dials again, or both dial at once (3.4, 3.5).
 extension SessionCore {
-  /// Whether the dialler wants to resume the delivery state that the local peer has, too (RSM-2).
+  /// Returns whether the dialler wants to resume a delivery state that the local peer still has
+  /// (RSM-2).
   func canResume(_ hello: Control.DiallerHello, from peer: PeerID) -> Bool {
     guard let delivery = entries[peer]?.delivery, !membership.isRemoved(peer) else { return false }
     return hello.resumes(
@@ -13,7 +14,7 @@ extension SessionCore {
     )
   }
 
-  /// Whether the dialler began before a link that the local peer dialled was open (DUP-1).
+  /// Returns whether the dialler began before a link that the local peer dialed was open (DUP-1).
   ///
   /// Even if that link broke again, the delivery state in the dialler's HELLO is outdated.
   func isDuplicate(_ hello: Control.DiallerHello, from peer: PeerID) -> Bool {
@@ -23,14 +24,15 @@ extension SessionCore {
     return hello.introduction.links < delivery.lastDialled
   }
 
-  /// Whether the delivery state in the dialler's HELLO was outdated when ACCEPT arrived (DUP-5).
+  /// Returns whether the delivery state in the dialler's HELLO was outdated when ACCEPT arrived
+  /// (DUP-5).
   ///
   /// - Parameters:
   ///   - hello: The HELLO that the local peer sent.
   ///   - accept: The answer.
   ///   - theirs: The listener's introduction.
   ///   - peer: The listener.
-  /// - Returns: Whether the link must be closed and the peer dialled again.
+  /// - Returns: Whether the link must be closed and the peer dialed again.
   func isOutdated(
     _ hello: Control.DiallerHello,
     _ accept: Control.Accept,
@@ -45,7 +47,8 @@ extension SessionCore {
     return accept.resume != nil || present?.isUntouched == false
   }
 
-  /// Whether the local dial must give way to a link that the peer dialled in the meantime (DUP-2).
+  /// Returns whether the local dial must give way to a link that the peer dialed in the meantime
+  /// (DUP-2).
   func mustYield(to peer: PeerID, _ theirs: Control.Introduction) -> Bool {
     guard let entry = entries[peer], let link = entry.link, link.side == .listener,
       entry.delivery?.incarnation == theirs.incarnation

@@ -23,7 +23,7 @@ extension SessionCore {
     let dues = entries.values.compactMap(nextDue) + [reading.nextDue].compactMap(\.self)
     guard let due = dues.min() else { return nil }
     let tenth: UInt64 = 100_000_000
-    // Work that is due and not possible yet, such as one more dial, is tried again after a while.
+    // Work that is due but not possible yet, such as another dial, is tried again later.
     let next = max(due, .now() + .milliseconds(20)).uptimeNanoseconds + tenth - 1
     return .uptimeNanoseconds(next / tenth * tenth)
   }
@@ -37,7 +37,7 @@ extension SessionCore {
     return [
       link.lastSent + .seconds(1), entry.datagrams?.nextDue,
       link.isReadingPaused ? nil : link.lastHeard + silenceLimit,
-      // Without this, the session would not notice that the program was stopped.
+      // Without this deadline, the session would not notice that the program was stopped.
       .now() + .milliseconds(500),
     ].compactMap(\.self).min()
   }
@@ -54,14 +54,15 @@ extension SessionCore {
   /// Does the work that is due: liveness, reconnection and dials.
   func tick(_ now: NIODeadline) {
     // A process that was stopped could not receive. It reads the data that waits in its sockets,
-    // perhaps a goodbye, before it treats a peer as silent (LIV-2). Half of the second that counts
-    // as a stop is its own sleep.
+    // perhaps a goodbye, before it treats a peer as silent (LIV-2). A process counts as stopped
+    // after about one second, half of which is the session's own timer.
     let delay = ticker.map { now - $0.at } ?? .zero
     let wasStopped = delay >= .milliseconds(500)
     ticker = nil
     relaying.tick(now)
     announceAddresses(now)
-    // The time of the stop does not count against a peer, since it could not be dialled (LIV-4).
+    // The time of the stop does not count against a peer, because the peer could not be dialed
+    // (LIV-4).
     if wasStopped { dialler.policy.excuse(delay) }
     for entry in entries.values {
       if let link = entry.link {

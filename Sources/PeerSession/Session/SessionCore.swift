@@ -5,12 +5,14 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// The owner of one session: it drives the parts that decide, and performs their decisions.
+/// The core of one session: it passes events to the parts that make decisions, and performs the
+/// decisions.
 ///
 /// Confined to its event loop, on which every control link of the session runs; the public
-/// ``Session`` hops here. Nothing in it blocks or awaits. ``MemberDirectory`` owns the peers,
-/// ``MemberDialler`` dials them, ``SessionAdmission`` admits newcomers, ``MessageDelivery`` serves
-/// messages, ``RelaySide`` relays, and ``TransferConnections`` serves resources and streams.
+/// ``Session`` switches to that event loop. No method blocks or awaits. ``MemberDirectory`` owns
+/// the peers, ``MemberDialler`` dials them, ``SessionAdmission`` admits newcomers,
+/// ``MessageDelivery`` serves messages, ``RelaySide`` relays, and ``TransferConnections`` serves
+/// resources and streams.
 final class SessionCore {
   let transport: TransportCore
   let eventLoop: any EventLoop
@@ -45,7 +47,9 @@ final class SessionCore {
   /// Every known peer, whether it is in the session now or not.
   var entries: [PeerID: PeerEntry] { directory.entries }
   var membership: Membership { directory.membership }
-  /// The id; all zero until the host's HELLO supplies it, if a joiner did not know it.
+  /// The session's id.
+  ///
+  /// If a joiner does not know it, it is all zero until the listener admits the joiner.
   var id: SessionID { membership.session }
   var host: PeerID { membership.host }
   var configuration: TransportConfiguration { transport.configuration }
@@ -70,7 +74,7 @@ final class SessionCore {
     relay.set { progress in loop.execute { bound.value.consumerProgressed(progress) } }
   }
 
-  /// Adopts what ACCEPT states about the session.
+  /// Stores the session's properties when the listener has admitted the local peer.
   func joined(as id: SessionID, host: PeerID, maximum: Int) {
     guard self.id == .unnamed || self.id == id else { return }
     let wasUnnamed = self.id == .unnamed
@@ -89,8 +93,8 @@ final class SessionCore {
     collectedBytes += bytes
   }
 
-  /// Gives the collected events to the consumer, and stops reading the links if the consumer is too
-  /// slow (MSG-5).
+  /// Passes the collected events to the consumer, and stops reading the links if the consumer is
+  /// too slow (MSG-5).
   func deliverEvents() {
     guard !collected.isEmpty else { return }
     let mustPause = events.push(&collected, bytes: collectedBytes)
@@ -132,13 +136,13 @@ final class SessionCore {
     planTick()
   }
 
-  /// The peer whose link leads to a peer of the session: the peer itself, or a relay.
+  /// Returns the peer whose link leads to a peer of the session: the peer itself, or a relay.
   func hop(to entry: PeerEntry) -> PeerEntry? {
     guard let relayed = entry.relayed else { return entry }
     return entries[relayed.route.relay]
   }
 
-  /// How messages reach a peer of the session.
+  /// Returns the route of messages to a peer of the session.
   private func route(to entry: PeerEntry) -> Route? {
     if let outbox = entry.delivery?.outbox {
       return Route(outbox: outbox, joinGeneration: outbox.joinGeneration)
@@ -154,7 +158,7 @@ final class SessionCore {
     )
   }
 
-  /// The local peer's part of HELLO (3.1).
+  /// Returns the local peer's part of HELLO (3.1).
   func introduction(for entry: PeerEntry?) -> Control.Introduction {
     Control.Introduction(
       session: id,
@@ -220,8 +224,8 @@ final class SessionCore {
 
   /// Records that all parts of a large message were passed on.
   ///
-  /// A relay handles its own messages at once; the application reports later that it handled the
-  /// others.
+  /// A message to the local relay is handled at once. For any other message, the application
+  /// reports later that it handled the message.
   func largeMessageEnded(_ entry: PeerEntry, isRelays: Bool) {
     if isRelays { updateReading(reading.relayMessageHandled(of: entry.id, now: .now())) }
     updateReading(entry)
@@ -253,7 +257,7 @@ final class SessionCore {
     deliverEvents()
   }
 
-  /// Removes a peer from the session; the caller publishes.
+  /// Removes a peer from the session; the caller must publish the change.
   func drop(_ entry: PeerEntry, _ reason: DepartureReason) {
     entry.apartSince = .now()
     reading.start(entry.id)
@@ -280,7 +284,7 @@ final class SessionCore {
     )
     entry.delivery = nil
     updateReading(reading.departed(entry.id, now: .now()))
-    // In these two cases the other side gave up first, so it needs no report.
+    // In these two cases, the other side gave up the delivery state first, so it needs no report.
     let isKnownThere = reason == .restarted || reason == .reset
     entry.gaveUp = isKnownThere ? nil : (delivery.incarnation, reason.word)
     dialler.policy.departed(entry.id)
@@ -292,7 +296,7 @@ final class SessionCore {
     relaying.departed(entry, reason)
   }
 
-  /// Disconnects one peer, which may return by itself but is not dialled again.
+  /// Disconnects one peer, which may return by itself but is not dialed again.
   func disconnect(_ peer: PeerID, _ code: CloseCode, _ reason: DepartureReason, message: String) {
     guard let entry = entries[peer] else { return }
     let incarnation = entry.member.incarnation
@@ -301,7 +305,7 @@ final class SessionCore {
     relaying.disconnects(entry, code)
     let hasState = entry.delivery != nil
     depart(entry, reason)
-    // The peer may not receive CLOSE, so the next handshake repeats the code (CLS-3).
+    // The peer might not receive CLOSE, so the next handshake repeats the code (CLS-3).
     if hasState { entry.gaveUp?.code = code.rawValue }
   }
 
@@ -334,7 +338,7 @@ final class SessionCore {
   }
 }
 
-/// Lets an event queue call a session that does not exist yet when the queue is created.
+/// Connects an event queue to a session that is created after the queue.
 private final class ProgressRelay: Sendable {
   typealias Action = @Sendable (EventQueue.Progress) -> Void
   private let action = NIOLockedValueBox<Action?>(nil)

@@ -17,7 +17,7 @@ final class LinkDial: LinkDelegate {
   private var firstError: SessionError?
   private var completion: ((Result<ControlLink, SessionError>) -> Void)?
   private var deadline: Scheduled<Void>?
-  /// Receives the steps of the attempt, on the event loop.
+  /// A closure that receives each step of the attempt, on the event loop.
   var progress: ((JoinStep) -> Void)?
 
   /// Prepares an attempt that calls `completion` once, on the event loop, and never after
@@ -146,7 +146,8 @@ final class LinkDial: LinkDelegate {
       failed(SessionError(closeCode: code, message: message))
     case .closedByUs, .broken:
       if link.facts.wrongPeer == transport.configuration.identity.peerID {
-        // The address may now be the local peer's own, with the port of a process that ended.
+        // The address may now be the local peer's own, if its port belonged to a process that
+        // ended.
         failed(
           SessionError(.unreachable, "Only this program itself answers at \(address).")
         )

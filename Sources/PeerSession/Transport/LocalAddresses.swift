@@ -8,8 +8,8 @@ enum LocalAddresses {
   /// scope has no meaning on other machines.
   ///
   /// - Parameters:
-  ///   - listen: The only address that is bound; nil for all.
-  ///   - interface: The only interface to name; nil for all.
+  ///   - listen: The only address to listen on; nil for all.
+  ///   - interface: The only interface whose addresses to return; nil for all.
   /// - Returns: IP literals without scope, best first.
   static func current(listen: PeerAddress?, interface: String?) -> [String] {
     if let listen, listen.host != "::", listen.host != "0.0.0.0" {

@@ -20,7 +20,7 @@ final class TransportCore {
   let configuration: TransportConfiguration
   let eventLoop: any EventLoop
   let bulkGroup: any EventLoopGroup
-  /// Threads for blocking work: stretching codes.
+  /// The threads for blocking work, such as stretching codes.
   let threads: NIOThreadPool
   let inbox: ResourceInbox
   /// The running bulk endpoints; the transport waits for them when it closes.
@@ -48,9 +48,9 @@ final class TransportCore {
   /// Whether connections are accepted: from the first session on.
   ///
   /// Earlier connections wait in the system's queue. Otherwise a restarted program would refuse a
-  /// dialer's session as not served, and that peer would not dial again.
+  /// dialler's session as not served, and the dialler would not dial again.
   private var isAccepting = false
-  /// The places of the connections in `handshakes` (LNK-6).
+  /// The slots of the connections in `handshakes` (LNK-6).
   private var places = FairPlaces<ObjectIdentifier>(
     maximum: Limits.pendingConnections,
     maximumPerBlock: Limits.pendingConnectionsPerAddress,
@@ -61,7 +61,7 @@ final class TransportCore {
   private var addressCache: (at: NIODeadline, addresses: [String])?
   private var nextInvitation = 0
   private(set) var isClosing = false
-  /// Receives the sessions that hosts move to the local peer (RLY-2).
+  /// The stream of the sessions that hosts move to the local peer (RLY-2).
   let carriedSessions: AsyncStream<CarriedSession>.Continuation
 
   init(
@@ -142,7 +142,7 @@ final class TransportCore {
   /// Returns the handshake with this identity, if it has not ended.
   func handshake(_ id: ObjectIdentifier) -> ListenerHandshake? { handshakes[id] }
 
-  /// Whether a member of a session announced this address.
+  /// Returns whether a member of a session announced this address.
   private func isAddressOfMember(_ host: String) -> Bool {
     sessions.values.contains { $0.directory.hasMember(at: host) }
   }
@@ -174,7 +174,8 @@ final class TransportCore {
   }
 
   func add(_ session: SessionCore) {
-    // The application of a relay calls it when all sessions from before exist again.
+    // The application of a relay itself calls `startAccepting()`, after it restored all earlier
+    // sessions.
     if configuration.carries == nil { startAccepting() }
     if session.id == .unnamed {
       joining[ObjectIdentifier(session)] = session
@@ -213,7 +214,7 @@ final class TransportCore {
   func run(_ id: ObjectIdentifier, _ body: @escaping @Sendable () async -> Void) {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let loop = eventLoop
-    // The transport waits for it when it closes.
+    // The transport waits for this task when it closes.
     runs[id] = Task {
       await body()
       loop.execute { bound.value.runs[id] = nil }
@@ -236,7 +237,8 @@ final class TransportCore {
 
   // MARK: Addresses and known peers
 
-  /// The local addresses for other peers, best first, without scopes; cached for two seconds.
+  /// Returns the local addresses for other peers, best first, without scopes; cached for two
+  /// seconds.
   func advertisedAddresses() -> [String] {
     if let cache = addressCache, .now() - cache.at < .seconds(2) { return cache.addresses }
     let addresses = Array(
@@ -269,7 +271,7 @@ final class TransportCore {
 }
 
 extension ChannelError {
-  /// Closes a connection in its initializer without a message.
+  /// The error that makes a channel's initializer close the connection without a message.
   fileprivate static var connectionRefusedByLimits: ChannelError { .ioOnClosedChannel }
 }
 

@@ -2,13 +2,13 @@ import NIOPosix
 
 /// Threads that several transports share, for a program that runs many.
 ///
-/// A transport has three or four threads of its own otherwise.
+/// Otherwise, each transport has three or four threads of its own.
 public struct TransportThreads: Sendable {
-  /// Serves control links and datagrams.
+  /// The event loops for control links and datagrams.
   let control: MultiThreadedEventLoopGroup
-  /// Serves resources and streams.
+  /// The event loops for resources and streams.
   let bulk: MultiThreadedEventLoopGroup
-  /// Reads and hashes files.
+  /// The threads that read and hash files.
   let files: NIOThreadPool
 
   private init(count: Int) {
@@ -23,9 +23,9 @@ public struct TransportThreads: Sendable {
   /// Every transport that uses them must end before it returns.
   ///
   /// - Parameters:
-  ///   - count: The number of threads for links, and of threads for transfers; each session uses
-  ///     one of each.
-  ///   - body: The use of the threads.
+  ///   - count: The number of threads for links, which is also the number of threads for transfers.
+  ///     Each session uses one thread of each kind.
+  ///   - body: The operation that uses the threads.
   /// - Returns: The result of `body`.
   /// - Throws: The error of `body`.
   public static func withThreads<Result, Failure: Error>(

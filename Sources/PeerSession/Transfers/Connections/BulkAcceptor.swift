@@ -33,7 +33,8 @@ final class BulkAcceptor: BulkFrameSink {
       case .streamOpen:
         return await open(try Control.StreamOpen.decode(frame), link)
       case .resourceCancel:
-        // The sender ends a transfer that does not run here, so there is nothing to do (RES-4).
+        // The sender ends a transfer that is not in progress on this link, so there is nothing to
+        // do (RES-4).
         _ = try Control.ResourceCancel.decode(frame)
         return true
       default:
@@ -70,7 +71,7 @@ final class BulkAcceptor: BulkFrameSink {
       do {
         try await link.writer.write(cancel.bulkFrame())
       } catch {
-        // The link ended; the task that reads it reports this.
+        // The link ended; the task that reads the link reports its end.
       }
       return
     }

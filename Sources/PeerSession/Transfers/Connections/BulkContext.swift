@@ -2,27 +2,31 @@ import NIOPosix
 
 /// Receives the events of a peer's bulk links, and turns them into session events.
 protocol BulkEvents: Sendable {
-  /// Returns whether the application requested an offered resource, so that the offer needs no
-  /// decision.
+  /// Returns whether the application requested an offered resource, so that it need not decide
+  /// about the offer.
   func isRequested(_ info: ResourceInfo) async -> Bool
-  /// Returns whether any other offer is accepted; may wait for a user until the task is canceled.
+  /// Returns whether to accept an offer that the application did not request.
+  ///
+  /// It may wait for a user until the task is canceled.
   func wants(_ info: ResourceInfo) async -> Bool
-  /// The bytes of a transfer begin to arrive or leave; once for each transfer, however many links
-  /// it uses.
+  /// Handles the start of a transfer's bytes; called once for each transfer, however many links it
+  /// uses.
   func resourceStarted(_ info: ResourceInfo) async
-  /// A transfer progressed; at most ten reports a second for each. May be dropped.
+  /// Handles the progress of a transfer; called at most ten times a second for each. It may drop
+  /// reports.
   func resourceProgress(_ id: TransferID, bytes: Int, of total: Int)
-  /// A transfer ended; once for each accepted one, and for outgoing ones that never began.
+  /// Handles the end of a transfer; called once for each accepted transfer, and for each outgoing
+  /// one that never began.
   func resourceFinished(
     _ info: ResourceInfo,
     _ result: Result<ReceivedResource, SessionError>
   ) async
-  /// The peer opened a stream; while this call waits, that stream is not read.
+  /// Handles a stream that the peer opened; the stream is not read until this call returns.
   func streamOpened(_ stream: PeerStream) async
 }
 
-/// The shared context of all tasks on bulk links: the receiver of events, the time, and blocking
-/// threads.
+/// The shared context of all tasks on bulk links: the receiver of events, the time, and the threads
+/// for blocking work.
 struct BulkContext: Sendable {
   var events: any BulkEvents
   var time: BulkTime

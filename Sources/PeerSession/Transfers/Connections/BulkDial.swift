@@ -42,7 +42,7 @@ final class BulkDial<Attached: Sendable>: LinkDelegate, Sendable {
     self.promise = eventLoop.makePromise()
   }
 
-  /// Dials, and gives up after 10 s.
+  /// Dials the link, and gives up after 10 s.
   func start() -> EventLoopFuture<Attached> {
     let eventLoop = promise.futureResult.eventLoop
     let address: SocketAddress

@@ -8,7 +8,7 @@ import PeerWire
 /// All bulk links with one incarnation of one peer, and the transfers and streams on them (8).
 ///
 /// It exists from the peer's admission until the peer is lost or leaves, across control links
-/// (BLK-3). ``run()`` is its lifetime: all its work is a child of that task.
+/// (BLK-3). All its work runs in child tasks of ``run()``.
 final class BulkEndpoint: Sendable {
   private struct State {
     var transfers = TransferTable()
@@ -68,7 +68,7 @@ final class BulkEndpoint: Sendable {
       return state.transfers.removeWaiting()
     }
     pool.end(error)
-    // These senders find themselves canceled and report it.
+    // Start the waiting senders, so that they notice the cancellation and report it.
     for sender in waiting { start(sender) }
     scope.close()
   }
@@ -91,15 +91,15 @@ final class BulkEndpoint: Sendable {
     }
     if !isRunning {
       state.withLockedValue { $0.acceptedLinks -= 1 }
-      // No code waits for this task: the channel closes by itself.
+      // No code awaits this task; it only closes the channel.
       Task { await link.discard() }
     }
   }
 
   /// Handles the replacement of a broken control link by a new one.
   ///
-  /// Idle links may be dead now and are dropped. A transfer that does not progress for 3 s
-  /// continues over a new link.
+  /// Idle links are dropped, because they may be dead by now. A transfer that does not progress for
+  /// 3 s continues over a new link.
   func reconnected() {
     pool.dropIdle()
     let running = state.withLockedValue { $0.transfers.runningSenders }
@@ -144,7 +144,8 @@ final class BulkEndpoint: Sendable {
       isRequested: isRequested,
       context: context
     ) { [weak self] sender in self?.senderCancelled(sender) }
-    // Control characters take six bytes each, so a name within its limit may not fit in a frame.
+    // In JSON, a control character takes six bytes, so a name within its limit might not fit in a
+    // frame.
     guard sender.fitsInFrame else {
       throw SessionError(.invalidName, "The resource's name does not fit in a frame.")
     }
@@ -190,7 +191,7 @@ final class BulkEndpoint: Sendable {
   }
 
   private func senderCancelled(_ sender: ResourceSender) {
-    // The canceled sender only reports its end.
+    // Start the canceled sender, which then only reports its end.
     if state.withLockedValue({ $0.transfers.removeWaiting(sender) }) { start(sender) }
   }
 
@@ -268,7 +269,7 @@ final class BulkEndpoint: Sendable {
   /// Ends transfers that stall or are too slow, until the task is canceled.
   private func breakStalled() async {
     while !Task.isCancelled {
-      // Canceled with the endpoint, which closes all links.
+      // The sleep is canceled together with the endpoint, which closes all links.
       try? await context.time.sleep(TransferPace.interval)
       let now = context.time.now()
       for receiver in state.withLockedValue({ $0.transfers.receivers }) {
@@ -282,12 +283,14 @@ final class BulkEndpoint: Sendable {
     _ = scope.submit { await receiver.failForSlowness() }
   }
 
-  /// Answers an offer while its link is read.
+  /// Answers an offer in a separate task, so that the link is read in the meantime.
   func answer(_ receiver: ResourceReceiver, _ release: @escaping @Sendable () -> Void) {
     _ = scope.submit { await receiver.answer(release) }
   }
 
-  /// Creates the receiver of an offer, which replaces one on a link that is probably dead.
+  /// Creates the receiver of an offer.
+  ///
+  /// It replaces an earlier receiver on a link that is probably dead.
   ///
   /// - Returns: `nil` if the peer has too many transfers in progress (RES-6).
   func receiver(
@@ -295,10 +298,10 @@ final class BulkEndpoint: Sendable {
     on link: BulkLinkRunner
   ) async -> ResourceReceiver? {
     if let old = state.withLockedValue({ $0.transfers.receiver(of: offer.id) }) {
-      // The sender knows earlier than the receiver that that link broke (RES-5).
+      // The sender may notice earlier than the receiver that the old link broke (RES-5).
       await old.interrupt(.broken)
       old.link.abandon()
-      // Canceled with the link; the offer then has no receiver.
+      // This wait is canceled with the link; the offer then has no receiver.
       _ = try? await old.ended.value()
     }
     let info = ResourceInfo(
@@ -321,7 +324,7 @@ final class BulkEndpoint: Sendable {
     return state.withLockedValue { $0.transfers.add(receiver) } ? receiver : nil
   }
 
-  /// Whether a transfer was accepted, and its end was not reported.
+  /// Returns whether a transfer was accepted and its end was not reported yet.
   func hasAccepted(_ id: TransferID) -> Bool {
     state.withLockedValue { $0.transfers.hasAccepted(id) }
   }

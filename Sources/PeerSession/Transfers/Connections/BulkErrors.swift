@@ -47,16 +47,16 @@ struct BulkViolation: Error, Equatable, Sendable {
 
 /// How a bulk link ended.
 enum BulkEnd: Error, Sendable {
-  /// TCP or TLS broke, or ended without CLOSE.
+  /// The TCP or TLS connection broke, or ended without CLOSE.
   case broken
-  /// The other side closed it with a reason.
+  /// The other side closed the link with a reason.
   case closed(CloseCode, message: UntrustedText)
-  /// The other side broke the protocol and received the code.
+  /// The other side broke the protocol, and received the close code.
   case violated(BulkViolation)
-  /// The local side ended it.
+  /// The local side ended the link.
   case endedByUs(SessionError)
 
-  /// The error for the users of the link.
+  /// The error that the users of the link receive.
   var error: SessionError {
     switch self {
     case .broken: .bulkLinkLost
@@ -90,7 +90,7 @@ extension SessionError {
   /// The link under a stream broke (STR-1).
   static let bulkLinkLost = SessionError(.linkLost, "The link broke.")
 
-  /// Creates the error for a code of 8.2, with the other side's message.
+  /// Creates the error for a received CANCEL, with the other side's message (8.2).
   init(_ cancel: Control.ResourceCancel) {
     let words = cancel.message.isEmpty ? "" : " The peer says: \(cancel.message)"
     switch cancel.code {
@@ -109,7 +109,7 @@ extension SessionError {
     }
   }
 
-  /// The code of 8.2 for this error.
+  /// The protocol's code for this error, sent in CANCEL (8.2).
   var resourceCode: Control.ResourceCode {
     switch code {
     case .transferCancelled, .cancelled: .cancelled

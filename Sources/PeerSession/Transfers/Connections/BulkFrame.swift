@@ -3,8 +3,8 @@ import PeerWire
 
 /// One frame of a bulk link, or the bytes of several.
 ///
-/// The borders of CHUNK and STREAM-DATA frames have no meaning. ``BulkFrameDecoder`` passes on the
-/// bytes of one read as one value, without gathering or copying them. All other frames arrive
+/// The boundaries of CHUNK and STREAM-DATA frames have no meaning. ``BulkFrameDecoder`` passes on
+/// the bytes of one read as one value, without gathering or copying them. All other frames arrive
 /// complete, in one piece.
 struct BulkFrame: Sendable, Equatable {
   /// The type.
@@ -41,7 +41,7 @@ struct BulkFrame: Sendable, Equatable {
     for piece in pieces { piece.withUnsafeReadableBytes { bytes.append(contentsOf: $0) } }
   }
 
-  /// Adds the bytes of the next frame of the same sequence.
+  /// Appends the bytes of the next frame of the same byte sequence.
   fileprivate mutating func append(_ frame: BulkFrame) {
     pieces += frame.pieces
     count += frame.count
@@ -49,7 +49,7 @@ struct BulkFrame: Sendable, Equatable {
 }
 
 extension FrameType {
-  /// Whether the payload is part of a byte sequence whose frame borders have no meaning.
+  /// Whether the payload is part of a byte sequence whose frame boundaries have no meaning.
   var isByteSequence: Bool { self == .chunk || self == .streamData }
 }
 
@@ -102,7 +102,7 @@ final class BulkFrameDecoder: ChannelInboundHandler {
       return
     }
     if let gathered { context.fireChannelRead(wrapInboundOut(gathered)) }
-    // A slice would retain the whole buffer that was read.
+    // Copy the bytes, because a slice would retain the whole buffer that was read.
     if bytes.readableBytes > 0 { pending = ByteBuffer(bytes.readableBytesView) }
   }
 
@@ -176,7 +176,7 @@ extension ByteBuffer {
 }
 
 extension ControlPayload {
-  /// The payload in its frame.
+  /// Returns a frame with this payload.
   func bulkFrame() -> ByteBuffer { .bulkFrame(Self.frameType, encoded()) }
 
   /// Decodes the payload of a frame whose type was checked.

@@ -12,9 +12,9 @@ import Musl
 ///
 /// The owner must pass it to a ``BulkEndpoint`` or end it with ``discard()``.
 struct BulkLink: Sendable {
-  /// Incoming frames.
+  /// The incoming frames.
   ///
-  /// ``BulkWriter`` writes complete frames to the channel itself.
+  /// Outgoing frames are written to the channel by ``BulkWriter``.
   let channel: NIOAsyncChannel<BulkFrame, ByteBuffer>
 
   /// Adds the last handlers to a channel after ATTACHED.

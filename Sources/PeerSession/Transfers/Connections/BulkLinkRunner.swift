@@ -10,7 +10,7 @@ protocol BulkFrameSink: AnyObject, Sendable {
   /// - Throws: ``BulkViolation``; the link is then closed with its code.
   func receive(_ frame: BulkFrame, from link: BulkLinkRunner) async throws(BulkViolation) -> Bool
 
-  /// The link ended; called once, unless another sink was attached before.
+  /// Handles the end of the link; called once, unless another sink was attached before.
   func linkEnded(_ end: BulkEnd) async
 }
 
@@ -31,7 +31,8 @@ final class BulkLinkRunner: Sendable {
   private static let flushLimit = TimeAmount.seconds(2)
 
   let writer: BulkWriter
-  /// Runs tasks on the link's event loop, for tasks that mostly wait for the link.
+  /// The executor that runs tasks on the link's event loop, for tasks that mostly wait for the
+  /// link.
   let tasks: EventLoopTasks
   private let link: BulkLink
   private let idle: any BulkFrameSink
@@ -42,7 +43,7 @@ final class BulkLinkRunner: Sendable {
   ///
   /// - Parameters:
   ///   - link: The link, which has no other user.
-  ///   - idle: The sink while no other is attached.
+  ///   - idle: The sink that receives frames while no other sink is attached.
   ///   - endError: Returns the reason for the end when the running task is canceled.
   init(
     _ link: BulkLink,
@@ -82,7 +83,8 @@ final class BulkLinkRunner: Sendable {
     }
   }
 
-  /// Whether `frame` is about a transfer that ended a short while ago, so that it has no meaning.
+  /// Returns whether `frame` belongs to a transfer that ended a short while ago, so that it must be
+  /// ignored.
   func isLate(_ frame: BulkFrame) -> Bool {
     let id: TransferID
     do {
@@ -110,7 +112,7 @@ final class BulkLinkRunner: Sendable {
     do {
       end = try await link.channel.executeThenClose { inbound, _ in await read(inbound) }
     } catch {
-      // Closing failed because the link is broken, which `end` states already.
+      // Closing failed because the link is broken, which `end` already records.
     }
     let sink = state.withLockedValue { state in
       state.hasEnded = true
@@ -129,7 +131,7 @@ final class BulkLinkRunner: Sendable {
     writer.channel.close(promise: nil)
   }
 
-  /// Breaks the link, as the network would; a transfer on it may continue over another link.
+  /// Breaks the link as if the network had failed; a transfer on it may continue over another link.
   func abandon() { writer.channel.close(promise: nil) }
 
   /// Sends one last frame, and cuts the link when the peer has closed it, or after 2 s.
@@ -183,7 +185,7 @@ final class BulkLinkRunner: Sendable {
     let timeout = channel.eventLoop.scheduleTask(in: Self.flushLimit) {
       channel.close(promise: nil)
     }
-    // The peer may not read the reason.
+    // Ignore an error, because the peer need not read the reason.
     try? await writer.push(Control.Close(code, message).bulkFrame()).get()
     timeout.cancel()
   }

@@ -86,7 +86,7 @@ final class BulkPool: Sendable {
     if !isKept { closePlainly(link) }
   }
 
-  /// Closes what is idle: the path it was made over may be gone.
+  /// Closes the idle links, because the network path that they use may no longer exist.
   func dropIdle() {
     let idle = state.withLockedValue { state in
       defer { state.idle = [] }
@@ -98,7 +98,7 @@ final class BulkPool: Sendable {
   /// Closes links that were idle for a while, until the task is canceled.
   func closeUnused() async {
     while !Task.isCancelled {
-      // Canceled with the endpoint, which closes all links.
+      // The sleep is canceled together with the endpoint, which closes all links.
       try? await time.sleep(Self.idleTime)
       let limit = time.now() - Self.idleTime
       let unused = state.withLockedValue { state in

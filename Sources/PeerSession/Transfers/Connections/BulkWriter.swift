@@ -30,7 +30,7 @@ final class BulkWriter: Sendable {
   /// The bytes that were pushed and that the system has not accepted yet.
   var waitingBytes: Int { state.withLockedValue { $0.waitingBytes } }
 
-  /// Waits for the turn and for room, writes one buffer of complete frames, and ends the turn.
+  /// Waits for its turn and for room, writes one buffer of complete frames, and ends the turn.
   ///
   /// - Throws: `SessionError.cancelled` if nothing was written; otherwise the reason why the link
   ///   ended.
@@ -40,7 +40,7 @@ final class BulkWriter: Sendable {
     finish()
   }
 
-  /// Waits for the turn and for room; each success needs one ``finish()``.
+  /// Waits for its turn and for room; after each success, the caller must call ``finish()`` once.
   ///
   /// - Throws: `SessionError.cancelled`, or the reason why the link ended; the caller then has no
   ///   turn.
@@ -55,7 +55,9 @@ final class BulkWriter: Sendable {
     }
   }
 
-  /// Waits for room during the caller's turn, which does not end even if this throws.
+  /// Waits for room during the caller's turn.
+  ///
+  /// The turn does not end, even if this call throws.
   func waitForRoom() async throws(SessionError) {
     try await wait { state, waiter, id in
       if state.waitingBytes < Self.limit { return false }
@@ -93,7 +95,7 @@ final class BulkWriter: Sendable {
     return written
   }
 
-  /// Fails all present and later waits with `error`.
+  /// Fails all current and later waits with `error`.
   func fail(_ error: SessionError) {
     let (waiters, error): ([Waiter], SessionError) = state.withLockedValue { state in
       let failure = state.failure ?? error
@@ -149,7 +151,7 @@ final class BulkWriter: Sendable {
         }
         waiter?.resume(throwing: SessionError.cancelled)
       }
-      // The identifier of a cancellation that came too late would remain otherwise.
+      // Remove the identifier, because a cancellation that came too late may have added it.
       state.withLockedValue { _ = $0.cancelled.remove(id) }
     } catch {
       state.withLockedValue { _ = $0.cancelled.remove(id) }

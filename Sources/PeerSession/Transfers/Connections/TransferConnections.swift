@@ -22,7 +22,7 @@ final class TransferConnections {
   private var linkWaiters: [PeerID: [EventLoopPromise<Void>]] = [:]
   private var attachWaiters: [PeerID: [AttachWaiter]] = [:]
   private var nextWaiter = 0
-  /// The number of links that are being dialled because a peer requested them (BLK-4).
+  /// The number of links that are being dialed because a peer requested them (BLK-4).
   private var dialling: [PeerID: Int] = [:]
   /// The attach secrets of each peer's control link, and of the one before it (BLK-1).
   private var secrets: [PeerID: (current: [UInt8], previous: [UInt8]?, replacedAt: NIODeadline)] =
@@ -139,7 +139,7 @@ final class TransferConnections {
       return session.eventLoop.makeFailedFuture(SessionError.notInSession(peer))
     }
     let route = entry.relayed == nil ? nil : peer
-    // Through a relay, the link with the relay counts.
+    // For a relayed peer, use the link to its relay.
     guard let hop = session.hop(to: entry) else {
       return session.eventLoop.makeFailedFuture(SessionError.notInSession(peer))
     }
@@ -159,7 +159,7 @@ final class TransferConnections {
     link.send(.bulkRequest, Control.BulkRequest(count: 1, route: route).encoded())
     let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
     let timeout = session.eventLoop.scheduleTask(in: .seconds(10)) {
-      // Otherwise the next link would be given to a caller that no longer waits.
+      // Remove the waiter, so that the next link is not given to a caller that no longer waits.
       bound.value.attachWaiters[peer]?.removeAll { $0.number == number }
       promise.fail(SessionError(.timedOut, "The peer did not open another connection."))
     }
@@ -174,7 +174,7 @@ final class TransferConnections {
   /// Returns the number of bulk links with a peer.
   func linkCount(_ peer: PeerID) -> Int { running[peer]?.linkCount ?? 0 }
 
-  /// Dials another link with a peer; `route` is the far end if it is a leg of a tunnel.
+  /// Dials another link to a peer; `route` is the far end if the link is a leg of a tunnel.
   func dial<Attached: Sendable>(
     _ entry: PeerEntry,
     _ link: ControlLink,
@@ -239,7 +239,7 @@ final class TransferConnections {
       attachWaiters[peer]?.removeFirst().promise.succeed(link)
       return
     }
-    // No code waits for this task: it only closes the channel.
+    // No code awaits this task; it only closes the channel.
     Task { await link.discard() }
   }
 }
@@ -261,7 +261,7 @@ func attachProof(_ secret: [UInt8], _ exported: [UInt8]) -> Bytes32 {
   return proof
 }
 
-/// Turns a control link into a bulk link after the present frame was handled.
+/// Turns a control link into a bulk link after the current frame was handled.
 func makeBulkLink<Attached: Sendable>(
   _ link: ControlLink,
   _ wrap: @escaping @Sendable (any Channel) throws -> Attached
@@ -270,7 +270,8 @@ func makeBulkLink<Attached: Sendable>(
     preconditionFailure("only an open link can be handed over")
   }
   let bound = NIOLoopBound(link, eventLoop: channel.eventLoop)
-  // This runs a tick later, because the link is in the middle of a read, whose rest it holds.
+  // Run this in the next tick, because the link is in the middle of a read and still holds the
+  // remaining bytes.
   return channel.eventLoop.submit {
     let bulk = try wrap(channel)
     bound.value.leave()
@@ -278,7 +279,7 @@ func makeBulkLink<Attached: Sendable>(
   }
 }
 
-/// Carries the calls of a peer's bulk endpoint to the session's event loop.
+/// Passes the calls of a peer's bulk endpoint to the session's event loop.
 private struct BulkBridge: BulkLinkProvider, BulkEvents {
   let session: NIOLoopBound<SessionCore>
   let eventLoop: any EventLoop

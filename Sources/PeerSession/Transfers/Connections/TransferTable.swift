@@ -12,10 +12,10 @@ struct TransferTable {
     var result: Result<ReceivedResource, SessionError>
   }
 
-  /// An incoming transfer that was accepted and whose end was not reported.
+  /// An incoming transfer that was accepted and whose end was not reported yet.
   private struct Accepted {
     var info: ResourceInfo
-    /// Whether its start was reported.
+    /// Whether the start of the transfer was reported.
     var isReported = false
   }
 
@@ -36,7 +36,7 @@ struct TransferTable {
 
   /// Adds a sender.
   ///
-  /// - Returns: Whether it runs now; otherwise it waits.
+  /// - Returns: Whether the sender runs now; otherwise it waits.
   mutating func add(_ sender: ResourceSender) -> Bool {
     guard hasRoom(forRequested: sender.isRequested) else {
       waiting.append(sender)
@@ -61,7 +61,7 @@ struct TransferTable {
 
   /// Removes a sender from the queue.
   ///
-  /// - Returns: Whether it was waiting.
+  /// - Returns: Whether the sender was waiting.
   mutating func removeWaiting(_ sender: ResourceSender) -> Bool {
     guard let index = waiting.firstIndex(where: { $0 === sender }) else { return false }
     waiting.remove(at: index)

@@ -42,8 +42,8 @@ final class WorkScope: Sendable {
     waiter?.resume(returning: nil)
   }
 
-  /// Runs the submitted work until ``close()`` or until the task is canceled, and all work has
-  /// ended.
+  /// Runs the submitted work until ``close()`` is called or the task is canceled, and waits for all
+  /// work to end.
   func run() async {
     await withTaskCancellationHandler {
       await withDiscardingTaskGroup { group in

@@ -8,10 +8,11 @@ import Musl
 struct DiskCalls: Sendable {
   /// Like `pwrite`: returns the number of bytes written, or -1 with `errno`.
   var write: @Sendable (Int32, UnsafeRawBufferPointer, Int) -> Int
-  /// Returns the bytes available on the disk of the directory, or `nil` if the system does not
-  /// report them.
+  /// A function that returns the bytes available on a directory's disk, or `nil` if the system does
+  /// not report them.
   var freeBytes: @Sendable (_ directory: Int32) -> Int?
-  /// Returns the size of that disk in bytes, or `nil` if the system does not report it.
+  /// A function that returns the size of a directory's disk in bytes, or `nil` if the system does
+  /// not report it.
   var diskBytes: @Sendable (_ directory: Int32) -> Int?
 
   /// The system's own calls.

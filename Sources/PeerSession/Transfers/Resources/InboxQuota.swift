@@ -10,13 +10,13 @@ struct InboxQuota: Sendable {
     case total = "all received files"
   }
 
-  /// The bytes of all resources.
+  /// The maximum number of bytes of all resources together.
   var total: Int
-  /// The bytes of the resources of one session.
+  /// The maximum number of bytes of one session's resources.
   var session: Int
-  /// The bytes of the resources of one peer.
+  /// The maximum number of bytes of one peer's resources.
   var peer: Int
-  /// The bytes that stay free on the disk.
+  /// The number of bytes that must stay free on the disk.
   var diskReserve: Int
 
   /// Creates quotas; by default, a session has half of the total and a peer a quarter.
@@ -27,7 +27,8 @@ struct InboxQuota: Sendable {
     self.diskReserve = diskReserve
   }
 
-  /// Returns the bytes that stay free on a disk of that size: at most 2 % of it.
+  /// Returns the number of bytes that must stay free on a disk of the given size: at most 2 % of
+  /// it.
   func reserve(ofDisk size: Int?) -> Int { min(diskReserve, (size ?? .max) / 50) }
 
   /// Returns the error of a resource that exceeds a quota.

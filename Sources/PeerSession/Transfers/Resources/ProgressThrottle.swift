@@ -15,7 +15,8 @@ struct ProgressThrottle {
     return true
   }
 
-  /// Returns whether to report that all bytes arrived: unless the last report stated it.
+  /// Returns whether to report that all bytes arrived; `false` if the last report already stated
+  /// that.
   mutating func reportsEnd(_ total: Int) -> Bool {
     defer { reported = total }
     return reported != total

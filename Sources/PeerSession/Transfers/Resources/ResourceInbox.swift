@@ -8,7 +8,7 @@ import PeerDiscovery
 ///
 /// It limits how much each peer may store, and finds the stored part of an unfinished transfer.
 actor ResourceInbox {
-  /// The permission to store a resource, and its part that is stored already.
+  /// The permission to store a resource, with the part that is already stored.
   struct Admission: Sendable {
     /// The file for the bytes; `nil` if the resource was delivered before.
     var file: StagingFile?
@@ -46,7 +46,8 @@ actor ResourceInbox {
     var hash: SHA256
   }
 
-  /// The number of delivered transfers that are remembered for senders that do not know it yet.
+  /// The number of delivered transfers that are stored for senders that do not know of the delivery
+  /// yet.
   private static let rememberedLimit = 256
 
   private let directory: StagingDirectory
@@ -77,9 +78,9 @@ actor ResourceInbox {
   /// Opens the inbox with its contents, or creates it with access for its owner only.
   ///
   /// Removes unfinished transfers that did not change for seven days before `now` (seconds since
-  /// 1970), and those of ended processes whose names are `isTemporary`. `quota` bounds the finished
-  /// and unfinished resources; `threads` run blocking disk operations; `calls` are the system calls
-  /// that fail when the disk is full.
+  /// 1970), and unfinished transfers of ended processes if `isTemporary` returns true for their
+  /// names. `quota` bounds the finished and unfinished resources; `threads` run blocking disk
+  /// operations; `calls` are the system calls that fail when the disk is full.
   ///
   /// - Throws: `system`.
   static func open(
@@ -98,7 +99,7 @@ actor ResourceInbox {
     return ResourceInbox(directory, quota: quota, threads: threads, isTemporary: isTemporary)
   }
 
-  /// Returns whether the offered resource was delivered already and the sender does not know it.
+  /// Returns whether the offered resource was already delivered without the sender knowing it.
   ///
   /// - Throws: `declined` if another resource was delivered under that id.
   func hasDelivered(
@@ -154,7 +155,7 @@ actor ResourceInbox {
     guard !foreignIDs.contains(offer.id) else {
       throw SessionError(.declined, "Another program is receiving this transfer.")
     }
-    // Nothing after this check suspends before the space is reserved.
+    // Do not suspend between this check and the reservation of the space.
     try checkUnused(offer.id)
     guard !survey.delivered.contains(offer.id) else {
       throw SessionError(.declined, "A resource with that id already exists.")

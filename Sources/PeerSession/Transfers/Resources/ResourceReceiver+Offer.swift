@@ -54,15 +54,15 @@ extension ResourceReceiver {
       do {
         try await link.writer.write(accept.bulkFrame())
       } catch {
-        // The link ended; the task that reads it reports this.
+        // The link ended; the task that reads the link reports its end.
       }
     } catch {
-      // The offer ended in the meantime, and that was reported.
+      // If the offer ended in the meantime, its end was already reported.
       guard phase == .deciding || phase == .admitting else { return }
       phase = .over
       if !isInterrupted { release() }
       await endpoint.receiverEnded(self, info, isInterrupted ? nil : .failure(error))
-      // The sender learns which limit its file exceeds.
+      // Inform the sender which limit its file exceeds.
       let isAboutSpace = error.code == .quota || error.code == .diskFull
       if !isInterrupted { await sendCancel(error, message: isAboutSpace ? error.message : "") }
     }
@@ -75,7 +75,7 @@ extension ResourceReceiver {
       : SessionError(.declined, "This peer did not accept the resource.")
   }
 
-  /// Asks the application, for as long as an offer waits (RES-8).
+  /// Asks the application, until the time limit of the offer has expired (RES-8).
   private func isWanted() async -> Bool {
     if isRequested { return true }
     let (events, time, info, withdrawn) = (
@@ -84,7 +84,7 @@ extension ResourceReceiver {
     return await withTaskGroup(of: Bool.self) { group in
       group.addTask { await events.wants(info) }
       group.addTask {
-        // Canceled when the application has decided.
+        // The sleep is canceled when the application has decided.
         try? await time.sleep(BulkTime.offerLimit)
         return false
       }

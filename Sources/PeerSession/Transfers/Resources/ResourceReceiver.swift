@@ -23,7 +23,7 @@ actor ResourceReceiver {
     case receiving
     /// All bytes arrived, and the file is being moved; it is too late to cancel.
     case delivering
-    /// The local CANCEL was sent, and that of the sender is awaited (RES-4).
+    /// The local side sent CANCEL, and waits for the sender's CANCEL (RES-4).
     case cancelling
     case over
   }
@@ -43,8 +43,9 @@ actor ResourceReceiver {
   nonisolated let peer: PeerID
   nonisolated let inbox: ResourceInbox
   nonisolated let endpoint: BulkEndpoint
-  /// The reason why the local side cancels the transfer, for the sender; set before this actor
-  /// handles it.
+  /// The reason for a local cancellation, which the sender receives.
+  ///
+  /// It is set before this actor handles the cancellation.
   nonisolated let cancelReason = NIOLockedValueBox<String?>(nil)
   /// Set if the offer ends before the application has decided.
   nonisolated let withdrawn = Outcome<Void>()
@@ -94,7 +95,7 @@ actor ResourceReceiver {
         await withdraw(.failure(SessionError(cancel)))
         return false
       }
-      // The local ACCEPT or CANCEL crosses this frame.
+      // The local ACCEPT or CANCEL may be sent at the same time as this frame arrives.
       _ = try? await answered.value()
       guard phase == .accepted else { return false }
       return await cancelled(cancel)
@@ -263,7 +264,7 @@ actor ResourceReceiver {
     do {
       try await link.writer.write(Control.ResourceDone(id: offer.id).bulkFrame())
     } catch {
-      // The sender asks again over another link, and receives the answer then.
+      // The sender offers the resource again over another link, and receives the answer then.
     }
     return false
   }
@@ -277,7 +278,7 @@ actor ResourceReceiver {
       await close(.failed(SessionError(cancel)))
       await sendCancel(SessionError(cancel))
     default:
-      // START did not arrive, so no answer is due.
+      // START did not arrive, so the sender expects no answer.
       phase = .over
       await close(.failed(SessionError(cancel)))
     }
@@ -286,7 +287,7 @@ actor ResourceReceiver {
 
   // MARK: Writing
 
-  /// Passes the gathered bytes to the thread pool, after the batch before is done.
+  /// Passes the gathered bytes to the thread pool, after the previous batch was written.
   private func submit() async {
     await settle()
     guard phase == .receiving, batch == nil, let file = admission?.file,
@@ -329,7 +330,7 @@ actor ResourceReceiver {
   ) async {
     guard phase == .accepted || phase == .receiving else { return }
     phase = .cancelling
-    // CANCEL is sent first, so that the sender stops; the disk may take its time.
+    // Send CANCEL first so that the sender stops, because the disk may be slow.
     await sendCancel(error, as: code, message: words)
     await close(.failed(error))
   }
@@ -347,7 +348,7 @@ actor ResourceReceiver {
     do {
       try await link.writer.write(cancel.bulkFrame())
     } catch {
-      // The link ended; the task that reads it reports this.
+      // The link ended; the task that reads the link reports its end.
     }
   }
 
@@ -383,8 +384,8 @@ actor ResourceReceiver {
     }
     let last = writes.nextBatch() ?? writes.emptyBatch
     do {
-      // This is not canceled with the link's task, so that the sender need not send these bytes
-      // again.
+      // The write is not canceled with the link's task, so that the sender need not send these
+      // bytes again.
       let hash = try await endpoint.context.threads.runIfActive(
         eventLoop: link.writer.channel.eventLoop
       ) { try file.write(last.pieces, at: last.offset, after: last.hash) }.get()

@@ -18,7 +18,7 @@ final class ResourceReplies: BulkFrameSink {
     case offered
     case started
     case finished
-    /// The local CANCEL was sent; anything that crosses it counts as an answer.
+    /// The local side sent CANCEL; any message that crosses it counts as an answer.
     case cancelled
     /// The last answer arrived.
     case over

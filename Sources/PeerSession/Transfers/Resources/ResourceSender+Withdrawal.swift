@@ -29,7 +29,7 @@ extension ResourceSender {
         }
       }
       group.addTask { [context] in
-        // Canceled when the answer arrived.
+        // The sleep is canceled when the answer has arrived.
         try? await context.time.sleep(Self.withdrawalLimit)
         return false
       }

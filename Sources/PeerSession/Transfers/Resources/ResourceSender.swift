@@ -52,7 +52,7 @@ final class ResourceSender: Sendable {
   private let peer: PeerID
   let context: BulkContext
   private let reports: AsyncStream<ResourceProgress>.Continuation
-  /// The reason for canceling, for the receiver.
+  /// The reason for the cancellation, which the receiver gets.
   private let cancellation = Outcome<String>()
   private let onCancel: @Sendable (ResourceSender) -> Void
   private let state: NIOLockedValueBox<State>
@@ -112,12 +112,12 @@ final class ResourceSender: Sendable {
     state.withLockedValue { ($0.sentBytes, $0.link) }
   }
 
-  /// Transfers the file and reports the result; canceled if the peer leaves.
+  /// Transfers the file and reports the result; the task is canceled if the peer leaves.
   func run(_ pool: BulkPool) async {
     let ending = await withTaskGroup(of: Ending?.self) { group in
       group.addTask { await self.transfer(pool) }
       group.addTask {
-        // Canceled if the transfer ends first.
+        // This task is canceled if the transfer ends first.
         _ = try? await self.cancellation.value()
         return nil
       }
@@ -148,7 +148,7 @@ final class ResourceSender: Sendable {
     } else if let attempt = ending?.withdrawal {
       var code = Control.ResourceCode.cancelled
       if case .failure(let error) = result { code = error.resourceCode }
-      // The reason is set at this point if it ever will be.
+      // If a reason is given at all, it is set at this point.
       let reason = isCancelled ? (try? await cancellation.value()) ?? "" : ""
       await withdraw(attempt, code, reason, pool)
     }
@@ -270,7 +270,8 @@ final class ResourceSender: Sendable {
         report(offset, of: source.size)
         block = try await next.get()
       }
-      // The last block was checked when it was read; this check covers the time since.
+      // The last block was checked when it was read; check that the file has not changed since
+      // then.
       try await context.work { () throws(SessionError) in try source.checkUnchanged() }
       let sha256 = hash.text
       replies.advance(to: .finished)
@@ -282,7 +283,7 @@ final class ResourceSender: Sendable {
     } catch {
       if Task.isCancelled { return .interrupted }
       guard !link.isOpen || error == .bulkLinkLost else { return .failed(error) }
-      // The receiver's message before the link broke matters more than the break.
+      // A message that the receiver sent before the link broke takes precedence over the break.
       return step(await replies.next(), hasProgressed: hasProgressed)
     }
   }

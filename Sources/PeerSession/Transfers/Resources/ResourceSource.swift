@@ -13,7 +13,8 @@ import Musl
 /// All its calls block, so they run on a thread pool.
 ///
 /// It is open during the transfer. After each read, the file's properties are compared with those
-/// at opening, so that a change is detected and a mixture is never sent as one file.
+/// at opening, so that a change is detected and a mixture of two versions is never sent as one
+/// file.
 final class ResourceSource: Sendable {
   /// The number of bytes in a read: eight frames, which are one write to the link.
   static let blockSize = 8 * Limits.framePayload
@@ -135,7 +136,7 @@ final class ResourceSource: Sendable {
 
   /// Compares the file with its properties at opening.
   ///
-  /// A file that was only unlinked is still complete; a file that another one replaced is not.
+  /// A file that was only unlinked is still complete, but a file that another file replaced is not.
   ///
   /// - Throws: `sourceChanged`.
   func checkUnchanged() throws(SessionError) {
@@ -201,7 +202,7 @@ func hashFile(
   return hash
 }
 
-/// Returns lower-case hexadecimal digits.
+/// Returns the bytes as lower-case hexadecimal digits.
 func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
   let digits = Array("0123456789abcdef".utf8)
   var text: [UInt8] = []
@@ -213,6 +214,6 @@ func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
 }
 
 extension SHA256 {
-  /// The digest so far, in the form of the protocol.
+  /// The digest of the bytes so far, as lower-case hexadecimal digits.
   var text: String { hexadecimal(finalize()) }
 }

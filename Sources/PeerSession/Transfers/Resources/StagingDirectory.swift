@@ -19,14 +19,14 @@ struct StagingRecord: Codable, Equatable, Sendable {
   /// Whether the file is useful only to the process that began the transfer.
   var isTemporary: Bool?
 
-  /// Whether a file that is offered under another id is the same file.
+  /// Returns whether a file that is offered under another id is the same file.
   func isSameFile(as other: StagingRecord) -> Bool { modified != nil && self == other }
 }
 
 /// The directory of finished resources and, in `.partial`, of unfinished ones.
 ///
 /// All calls block. Files are named only by transfer ids and accessed relative to open directories.
-/// So neither text of a peer nor a link in the file system can lead elsewhere.
+/// Neither text from a peer nor a symbolic link can therefore redirect an access.
 final class StagingDirectory: Sendable {
   /// How long the bytes of an abandoned transfer are stored, in seconds.
   static let maximumAge = 7 * 24 * 3_600
@@ -38,7 +38,7 @@ final class StagingDirectory: Sendable {
     /// Seconds since 1970.
     var modified: Int
     var record: StagingRecord?
-    /// Whether a process is using it.
+    /// Whether a process is using the transfer.
     var isInUse: Bool
   }
 
@@ -89,7 +89,7 @@ final class StagingDirectory: Sendable {
         "Another user owns \(path)/.partial. Choose another directory with --data-dir."
       )
     }
-    // A read-only disk refuses even a change without effect.
+    // Change the mode only if necessary, because a read-only disk refuses every change.
     guard status.st_mode & 0o7777 == 0o700 || fchmod(partial, 0o700) == 0 else {
       throw .system("Cannot restrict access to \(path)/.partial", errno: errno)
     }

@@ -14,7 +14,7 @@ final class StagingFile: Sendable {
   private let descriptor: Int32
   private let calls: DiskCalls
 
-  /// Creates the object for an open file, which it closes at the end.
+  /// Creates the object for an open file; it closes the file when it is released.
   init(descriptor: Int32, calls: DiskCalls) {
     self.descriptor = descriptor
     self.calls = calls

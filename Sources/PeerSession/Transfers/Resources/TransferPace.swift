@@ -1,11 +1,11 @@
 /// Measures how fast the bytes of an incoming transfer arrive (RES-7).
 ///
-/// It compares checks rather than times, so that a suspended receiver does not blame the sender.
-/// The endpoint checks every ``interval``.
+/// It counts checks instead of time, so that the sender is not blamed while the receiver is
+/// suspended. The endpoint checks every ``interval``.
 struct TransferPace: Sendable {
   /// The result of a check.
   enum Verdict: Equatable, Sendable {
-    /// The transfer goes on.
+    /// The transfer may continue.
     case sufficient
     /// Nothing arrived for ``window``.
     case silent
@@ -20,7 +20,7 @@ struct TransferPace: Sendable {
 
   /// The time between two checks.
   static let interval = Duration.seconds(10)
-  /// The time in which the minimum must arrive.
+  /// The period in which at least ``minimumBytes`` must arrive.
   static let window = Duration.seconds(60)
   /// The bytes that must arrive in each ``window``.
   static let minimumBytes = 16_384
@@ -30,7 +30,7 @@ struct TransferPace: Sendable {
   private var lastHeard: Duration
   private var marks: [Mark]
 
-  /// Begins to measure at `now`.
+  /// Starts to measure at `now`.
   init(now: Duration) {
     lastHeard = now
     marks = [Mark(time: now, bytes: 0)]

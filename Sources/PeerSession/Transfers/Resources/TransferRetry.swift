@@ -1,8 +1,8 @@
 /// Decides how long a sender waits before it tries another link, and when it gives up.
 struct TransferRetry {
-  /// The number of failures in a row after which the sender gives up.
+  /// The number of consecutive failures after which the sender gives up.
   static let attemptLimit = 20
-  /// The waits after failures in a row, in milliseconds; the last one repeats.
+  /// The waits after consecutive failures, in milliseconds; the last one repeats.
   static let waits = [200, 500, 1_000, 2_000, 5_000]
 
   private var failures = 0

@@ -4,15 +4,15 @@ import PeerWire
 
 /// Gathers the received bytes of a resource into batches for the disk.
 ///
-/// The owner writes one batch at a time, and stores its hash before it takes the next one. So at
-/// most two batches are in memory: the one that is written and the one that is gathered.
+/// The owner writes one batch at a time, and stores its hash before it takes the next one. At most
+/// two batches are therefore in memory: one that is being written and one that is being gathered.
 struct WriteBatches {
   /// The bytes to write and hash in one step.
   struct Batch: Sendable {
     var pieces: [ByteBuffer]
-    /// The position of the first byte in the file.
+    /// The position of the batch's first byte in the file.
     var offset: Int
-    /// The hash of all bytes before it.
+    /// The hash of all bytes before the batch.
     var hash: SHA256
   }
 
@@ -26,7 +26,7 @@ struct WriteBatches {
   private var pending: [ByteBuffer] = []
   private var pendingBytes = 0
 
-  /// Begins at the given position of the file.
+  /// Starts at the given position of the file.
   ///
   /// - Parameters:
   ///   - offset: The number of bytes that the file has already.
@@ -39,7 +39,9 @@ struct WriteBatches {
   /// Whether the gathered bytes fill a batch.
   var isBatchFull: Bool { pendingBytes >= Self.batchSize }
 
-  /// A batch without bytes at the present position, with which a write only returns the hash.
+  /// An empty batch at the current position.
+  ///
+  /// Writing it only returns the hash.
   var emptyBatch: Batch { Batch(pieces: [], offset: submittedBytes, hash: hash) }
 
   /// Adds received bytes.

@@ -36,7 +36,8 @@ final class StreamCore: BulkFrameSink {
   let name: UntrustedText
   let peer: PeerID
   private let link: BulkLinkRunner
-  /// Called once when the stream ended, with whether its link can be used again.
+  /// A closure that is called once when the stream ended; the argument states whether its link can
+  /// be used again.
   private let onEnd: @Sendable (_ isLinkIdle: Bool) -> Void
   private let state = NIOLockedValueBox(State())
 
@@ -103,7 +104,7 @@ final class StreamCore: BulkFrameSink {
     }
     if let error { throw error }
     guard isFirst else { return }
-    // FIN must follow the present write, even if the caller is canceled in the meantime.
+    // FIN must follow the current write, even if the caller is canceled in the meantime.
     let writer = link.writer
     do {
       try await writer.begin()
@@ -128,7 +129,7 @@ final class StreamCore: BulkFrameSink {
     )
   }
 
-  /// The application released the stream, so no more bytes are read or written.
+  /// Handles that the application released the stream, so that no more bytes are read or written.
   func release() {
     enum Step {
       case none
@@ -250,8 +251,8 @@ final class StreamCore: BulkFrameSink {
       state.withLockedValue { state in
         if state.hasPeerFinished { return (true, false, nil, []) }
         if state.isDropping { return (false, false, nil, []) }
-        // Bytes are copied here and not by the reader, so that the buffers of TLS are free for the
-        // next read: new buffers cost more than the copy.
+        // Copy the bytes here, not in the reader, so that TLS can reuse its buffers for the next
+        // read. New buffers would cost more than the copy.
         if let reader = state.reader {
           state.reader = nil
           return (false, false, reader, frame.bytes)
@@ -324,7 +325,7 @@ final class StreamCore: BulkFrameSink {
       }
     reader?.resume(throwing: error)
     deliverer?.resume()
-    // Waiting writers fail with the same error.
+    // Waiting writers fail with the error that ended the stream.
     if isFirst {
       link.writer.fail(error)
       onEnd(false)
