@@ -1,12 +1,12 @@
 import ArgumentParser
 import AvahiDiscovery
 import CommandLines
+import PeerCore
 import PeerDiscovery
 import PeerSession
 import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
-import WhiteboardRendering
 
 #if canImport(Glibc)
 @preconcurrency import Glibc
@@ -137,7 +137,7 @@ struct NearbyCommand: AsyncParsableCommand {
       guard !peer.isRelayAlone else { return false }
       let id = peer.announcement.session.bytes
       guard let board = nearby.boards.first(where: { $0.id.bytes == id }) else {
-        let name = TerminalText.quoted(peer.announcement.boardName.raw)
+        let name = UntrustedText(peer.announcement.boardName.raw).quoted()
         await write("no longer nearby: \(name)\n", writer)
         return true
       }

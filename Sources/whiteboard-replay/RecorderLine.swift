@@ -1,7 +1,7 @@
 import CommandLines
+import PeerCore
 import WhiteboardCommands
 import WhiteboardKit
-import WhiteboardRendering
 
 #if canImport(Glibc)
 @preconcurrency import Glibc
@@ -22,7 +22,7 @@ enum RecorderLine {
 
   /// Returns the line that lists the present members by display name.
   static func present(_ names: [String]) -> String {
-    let shown = names.map { TerminalText.cleaned($0, limit: 64) }
+    let shown = names.map { UntrustedText($0).escaped(limit: 64) }
     return "present: \(shown.isEmpty ? "no member" : shown.joined(separator: ", "))\n"
   }
 
@@ -42,7 +42,7 @@ enum RecorderLine {
       case "stop": await take(.stop)
       case "discard": await take(.discard)
       case "help", "?": try? Console.tell("\(help)\n")
-      default: Console.complain("unknown command \(TerminalText.quoted(word)); use \(help)")
+      default: Console.complain("unknown command \(UntrustedText(word).quoted()); use \(help)")
       }
     }
   }

@@ -1,11 +1,11 @@
 import FoundationEssentials
 import Logging
+import PeerCore
 import PeerSession
 import SessionReplay
 import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
-import WhiteboardRendering
 
 /// A recorder that joins the session of any program, sends nothing, and records the traffic.
 actor WireRecorder {
@@ -71,7 +71,7 @@ actor WireRecorder {
   private func record(_ session: Session) async throws -> Bool {
     self.session = session
     let recorder = try await SessionRecorder.start(session, as: name, to: file) { error in
-      Console.complain("whiteboard-replay: \(TerminalText.cleaned(error.message))")
+      Console.complain("whiteboard-replay: \(UntrustedText(error.message).escaped())")
     }
     if isStopped { await session.leave() }
     try Console.tell(
@@ -114,7 +114,7 @@ actor WireRecorder {
       if !isDiscarded { throw WhiteboardError(error) }
     }
     if let end = session.endReason, !isStopped {
-      Console.complain("whiteboard-replay: \(TerminalText.cleaned(end.message))")
+      Console.complain("whiteboard-replay: \(UntrustedText(end.message).escaped())")
     }
     return !isDiscarded
   }
@@ -141,7 +141,7 @@ actor WireRecorder {
     case .resume: await recorder.resume()
     case .mark(let name):
       do throws(DocumentError) { try await recorder.mark(name) } catch {
-        Console.complain("whiteboard-replay: \(TerminalText.cleaned(error.message))")
+        Console.complain("whiteboard-replay: \(UntrustedText(error.message).escaped())")
         return
       }
     case .status: break

@@ -1,5 +1,5 @@
+import PeerCore
 import WhiteboardKit
-import WhiteboardRendering
 
 /// The commands that wait, show help, and leave the board or the program.
 enum ProgramCommands {
@@ -41,7 +41,7 @@ enum ProgramCommands {
     guard let seconds = TextCommandParser.number(word.text) else {
       throw CommandError(
         .badArgument,
-        "\(TerminalText.quoted(word.text)) is not a condition to wait for"
+        "\(UntrustedText(word.text).quoted()) is not a condition to wait for"
       )
     }
     return .seconds(try CommandLimits.checkedSeconds(seconds, key: "the time to wait"))

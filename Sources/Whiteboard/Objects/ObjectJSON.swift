@@ -1,3 +1,5 @@
+import PeerCore
+
 extension ObjectSnapshot {
   /// The object as one line of JSON (BRD-19).
   ///

@@ -1,6 +1,6 @@
+import PeerCore
 import PeerDiscovery
 import PeerSession
-import WhiteboardRendering
 
 /// The boards and relays that discovery finds.
 package struct Nearby: Sendable {
@@ -40,7 +40,7 @@ package struct Nearby: Sendable {
 
     /// The name of the board and of a peer that announces it, for the user.
     var label: String {
-      let name = peers.first.map { TerminalText.quoted($0.announcement.boardName.raw) } ?? ""
+      let name = peers.first.map { UntrustedText($0.announcement.boardName.raw).quoted() } ?? ""
       let host = peers.first.map {
         EventText.person($0.announcement.hostName.raw, $0.announcement.peer.text)
       }
@@ -67,7 +67,7 @@ package struct Nearby: Sendable {
     ///   - title: The title of that copy; nil if it has none.
     /// - Returns: The line, without a line feed.
     package func line(isOwn: Bool, title: String? = nil) -> String {
-      let name = TerminalText.quoted(title ?? peers.first?.announcement.boardName.raw ?? "")
+      let name = UntrustedText(title ?? peers.first?.announcement.boardName.raw ?? "").quoted()
       let hosts = EventText.listed(names)
       var parts = [
         isOwn
@@ -78,7 +78,7 @@ package struct Nearby: Sendable {
         parts.append("\(EventText.count(Int(people), "person", "people")) there")
       }
       if let address = peers.lazy.compactMap(\.endpoints.first).first {
-        parts.append("at \(TerminalText.cleaned(address.description, limit: 128))")
+        parts.append("at \(UntrustedText(address.description).escaped(limit: 128))")
       }
       return parts.joined(separator: ", ")
     }

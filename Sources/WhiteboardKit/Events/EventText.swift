@@ -1,4 +1,4 @@
-import WhiteboardRendering
+import PeerCore
 
 /// Parts of sentences about members and steps, for the messages and the output of the programs.
 ///
@@ -9,15 +9,15 @@ package enum EventText {
 
   /// Returns a display name with an id prefix, since several peers can use the same name.
   package static func person(_ name: String, _ peer: String) -> String {
-    let short = TerminalText.cleaned(peer.prefix(8), limit: 8)
-    let shown = TerminalText.cleaned(name, limit: 64)
+    let short = UntrustedText(peer.prefix(8)).escaped(limit: 8)
+    let shown = UntrustedText(name).escaped(limit: 64)
     return shown.isEmpty ? short : "\(shown) (\(short))"
   }
 
   /// Returns the display name alone, for lines that need no proof of identity; returns the id
   /// prefix if the name is empty.
   package static func shortName(_ name: String, _ peer: String) -> String {
-    name.isEmpty ? person("", peer) : TerminalText.cleaned(name, limit: 64)
+    name.isEmpty ? person("", peer) : UntrustedText(name).escaped(limit: 64)
   }
 
   /// Returns a list of names for a sentence, such as `Ada and Ben`; of more than three names, the

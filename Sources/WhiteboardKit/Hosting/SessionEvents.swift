@@ -1,6 +1,6 @@
+import PeerCore
 import PeerSession
 import Whiteboard
-import WhiteboardRendering
 import WhiteboardSync
 
 /// Handles the events of the session of an open board.
@@ -115,7 +115,7 @@ final class SessionEvents {
       runtime.spawn { node in await node.transfers.readStream(stream) }
     case .warning(let warning):
       runtime.emit(
-        .warning(.init(code: warning.code, message: TerminalText.cleaned(warning.message)))
+        .warning(.init(code: warning.code, message: UntrustedText(warning.message).escaped()))
       )
     }
   }

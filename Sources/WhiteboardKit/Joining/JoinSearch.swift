@@ -1,6 +1,6 @@
+import PeerCore
 import PeerDiscovery
 import PeerSession
-import WhiteboardRendering
 
 /// Decides which announced peers to ask for a board, in which order, and when to give up (DSC-27).
 ///
@@ -239,7 +239,7 @@ extension JoinSearch.Refusal {
     case .noSuchSession: "does not have the board"
     case .wrongPeer: "is no longer at \(candidate.addresses.first?.description ?? "its address")"
     case .selfDialled: "is this program itself"
-    default: "failed: \(TerminalText.cleaned(error.message, limit: 128))"
+    default: "failed: \(UntrustedText(error.message).escaped(limit: 128))"
     }
   }
 }

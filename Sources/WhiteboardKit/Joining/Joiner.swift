@@ -1,5 +1,5 @@
+import PeerCore
 import PeerSession
-import WhiteboardRendering
 
 /// Finds the board that the user named, and requests admission from its peers.
 ///
@@ -293,7 +293,7 @@ final class Joiner {
       case .busy: "The host is busy."
       case .lockedOut: "The host accepts no codes for a minute: too many were wrong."
       case .timedOut: "The host did not answer in time."
-      default: TerminalText.cleaned(error.message)
+      default: UntrustedText(error.message).escaped()
       }
     runtime.emit(.warning(.init(code: "retrying", message: "\(reason) Trying again.")))
   }

@@ -1,5 +1,5 @@
+import PeerCore
 import PeerSession
-import WhiteboardRendering
 
 /// The pending questions to the user: requests to join, and words to compare.
 ///
@@ -78,7 +78,7 @@ final class Invitations {
       switch error.code {
       case .timedOut: "\(question.label) stopped waiting for an answer."
       case .withdrawn: "\(question.label) no longer asks to join."
-      default: "The request of \(question.label) is over: \(TerminalText.cleaned(error.message))"
+      default: "The request of \(question.label) is over: \(UntrustedText(error.message).escaped())"
       }
     remember(question, id, sentence)
     runtime.emit(
@@ -255,7 +255,7 @@ final class Invitations {
       throw CommandError(
         .notSaved,
         "\(question.label) is admitted now, but `always` was not stored, so you will be asked again: "
-          + TerminalText.cleaned("\(error)")
+          + UntrustedText("\(error)").escaped()
       )
     }
   }

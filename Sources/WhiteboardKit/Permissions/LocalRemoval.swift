@@ -1,7 +1,7 @@
 import Logging
+import PeerCore
 import PeerSession
 import WhiteboardDocument
-import WhiteboardRendering
 
 /// The removal of the local peer by the host, and the permission to go on using the local copy of
 /// the board.
@@ -60,7 +60,7 @@ final class LocalRemoval {
   ///
   /// Such a member only repeats what it received, so the local peer does not count as removed.
   func reportRefusal(by member: PeerID, because error: SessionError) {
-    let why = error.remark.isEmpty ? "" : ": \(TerminalText.cleaned(error.remark, limit: 512))"
+    let why = error.remark.isEmpty ? "" : ": \(UntrustedText(error.remark).escaped(limit: 512))"
     runtime.emit(
       .warning(
         .init(
@@ -211,7 +211,7 @@ final class LocalRemoval {
     return WhiteboardError(
       .notAllowed,
       "\(removal.sentence) Your copy is kept; to open it: "
-        + "whiteboard-peer join --offline \(TerminalText.quoted(copy))",
+        + "whiteboard-peer join --offline \(UntrustedText(copy).quoted())",
       isRemoval: true
     )
   }

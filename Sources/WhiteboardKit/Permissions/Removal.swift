@@ -1,6 +1,6 @@
 import FoundationEssentials
+import PeerCore
 import PeerSession
-import WhiteboardRendering
 
 /// The host's decision that the local peer is no longer a member, as stored in the board's file.
 package struct Removal: Codable, Equatable, Sendable {
@@ -20,7 +20,7 @@ package struct Removal: Codable, Equatable, Sendable {
 
   /// The decision in one sentence.
   package var sentence: String {
-    let words = TerminalText.cleaned(reason, limit: EventText.wordsLimit)
+    let words = UntrustedText(reason).escaped(limit: EventText.wordsLimit)
     guard let last = words.last else { return "\(host) removed you from this board." }
     return "\(host) removed you from this board: \(words)\(".!?…".contains(last) ? "" : ".")"
   }

@@ -1,4 +1,4 @@
-import WhiteboardRendering
+import PeerCore
 
 /// Resolves a word of a command to a peer, or to another target with an id and names.
 struct ReferenceResolver<Value: Sendable>: Sendable {
@@ -47,7 +47,7 @@ struct ReferenceResolver<Value: Sendable>: Sendable {
       guard starts.isEmpty else {
         throw CommandError(
           .ambiguous,
-          "\(starts.count) of the \(what)s start with \(TerminalText.quoted(word)); give more of the id"
+          "\(starts.count) of the \(what)s start with \(UntrustedText(word).quoted()); give more of the id"
         )
       }
     }
@@ -59,7 +59,7 @@ struct ReferenceResolver<Value: Sendable>: Sendable {
       guard named.isEmpty else {
         throw CommandError(
           .ambiguous,
-          "\(named.count) \(what)s are called \(TerminalText.quoted(word)); give the id of one"
+          "\(named.count) \(what)s are called \(UntrustedText(word).quoted()); give the id of one"
         )
       }
     }
@@ -68,9 +68,9 @@ struct ReferenceResolver<Value: Sendable>: Sendable {
       ? "there is none"
       : "there is "
         + entries.prefix(4).map { entry in
-          let name = entry.names.first.map { TerminalText.cleaned($0, limit: 32) } ?? ""
+          let name = entry.names.first.map { UntrustedText($0).escaped(limit: 32) } ?? ""
           return name.isEmpty ? String(entry.id.prefix(8)) : "\(name) (\(entry.id.prefix(8)))"
         }.joined(separator: ", ")
-    throw CommandError(missing, "no \(what) is called \(TerminalText.quoted(word)); \(known)")
+    throw CommandError(missing, "no \(what) is called \(UntrustedText(word).quoted()); \(known)")
   }
 }

@@ -1,3 +1,4 @@
+import PeerCore
 import PeerSession
 import WhiteboardRendering
 
@@ -42,7 +43,7 @@ extension Transfers {
 
   private func refusal(of info: ResourceInfo) -> String {
     let sender = members.label(of: info.peer)
-    let file = TerminalText.quoted(info.name.raw, limit: 80)
+    let file = UntrustedText(info.name.raw).quoted(limit: 80)
     return
       "\(sender) wanted to send \(file) (\(ByteCount.text(info.size))). It was refused. To accept "
       + "files of members, start this program with --accept-files."

@@ -1,10 +1,10 @@
 import CommandLines
 import FoundationEssentials
 import Logging
+import PeerCore
 import PeerSession
 import WhiteboardDocument
 import WhiteboardKit
-import WhiteboardRendering
 
 /// Creating, serving and reporting the boards of a relay.
 extension Relay {
@@ -153,7 +153,7 @@ extension Relay {
   private func told(_ id: SessionID, _ peer: String, _ name: String) -> Logger.Metadata {
     [
       "board": "\(id.short)", "peer": "\(peer.prefix(8))",
-      "name": "\(TerminalText.cleaned(name))",
+      "name": "\(UntrustedText(name).escaped())",
     ]
   }
 

@@ -1,5 +1,5 @@
+import PeerCore
 import WhiteboardKit
-import WhiteboardRendering
 
 /// Effects that the parts of the client request.
 extension BoardClient {
@@ -48,7 +48,7 @@ extension BoardClient {
       return
     }
     session.chat.unreadCount += 1
-    let text = TerminalText.cleaned(text, limit: 500)
+    let text = UntrustedText(text).escaped(limit: 500)
     messages.show("\(Members.shown(author)): \(text)", .chat, at: now)
   }
 

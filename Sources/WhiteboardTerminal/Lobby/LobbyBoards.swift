@@ -1,5 +1,5 @@
+import PeerCore
 import WhiteboardKit
-import WhiteboardRendering
 
 /// The boards that the lobby lists: those on this network, and those on this computer.
 struct LobbyBoards: Sendable {
@@ -61,8 +61,7 @@ struct LobbyBoards: Sendable {
 
   /// Returns the name of a board on this network: the title in the local copy, or otherwise the announced name.
   private func name(of board: String) -> String {
-    TerminalText.cleaned(
-      copy(of: board)?.title ?? announcement(of: board)?.boardName ?? "",
+    UntrustedText(copy(of: board)?.title ?? announcement(of: board)?.boardName ?? "").escaped(
       limit: 64
     )
   }
@@ -97,7 +96,7 @@ struct LobbyBoards: Sendable {
       }
       .joined(separator: "  ")
     case .own(let board):
-      return "\(TerminalText.cleaned(board.title ?? board.name, limit: 64))  \(board.about)"
+      return "\(UntrustedText(board.title ?? board.name).escaped(limit: 64))  \(board.about)"
     }
   }
 

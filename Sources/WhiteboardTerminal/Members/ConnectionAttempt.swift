@@ -1,3 +1,4 @@
+import PeerCore
 import WhiteboardKit
 import WhiteboardRendering
 
@@ -60,7 +61,7 @@ struct ConnectionAttempt: Hashable, Sendable {
     var lines = [
       target.isEmpty ? "Connecting to a board nearby" : "Connecting to \(target)", "", step,
     ]
-    lines += addresses.suffix(Self.addressLimit).map { "  \(TerminalText.cleaned($0, limit: 64))" }
+    lines += addresses.suffix(Self.addressLimit).map { "  \(UntrustedText($0).escaped(limit: 64))" }
     lines += ["", "\(Int((now - since) / .seconds(1))) s   Esc or q cancels"]
     return lines
   }

@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
@@ -62,7 +63,7 @@ struct Members: Sendable {
   func name(of key: String) -> String? { all[key].map { Self.shown($0.name) } }
 
   /// Returns a display name without control characters, cut off if it is too long.
-  static func shown(_ name: String) -> String { TerminalText.cleaned(name, limit: 64) }
+  static func shown(_ name: String) -> String { UntrustedText(name).escaped(limit: 64) }
 
   // MARK: - Events
 

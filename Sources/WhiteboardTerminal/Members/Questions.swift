@@ -1,4 +1,5 @@
 import CommandLines
+import PeerCore
 import WhiteboardKit
 import WhiteboardRendering
 
@@ -81,7 +82,7 @@ struct Questions: Sendable {
     } else if let words = invitation.words {
       lines += ["Both screens must show these words:", "", "  \(Members.shown(words))", ""]
     }
-    if let warning = invitation.warning { lines.append(TerminalText.cleaned(warning, limit: 200)) }
+    if let warning = invitation.warning { lines.append(UntrustedText(warning).escaped(limit: 200)) }
     lines.append(
       isIncoming
         ? "y yes   A always admit \(EventText.shortName(invitation.name, name))   n no"

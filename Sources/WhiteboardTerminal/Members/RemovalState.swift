@@ -1,3 +1,4 @@
+import PeerCore
 import WhiteboardKit
 import WhiteboardRendering
 
@@ -62,7 +63,7 @@ struct RemovalState: Sendable {
       ? ["It is read-only until you decide.", "", "c      continue with your own copy"]
       : ["It stays read-only: the host owns the board.", ""]
     let lines =
-      [TerminalText.cleaned(removal.message, limit: 1_000)] + choice
+      [UntrustedText(removal.message).escaped(limit: 1_000)] + choice
       + ["Enter  view it only", "q      leave"]
     Dialog(lines).draw(on: &screen, layout)
   }

@@ -1,3 +1,4 @@
+import PeerCore
 import WhiteboardRendering
 
 /// The members and the chat beside the board.
@@ -52,7 +53,7 @@ struct SidePanel {
 
   private func chatLines(width: Int, height: Int) -> [(text: String, style: CellStyle)] {
     chat.lines.suffix(height).flatMap { line in
-      let text = line.authorPrefix + TerminalText.cleaned(line.text, limit: 500)
+      let text = line.authorPrefix + UntrustedText(line.text).escaped(limit: 500)
       return Dialog.wrapped([text], columns: width).map { ($0, line.style) }
     }
   }

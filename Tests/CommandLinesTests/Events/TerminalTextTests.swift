@@ -1,6 +1,6 @@
 import FoundationEssentials
+import PeerCore
 import Testing
-import WhiteboardRendering
 
 @testable import CommandLines
 @testable import Whiteboard
@@ -8,23 +8,6 @@ import WhiteboardRendering
 
 @Suite
 struct TerminalTextTests {
-  @Test("control and format characters are shown as escapes")
-  func controls() {
-    #expect(TerminalText.cleaned("a\u{1B}[31m") == #"a\u{1b}[31m"#)
-    #expect(TerminalText.cleaned("a\nb\r") == #"a\nb\u{d}"#)
-    #expect(TerminalText.cleaned("\u{202E}x\u{200B}") == #"\u{202e}x\u{200b}"#)
-    #expect(TerminalText.cleaned("Zoë 漢字") == "Zoë 漢字")
-  }
-
-  @Test("long text is cut, and the number of combining marks is limited")
-  func bounds() {
-    #expect(TerminalText.cleaned("abcdef", limit: 3) == "abc…")
-    #expect(TerminalText.cleaned("abc", limit: 3) == "abc")
-    let piled = "a" + String(repeating: "\u{301}", count: 100)
-    #expect(TerminalText.cleaned(piled).unicodeScalars.count == 5)
-    #expect(TerminalText.cleaned("\u{301}a") == "a")
-  }
-
   @Test("no text line contains anything that controls a terminal")
   func eventLines() throws {
     let hostile = "\u{1B}]0;x\u{7}\u{9B}2J\u{202E}"
@@ -190,7 +173,7 @@ struct TerminalTextTests {
     for event in events {
       let line = try #require(EventText.line(event), "\(event.name)")
       for scalar in line.unicodeScalars where scalar != "\n" {
-        #expect(TerminalText.isSafe(scalar), "\(event.name)")
+        #expect(scalar.isSafe, "\(event.name)")
       }
     }
   }
