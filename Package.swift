@@ -332,9 +332,9 @@ let package = Package(
     .testTarget(
       name: "WhiteboardTerminalTests",
       dependencies: [
-        "CommandLines", "PeerTestKit", "SessionReplay", "Whiteboard", "WhiteboardDoctor",
-        "WhiteboardDocument", "WhiteboardKit", "WhiteboardRendering", "WhiteboardSync",
-        "WhiteboardTerminal",
+        "CommandLines", "PeerCore", "PeerTestKit", "SessionReplay", "Whiteboard",
+        "WhiteboardDoctor", "WhiteboardDocument", "WhiteboardKit", "WhiteboardRendering",
+        "WhiteboardSync", "WhiteboardTerminal",
       ]
     ),
     .testTarget(

@@ -18,6 +18,9 @@ public struct UntrustedText: Hashable, Sendable {
 
   /// Whether the received text is empty.
   public var isEmpty: Bool { raw.isEmpty }
+
+  /// The size of the received text in UTF-8.
+  package var byteCount: Int { raw.utf8.count }
 }
 
 extension UntrustedText: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
@@ -29,6 +32,11 @@ extension UntrustedText: CustomStringConvertible, CustomDebugStringConvertible, 
 
   /// A mirror with only `displayed`, so that `dump` does not show `raw`.
   public var customMirror: Mirror { Mirror(self, children: ["displayed": displayed]) }
+}
+
+extension UntrustedText: Comparable {
+  /// Compares the received texts.
+  public static func < (left: Self, right: Self) -> Bool { left.raw < right.raw }
 }
 
 extension UntrustedText: Codable {

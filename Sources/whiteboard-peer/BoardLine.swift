@@ -27,7 +27,7 @@ struct BoardLine: Encodable {
   /// A member that announces the board.
   struct Member: Encodable {
     let peer: String
-    let name: String
+    let name: UntrustedText
   }
 
   /// Creates the line of a board in the library.
@@ -39,7 +39,7 @@ struct BoardLine: Encodable {
   init(_ summary: DocumentSummary, nearby: Nearby = Nearby(), thumbnail: String?) {
     let announced = nearby.boards.first { $0.id.bytes == summary.board }
     openWith = announced?.peers.map {
-      Member(peer: $0.announcement.peer.text, name: $0.announcement.hostName.raw)
+      Member(peer: $0.announcement.peer.text, name: $0.announcement.hostName)
     }
     line = announced.map { EventText.listed($0.names) + ($0.names.count == 1 ? " is" : " are") }
     path = summary.path

@@ -1,7 +1,6 @@
 import ArgumentParser
 import AvahiDiscovery
 import CommandLines
-import PeerCore
 import PeerDiscovery
 import PeerSession
 import WhiteboardCommands
@@ -137,7 +136,7 @@ struct NearbyCommand: AsyncParsableCommand {
       guard !peer.isRelayAlone else { return false }
       let id = peer.announcement.session.bytes
       guard let board = nearby.boards.first(where: { $0.id.bytes == id }) else {
-        let name = UntrustedText(peer.announcement.boardName.raw).quoted()
+        let name = peer.announcement.boardName.quoted()
         await write("no longer nearby: \(name)\n", writer)
         return true
       }

@@ -56,16 +56,16 @@ extension ControlLine {
   private var cells: [String]? {
     switch self {
     case .board(let report):
-      let people = report.people.map { UntrustedText($0).escaped() }.joined(separator: ", ")
+      let people = report.people.map(\.displayed).joined(separator: ", ")
       return [
-        UntrustedText(report.name).escaped(), String(report.board.prefix(8)),
+        report.name.displayed, String(report.board.prefix(8)),
         "\(report.state)\(report.isOwned ? ", owned" : "")\(report.isPinned ? ", pinned" : "")",
         people.isEmpty ? "no members" : people,
       ]
     case .person(let person):
       return [
-        String(person.peer.prefix(8)), UntrustedText(person.name).escaped(),
-        "on \(UntrustedText(person.boardName).escaped())",
+        String(person.peer.prefix(8)), person.name.displayed,
+        "on \(person.boardName)",
       ]
     case .status, .invitation, .done, .error: return nil
     }

@@ -97,7 +97,7 @@ private struct RecorderSink: EventSink {
       case .ready(let ready):
         begin.yield()
         try? Console.tell(
-          "recording \(UntrustedText(ready.boardName).quoted()) as \(UntrustedText(ready.name).quoted()); "
+          "recording \(ready.boardName.quoted()) as \(ready.name.quoted()); "
             + "`stop` saves the recording, `discard` deletes it\n"
         )
       case .warning(let remark), .note(let remark):

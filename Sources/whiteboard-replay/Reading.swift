@@ -87,7 +87,7 @@ extension Recording {
   /// Returns the text that identifies a member to the user: the display name and the id prefix.
   func label(of member: MemberID) -> String {
     let id = String(member.description.prefix(8))
-    return name(of: member).map { "\(UntrustedText($0).escaped(limit: 64)) (\(id))" } ?? id
+    return name(of: member).map { "\(UntrustedText($0)) (\(id))" } ?? id
   }
 
   /// Returns the members that an argument names by display name or id prefix.

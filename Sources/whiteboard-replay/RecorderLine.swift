@@ -21,8 +21,8 @@ enum RecorderLine {
   private static let help = "pause, resume, mark NAME, status, stop, discard"
 
   /// Returns the line that lists the present members by display name.
-  static func present(_ names: [String]) -> String {
-    let shown = names.map { UntrustedText($0).escaped(limit: 64) }
+  static func present(_ names: [UntrustedText]) -> String {
+    let shown = names.map(\.displayed)
     return "present: \(shown.isEmpty ? "no member" : shown.joined(separator: ", "))\n"
   }
 

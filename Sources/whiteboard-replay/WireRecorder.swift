@@ -17,7 +17,7 @@ actor WireRecorder {
   private var session: Session?
   private var isStopped = false
   private var isDiscarded = false
-  private var names: [PeerID: String] = [:]
+  private var names: [PeerID: UntrustedText] = [:]
 
   init(
     _ request: JoinRequest,
@@ -90,7 +90,7 @@ actor WireRecorder {
       for await event in session.events {
         switch event {
         case .peerJoined(let peer):
-          names[peer.id] = peer.name.raw
+          names[peer.id] = peer.name
           tell(peer.id, "joined")
         case .peerLeft(let peer, let reason, _):
           tell(peer, reason == .left ? "left" : "disconnected: \(reason.word)")
@@ -121,7 +121,7 @@ actor WireRecorder {
 
   /// Prints a line about a peer that joined or left.
   private func tell(_ peer: PeerID, _ words: String) {
-    let who = EventText.person(names[peer] ?? "", peer.description)
+    let who = EventText.person(names[peer] ?? UntrustedText(""), peer.description)
     try? Console.tell("\(who) \(words)\n")
   }
 
@@ -151,7 +151,7 @@ actor WireRecorder {
       return await stop()
     }
     let count = await recorder.count
-    let present = session?.peers().map(\.peer.name.raw) ?? []
+    let present = session?.peers().map(\.peer.name) ?? []
     let problem = await recorder.failure.map { "\(SaveProblem($0).headline); " } ?? ""
     try? Console.tell(
       "\(problem)\(counted(count, "entry", "entries")); \(RecorderLine.present(present))"

@@ -17,7 +17,7 @@ extension EventText {
       "- \(UntrustedText(removed.id).escaped()) deleted"
     case .selected(let selected):
       if let peer = selected.peer {
-        "\(person(selected.name ?? "", peer)) selected \(UntrustedText(selected.id).escaped())"
+        "\(person(selected.name ?? UntrustedText(""), peer)) selected \(UntrustedText(selected.id).escaped())"
       } else {
         "\(UntrustedText(selected.id).escaped()) is free"
       }
@@ -31,13 +31,13 @@ extension EventText {
   }
 
   static func chat(_ line: BoardEvent.Chat) -> String {
-    "<\(person(line.name, line.peer))> \(UntrustedText(line.text).escaped(limit: wordsLimit))"
+    "<\(person(line.name, line.peer))> \(line.text.escaped(limit: wordsLimit))"
   }
 
   static func settings(_ settings: BoardEvent.SettingsDescription) -> String {
     var parts: [String] = []
     if let title = settings.title {
-      parts.append("title \(UntrustedText(title).quoted(limit: 256))")
+      parts.append("title \(title.quoted(limit: 256))")
     }
     if let background = settings.background {
       parts.append("background \(UntrustedText(background).escaped(limit: 16))")
@@ -46,7 +46,7 @@ extension EventText {
       parts.append(grid == 0 ? "no grid" : "grid \(number(grid))")
     }
     if let language = settings.language {
-      parts.append("language \(UntrustedText(language).escaped(limit: 16))")
+      parts.append("language \(language.displayed(width: 16))")
     }
     return parts.isEmpty ? "no settings" : parts.joined(separator: ", ")
   }

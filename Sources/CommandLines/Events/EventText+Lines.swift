@@ -5,7 +5,7 @@ import WhiteboardKit
 extension EventText {
   /// Returns the line of an event; nil if the event is only for programs.
   ///
-  /// The text of other peers is cleaned, so that the line contains no control characters.
+  /// Names of other peers are shown without their unsafe characters, and other texts with escapes.
   package static func line(_ event: BoardEvent) -> String? {
     switch event {
     case .ready, .peerFound, .peerUpdated, .peerLost, .peerState, .joining, .caughtUp,

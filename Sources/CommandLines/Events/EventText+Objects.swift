@@ -33,7 +33,7 @@ extension EventText {
       name += " \(UntrustedText(game).quoted())"
     }
     if let text = object.text {
-      name += " \(UntrustedText(text).quoted(limit: wordsLimit))"
+      name += " \(text.quoted(limit: wordsLimit))"
     }
     var parts = [name]
     if let members = object.members {
@@ -102,7 +102,7 @@ extension EventText {
 
   /// Returns the state of a game, in lines of its own.
   static func game(_ object: BoardEvent.ObjectDescription) -> [String] {
-    (object.game?.lines ?? []).map { "\n    \(UntrustedText($0).escaped(limit: 512))" }
+    (object.game?.lines ?? []).map { "\n    \($0.escaped(limit: 512))" }
   }
 
   /// Returns the rules of a game, and the meaning of its marks.

@@ -61,7 +61,7 @@ extension EventText {
       left.reason == "left"
       ? "\(name) left" : "\(name) disconnected: \(UntrustedText(left.reason).escaped())"
     if let message = left.message, !message.isEmpty {
-      line += ", " + UntrustedText(message).quoted(limit: wordsLimit)
+      line += ", " + message.quoted(limit: wordsLimit)
     }
     if left.undelivered > 0 {
       line += "; \(left.undelivered) message\(left.undelivered == 1 ? "" : "s") not delivered"
@@ -81,7 +81,7 @@ extension EventText {
   private static func profileLine(_ profile: BoardEvent.Profile) -> String {
     // Show the emoji of a known icon unchanged, since it may contain a joiner, which cleaning would remove.
     let shown = profile.icon.map {
-      ProfileIcon(rawValue: $0)?.emoji ?? UntrustedText($0).escaped(limit: 16)
+      ProfileIcon(rawValue: $0.raw)?.emoji ?? $0.displayed(width: 16)
     }
     let icon = shown.map { ", with the icon \($0)" } ?? ", without an icon"
     return
@@ -91,7 +91,7 @@ extension EventText {
   private static func readyLines(_ ready: BoardEvent.Ready) -> String {
     var lines = [
       "You are \(person(ready.name, ready.peer)) on the board "
-        + UntrustedText(ready.boardName).quoted() + "."
+        + ready.boardName.quoted() + "."
     ]
     // Without a listener there is no link, and no peer can join.
     guard !ready.link.isEmpty else { return lines[0] }
@@ -115,7 +115,7 @@ extension EventText {
   private static func foundLine(_ board: BoardEvent.FoundBoard) -> String {
     var line = person(board.name, board.peer)
     if let name = board.boardName {
-      line = "\(UntrustedText(name).quoted()) by \(line)"
+      line = "\(name.quoted()) by \(line)"
     } else if board.role == "relay" {
       line = "the relay \(line)"
     }
@@ -180,7 +180,9 @@ extension EventText {
         let address = peer.address.map { ", \(UntrustedText($0).escaped(limit: 128))" } ?? ""
         let role = peer.role.map { ", \($0)" } ?? ""
         let admitter =
-          peer.admittedBy.map { ", admitted by \(person(peer.admittedByName ?? "", $0))" } ?? ""
+          peer.admittedBy.map {
+            ", admitted by \(person(peer.admittedByName ?? UntrustedText(""), $0))"
+          } ?? ""
         return
           "  \(person(peer.name, peer.peer)), \(peer.state.rawValue)\(role)\(address)\(admitter)"
       }).joined(separator: "\n")

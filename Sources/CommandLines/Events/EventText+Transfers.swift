@@ -9,7 +9,7 @@ extension EventText {
     switch event {
     case .data(let data):
       if let text = data.text {
-        "\(person(data.name, data.from)) sent \(UntrustedText(text).quoted(limit: wordsLimit))"
+        "\(person(data.name, data.from)) sent \(text.quoted(limit: wordsLimit))"
       } else {
         "\(person(data.name, data.from)) sent \(count(data.size, "byte"))"
       }
@@ -23,10 +23,10 @@ extension EventText {
     case .resourceFinished(let end):
       resourceLine(end)
     case .streamOpened(let stream):
-      "stream \(UntrustedText(stream.name).quoted(limit: 80)) is open"
+      "stream \(stream.name.quoted(limit: 80)) is open"
     case .streamClosed(let stream):
-      "stream \(UntrustedText(stream.name).quoted(limit: 80)) ended after \(stream.size) bytes"
-        + (stream.outcome == .delivered ? "" : ": \(UntrustedText(stream.message ?? "").escaped())")
+      "stream \(stream.name.quoted(limit: 80)) ended after \(stream.size) bytes"
+        + (stream.outcome == .delivered ? "" : ": \(stream.message?.escaped() ?? "")")
     default:
       // Progress reports and the bytes of streams are only for programs.
       nil
@@ -49,18 +49,18 @@ extension EventText {
       guard end.direction == .incoming, let path = end.path else { return "\(name) has arrived" }
       return "\(name) was received: \(UntrustedText(path).escaped())"
     case .cancelled:
-      let why = UntrustedText(end.message ?? "").escaped()
+      let why = end.message?.escaped() ?? ""
       return why.isEmpty ? "\(name) was canceled" : "\(name) was canceled: \(why)"
-    case .failed: return "\(name) failed: \(UntrustedText(end.message ?? "").escaped())"
+    case .failed: return "\(name) failed: \(end.message?.escaped() ?? "")"
     }
   }
 
   /// Returns the description of a resource.
   ///
   /// The names of this product's own resources are replaced by words for users.
-  private static func resource(_ name: String) -> String {
-    guard let known = try? ResourceDTO(name: name) else {
-      return UntrustedText(name).quoted(limit: 80)
+  private static func resource(_ name: UntrustedText) -> String {
+    guard let known = try? ResourceDTO(name: name.raw) else {
+      return name.quoted(limit: 80)
     }
     let kind = known.type == .imageData ? "the photo of" : known.type.rawValue
     return "\(kind) \(UntrustedText(known.id).escaped(limit: 64))"

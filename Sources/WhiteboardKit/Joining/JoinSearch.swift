@@ -16,8 +16,8 @@ struct JoinSearch: Sendable {
     }
 
     let id: ID
-    let boardName: String
-    let hostName: String
+    let boardName: UntrustedText
+    let hostName: UntrustedText
     let addresses: [PeerAddress]
     /// The likelihood that the user means this peer.
     ///

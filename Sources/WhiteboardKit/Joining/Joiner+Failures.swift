@@ -106,7 +106,7 @@ extension Joiner {
     }
     let codes = refusals.map { WhiteboardError($0.error).code }
     var message =
-      "No peer admitted you to \(UntrustedText(first.candidate.boardName).quoted()): "
+      "No peer admitted you to \(first.candidate.boardName.quoted()): "
       + refusals.map(\.words).joined(separator: "; ") + "."
     if configuration.code == nil, refusals.contains(where: { $0.error.code == .withdrawn }) {
       message += " Join with a code\(WhiteboardError.codeAdvice)"
@@ -119,9 +119,9 @@ extension Joiner {
     let seconds = Int(timeout / .seconds(1))
     let wanted = name.map { "no board called \(UntrustedText($0).quoted())" } ?? "no board"
     var message = "\(wanted) was found nearby in \(seconds) s"
-    if let own = discovery.ownBoard, boards.isEmpty, name.map({ $0 == own }) ?? true {
+    if let own = discovery.ownBoard, boards.isEmpty, name.map({ $0 == own.raw }) ?? true {
       message +=
-        " but this peer's own, \(UntrustedText(own).quoted()); to join it as another peer, "
+        " but this peer's own, \(own.quoted()); to join it as another peer, "
         + "use another --data-dir"
     } else if let problem = discovery.problem {
       message += ". \(problem.description)"

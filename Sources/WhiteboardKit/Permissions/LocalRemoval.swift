@@ -36,10 +36,10 @@ final class LocalRemoval {
   ///
   /// - Parameters:
   ///   - host: The host.
-  ///   - reason: The host's reason, safe to display.
-  func removed(by host: PeerID, reason: String) {
+  ///   - reason: The host's reason.
+  func removed(by host: PeerID, reason: UntrustedText) {
     guard removal == nil else { return }
-    let name = members[host]?.name ?? persistence.names[host.text] ?? ""
+    let name = members[host]?.name ?? persistence.names[host.text] ?? UntrustedText("")
     let removal = Removal(by: host.text, name: name, reason: reason)
     self.removal = removal
     // End the current stroke, so that the points drawn so far stay on the board.
@@ -179,7 +179,7 @@ final class LocalRemoval {
   nonisolated(nonsending) func explanation(
     of error: SessionError,
     _ request: JoinRequest,
-    _ hostName: String
+    _ hostName: UntrustedText
   ) async -> WhiteboardError {
     let record = request.membership
     // A member other than the host only repeats what it received.
@@ -192,8 +192,8 @@ final class LocalRemoval {
     let host = record?.host ?? request.peer
     let name =
       host == request.peer && !hostName.isEmpty
-      ? hostName : record?.members.first { $0.peer == host }?.name.raw ?? ""
-    var removal = Removal(by: host?.text ?? "", name: name, reason: error.remark)
+      ? hostName : record?.members.first { $0.peer == host }?.name ?? UntrustedText("")
+    var removal = Removal(by: host?.text ?? "", name: name, reason: UntrustedText(error.remark))
     var copy: String?
     if speaksForHost, let board = request.session, configuration.remembersBoards,
       configuration.recordingFile == nil

@@ -4,7 +4,7 @@ import PeerCore
 struct ReferenceResolver<Value: Sendable>: Sendable {
   private struct Entry: Sendable {
     let id: String
-    let names: [String]
+    let names: [UntrustedText]
     let value: Value
   }
 
@@ -14,7 +14,7 @@ struct ReferenceResolver<Value: Sendable>: Sendable {
   static var shortestPrefix: Int { 4 }
 
   /// Adds a target with its id and its names, which other targets can share.
-  mutating func add(id: String, names: [String], value: Value) {
+  mutating func add(id: String, names: [UntrustedText], value: Value) {
     entries.append(Entry(id: id, names: names, value: value))
   }
 
@@ -52,7 +52,7 @@ struct ReferenceResolver<Value: Sendable>: Sendable {
       }
     }
     for isSame in [{ $0 == word }, { $0.lowercased() == lower }] as [(String) -> Bool] {
-      let named = entries.filter { $0.names.contains(where: isSame) }
+      let named = entries.filter { $0.names.contains { isSame($0.raw) } }
       if named.count == 1 {
         return named[0].value
       }
@@ -68,7 +68,7 @@ struct ReferenceResolver<Value: Sendable>: Sendable {
       ? "there is none"
       : "there is "
         + entries.prefix(4).map { entry in
-          let name = entry.names.first.map { UntrustedText($0).escaped(limit: 32) } ?? ""
+          let name = entry.names.first?.displayed(width: 32) ?? ""
           return name.isEmpty ? String(entry.id.prefix(8)) : "\(name) (\(entry.id.prefix(8)))"
         }.joined(separator: ", ")
     throw CommandError(missing, "no \(what) is called \(UntrustedText(word).quoted()); \(known)")

@@ -150,11 +150,8 @@ extension Relay {
     boardsChanged()
   }
 
-  private func told(_ id: SessionID, _ peer: String, _ name: String) -> Logger.Metadata {
-    [
-      "board": "\(id.short)", "peer": "\(peer.prefix(8))",
-      "name": "\(UntrustedText(name).escaped())",
-    ]
+  private func told(_ id: SessionID, _ peer: String, _ name: UntrustedText) -> Logger.Metadata {
+    ["board": "\(id.short)", "peer": "\(peer.prefix(8))", "name": "\(name)"]
   }
 
   /// Waits until a board is served or has failed.
@@ -178,7 +175,7 @@ extension Relay {
       }
     return BoardReport(
       board: entry.board,
-      name: entry.name,
+      name: UntrustedText(entry.name),
       state: told ?? state,
       problem: problem,
       isPinned: entry.isPinned,

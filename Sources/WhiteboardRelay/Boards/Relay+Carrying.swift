@@ -1,4 +1,3 @@
-import PeerCore
 import PeerDiscovery
 import PeerSession
 import WhiteboardKit
@@ -37,7 +36,7 @@ extension Relay {
       return .refuse(reason: refusal.reason)
     }
     let now = BoardFile.now
-    let name = UntrustedText(request.name.raw).escaped()
+    let name = request.name.escaped()
     return note(
       BoardRegister.Entry(
         board: request.session.text,

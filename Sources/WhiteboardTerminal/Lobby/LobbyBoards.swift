@@ -61,9 +61,8 @@ struct LobbyBoards: Sendable {
 
   /// Returns the name of a board on this network: the title in the local copy, or otherwise the announced name.
   private func name(of board: String) -> String {
-    UntrustedText(copy(of: board)?.title ?? announcement(of: board)?.boardName ?? "").escaped(
-      limit: 64
-    )
+    let title = copy(of: board)?.title.map { UntrustedText($0) }
+    return (title ?? announcement(of: board)?.boardName)?.displayed ?? ""
   }
 
   /// Returns the display names of all peers that announce a board.
@@ -96,7 +95,7 @@ struct LobbyBoards: Sendable {
       }
       .joined(separator: "  ")
     case .own(let board):
-      return "\(UntrustedText(board.title ?? board.name).escaped(limit: 64))  \(board.about)"
+      return "\(UntrustedText(board.title ?? board.name))  \(board.about)"
     }
   }
 

@@ -77,10 +77,10 @@ struct Questions: Sendable {
     if isIncoming, invitation.known == true {
       lines += ["This key is known from before."]
       lines +=
-        invitation.words.map { ["To compare words anyway:", "", "  \(Members.shown($0))"] } ?? []
+        invitation.words.map { ["To compare words anyway:", "", "  \($0)"] } ?? []
       lines += [""]
     } else if let words = invitation.words {
-      lines += ["Both screens must show these words:", "", "  \(Members.shown(words))", ""]
+      lines += ["Both screens must show these words:", "", "  \(words)", ""]
     }
     if let warning = invitation.warning { lines.append(UntrustedText(warning).escaped(limit: 200)) }
     lines.append(

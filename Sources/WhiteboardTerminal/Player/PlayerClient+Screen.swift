@@ -74,9 +74,7 @@ extension PlayerClient {
   private func putChat(_ screen: inout Screen) {
     guard rows >= 4, let chatLine, elapsed - chatLine.since < Self.messageTime else { return }
     let area = CellArea(x: 0, y: rows - 3, width: columns, height: 1)
-    let author = UntrustedText(chatLine.line.name ?? name(of: chatLine.line.author)).escaped(
-      limit: 64
-    )
+    let author = UntrustedText(chatLine.line.name ?? name(of: chatLine.line.author))
     let style = CellStyle(
       CellColor(rgb: Pens.color(of: chatLine.line.author.description)),
       on: .terminal,
