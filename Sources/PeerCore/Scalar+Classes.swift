@@ -1,6 +1,6 @@
 /// The classes of code points on which all forms of ``UntrustedText`` and the cells of a screen are based.
 extension Unicode.Scalar {
-  /// Whether the general category of the code point allows to show it unchanged.
+  /// Whether the general category of the code point allows showing it unchanged.
   ///
   /// This excludes controls, format characters, line and paragraph separators, and private and unassigned code
   /// points. A terminal could interpret them, or they could reorder other text.

@@ -131,7 +131,7 @@ package struct JSONObject {
 
   /// Returns a JSON string.
   ///
-  /// Control characters and invisible characters (``InvisibleText``) are escaped in addition to the escapes
+  /// Control characters and invisible characters (`InvisibleText`) are escaped in addition to the escapes
   /// that JSON requires, so that the string is safe to print to a terminal.
   package static func quoted(_ text: String) -> String {
     var result = "\""

@@ -151,10 +151,24 @@ import Testing
       people(text) + boards(text) + answers(text) + transfers(text)
       + [
         .saveState(.init(.notSaved(SaveProblem(.init(.full, text), copy: text)))),
-        .done(.init(verb: "undo", step: text, skipped: 2)),
+        .done(
+          .init(
+            verb: "undo",
+            step: text,
+            skipped: 2,
+            skippedSteps: [.init(step: text, reason: text)]
+          )
+        ),
         .done(.init(verb: "export", file: text, objects: 1)),
         .done(.init(verb: "wait", synced: [.init(peer: text, name: UntrustedText(text))])),
-        .error(.init(code: text, message: text)),
+        .error(
+          .init(
+            code: text,
+            message: text,
+            delivered: [text],
+            undelivered: [.init(peer: text, name: UntrustedText(text), reason: text)]
+          )
+        ),
         .note(.init(code: text, message: text)),
         .warning(.init(code: text, message: text)),
       ]
