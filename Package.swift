@@ -93,18 +93,22 @@ let package = Package(
       swiftSettings: settings
     ),
     .target(name: "QRCode", dependencies: ["CQRCode"], swiftSettings: settings),
-    .target(name: "WhiteboardRendering", dependencies: ["Whiteboard"], swiftSettings: settings),
+    .target(
+      name: "WhiteboardRendering",
+      dependencies: ["PeerCore", "Whiteboard"],
+      swiftSettings: settings
+    ),
     .target(
       name: "WhiteboardPictures",
       dependencies: [
-        "CCairo", "CChafa", "CTurboJPEG", "CWebP", "Whiteboard", "WhiteboardExport",
+        "CCairo", "CChafa", "CTurboJPEG", "CWebP", "PeerCore", "Whiteboard", "WhiteboardExport",
         "WhiteboardRendering",
       ],
       swiftSettings: settings
     ),
     .target(
       name: "WhiteboardExport",
-      dependencies: ["Whiteboard", "WhiteboardRendering"],
+      dependencies: ["PeerCore", "Whiteboard", "WhiteboardRendering"],
       swiftSettings: settings
     ),
     .target(
@@ -119,20 +123,22 @@ let package = Package(
     ),
     .target(
       name: "RelayOperations",
-      dependencies: [logging, metrics, nioConcurrencyHelpers, nioCore, nioHTTP1, nioPosix],
+      dependencies: [
+        "PeerCore", logging, metrics, nioConcurrencyHelpers, nioCore, nioHTTP1, nioPosix,
+      ],
       swiftSettings: settings
     ),
     .target(
       name: "CommandLines",
       dependencies: [
-        "PeerSession", "Whiteboard", "WhiteboardKit", "WhiteboardRendering", "WhiteboardSync",
-        logging,
+        "PeerCore", "PeerSession", "Whiteboard", "WhiteboardKit", "WhiteboardRendering",
+        "WhiteboardSync", logging,
       ],
       swiftSettings: settings
     ),
     .target(
       name: "WhiteboardDoctor",
-      dependencies: ["AvahiDiscovery", "PeerDiscovery", "WhiteboardKit", "WhiteboardRendering"],
+      dependencies: ["AvahiDiscovery", "PeerCore", "PeerDiscovery", "WhiteboardKit"],
       swiftSettings: settings
     ),
     .target(
@@ -146,16 +152,16 @@ let package = Package(
     .target(
       name: "WhiteboardTerminal",
       dependencies: [
-        "CommandLines", "CTerminal", "PeerDiscovery", "QRCode", "SessionReplay", "Whiteboard",
-        "WhiteboardDoctor", "WhiteboardKit", "WhiteboardPictures", "WhiteboardRendering",
-        "WhiteboardSync",
+        "CommandLines", "CTerminal", "PeerCore", "PeerDiscovery", "QRCode", "SessionReplay",
+        "Whiteboard", "WhiteboardDoctor", "WhiteboardKit", "WhiteboardPictures",
+        "WhiteboardRendering", "WhiteboardSync",
       ],
       swiftSettings: settings
     ),
     .target(
       name: "WhiteboardCommands",
       dependencies: [
-        "CMalloc", "CommandLines", "PeerSession", "WhiteboardDocument", "WhiteboardKit",
+        "CMalloc", "CommandLines", "PeerCore", "PeerSession", "WhiteboardDocument", "WhiteboardKit",
         "WhiteboardRendering", argumentParser, logging,
       ],
       swiftSettings: settings
@@ -163,27 +169,26 @@ let package = Package(
     .executableTarget(
       name: "whiteboard-peer",
       dependencies: [
-        "AvahiDiscovery", "CommandLines", "PeerDiscovery", "PeerSession", "QRCode", "Whiteboard",
-        "WhiteboardCommands", "WhiteboardDemo", "WhiteboardDoctor", "WhiteboardDocument",
-        "WhiteboardExport", "WhiteboardKit", "WhiteboardPictures", "WhiteboardRendering",
-        "WhiteboardTerminal",
-        argumentParser, logging,
+        "AvahiDiscovery", "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "QRCode",
+        "Whiteboard", "WhiteboardCommands", "WhiteboardDemo", "WhiteboardDoctor",
+        "WhiteboardDocument", "WhiteboardExport", "WhiteboardKit", "WhiteboardPictures",
+        "WhiteboardRendering", "WhiteboardTerminal", argumentParser, logging,
       ],
       swiftSettings: settings
     ),
     .target(
       name: "WhiteboardRelay",
       dependencies: [
-        "CommandLines", "PeerDiscovery", "PeerSession", "PeerWire", "WhiteboardDocument",
-        "WhiteboardKit", "WhiteboardRendering", logging, metrics,
+        "CommandLines", "PeerCore", "PeerDiscovery", "PeerSession", "PeerWire",
+        "WhiteboardDocument", "WhiteboardKit", logging, metrics,
       ],
       swiftSettings: settings
     ),
     .executableTarget(
       name: "whiteboard-relay",
       dependencies: [
-        "AvahiDiscovery", "CommandLines", "PeerSession", "RelayOperations", "WhiteboardCommands",
-        "WhiteboardKit", "WhiteboardRelay", "WhiteboardRendering", argumentParser, logging,
+        "AvahiDiscovery", "CommandLines", "PeerCore", "PeerSession", "RelayOperations",
+        "WhiteboardCommands", "WhiteboardKit", "WhiteboardRelay", argumentParser, logging,
         metrics,
       ],
       swiftSettings: settings
@@ -199,7 +204,7 @@ let package = Package(
     .executableTarget(
       name: "whiteboard-replay",
       dependencies: [
-        "AvahiDiscovery", "CommandLines", "PeerSession", "SessionReplay", "Whiteboard",
+        "AvahiDiscovery", "CommandLines", "PeerCore", "PeerSession", "SessionReplay", "Whiteboard",
         "WhiteboardCommands", "WhiteboardDocument", "WhiteboardExport", "WhiteboardKit",
         "WhiteboardPictures", "WhiteboardRendering", "WhiteboardSync", "WhiteboardTerminal",
         argumentParser, logging,
@@ -249,6 +254,7 @@ let package = Package(
       path: "Tests/Benchmarks/Relay",
       swiftSettings: settings
     ),
+    .testTarget(name: "PeerCoreTests", dependencies: ["PeerCore"]),
     .testTarget(
       name: "PeerDiscoveryTests",
       dependencies: ["PeerCore", "PeerDiscovery", "PeerTestKit"]
@@ -312,7 +318,7 @@ let package = Package(
     ),
     .testTarget(
       name: "WhiteboardRenderingTests",
-      dependencies: ["PeerTestKit", "Whiteboard", "WhiteboardRendering"],
+      dependencies: ["PeerCore", "PeerTestKit", "Whiteboard", "WhiteboardRendering"],
       exclude: ["Goldens"]
     ),
     .testTarget(
@@ -326,9 +332,9 @@ let package = Package(
     .testTarget(
       name: "WhiteboardTerminalTests",
       dependencies: [
-        "CommandLines", "PeerTestKit", "SessionReplay", "Whiteboard", "WhiteboardDoctor",
-        "WhiteboardDocument", "WhiteboardKit", "WhiteboardRendering", "WhiteboardSync",
-        "WhiteboardTerminal",
+        "CommandLines", "PeerCore", "PeerTestKit", "SessionReplay", "Whiteboard",
+        "WhiteboardDoctor", "WhiteboardDocument", "WhiteboardKit", "WhiteboardRendering",
+        "WhiteboardSync", "WhiteboardTerminal",
       ]
     ),
     .testTarget(

@@ -1,8 +1,8 @@
 import FoundationEssentials
+import PeerCore
 import PeerSession
 import WhiteboardDocument
 import WhiteboardKit
-import WhiteboardRendering
 
 extension BoardLibrary {
   /// Returns the path of the board file that an argument names by path, name, title or id prefix.
@@ -29,12 +29,12 @@ extension BoardLibrary {
       guard !isFile else {
         throw WhiteboardError(
           .noInput,
-          "the file \(TerminalText.quoted(board, limit: 256)) does not exist"
+          "the file \(UntrustedText(board).quoted(limit: 256)) does not exist"
         )
       }
       throw WhiteboardError(
         .noInput,
-        "there is no board \(TerminalText.quoted(board)); "
+        "there is no board \(UntrustedText(board).quoted()); "
           + "`whiteboard-peer boards` lists the saved boards"
       )
     }

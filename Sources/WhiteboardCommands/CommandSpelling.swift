@@ -1,7 +1,7 @@
 import ArgumentParser
 import CommandLines
+import PeerCore
 import WhiteboardKit
-import WhiteboardRendering
 
 /// A check for mistyped commands, made before the command line is parsed.
 ///
@@ -33,7 +33,7 @@ package enum CommandSpelling {
         command = next
         continue
       }
-      let shown = TerminalText.quoted((path + [word]).joined(separator: " "))
+      let shown = UntrustedText((path + [word]).joined(separator: " ")).quoted()
       let nearest = Spelling.nearest(to: word, in: inner.map { $0._commandName })
       let help = ([program.name, "help"] + path).joined(separator: " ")
       let advice =

@@ -1,6 +1,6 @@
 import ArgumentParser
+import PeerCore
 import WhiteboardKit
-import WhiteboardRendering
 
 #if canImport(Glibc)
 import CMalloc
@@ -71,6 +71,6 @@ extension DocumentedProgram {
   /// - Parameter error: The error. Its message may contain text from files and from peers.
   /// - Returns: The line, without a line feed and without control characters.
   package static func complaint(_ error: WhiteboardError) -> String {
-    "\(name): \(TerminalText.cleaned(error.message, limit: 4096))"
+    "\(name): \(UntrustedText(error.message).escaped(limit: 4096))"
   }
 }

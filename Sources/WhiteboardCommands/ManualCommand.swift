@@ -1,6 +1,6 @@
 import ArgumentParser
+import PeerCore
 import WhiteboardKit
-import WhiteboardRendering
 
 /// A program that has manual pages and shell completions.
 package protocol DocumentedProgram: AsyncParsableCommand {
@@ -56,7 +56,7 @@ package struct ManualCommand<Program: DocumentedProgram>: AsyncParsableCommand {
       try CommandSpelling.check(command, of: Program.self)
       throw WhiteboardError(
         .usage,
-        "there is no command \(TerminalText.quoted(command.joined(separator: " ")))"
+        "there is no command \(UntrustedText(command.joined(separator: " ")).quoted())"
       )
     }
     let page = ManualPage(meant, Program.about)

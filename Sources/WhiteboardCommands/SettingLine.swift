@@ -1,6 +1,6 @@
 import CommandLines
+import PeerCore
 import WhiteboardKit
-import WhiteboardRendering
 
 /// A setting, printed as a line of output.
 package struct SettingLine: Encodable {
@@ -36,7 +36,7 @@ package struct SettingLine: Encodable {
   package var json: String { String(decoding: EventLine.json("setting", self), as: UTF8.self) }
 
   package func text(withOrigin: Bool) -> String {
-    let place = place.map { TerminalText.cleaned($0, limit: 4096) }
+    let place = place.map { UntrustedText($0).escaped(limit: 4096) }
     guard let value else {
       let said = origin == "default" ? "" : "set, but not shown; "
       return "# \(name): \(said)\(origin == "default" ? "default, " : "")\(place ?? "")\n"
@@ -50,9 +50,9 @@ package struct SettingLine: Encodable {
     let isBare =
       !value.isEmpty && value.first?.isWhitespace == false && value.last?.isWhitespace == false
       && !value.contains { $0 == "\"" || $0 == "#" }
-    if isBare { return TerminalText.cleaned(value) }
+    if isBare { return UntrustedText(value).escaped() }
     let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-    return "\"\(TerminalText.cleaned(escaped))\""
+    return "\"\(UntrustedText(escaped).escaped())\""
   }
 }
 
@@ -72,9 +72,9 @@ package struct KeyLine: Encodable {
 
   package func text(withOrigin: Bool) -> String {
     let names = SettingLine.quoted(keys.joined(separator: ", "))
-    let line = "\(TerminalText.cleaned(command)) = \(names)"
+    let line = "\(UntrustedText(command).escaped()) = \(names)"
     return withOrigin
-      ? "\(padded(line))# \(TerminalText.cleaned(place, limit: 4096))\n" : "\(line)\n"
+      ? "\(padded(line))# \(UntrustedText(place).escaped(limit: 4096))\n" : "\(line)\n"
   }
 }
 

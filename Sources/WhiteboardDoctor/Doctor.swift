@@ -1,8 +1,8 @@
 import AvahiDiscovery
 import FoundationEssentials
+import PeerCore
 import PeerDiscovery
 import WhiteboardKit
-import WhiteboardRendering
 
 #if canImport(Glibc)
 @preconcurrency import Glibc
@@ -113,7 +113,7 @@ package struct Doctor: Sendable {
       return Finding(
         check: "interfaces",
         verdict: .fault,
-        seen: "There is no interface \(TerminalText.quoted(interface)) that is up.",
+        seen: "There is no interface \(UntrustedText(interface).quoted()) that is up.",
         advice: "List the interfaces with: ip link"
       )
     }
@@ -311,7 +311,7 @@ package struct Doctor: Sendable {
   }
 
   private func dataDirectoryFinding() -> Finding {
-    let shown = TerminalText.quoted(dataDirectory, limit: 256)
+    let shown = UntrustedText(dataDirectory).quoted(limit: 256)
     guard let status = NetworkSurvey.status(of: dataDirectory) else {
       return Finding(
         check: "data",
@@ -338,7 +338,7 @@ package struct Doctor: Sendable {
     let boards = dataDirectory + "/boards"
     for directory in [dataDirectory, boards] where reading.exists(directory) {
       guard let number = DiskProbe.writeFailure(in: directory) else { continue }
-      let place = TerminalText.quoted(directory, limit: 256)
+      let place = UntrustedText(directory).quoted(limit: 256)
       return Finding(
         check: "data",
         verdict: .fault,

@@ -1,5 +1,5 @@
+import PeerCore
 import Whiteboard
-import WhiteboardRendering
 
 /// The content of a file that can be added to a board.
 package struct ImportedBoard: Sendable {
@@ -102,7 +102,7 @@ package struct ImportedBoard: Sendable {
       result.append(scalar)
     }
     warnings.append(
-      "the text \(TerminalText.quoted(text)) is cut to its first \(BoardLimits.textBytes) bytes"
+      "the text \(UntrustedText(text).quoted()) is cut to its first \(BoardLimits.textBytes) bytes"
     )
     return String(result)
   }

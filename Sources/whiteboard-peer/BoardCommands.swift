@@ -1,9 +1,9 @@
 import ArgumentParser
 import CommandLines
+import PeerCore
 import Whiteboard
 import WhiteboardCommands
 import WhiteboardKit
-import WhiteboardRendering
 import WhiteboardTerminal
 
 #if canImport(Glibc)
@@ -181,7 +181,7 @@ struct RunCommand: AsyncParsableCommand {
       let why = descriptor < 0 ? SystemError.words(for: number) : "it is a directory"
       throw WhiteboardError(
         .noInput,
-        "the file \(TerminalText.quoted(file, limit: 256)) cannot be read: \(why)"
+        "the file \(UntrustedText(file).quoted(limit: 256)) cannot be read: \(why)"
       )
     }
     return descriptor

@@ -13,6 +13,6 @@ extension CompletionKind {
     else { return [] }
     let summaries = (try? await library.list()) ?? []
     return summaries.filter { $0.error == nil }.map(\.name)
-      .filter { $0.unicodeScalars.allSatisfy(TerminalText.isSafe) }
+      .filter { $0.unicodeScalars.allSatisfy(\.isSafe) }
   }
 }

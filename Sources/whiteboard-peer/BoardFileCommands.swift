@@ -1,9 +1,9 @@
 import ArgumentParser
 import FoundationEssentials
+import PeerCore
 import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
-import WhiteboardRendering
 
 /// The subcommands of `whiteboard-peer boards` that create, change or repair files.
 extension BoardsCommand {
@@ -42,7 +42,7 @@ extension BoardsCommand {
       let made = try await BoardFile.duplicate(path, as: name, in: try common.boardLibrary())
       try common.say(
         "board-duplicated",
-        "Created the board \(TerminalText.quoted(name)).",
+        "Created the board \(UntrustedText(name).quoted()).",
         path: made
       )
     }
@@ -66,7 +66,7 @@ extension BoardsCommand {
       }
       try common.say(
         "board-renamed",
-        "Renamed the board to \(TerminalText.quoted(name)).",
+        "Renamed the board to \(UntrustedText(name).quoted()).",
         path: path
       )
     }
@@ -168,7 +168,7 @@ extension BoardsCommand {
     /// Returns advice about what to do with the damaged file and the recovered one.
     private static func advice(_ source: String, _ target: String) -> String {
       "Use this file from now on, and move the damaged one away: mv "
-        + "\(TerminalText.quoted(source, limit: 4096))* SOME-OTHER-DIRECTORY/"
+        + "\(UntrustedText(source).quoted(limit: 4096))* SOME-OTHER-DIRECTORY/"
         + (target == BoardLibrary.recoveredPath(of: source)
           ? "" : ", then move this file to the old path.")
     }

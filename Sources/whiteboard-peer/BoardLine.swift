@@ -1,10 +1,10 @@
 import CommandLines
+import PeerCore
 import PeerDiscovery
 import PeerSession
 import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
-import WhiteboardRendering
 
 /// A board of the library as a line of output.
 struct BoardLine: Encodable {
@@ -27,7 +27,7 @@ struct BoardLine: Encodable {
   /// A member that announces the board.
   struct Member: Encodable {
     let peer: String
-    let name: String
+    let name: UntrustedText
   }
 
   /// Creates the line of a board in the library.
@@ -39,7 +39,7 @@ struct BoardLine: Encodable {
   init(_ summary: DocumentSummary, nearby: Nearby = Nearby(), thumbnail: String?) {
     let announced = nearby.boards.first { $0.id.bytes == summary.board }
     openWith = announced?.peers.map {
-      Member(peer: $0.announcement.peer.text, name: $0.announcement.hostName.raw)
+      Member(peer: $0.announcement.peer.text, name: $0.announcement.hostName)
     }
     line = announced.map { EventText.listed($0.names) + ($0.names.count == 1 ? " is" : " are") }
     path = summary.path
@@ -86,12 +86,12 @@ struct BoardLine: Encodable {
   }
 
   private func cells(isOpen: Bool) -> [String] {
-    var shown = TerminalText.quoted(name, limit: 128)
-    if let title, title != name { shown += " (\(TerminalText.quoted(title, limit: 128)))" }
-    let path = TerminalText.cleaned(path, limit: 4096)
+    var shown = UntrustedText(name).quoted(limit: 128)
+    if let title, title != name { shown += " (\(UntrustedText(title).quoted(limit: 128)))" }
+    let path = UntrustedText(path).escaped(limit: 4096)
     let open = isOpen ? [line.map { "\($0) on it" } ?? ""] : []
     guard error == nil else { return [shown, "-", "-", "-", "-"] + open + [path] }
-    let who = TerminalText.cleaned(people.joined(separator: ", "), limit: 256)
+    let who = UntrustedText(people.joined(separator: ", ")).escaped(limit: 256)
     let cells = [shown, "\(objects)", who.isEmpty ? "none yet" : who, changedAt]
     return cells + ["\(byteCount)"] + open + [path]
   }
@@ -100,7 +100,7 @@ struct BoardLine: Encodable {
   private var note: String? {
     let problems = [error, damage.map { "DAMAGED: \($0)" }].compactMap(\.self)
     guard !problems.isEmpty else { return nil }
-    return problems.map { "  \(TerminalText.cleaned($0, limit: 4096))\n" }.joined()
+    return problems.map { "  \(UntrustedText($0).escaped(limit: 4096))\n" }.joined()
   }
 
   /// Returns the line for a board that was removed.
@@ -108,7 +108,7 @@ struct BoardLine: Encodable {
     struct Removed: Encodable { let path: String }
     return json
       ? String(decoding: EventLine.json("board-removed", Removed(path: path)), as: UTF8.self)
-      : "removed \(TerminalText.cleaned(path, limit: 4096))\n"
+      : "removed \(UntrustedText(path).escaped(limit: 4096))\n"
   }
 }
 
@@ -146,5 +146,5 @@ struct VersionLine: Encodable {
   var json: String { String(decoding: EventLine.json("version", self), as: UTF8.self) }
 
   /// The cells of the version's row in a text table.
-  var cells: [String] { [TerminalText.quoted(name, limit: 128), at, "\(byteCount)"] }
+  var cells: [String] { [UntrustedText(name).quoted(limit: 128), at, "\(byteCount)"] }
 }

@@ -2,12 +2,12 @@ import ArgumentParser
 import AvahiDiscovery
 import CommandLines
 import FoundationEssentials
+import PeerCore
 import PeerDiscovery
 import PeerSession
 import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
-import WhiteboardRendering
 
 /// `whiteboard-peer boards`.
 struct BoardsCommand: AsyncParsableCommand {
@@ -271,7 +271,7 @@ extension CommonOptions {
     try Console.tell(
       json
         ? String(decoding: EventLine.json(event, Line(path: path, message: message)), as: UTF8.self)
-        : TerminalText.cleaned(message, limit: 4096) + "\n"
+        : UntrustedText(message).escaped(limit: 4096) + "\n"
     )
   }
 }

@@ -1,8 +1,8 @@
 import ArgumentParser
 import CommandLines
+import PeerCore
 import WhiteboardCommands
 import WhiteboardKit
-import WhiteboardRendering
 import WhiteboardTerminal
 
 /// `whiteboard-peer config`.
@@ -78,7 +78,7 @@ struct ConfigCommand: AsyncParsableCommand {
       try Console.tell(
         common.json
           ? String(decoding: EventLine.json("config-path", Line(path: place.path)), as: UTF8.self)
-          : TerminalText.cleaned(place.path, limit: 4096) + "\n"
+          : UntrustedText(place.path).escaped(limit: 4096) + "\n"
       )
     }
   }

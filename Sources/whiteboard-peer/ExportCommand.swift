@@ -1,11 +1,11 @@
 import ArgumentParser
 import CommandLines
+import PeerCore
 import Whiteboard
 import WhiteboardCommands
 import WhiteboardExport
 import WhiteboardKit
 import WhiteboardPictures
-import WhiteboardRendering
 
 #if canImport(Glibc)
 @preconcurrency import Glibc
@@ -79,7 +79,7 @@ struct ExportCommand: AsyncParsableCommand {
     do throws(ExportError) {
       bytes = try export.file(as: format, scale: scale, pages: CairoPages())
     } catch {
-      throw WhiteboardError(.usage, TerminalText.cleaned(error.message))
+      throw WhiteboardError(.usage, UntrustedText(error.message).escaped())
     }
     guard !isPiped else {
       try Console.tell(bytes)

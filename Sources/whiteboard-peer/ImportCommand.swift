@@ -1,10 +1,10 @@
 import ArgumentParser
 import CommandLines
+import PeerCore
 import PeerSession
 import Whiteboard
 import WhiteboardCommands
 import WhiteboardKit
-import WhiteboardRendering
 
 #if canImport(Glibc)
 @preconcurrency import Glibc
@@ -82,7 +82,7 @@ struct ImportCommand: AsyncParsableCommand {
       guard error.code == .timedOut else { throw error }
       throw WhiteboardError(
         error.code,
-        "\(TerminalText.quoted(board, limit: 256)) is open elsewhere: "
+        "\(UntrustedText(board).quoted(limit: 256)) is open elsewhere: "
           + "type `import FILE` on it there, or close it"
       )
     }

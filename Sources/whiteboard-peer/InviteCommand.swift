@@ -1,11 +1,11 @@
 import ArgumentParser
 import CommandLines
+import PeerCore
 import PeerSession
 import QRCode
 import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
-import WhiteboardRendering
 import WhiteboardTerminal
 
 #if canImport(Glibc)
@@ -152,7 +152,7 @@ struct InviteCommand: AsyncParsableCommand {
       )
     case 1: return try await invitation(toFile: kept[0].path, open, settings)
     default:
-      let list = names.prefix(16).map { TerminalText.quoted($0) }.joined(separator: ", ")
+      let list = names.prefix(16).map { UntrustedText($0).quoted() }.joined(separator: ", ")
       throw WhiteboardError(.usage, "there are several boards; name one of them: \(list)")
     }
   }

@@ -6,7 +6,6 @@ import PeerSession
 import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
-import WhiteboardRendering
 
 #if canImport(Glibc)
 @preconcurrency import Glibc
@@ -137,7 +136,7 @@ struct NearbyCommand: AsyncParsableCommand {
       guard !peer.isRelayAlone else { return false }
       let id = peer.announcement.session.bytes
       guard let board = nearby.boards.first(where: { $0.id.bytes == id }) else {
-        let name = TerminalText.quoted(peer.announcement.boardName.raw)
+        let name = peer.announcement.boardName.quoted()
         await write("no longer nearby: \(name)\n", writer)
         return true
       }

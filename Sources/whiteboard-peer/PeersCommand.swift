@@ -110,7 +110,7 @@ struct PeersCommand: AsyncParsableCommand {
         try await store.remember(peer, name: name, how: .ask)
         if always { try await store.alwaysAdmit(peer, name: name) }
         guard let known = await store.all.first(where: { $0.peer == peer }) else { return }
-        let who = EventText.person(known.name.displayed, peer.text)
+        let who = EventText.person(known.name, peer.text)
         try Console.tell(
           common.json
             ? KnownPeerLine(known).json
@@ -149,7 +149,7 @@ struct PeersCommand: AsyncParsableCommand {
         throw WhiteboardError(.inputOutput, "\(error)")
       }
       if !common.json {
-        let who = EventText.person(peer.name.displayed, peer.peer.text)
+        let who = EventText.person(peer.name, peer.peer.text)
         try Console.tell("Removed \(who) from the known peers.\n")
       }
     }

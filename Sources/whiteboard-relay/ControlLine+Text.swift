@@ -1,6 +1,6 @@
+import PeerCore
 import WhiteboardCommands
 import WhiteboardRelay
-import WhiteboardRendering
 
 extension ControlLine {
   /// Returns the line as JSON or as text.
@@ -12,7 +12,7 @@ extension ControlLine {
     case .person: Self.table([self])
     case .invitation(let report): Self.text(report)
     case .done: ""
-    case .error(_, let message): TerminalText.cleaned(message) + "\n"
+    case .error(_, let message): UntrustedText(message).escaped() + "\n"
     }
   }
 
@@ -22,7 +22,7 @@ extension ControlLine {
     let unsaved = report.unsaved == 0 ? "" : " (\(report.unsaved) not saved)"
     let people = report.people == 1 ? "1 person" : "\(report.people) people"
     return """
-      \(TerminalText.cleaned(report.name)): \(boards)\(failed)\(unsaved), \(people), up \(uptime(report.uptime))
+      \(UntrustedText(report.name).escaped()): \(boards)\(failed)\(unsaved), \(people), up \(uptime(report.uptime))
       id \(report.peer)
       at \(report.addresses.joined(separator: ", "))
 
@@ -56,16 +56,16 @@ extension ControlLine {
   private var cells: [String]? {
     switch self {
     case .board(let report):
-      let people = report.people.map { TerminalText.cleaned($0) }.joined(separator: ", ")
+      let people = report.people.map(\.displayed).joined(separator: ", ")
       return [
-        TerminalText.cleaned(report.name), String(report.board.prefix(8)),
+        report.name.displayed, String(report.board.prefix(8)),
         "\(report.state)\(report.isOwned ? ", owned" : "")\(report.isPinned ? ", pinned" : "")",
         people.isEmpty ? "no members" : people,
       ]
     case .person(let person):
       return [
-        String(person.peer.prefix(8)), TerminalText.cleaned(person.name),
-        "on \(TerminalText.cleaned(person.boardName))",
+        String(person.peer.prefix(8)), person.name.displayed,
+        "on \(person.boardName)",
       ]
     case .status, .invitation, .done, .error: return nil
     }
@@ -74,7 +74,7 @@ extension ControlLine {
   /// The lines below the line of a board in the table.
   private var notes: String {
     guard case .board(let report) = self else { return "" }
-    return [report.problem.map { TerminalText.cleaned($0) }, report.link].compactMap(\.self)
+    return [report.problem.map { UntrustedText($0).escaped() }, report.link].compactMap(\.self)
       .map { "  \($0)\n" }.joined()
   }
 

@@ -1,9 +1,9 @@
 import CommandLines
+import PeerCore
 import SessionReplay
 import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
-import WhiteboardRendering
 
 /// A recorder that joins a board and records it, controlled by lines from standard input.
 actor BoardRecorder {
@@ -63,7 +63,7 @@ actor BoardRecorder {
         await tell("recording")
       case .mark(let name):
         try await node.markRecording(name)
-        await tell("marked \(TerminalText.quoted(name))")
+        await tell("marked \(UntrustedText(name).quoted())")
       case .status:
         let problem = await node.saveState.problem?.headline
         let isPaused = await node.isRecordingPaused
@@ -75,7 +75,7 @@ actor BoardRecorder {
         await stop()
       }
     } catch {
-      Console.complain("whiteboard-replay: \(TerminalText.cleaned(error.message))")
+      Console.complain("whiteboard-replay: \(UntrustedText(error.message).escaped())")
     }
   }
 
@@ -97,11 +97,11 @@ private struct RecorderSink: EventSink {
       case .ready(let ready):
         begin.yield()
         try? Console.tell(
-          "recording \(TerminalText.quoted(ready.boardName)) as \(TerminalText.quoted(ready.name)); "
+          "recording \(ready.boardName.quoted()) as \(ready.name.quoted()); "
             + "`stop` saves the recording, `discard` deletes it\n"
         )
       case .warning(let remark), .note(let remark):
-        Console.complain("whiteboard-replay: \(TerminalText.cleaned(remark.message))")
+        Console.complain("whiteboard-replay: \(UntrustedText(remark.message).escaped())")
       case .peerState, .joined, .left, .role:
         if let line = EventText.line(event) { try? Console.tell(line + "\n") }
       default: break

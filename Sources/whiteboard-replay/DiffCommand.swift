@@ -1,8 +1,8 @@
 import ArgumentParser
+import PeerCore
 import SessionReplay
 import Whiteboard
 import WhiteboardCommands
-import WhiteboardRendering
 
 /// `whiteboard-replay diff`.
 struct DiffCommand: AsyncParsableCommand {
@@ -60,7 +60,7 @@ struct DiffCommand: AsyncParsableCommand {
       case .changed: "~"
       }
     func shown(_ value: String?) -> String {
-      value.map { TerminalText.cleaned($0, limit: 60) } ?? "none"
+      value.map { UntrustedText($0).escaped(limit: 60) } ?? "none"
     }
     let head = "\(sign) \(change.kind.name) \(change.id)"
     guard change.fate == .changed else {

@@ -1,11 +1,11 @@
 import ArgumentParser
 import FoundationEssentials
+import PeerCore
 import SessionReplay
 import Whiteboard
 import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
-import WhiteboardRendering
 
 /// The options for the recording that a command creates.
 struct NewRecording: ParsableArguments {
@@ -43,7 +43,7 @@ struct NewRecording: ParsableArguments {
     }
     try Console.tell(
       """
-      \(TerminalText.cleaned(output)): \(Recording.text(recording.duration)), \
+      \(UntrustedText(output).escaped()): \(Recording.text(recording.duration)), \
       \(recording.count) steps, digest \(playback.board.digest.hex)
 
       """
@@ -190,7 +190,7 @@ struct ImportCommand: AsyncParsableCommand {
     } catch {
       throw WhiteboardError(
         .badData,
-        "\(file):\(error.line): \(TerminalText.cleaned(error.message))"
+        "\(file):\(error.line): \(UntrustedText(error.message).escaped())"
       )
     }
     let found = await Verification(of: recording, replicas: 0, seed: 0)

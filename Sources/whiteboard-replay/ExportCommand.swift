@@ -1,11 +1,11 @@
 import ArgumentParser
+import PeerCore
 import SessionReplay
 import Whiteboard
 import WhiteboardCommands
 import WhiteboardExport
 import WhiteboardKit
 import WhiteboardPictures
-import WhiteboardRendering
 import WhiteboardTerminal
 
 /// `whiteboard-replay export`.
@@ -201,7 +201,7 @@ struct ExportCommand: AsyncParsableCommand {
     do throws(ExportError) {
       bytes = try export.file(as: format, scale: scale ?? 1, pages: CairoPages())
     } catch {
-      throw WhiteboardError(.usage, TerminalText.cleaned(error.message))
+      throw WhiteboardError(.usage, UntrustedText(error.message).escaped())
     }
     try write(bytes, to: file)
   }
@@ -210,7 +210,7 @@ struct ExportCommand: AsyncParsableCommand {
     do throws(OutputFile.WriteError) {
       try OutputFile.write(bytes, to: BoardFile.absolute(file), isReplacing: force)
     } catch {
-      throw WhiteboardError(.cannotCreate, TerminalText.cleaned("\(file): \(error.message)"))
+      throw WhiteboardError(.cannotCreate, UntrustedText("\(file): \(error.message)").escaped())
     }
   }
 

@@ -1,9 +1,9 @@
 import ArgumentParser
+import PeerCore
 import SessionReplay
 import Whiteboard
 import WhiteboardCommands
 import WhiteboardKit
-import WhiteboardRendering
 
 /// `whiteboard-replay info`.
 struct InfoCommand: AsyncParsableCommand {
@@ -66,11 +66,11 @@ struct InfoCommand: AsyncParsableCommand {
       case "traffic": text += " entries"
       default: break
       }
-      try Console.tell("\(label)\(TerminalText.cleaned(text))\n")
+      try Console.tell("\(label)\(UntrustedText(text).escaped())\n")
     }
     for marker in recording.markers {
       let time = Recording.exactText(marker.elapsed)
-      try Console.tell("marker      \(time) \(TerminalText.cleaned(marker.name))\n")
+      try Console.tell("marker      \(time) \(UntrustedText(marker.name).escaped())\n")
     }
     for gap in gaps {
       let time = Recording.exactText(recording.elapsed(gap.time))

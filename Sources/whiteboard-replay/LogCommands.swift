@@ -1,9 +1,9 @@
 import ArgumentParser
+import PeerCore
 import SessionReplay
 import Whiteboard
 import WhiteboardCommands
 import WhiteboardKit
-import WhiteboardRendering
 
 /// `whiteboard-replay log`.
 struct LogCommand: AsyncParsableCommand {
@@ -141,7 +141,7 @@ struct LineOptions: ParsableArguments {
 
   private static func cells(_ line: RecordingLine, _ recording: Recording) -> [String] {
     let who = line.member.map(recording.label) ?? "-"
-    let words = TerminalText.cleaned(line.words)
+    let words = UntrustedText(line.words).escaped()
     return ["\(line.number)", Recording.exactText(line.elapsed), who, words]
   }
 

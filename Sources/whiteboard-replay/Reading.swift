@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandLines
 import FoundationEssentials
+import PeerCore
 import SessionReplay
 import Whiteboard
 import WhiteboardCommands
@@ -53,7 +54,7 @@ extension Recording {
     if isLoud {
       for damage in recording.history.damages {
         Console.complain(
-          "whiteboard-replay: left out because of damage: \(TerminalText.cleaned(damage.words))"
+          "whiteboard-replay: left out because of damage: \(UntrustedText(damage.words).escaped())"
         )
       }
     }
@@ -65,7 +66,7 @@ extension Recording {
     do throws(MomentError) {
       return try moment(word)
     } catch {
-      throw WhiteboardError(.usage, TerminalText.cleaned(error.message))
+      throw WhiteboardError(.usage, UntrustedText(error.message).escaped())
     }
   }
 
@@ -77,7 +78,7 @@ extension Recording {
     guard moment <= duration + 100 else {
       throw WhiteboardError(
         .usage,
-        "\(TerminalText.quoted(word)) is beyond the end; the recording lasts \(Recording.exactText(duration))"
+        "\(UntrustedText(word).quoted()) is beyond the end; the recording lasts \(Recording.exactText(duration))"
       )
     }
     return min(moment, duration)
@@ -86,7 +87,7 @@ extension Recording {
   /// Returns the text that identifies a member to the user: the display name and the id prefix.
   func label(of member: MemberID) -> String {
     let id = String(member.description.prefix(8))
-    return name(of: member).map { "\(TerminalText.cleaned($0, limit: 64)) (\(id))" } ?? id
+    return name(of: member).map { "\(UntrustedText($0)) (\(id))" } ?? id
   }
 
   /// Returns the members that an argument names by display name or id prefix.
@@ -101,7 +102,7 @@ extension Recording {
       let known = all.sorted().map(label).joined(separator: ", ")
       throw WhiteboardError(
         .usage,
-        "there is no peer \(TerminalText.quoted(word)) in the recording; "
+        "there is no peer \(UntrustedText(word).quoted()) in the recording; "
           + (known.isEmpty ? "it has no peers" : "its peers are \(known)")
       )
     }

@@ -2,12 +2,12 @@ import ArgumentParser
 import AvahiDiscovery
 import FoundationEssentials
 import Logging
+import PeerCore
 import PeerSession
 import SessionReplay
 import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
-import WhiteboardRendering
 import WhiteboardTerminal
 
 #if canImport(Glibc)
@@ -98,7 +98,7 @@ struct RecordCommand: AsyncParsableCommand {
     guard access(file, F_OK) != 0 else {
       throw WhiteboardError(
         .cannotCreate,
-        "\(TerminalText.quoted(output, limit: 256)) already exists; choose another name"
+        "\(UntrustedText(output).quoted(limit: 256)) already exists; choose another name"
       )
     }
     let scratch = FileManager.default.temporaryDirectory
@@ -221,7 +221,7 @@ struct RecordCommand: AsyncParsableCommand {
     let traffic = recording.history.traffic
     try Console.tell(
       """
-      recorded \(counted(traffic.count, "entry", "entries")) in \(TerminalText.cleaned(output)): \
+      recorded \(counted(traffic.count, "entry", "entries")) in \(UntrustedText(output).escaped()): \
       \(Recording.exactText(recording.duration)); `log --wire` lists them
 
       """
@@ -249,7 +249,7 @@ struct RecordCommand: AsyncParsableCommand {
         ).run()
       case "n": return try discard(file)
       case "y", nil:
-        try Console.tell("saved in \(TerminalText.cleaned(output))\n")
+        try Console.tell("saved in \(UntrustedText(output).escaped())\n")
         return
       default: continue
       }
@@ -261,7 +261,7 @@ struct RecordCommand: AsyncParsableCommand {
     var playback = Playback(recording, spacing: .max)
     playback.seek(toPlace: recording.count)
     return """
-      recorded \(TerminalText.quoted(recording.history.name)) in \(TerminalText.cleaned(file)): \
+      recorded \(UntrustedText(recording.history.name).quoted()) in \(UntrustedText(file).escaped()): \
       \(Recording.text(recording.duration)), \(counted(statistics.batches, "change")) by \
       \(counted(statistics.people.count, "person", "people")), \
       \(counted(playback.board.shown().snapshots.count, "object")) in the end

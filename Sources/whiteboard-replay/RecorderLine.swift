@@ -1,7 +1,7 @@
 import CommandLines
+import PeerCore
 import WhiteboardCommands
 import WhiteboardKit
-import WhiteboardRendering
 
 #if canImport(Glibc)
 @preconcurrency import Glibc
@@ -21,8 +21,8 @@ enum RecorderLine {
   private static let help = "pause, resume, mark NAME, status, stop, discard"
 
   /// Returns the line that lists the present members by display name.
-  static func present(_ names: [String]) -> String {
-    let shown = names.map { TerminalText.cleaned($0, limit: 64) }
+  static func present(_ names: [UntrustedText]) -> String {
+    let shown = names.map(\.displayed)
     return "present: \(shown.isEmpty ? "no member" : shown.joined(separator: ", "))\n"
   }
 
@@ -42,7 +42,7 @@ enum RecorderLine {
       case "stop": await take(.stop)
       case "discard": await take(.discard)
       case "help", "?": try? Console.tell("\(help)\n")
-      default: Console.complain("unknown command \(TerminalText.quoted(word)); use \(help)")
+      default: Console.complain("unknown command \(UntrustedText(word).quoted()); use \(help)")
       }
     }
   }

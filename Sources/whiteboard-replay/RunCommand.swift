@@ -1,11 +1,11 @@
 import ArgumentParser
 import Logging
+import PeerCore
 import SessionReplay
 import Whiteboard
 import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
-import WhiteboardRendering
 
 #if canImport(Glibc)
 @preconcurrency import Glibc
@@ -103,7 +103,7 @@ struct RunCommand: AsyncParsableCommand {
   mutating func run() async throws {
     let conditions: NetworkConditions
     do throws(NetworkConditions.ParseError) { conditions = try NetworkConditions(net) } catch {
-      throw WhiteboardError(.usage, "--net: \(TerminalText.cleaned(error.message))")
+      throw WhiteboardError(.usage, "--net: \(UntrustedText(error.message).escaped())")
     }
     let seed = seed ?? UInt64.random(in: 0..<1_000_000)
     var isGood = true
@@ -138,7 +138,7 @@ struct RunCommand: AsyncParsableCommand {
     if let stranger = conditions.stranger(among: names) {
       throw WhiteboardError(
         .usage,
-        "--net: there is no peer \(TerminalText.quoted(stranger)); the peers are "
+        "--net: there is no peer \(UntrustedText(stranger).quoted()); the peers are "
           + names.prefix(26).joined(separator: ", ")
       )
     }
@@ -198,7 +198,7 @@ struct RunCommand: AsyncParsableCommand {
     let given = replay.given > 0 ? ", \(counted(replay.given, "step")) not replayed" : ""
     try Console.tell(
       """
-      \(faults.isEmpty && isWhole ? "ok" : "NOT OK")  \(TerminalText.cleaned(file)): \(words)\(parts)\
+      \(faults.isEmpty && isWhole ? "ok" : "NOT OK")  \(UntrustedText(file).escaped()): \(words)\(parts)\
       \(given), \(counted(messages, "message")), \(counted(disturbed, "network fault")), \
       \(Recording.text(time)) (seed \(seed))
           digest \(digest)
@@ -249,7 +249,7 @@ struct RunCommand: AsyncParsableCommand {
       """
           \(smallest.count) of \(replay.parts[part].acts.count) batches are enough to fail (\(attempts) attempts). \
       To repeat the failure:
-          whiteboard-replay run \(TerminalText.cleaned(path)) --peers \(peers)\(net) --seed \(seed)
+          whiteboard-replay run \(UntrustedText(path).escaped()) --peers \(peers)\(net) --seed \(seed)
 
       """
     )
@@ -273,7 +273,7 @@ struct RunCommand: AsyncParsableCommand {
     do throws(OutputFile.WriteError) {
       try OutputFile.write(bytes, to: BoardFile.absolute(file), isReplacing: false)
     } catch {
-      throw WhiteboardError(.cannotCreate, TerminalText.cleaned("\(file): \(error.message)"))
+      throw WhiteboardError(.cannotCreate, UntrustedText("\(file): \(error.message)").escaped())
     }
   }
 }

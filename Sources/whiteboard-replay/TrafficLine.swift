@@ -1,8 +1,8 @@
+import PeerCore
 import SessionReplay
 import Whiteboard
 import WhiteboardDocument
 import WhiteboardKit
-import WhiteboardRendering
 
 /// An entry of a session's traffic, as a line of text or JSON.
 struct TrafficLine {
@@ -20,13 +20,13 @@ struct TrafficLine {
   /// The entry as a line of text.
   var text: String {
     let who = members.map(recording.label).joined(separator: ", ")
-    let name = TerminalText.quoted(entry.text, limit: 512)
+    let name = UntrustedText(entry.text).quoted(limit: 512)
     let number = entry.number
     return switch entry.kind {
     case .began: "\(who) is recording, as \(name)"
     case .joined: "\(who) joined, as \(name)"
-    case .left: "\(who) left: \(TerminalText.cleaned(entry.text))"
-    case .state: "\(who) is \(TerminalText.cleaned(entry.text))"
+    case .left: "\(who) left: \(UntrustedText(entry.text).escaped())"
+    case .state: "\(who) is \(UntrustedText(entry.text).escaped())"
     case .message: "<- \(who)  message, \(entry.content)"
     case .sentMessage: "-> \(who)  message, \(entry.content)"
     case .datagram: "<- \(who)  datagram, \(entry.content)"
@@ -35,14 +35,14 @@ struct TrafficLine {
     case .sentResource: "-> \(who)  resource \(number), \(entry.size) bytes, \(name)"
     case .resourceEnded:
       "\(who)  resource \(number) "
-        + (entry.text.isEmpty ? "is complete" : "ended: \(TerminalText.cleaned(entry.text))")
+        + (entry.text.isEmpty ? "is complete" : "ended: \(UntrustedText(entry.text).escaped())")
     case .stream: "<- \(who)  stream \(number) opened, \(name)"
     case .openedStream: "-> \(who)  stream \(number) opened, \(name)"
     case .streamBytes: "<- \(who)  stream \(number), \(entry.content)"
     case .sentStreamBytes: "-> \(who)  stream \(number), \(entry.content)"
     case .streamFinished: "<- \(who)  stream \(number) finished"
     case .finishedStream: "-> \(who)  stream \(number) finished"
-    case .streamBroke: "\(who)  stream \(number) broke: \(TerminalText.cleaned(entry.text))"
+    case .streamBroke: "\(who)  stream \(number) broke: \(UntrustedText(entry.text).escaped())"
     case .missed: "nothing was recorded for \(Recording.exactText(Int64(clamping: number)))"
     }
   }

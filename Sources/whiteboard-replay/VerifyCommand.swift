@@ -1,9 +1,9 @@
 import ArgumentParser
+import PeerCore
 import SessionReplay
 import Whiteboard
 import WhiteboardCommands
 import WhiteboardKit
-import WhiteboardRendering
 import WhiteboardSync
 
 /// `whiteboard-replay verify`.
@@ -77,13 +77,13 @@ struct VerifyCommand: AsyncParsableCommand {
     fully isWhole: Bool
   ) -> String {
     var lines = [
-      "\(found.isGood ? "ok" : "NOT OK")  \(TerminalText.cleaned(file)): \(found.steps) steps, "
+      "\(found.isGood ? "ok" : "NOT OK")  \(UntrustedText(file).escaped()): \(found.steps) steps, "
         + "\(found.operations) operations, \(found.checks - found.mismatches.count) of "
         + "\(found.checks) digests match, \(found.replicas - found.divergences.count) of "
         + "\(found.replicas) replicas match (seed \(found.seed))",
       "    digest \(found.digest.hex)",
     ]
-    lines += found.damages.map { "    damaged: \(TerminalText.cleaned($0))" }
+    lines += found.damages.map { "    damaged: \(UntrustedText($0).escaped())" }
     // The damage already explains the problems below, unless replicas diverged.
     guard found.damages.isEmpty || !found.divergences.isEmpty else {
       return lines.joined(separator: "\n") + "\n"

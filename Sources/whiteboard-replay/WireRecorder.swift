@@ -1,11 +1,11 @@
 import FoundationEssentials
 import Logging
+import PeerCore
 import PeerSession
 import SessionReplay
 import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
-import WhiteboardRendering
 
 /// A recorder that joins the session of any program, sends nothing, and records the traffic.
 actor WireRecorder {
@@ -17,7 +17,7 @@ actor WireRecorder {
   private var session: Session?
   private var isStopped = false
   private var isDiscarded = false
-  private var names: [PeerID: String] = [:]
+  private var names: [PeerID: UntrustedText] = [:]
 
   init(
     _ request: JoinRequest,
@@ -71,7 +71,7 @@ actor WireRecorder {
   private func record(_ session: Session) async throws -> Bool {
     self.session = session
     let recorder = try await SessionRecorder.start(session, as: name, to: file) { error in
-      Console.complain("whiteboard-replay: \(TerminalText.cleaned(error.message))")
+      Console.complain("whiteboard-replay: \(UntrustedText(error.message).escaped())")
     }
     if isStopped { await session.leave() }
     try Console.tell(
@@ -90,7 +90,7 @@ actor WireRecorder {
       for await event in session.events {
         switch event {
         case .peerJoined(let peer):
-          names[peer.id] = peer.name.raw
+          names[peer.id] = peer.name
           tell(peer.id, "joined")
         case .peerLeft(let peer, let reason, _):
           tell(peer, reason == .left ? "left" : "disconnected: \(reason.word)")
@@ -114,14 +114,14 @@ actor WireRecorder {
       if !isDiscarded { throw WhiteboardError(error) }
     }
     if let end = session.endReason, !isStopped {
-      Console.complain("whiteboard-replay: \(TerminalText.cleaned(end.message))")
+      Console.complain("whiteboard-replay: \(UntrustedText(end.message).escaped())")
     }
     return !isDiscarded
   }
 
   /// Prints a line about a peer that joined or left.
   private func tell(_ peer: PeerID, _ words: String) {
-    let who = EventText.person(names[peer] ?? "", peer.description)
+    let who = EventText.person(names[peer] ?? UntrustedText(""), peer.description)
     try? Console.tell("\(who) \(words)\n")
   }
 
@@ -141,7 +141,7 @@ actor WireRecorder {
     case .resume: await recorder.resume()
     case .mark(let name):
       do throws(DocumentError) { try await recorder.mark(name) } catch {
-        Console.complain("whiteboard-replay: \(TerminalText.cleaned(error.message))")
+        Console.complain("whiteboard-replay: \(UntrustedText(error.message).escaped())")
         return
       }
     case .status: break
@@ -151,7 +151,7 @@ actor WireRecorder {
       return await stop()
     }
     let count = await recorder.count
-    let present = session?.peers().map(\.peer.name.raw) ?? []
+    let present = session?.peers().map(\.peer.name) ?? []
     let problem = await recorder.failure.map { "\(SaveProblem($0).headline); " } ?? ""
     try? Console.tell(
       "\(problem)\(counted(count, "entry", "entries")); \(RecorderLine.present(present))"

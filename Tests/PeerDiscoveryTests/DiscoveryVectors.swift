@@ -60,18 +60,9 @@ struct DiscoveryVectors: Decodable, Sendable {
     let invalid: [InvalidName]
   }
 
-  struct Displayed: Decodable, Sendable, CustomTestStringConvertible {
-    let text: String
-    let width: Int
-    let displayed: String
-
-    var testDescription: String { "\(text.debugDescription) in \(width)" }
-  }
-
   let txt: Records
   let serviceTypes: ServiceTypes
   let instanceNames: InstanceNames
-  let displayed: [Displayed]
 
   static let all: DiscoveryVectors = {
     // Tests/PeerDiscoveryTests/DiscoveryVectors.swift -> Protocol/Vectors/discovery.json

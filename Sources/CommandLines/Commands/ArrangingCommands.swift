@@ -1,5 +1,5 @@
+import PeerCore
 import WhiteboardKit
-import WhiteboardRendering
 
 /// The commands that select, move, stack, group and lock objects.
 enum ArrangingCommands {
@@ -108,7 +108,7 @@ enum ArrangingCommands {
         guard let place = StackPlace(word.text) else {
           throw CommandError(
             .badArgument,
-            "\(TerminalText.quoted(word.text)) is not front, back, forward or backward"
+            "\(UntrustedText(word.text).quoted()) is not front, back, forward or backward"
           )
         }
         return .order(references, place)

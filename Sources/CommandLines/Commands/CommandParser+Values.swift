@@ -1,6 +1,6 @@
+import PeerCore
 import Whiteboard
 import WhiteboardKit
-import WhiteboardRendering
 
 /// Values that have the same form in both input formats.
 extension CommandParser {
@@ -34,7 +34,7 @@ extension CommandParser {
     guard let reference = ObjectReference(text) else {
       throw CommandError(
         .badArgument,
-        "\(TerminalText.quoted(text)) is not an object; give an alias, last, selected, or an id like 12-abcdefghijklm"
+        "\(UntrustedText(text).quoted()) is not an object; give an alias, last, selected, or an id like 12-abcdefghijklm"
       )
     }
     return reference
@@ -44,7 +44,7 @@ extension CommandParser {
     guard let alias = ObjectAlias(text) else {
       throw CommandError(
         .badArgument,
-        "\(TerminalText.quoted(text)) is not an alias; an alias is a letter, followed by letters, digits, -, _ or ."
+        "\(UntrustedText(text).quoted()) is not an alias; an alias is a letter, followed by letters, digits, -, _ or ."
       )
     }
     return alias
@@ -57,7 +57,7 @@ extension CommandParser {
     guard let color = ColorText.color(text) else {
       throw CommandError(
         .badArgument,
-        "\(TerminalText.quoted(text)) is not a color; write #RRGGBB, #RRGGBBAA or default"
+        "\(UntrustedText(text).quoted()) is not a color; write #RRGGBB, #RRGGBBAA or default"
       )
     }
     return color
@@ -68,7 +68,7 @@ extension CommandParser {
       let known = GameName.allCases.map(\.rawValue).joined(separator: " and ")
       throw CommandError(
         .badArgument,
-        "no game is called \(TerminalText.quoted(text)); the games are \(known)"
+        "no game is called \(UntrustedText(text).quoted()); the games are \(known)"
       )
     }
     return game
@@ -85,7 +85,7 @@ extension CommandParser {
     let known = ProfileIcon.allCases.map { "\($0)" }.joined(separator: ", ")
     throw CommandError(
       .badArgument,
-      "no icon is called \(TerminalText.quoted(text)); use none, or one of \(known)"
+      "no icon is called \(UntrustedText(text).quoted()); use none, or one of \(known)"
     )
   }
 

@@ -1,5 +1,5 @@
+import PeerCore
 import WhiteboardKit
-import WhiteboardRendering
 
 /// A parser of commands, which are lines from a script, the prompt or a program.
 ///
@@ -58,7 +58,7 @@ package enum CommandParser {
       }
     return CommandError(
       .unknownCommand,
-      "there is no command \(TerminalText.quoted(word)); \(hint)"
+      "there is no command \(UntrustedText(word).quoted()); \(hint)"
     )
   }
 }

@@ -1,5 +1,5 @@
+import PeerCore
 import WhiteboardKit
-import WhiteboardRendering
 
 /// The commands that change, erase and delete objects, change the settings of the board, and undo.
 enum EditingCommands {
@@ -168,7 +168,7 @@ enum EditingCommands {
       guard let name = Setting.Name(rawValue: word) else {
         throw CommandError(
           .badArgument,
-          "no setting is called \(TerminalText.quoted(word)); the settings are \(Setting.Name.list)"
+          "no setting is called \(UntrustedText(word).quoted()); the settings are \(Setting.Name.list)"
         )
       }
       let value = try arguments.words("the value of \(word)")

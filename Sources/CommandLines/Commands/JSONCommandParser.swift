@@ -1,6 +1,6 @@
 import FoundationEssentials
+import PeerCore
 import WhiteboardKit
-import WhiteboardRendering
 
 /// A parser of commands in their JSON form, such as `{"verb":"move","id":"last","by":[10,0]}`.
 enum JSONCommandParser {
@@ -25,7 +25,7 @@ enum JSONCommandParser {
     }
     guard let name = CommandName(rawValue: word) else {
       throw CommandParser.unknownCommand(word)
-        .answering(verb: TerminalText.cleaned(word, limit: 64), request: request)
+        .answering(verb: UntrustedText(word).escaped(limit: 64), request: request)
     }
     let entry = CommandTable.entry(name)
     do throws(CommandError) {
@@ -42,9 +42,9 @@ enum JSONCommandParser {
       return "the line is not one complete JSON object"
     case .typeMismatch(_, let context), .valueNotFound(_, let context):
       let key = context.codingPath.first?.stringValue ?? "the line"
-      return "\(TerminalText.quoted(key)) has a value of the wrong type; see `help verbs`"
+      return "\(UntrustedText(key).quoted()) has a value of the wrong type; see `help verbs`"
     case .keyNotFound(let key, _):
-      return "\(TerminalText.quoted(key.stringValue)) is missing"
+      return "\(UntrustedText(key.stringValue).quoted()) is missing"
     @unknown default:
       return "the line is not one complete JSON object"
     }

@@ -1,7 +1,7 @@
 import FoundationEssentials
+import PeerCore
 import Whiteboard
 import WhiteboardKit
-import WhiteboardRendering
 
 /// The members of a JSON line.
 ///
@@ -50,7 +50,7 @@ struct JSONFields: Decodable {
       }
     }
     verb = try? container.decode(String.self, forKey: Key(stringValue: "verb"))
-    let shown = verb.map { TerminalText.cleaned($0, limit: 64) }
+    let shown = verb.map { UntrustedText($0).escaped(limit: 64) }
     for key in container.allKeys {
       let name = key.stringValue
       guard name != "verb", name != "request", name != "v" else { continue }
@@ -58,7 +58,7 @@ struct JSONFields: Decodable {
       guard let kind = JSONKind(key: name, verb: verb) else {
         throw CommandError(
           .unknownArgument,
-          "no command has the key \(TerminalText.quoted(name)); see `help verbs`",
+          "no command has the key \(UntrustedText(name).quoted()); see `help verbs`",
           verb: shown,
           request: request
         )
@@ -68,7 +68,7 @@ struct JSONFields: Decodable {
       } catch is DecodingError {
         throw CommandError(
           .badArgument,
-          "\(TerminalText.quoted(name)) must be \(kind.description)",
+          "\(UntrustedText(name).quoted()) must be \(kind.description)",
           verb: shown,
           request: request
         )
@@ -124,13 +124,13 @@ struct JSONFields: Decodable {
       let known = (["verb"] + keys + ["request"]).joined(separator: ", ")
       throw CommandError(
         .unknownArgument,
-        "\(TerminalText.quoted(name)) is not a key of this command; its keys are \(known)"
+        "\(UntrustedText(name).quoted()) is not a key of this command; its keys are \(known)"
       )
     }
   }
 
   static func missing(_ key: String) -> CommandError {
-    CommandError(.missingArgument, "\(TerminalText.quoted(key)) is missing")
+    CommandError(.missingArgument, "\(UntrustedText(key).quoted()) is missing")
   }
 }
 

@@ -1,6 +1,6 @@
+import PeerCore
 import Whiteboard
 import WhiteboardKit
-import WhiteboardRendering
 
 /// The words of a line after the name of the command.
 ///
@@ -218,7 +218,7 @@ struct LineArguments {
     guard index < words.count else { return }
     throw CommandError(
       .unknownArgument,
-      "\(TerminalText.quoted(words[index].text)) is one argument too many"
+      "\(UntrustedText(words[index].text).quoted()) is one argument too many"
     )
   }
 

@@ -1,5 +1,5 @@
+import PeerCore
 import WhiteboardKit
-import WhiteboardRendering
 
 /// The commands that wait, show help, and leave the board or the program.
 enum ProgramCommands {
@@ -43,7 +43,7 @@ enum ProgramCommands {
     guard let seconds = TextCommandParser.number(word.text) else {
       throw CommandError(
         .badArgument,
-        "cannot wait for \(TerminalText.quoted(word.text)); give peers=N, objects=N, synced or SECONDS"
+        "cannot wait for \(UntrustedText(word.text).quoted()); give peers=N, objects=N, synced or SECONDS"
       )
     }
     return .seconds(try CommandLimits.checkedSeconds(seconds, key: "the time to wait"))

@@ -1,5 +1,5 @@
+import PeerCore
 import WhiteboardKit
-import WhiteboardRendering
 
 /// A parser of commands in their text form, such as `move last +10,0`.
 enum TextCommandParser {
@@ -11,7 +11,7 @@ enum TextCommandParser {
     let request = try arguments.removeRequest()
     guard let name = CommandName(rawValue: first.text), !first.isQuoted else {
       throw CommandParser.unknownCommand(first.text)
-        .answering(verb: TerminalText.cleaned(first.text, limit: 64), request: request)
+        .answering(verb: UntrustedText(first.text).escaped(limit: 64), request: request)
     }
     let entry = CommandTable.entry(name)
     do throws(CommandError) {
@@ -33,13 +33,13 @@ extension TextCommandParser {
     guard parts.count == 2, let x = number(parts[0]), let y = number(parts[1]) else {
       throw CommandError(
         .badArgument,
-        "\(TerminalText.quoted(text)) is not a point; write X,Y, like 120,-40.5"
+        "\(UntrustedText(text).quoted()) is not a point; write X,Y, like 120,-40.5"
       )
     }
     guard let point = BoardPoint(x: x, y: y) else {
       throw CommandError(
         .badArgument,
-        "\(TerminalText.quoted(text)) is outside the board: X and Y go from -33554432 to just below 33554432"
+        "\(UntrustedText(text).quoted()) is outside the board: X and Y go from -33554432 to just below 33554432"
       )
     }
     return point

@@ -1,5 +1,5 @@
+import PeerCore
 import WhiteboardKit
-import WhiteboardRendering
 
 /// Lines that answer commands.
 extension EventText {
@@ -16,12 +16,12 @@ extension EventText {
     case .settings(let answer):
       settings(answer.settings)
     case .digest(let digest):
-      "digest \(TerminalText.cleaned(digest.digest)), \(count(digest.objects, "object"))"
+      "digest \(UntrustedText(digest.digest).escaped()), \(count(digest.objects, "object"))"
     case .checkpoints(let list):
       lines(
         count(list.count, "checkpoint"),
         list.checkpoints.map {
-          "\(TerminalText.quoted($0.name, limit: 256)), \(TerminalText.cleaned($0.at, limit: 32))"
+          "\(UntrustedText($0.name).quoted(limit: 256)), \(UntrustedText($0.at).escaped(limit: 32))"
         }
       )
     case .diff(let diff):
@@ -36,19 +36,19 @@ extension EventText {
   }
 
   private static func diffLines(_ diff: BoardEvent.Diff) -> String {
-    let from = TerminalText.quoted(diff.from, limit: 256)
-    let to = diff.to.map { TerminalText.quoted($0, limit: 256) } ?? "now"
+    let from = UntrustedText(diff.from).quoted(limit: 256)
+    let to = diff.to.map { UntrustedText($0).quoted(limit: 256) } ?? "now"
     return lines(
       "\(count(diff.count, "change")) from \(from) to \(to)",
       diff.changes.map { change in
         let fate = change["change"]?.text ?? ""
         let sign = ["added": "+", "removed": "-"][fate] ?? "~"
-        let type = TerminalText.cleaned(change["type"]?.text ?? "", limit: 64)
-        let id = TerminalText.cleaned(change["id"]?.text ?? "", limit: 64)
+        let type = UntrustedText(change["type"]?.text ?? "").escaped(limit: 64)
+        let id = UntrustedText(change["id"]?.text ?? "").escaped(limit: 64)
         guard case .object(let fields)? = change["after"], sign == "~" else {
           return "\(sign) \(type) \(id)"
         }
-        let keys = fields.keys.sorted().map { TerminalText.cleaned($0, limit: 64) }
+        let keys = fields.keys.sorted().map { UntrustedText($0).escaped(limit: 64) }
         return "\(sign) \(type) \(id) (\(keys.joined(separator: ", ")))"
       }
     )
@@ -68,7 +68,7 @@ extension EventText {
     case "export", "import":
       let way = done.verb == "export" ? "to" : "from"
       return "ok: \(done.verb) \(count(done.objects ?? 0, "object")) \(way) "
-        + TerminalText.quoted(done.file ?? "", limit: 256)
+        + UntrustedText(done.file ?? "").quoted(limit: 256)
     case "wait":
       let line = syncLine(done.synced ?? [], done.notSynced ?? [])
       return line.isEmpty ? "ok: wait" : "ok: \(line)"
@@ -96,6 +96,6 @@ extension EventText {
   private static let namesLimit = 8
 
   private static func names(_ ids: [String]) -> String {
-    ids.map { TerminalText.cleaned($0) }.joined(separator: ", ")
+    ids.map { UntrustedText($0).escaped() }.joined(separator: ", ")
   }
 }

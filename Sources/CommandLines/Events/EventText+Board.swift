@@ -1,5 +1,5 @@
+import PeerCore
 import WhiteboardKit
-import WhiteboardRendering
 
 /// Lines about changes of the board.
 extension EventText {
@@ -14,12 +14,12 @@ extension EventText {
       "~ \(object(change.object)) (\(list(change.changed)))"
         + (change.changed.contains("game") ? game(change.object).joined() : "")
     case .objectRemoved(let removed):
-      "- \(TerminalText.cleaned(removed.id)) deleted"
+      "- \(UntrustedText(removed.id).escaped()) deleted"
     case .selected(let selected):
       if let peer = selected.peer {
-        "\(person(selected.name ?? "", peer)) selected \(TerminalText.cleaned(selected.id))"
+        "\(person(selected.name ?? UntrustedText(""), peer)) selected \(UntrustedText(selected.id).escaped())"
       } else {
-        "\(TerminalText.cleaned(selected.id)) is free"
+        "\(UntrustedText(selected.id).escaped()) is free"
       }
     case .chat(let line):
       chat(line)
@@ -31,27 +31,27 @@ extension EventText {
   }
 
   static func chat(_ line: BoardEvent.Chat) -> String {
-    "<\(person(line.name, line.peer))> \(TerminalText.cleaned(line.text, limit: wordsLimit))"
+    "<\(person(line.name, line.peer))> \(line.text.escaped(limit: wordsLimit))"
   }
 
   static func settings(_ settings: BoardEvent.SettingsDescription) -> String {
     var parts: [String] = []
     if let title = settings.title {
-      parts.append("title \(TerminalText.quoted(title, limit: 256))")
+      parts.append("title \(title.quoted(limit: 256))")
     }
     if let background = settings.background {
-      parts.append("background \(TerminalText.cleaned(background, limit: 16))")
+      parts.append("background \(UntrustedText(background).escaped(limit: 16))")
     }
     if let grid = settings.grid {
       parts.append(grid == 0 ? "no grid" : "grid \(number(grid))")
     }
     if let language = settings.language {
-      parts.append("language \(TerminalText.cleaned(language, limit: 16))")
+      parts.append("language \(language.displayed(width: 16))")
     }
     return parts.isEmpty ? "no settings" : parts.joined(separator: ", ")
   }
 
   private static func list(_ keys: [String]) -> String {
-    keys.map { TerminalText.cleaned($0) }.joined(separator: ", ")
+    keys.map { UntrustedText($0).escaped() }.joined(separator: ", ")
   }
 }

@@ -1,12 +1,12 @@
+import PeerCore
 import WhiteboardKit
-import WhiteboardRendering
 
 /// Lines about joining and catching up.
 extension EventText {
   static func joiningLine(_ joining: BoardEvent.Joining) -> String? {
     switch joining.step {
     case .searching:
-      joining.boardName.map { "looking for \(TerminalText.quoted($0)) on this network" }
+      joining.boardName.map { "looking for \($0.quoted()) on this network" }
         ?? "looking for a board on this network"
     case .connecting:
       // If the peer is unknown, another line already shows the address.
@@ -23,10 +23,10 @@ extension EventText {
   }
 
   private static func name(_ joining: BoardEvent.Joining) -> String {
-    shortName(joining.name ?? "", joining.peer ?? "the host")
+    shortName(joining.name ?? UntrustedText(""), joining.peer ?? "the host")
   }
 
   private static func address(_ joining: BoardEvent.Joining) -> String {
-    TerminalText.cleaned(joining.address ?? "", limit: 128)
+    UntrustedText(joining.address ?? "").escaped(limit: 128)
   }
 }

@@ -1,11 +1,11 @@
+import PeerCore
 import WhiteboardKit
-import WhiteboardRendering
 
 /// Events as text, one line each, for users and screen readers.
 extension EventText {
   /// Returns the line of an event; nil if the event is only for programs.
   ///
-  /// The text of other peers is cleaned, so that the line contains no control characters.
+  /// Names of other peers are shown without their unsafe characters, and other texts with escapes.
   package static func line(_ event: BoardEvent) -> String? {
     switch event {
     case .ready, .peerFound, .peerUpdated, .peerLost, .peerState, .joining, .caughtUp,
@@ -24,7 +24,7 @@ extension EventText {
     case .done(let done):
       doneLine(done)
     case .error(let failure):
-      "! \(failure.line.map { "line \($0): " } ?? "")\(TerminalText.cleaned(failure.message))"
+      "! \(failure.line.map { "line \($0): " } ?? "")\(UntrustedText(failure.message).escaped())"
     case .note(let remark) where remark.code == "help":
       // The text of the help comes from this program, so it needs no cleaning.
       remark.message
@@ -33,9 +33,9 @@ extension EventText {
       // No line is needed, because the save state reports this at the same time.
       nil
     case .note(let remark):
-      "- \(TerminalText.cleaned(remark.message))"
+      "- \(UntrustedText(remark.message).escaped())"
     case .warning(let remark):
-      "! \(TerminalText.cleaned(remark.message))"
+      "! \(UntrustedText(remark.message).escaped())"
     }
   }
 

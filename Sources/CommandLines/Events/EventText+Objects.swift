@@ -1,5 +1,5 @@
+import PeerCore
 import WhiteboardKit
-import WhiteboardRendering
 
 /// Objects as text.
 extension EventText {
@@ -28,12 +28,12 @@ extension EventText {
     _ object: BoardEvent.ObjectDescription,
     wordsLimit: Int
   ) -> [String] {
-    var name = "\(TerminalText.cleaned(object.type)) \(TerminalText.cleaned(object.id))"
+    var name = "\(UntrustedText(object.type).escaped()) \(UntrustedText(object.id).escaped())"
     if let game = object.game?.view["game"]?.text {
-      name += " \(TerminalText.quoted(game))"
+      name += " \(UntrustedText(game).quoted())"
     }
     if let text = object.text {
-      name += " \(TerminalText.quoted(text, limit: wordsLimit))"
+      name += " \(text.quoted(limit: wordsLimit))"
     }
     var parts = [name]
     if let members = object.members {
@@ -59,10 +59,10 @@ extension EventText {
       parts.append("locked")
     }
     for (index, group) in (object.groups ?? []).enumerated() {
-      parts.append("\(index == 0 ? "in" : "that in") group \(TerminalText.cleaned(group))")
+      parts.append("\(index == 0 ? "in" : "that in") group \(UntrustedText(group).escaped())")
     }
     if let holder = object.selectedBy {
-      parts.append("selected by \(TerminalText.cleaned(holder.prefix(8)))")
+      parts.append("selected by \(UntrustedText(holder.prefix(8)).escaped())")
     }
     return parts
   }
@@ -71,7 +71,7 @@ extension EventText {
   private static func looks(_ object: BoardEvent.ObjectDescription) -> [String] {
     var parts = ["size \(object.size.map(number).joined(separator: " by "))"]
     if let color = object.color {
-      parts.append("color \(TerminalText.cleaned(color, limit: 16))")
+      parts.append("color \(UntrustedText(color).escaped(limit: 16))")
     }
     if let width = object.lineWidth {
       parts.append("line \(number(width)) wide")
@@ -83,31 +83,31 @@ extension EventText {
       parts.append("\(pixels.map { "\($0)" }.joined(separator: " by ")) pixels")
     }
     if let format = object.format {
-      parts.append(TerminalText.cleaned(format, limit: 16))
+      parts.append(UntrustedText(format).escaped(limit: 16))
     }
     if let byteCount = object.byteCount {
       parts.append(count(byteCount, "byte"))
     }
     if let path = object.path {
-      parts.append("in \(TerminalText.cleaned(path))")
+      parts.append("in \(UntrustedText(path).escaped())")
     }
     if !object.updatedAt.isEmpty {
-      parts.append("changed \(TerminalText.cleaned(object.updatedAt, limit: 32))")
+      parts.append("changed \(UntrustedText(object.updatedAt).escaped(limit: 32))")
     }
     if let members = object.members {
-      parts.append("holds " + members.map { TerminalText.cleaned($0) }.joined(separator: ", "))
+      parts.append("holds " + members.map { UntrustedText($0).escaped() }.joined(separator: ", "))
     }
     return parts
   }
 
   /// Returns the state of a game, in lines of its own.
   static func game(_ object: BoardEvent.ObjectDescription) -> [String] {
-    (object.game?.lines ?? []).map { "\n    \(TerminalText.cleaned($0, limit: 512))" }
+    (object.game?.lines ?? []).map { "\n    \($0.escaped(limit: 512))" }
   }
 
   /// Returns the rules of a game, and the meaning of its marks.
   private static func rules(_ object: BoardEvent.ObjectDescription) -> [String] {
-    let play = "\n    (play \(TerminalText.cleaned(object.id))"
+    let play = "\n    (play \(UntrustedText(object.id).escaped())"
     return switch object.game?.view["game"]?.text {
     case "wordle":
       ["\(play) WORD; = right place, ~ elsewhere in the word, - not in the word)"]

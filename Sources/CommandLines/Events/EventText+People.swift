@@ -1,6 +1,6 @@
+import PeerCore
 import Whiteboard
 import WhiteboardKit
-import WhiteboardRendering
 
 /// Lines about peers.
 extension EventText {
@@ -38,8 +38,8 @@ extension EventText {
       roleLine(role)
     case .invited(let invited):
       (invited.role == "viewer" ? "view-only code" : "join code")
-        + (invited.expires.map { " (until \(TerminalText.cleaned($0)))" } ?? "")
-        + ": \(TerminalText.cleaned(invited.code)); link: \(TerminalText.cleaned(invited.link))"
+        + (invited.expires.map { " (until \(UntrustedText($0).escaped()))" } ?? "")
+        + ": \(UntrustedText(invited.code).escaped()); link: \(UntrustedText(invited.link).escaped())"
     case .peers(let peers):
       peersLine(peers)
     default:
@@ -59,9 +59,9 @@ extension EventText {
     let name = person(left.name, left.peer)
     var line =
       left.reason == "left"
-      ? "\(name) left" : "\(name) disconnected: \(TerminalText.cleaned(left.reason))"
+      ? "\(name) left" : "\(name) disconnected: \(UntrustedText(left.reason).escaped())"
     if let message = left.message, !message.isEmpty {
-      line += ", " + TerminalText.quoted(message, limit: wordsLimit)
+      line += ", " + message.quoted(limit: wordsLimit)
     }
     if left.undelivered > 0 {
       line += "; \(left.undelivered) message\(left.undelivered == 1 ? "" : "s") not delivered"
@@ -81,7 +81,7 @@ extension EventText {
   private static func profileLine(_ profile: BoardEvent.Profile) -> String {
     // Show the emoji of a known icon unchanged, since it may contain a joiner, which cleaning would remove.
     let shown = profile.icon.map {
-      ProfileIcon(rawValue: $0)?.emoji ?? TerminalText.cleaned($0, limit: 16)
+      ProfileIcon(rawValue: $0.raw)?.emoji ?? $0.displayed(width: 16)
     }
     let icon = shown.map { ", with the icon \($0)" } ?? ", without an icon"
     return
@@ -91,31 +91,31 @@ extension EventText {
   private static func readyLines(_ ready: BoardEvent.Ready) -> String {
     var lines = [
       "You are \(person(ready.name, ready.peer)) on the board "
-        + TerminalText.quoted(ready.boardName) + "."
+        + ready.boardName.quoted() + "."
     ]
     // Without a listener there is no link, and no peer can join.
     guard !ready.link.isEmpty else { return lines[0] }
     switch ready.admit {
     case "code":
       if let code = ready.code {
-        lines.append("Join code: \(TerminalText.cleaned(code))")
+        lines.append("Join code: \(UntrustedText(code).escaped())")
       }
     case "ask": lines.append("You will be asked to admit each peer.")
     case "known": lines.append("Only peers you trusted before can join (`whiteboard-peer peers`).")
     default: lines.append("Anyone who finds the board can join.")
     }
     if ready.announced {
-      let code = ready.code.map { " --code \(TerminalText.cleaned($0))" } ?? ""
+      let code = ready.code.map { " --code \(UntrustedText($0).escaped())" } ?? ""
       lines.append("On this network: whiteboard-peer join\(code)")
     }
-    lines.append("Anywhere else: whiteboard-peer join '\(TerminalText.cleaned(ready.link))'")
+    lines.append("Anywhere else: whiteboard-peer join '\(UntrustedText(ready.link).escaped())'")
     return lines.joined(separator: "\n")
   }
 
   private static func foundLine(_ board: BoardEvent.FoundBoard) -> String {
     var line = person(board.name, board.peer)
     if let name = board.boardName {
-      line = "\(TerminalText.quoted(name)) by \(line)"
+      line = "\(name.quoted()) by \(line)"
     } else if board.role == "relay" {
       line = "the relay \(line)"
     }
@@ -123,7 +123,7 @@ extension EventText {
       line += ", \(count(participants, "person", "people")) there"
     }
     if let address = board.addresses.first {
-      line += ", at \(TerminalText.cleaned(address, limit: 128))"
+      line += ", at \(UntrustedText(address).escaped(limit: 128))"
     }
     return line
   }
@@ -131,7 +131,7 @@ extension EventText {
   private static func stateLine(_ change: BoardEvent.PeerState) -> String? {
     let name =
       change.peer.map { person(change.name, $0) }
-      ?? TerminalText.cleaned(change.address ?? "a peer", limit: 128)
+      ?? UntrustedText(change.address ?? "a peer").escaped(limit: 128)
     return switch change.state {
     case .connecting: "connecting to \(name)"
     case .connected: "connected with \(name)"
@@ -143,7 +143,7 @@ extension EventText {
 
   private static func invitationLine(_ invitation: BoardEvent.Invitation) -> String {
     let name = person(invitation.name, invitation.peer)
-    let id = TerminalText.cleaned(invitation.id, limit: 64)
+    let id = UntrustedText(invitation.id).escaped(limit: 64)
     var line: String
     switch invitation.direction {
     case .incoming: line = "\(name) asks to join."
@@ -153,16 +153,16 @@ extension EventText {
     if invitation.direction == .incoming, invitation.known == true {
       line += " You already know this peer's key."
       if let words = invitation.words {
-        line += " To compare words anyway: \(TerminalText.cleaned(words, limit: 128))."
+        line += " To compare words anyway: \(UntrustedText(words).escaped(limit: 128))."
       }
     } else if let words = invitation.words {
-      line += " Both screens must show: \(TerminalText.cleaned(words, limit: 128))."
+      line += " Both screens must show: \(UntrustedText(words).escaped(limit: 128))."
       if invitation.direction == .outgoing, invitation.mustAnswer {
         line += " Are they the same on both?"
       }
     }
     if let warning = invitation.warning {
-      line += "\n! \(TerminalText.cleaned(warning))"
+      line += "\n! \(UntrustedText(warning).escaped())"
     }
     if invitation.mustAnswer {
       line += "\n  \(choice)"
@@ -177,10 +177,12 @@ extension EventText {
   private static func peersLine(_ peers: BoardEvent.Peers) -> String {
     ([count(peers.count, "peer connected", "peers connected")]
       + peers.peers.map { peer in
-        let address = peer.address.map { ", \(TerminalText.cleaned($0, limit: 128))" } ?? ""
+        let address = peer.address.map { ", \(UntrustedText($0).escaped(limit: 128))" } ?? ""
         let role = peer.role.map { ", \($0)" } ?? ""
         let admitter =
-          peer.admittedBy.map { ", admitted by \(person(peer.admittedByName ?? "", $0))" } ?? ""
+          peer.admittedBy.map {
+            ", admitted by \(person(peer.admittedByName ?? UntrustedText(""), $0))"
+          } ?? ""
         return
           "  \(person(peer.name, peer.peer)), \(peer.state.rawValue)\(role)\(address)\(admitter)"
       }).joined(separator: "\n")

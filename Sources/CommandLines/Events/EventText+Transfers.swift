@@ -1,3 +1,4 @@
+import PeerCore
 import WhiteboardKit
 import WhiteboardRendering
 import WhiteboardSync
@@ -8,24 +9,24 @@ extension EventText {
     switch event {
     case .data(let data):
       if let text = data.text {
-        "\(person(data.name, data.from)) sent \(TerminalText.quoted(text, limit: wordsLimit))"
+        "\(person(data.name, data.from)) sent \(text.quoted(limit: wordsLimit))"
       } else {
         "\(person(data.name, data.from)) sent \(count(data.size, "byte"))"
       }
     case .resourceOffered(let offer):
-      "\(offerLine(offer))\n  accept \(TerminalText.cleaned(offer.transfer, limit: 64))   or   decline "
-        + TerminalText.cleaned(offer.transfer, limit: 64)
+      "\(offerLine(offer))\n  accept \(UntrustedText(offer.transfer).escaped(limit: 64))   or   decline "
+        + UntrustedText(offer.transfer).escaped(limit: 64)
     case .resourceStarted(let start):
       "\(start.direction == .incoming ? "receiving" : "sending") "
         + "\(resource(start.name)), \(start.size) bytes, transfer "
-        + TerminalText.cleaned(start.transfer)
+        + UntrustedText(start.transfer).escaped()
     case .resourceFinished(let end):
       resourceLine(end)
     case .streamOpened(let stream):
-      "stream \(TerminalText.quoted(stream.name, limit: 80)) is open"
+      "stream \(stream.name.quoted(limit: 80)) is open"
     case .streamClosed(let stream):
-      "stream \(TerminalText.quoted(stream.name, limit: 80)) ended after \(stream.size) bytes"
-        + (stream.outcome == .delivered ? "" : ": \(TerminalText.cleaned(stream.message ?? ""))")
+      "stream \(stream.name.quoted(limit: 80)) ended after \(stream.size) bytes"
+        + (stream.outcome == .delivered ? "" : ": \(stream.message?.escaped() ?? "")")
     default:
       // Progress reports and the bytes of streams are only for programs.
       nil
@@ -46,22 +47,22 @@ extension EventText {
     switch end.outcome {
     case .delivered:
       guard end.direction == .incoming, let path = end.path else { return "\(name) has arrived" }
-      return "\(name) was received: \(TerminalText.cleaned(path))"
+      return "\(name) was received: \(UntrustedText(path).escaped())"
     case .cancelled:
-      let why = TerminalText.cleaned(end.message ?? "")
+      let why = end.message?.escaped() ?? ""
       return why.isEmpty ? "\(name) was canceled" : "\(name) was canceled: \(why)"
-    case .failed: return "\(name) failed: \(TerminalText.cleaned(end.message ?? ""))"
+    case .failed: return "\(name) failed: \(end.message?.escaped() ?? "")"
     }
   }
 
   /// Returns the description of a resource.
   ///
   /// The names of this product's own resources are replaced by words for users.
-  private static func resource(_ name: String) -> String {
-    guard let known = try? ResourceDTO(name: name) else {
-      return TerminalText.quoted(name, limit: 80)
+  private static func resource(_ name: UntrustedText) -> String {
+    guard let known = try? ResourceDTO(name: name.raw) else {
+      return name.quoted(limit: 80)
     }
     let kind = known.type == .imageData ? "the photo of" : known.type.rawValue
-    return "\(kind) \(TerminalText.cleaned(known.id, limit: 64))"
+    return "\(kind) \(UntrustedText(known.id).escaped(limit: 64))"
   }
 }

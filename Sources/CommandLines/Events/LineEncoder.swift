@@ -1,5 +1,5 @@
+import PeerCore
 import WhiteboardKit
-import WhiteboardRendering
 
 /// An encoder of values as JSON on one line, with the keys of each object in ascending order.
 ///
@@ -99,7 +99,7 @@ final class LineEncoder: Encoder {
     case "\t": json.append(contentsOf: #"\t"#.utf8)
     case "\u{8}": json.append(contentsOf: #"\b"#.utf8)
     case "\u{C}": json.append(contentsOf: #"\f"#.utf8)
-    case _ where scalar.value >= 0x20 && TerminalText.isSafe(scalar):
+    case _ where scalar.value >= 0x20 && scalar.isSafe:
       json.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
     default:
       for unit in UTF16.encode(scalar) ?? UTF16.encodedReplacementCharacter {

@@ -1,7 +1,8 @@
+import PeerCore
 import WhiteboardKit
 import WhiteboardRendering
 
-/// A value that writes its own JSON, because it can be large.
+/// A value that writes its own JSON, because it can be large or is frequent.
 protocol WritesJSON {
   /// Appends the value as JSON.
   func write(to json: inout [UInt8])
@@ -13,6 +14,10 @@ extension Base64Text: WritesJSON {
     Base64.append(bytes, to: &json)
     json.append(UInt8(ascii: "\""))
   }
+}
+
+extension UntrustedText: WritesJSON {
+  func write(to json: inout [UInt8]) { LineEncoder.append(raw, to: &json) }
 }
 
 extension RelativePoints: WritesJSON {

@@ -1,5 +1,5 @@
+import PeerCore
 import WhiteboardKit
-import WhiteboardRendering
 
 /// The values of the settings, with the places where they were set.
 ///
@@ -81,7 +81,7 @@ package struct Settings: Sendable {
       try entry.check(choice.text)
     } catch {
       let place = choice.origin.description
-      let given = entry.isSecret ? "" : ", not \(TerminalText.quoted(choice.text))"
+      let given = entry.isSecret ? "" : ", not \(UntrustedText(choice.text).quoted())"
       let why = error.reason.map { ": \($0)" } ?? " is \(entry.allowed)\(given)"
       switch choice.origin {
       case .flag: throw WhiteboardError(.usage, place + why)
@@ -94,7 +94,7 @@ package struct Settings: Sendable {
 
   private static func unknown(_ name: String, _ entries: [SettingEntry]) -> String {
     let nearest = Spelling.nearest(to: name, in: entries.map(\.name))
-    return "there is no setting \(TerminalText.quoted(name)); "
+    return "there is no setting \(UntrustedText(name).quoted()); "
       + (nearest.map { "did you mean \($0)? The settings are " } ?? "the settings are ")
       + entries.map(\.name).joined(separator: ", ") + ", and [keys]"
   }

@@ -1,5 +1,5 @@
+import PeerCore
 import WhiteboardKit
-import WhiteboardRendering
 
 #if canImport(Glibc)
 import Glibc
@@ -60,7 +60,7 @@ extension SettingsFile {
       guard place.isNamed else { return nil }
       throw WhiteboardError(
         .noInput,
-        "there is no file \(TerminalText.quoted(place.path, limit: 4096))"
+        "there is no file \(UntrustedText(place.path).quoted(limit: 4096))"
       )
     }
     let bytes: [UInt8]

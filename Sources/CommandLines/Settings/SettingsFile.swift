@@ -1,3 +1,4 @@
+import PeerCore
 import WhiteboardKit
 import WhiteboardRendering
 
@@ -69,7 +70,7 @@ package struct SettingsFile: Equatable, Sendable {
       let value = try Self.unquoted(Self.trimmed(line[line.index(after: equals)...]), number)
       let full = isKey ? "keys.\(name)" : name
       if let before = seen[full] {
-        let shown = TerminalText.quoted(full)
+        let shown = UntrustedText(full).quoted()
         throw Fault(number: number, message: "\(shown) is already set in line \(before)")
       }
       seen[full] = number

@@ -1,4 +1,5 @@
 import NIOHTTP1
+import PeerCore
 
 /// The answer to a request.
 ///
@@ -33,7 +34,7 @@ struct HealthAnswer: Error, Equatable {
   ) -> HealthAnswer {
     let status: HTTPResponseStatus = reasons.isEmpty ? .ok : .serviceUnavailable
     let verdict = reasons.isEmpty ? good : bad
-    let reasons = reasons.map { $0.cleaned(limit: 256) }
+    let reasons = reasons.map { UntrustedText($0).escaped(limit: 256) }
     guard isJSON else {
       let lines = [verdict] + reasons.map { "- \($0)" }
       return text(status, lines.joined(separator: "\n"))

@@ -1,4 +1,5 @@
 import Logging
+import PeerCore
 
 /// A log entry that is safe to write: its size is bounded, and it has no control characters or line
 /// ends.
@@ -21,8 +22,8 @@ struct LogEntry {
 
   init(_ level: Logger.Level, label: String, message: String, metadata: Logger.Metadata) {
     self.level = level
-    self.label = label.cleaned(limit: Self.textLimit)
-    self.message = message.cleaned(limit: Self.textLimit)
+    self.label = UntrustedText(label).escaped(limit: Self.textLimit)
+    self.message = UntrustedText(message).escaped(limit: Self.textLimit)
     self.metadata = Self.bounded(metadata)
   }
 
@@ -47,13 +48,13 @@ struct LogEntry {
     _ metadata: Logger.Metadata
   ) -> [(key: String, value: Logger.MetadataValue)] {
     metadata.sorted { $0.key < $1.key }.prefix(elementLimit).map {
-      ($0.key.cleaned(limit: textLimit), $0.value)
+      (UntrustedText($0.key).escaped(limit: textLimit), $0.value)
     }
   }
 
   private static func shown(_ value: Logger.MetadataValue) -> String {
     switch value {
-    case .string, .stringConvertible: value.description.cleaned(limit: textLimit)
+    case .string, .stringConvertible: UntrustedText(value.description).escaped(limit: textLimit)
     case .array(let values):
       "[" + values.prefix(elementLimit).map(shown).joined(separator: ", ") + "]"
     case .dictionary(let metadata):
@@ -63,7 +64,8 @@ struct LogEntry {
 
   private static func json(_ value: Logger.MetadataValue) -> JSONText {
     switch value {
-    case .string, .stringConvertible: .string(value.description.cleaned(limit: textLimit))
+    case .string, .stringConvertible:
+      .string(UntrustedText(value.description).escaped(limit: textLimit))
     case .array(let values): .array(values.prefix(elementLimit).map(json))
     case .dictionary(let metadata): .object(bounded(metadata).map { ($0.key, json($0.value)) })
     }
@@ -78,7 +80,7 @@ extension String {
 
   /// The text cut to the limit, and quoted if a reader could not tell where the value ends.
   fileprivate var cutAndQuoted: String {
-    let text = cleaned(limit: LogEntry.textLimit)
+    let text = UntrustedText(self).escaped(limit: LogEntry.textLimit)
     guard
       text.isEmpty || text.contains(where: { $0 == " " || $0 == "\"" || $0 == "=" || $0 == "\\" })
     else { return text }

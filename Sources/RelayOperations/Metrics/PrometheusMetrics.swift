@@ -1,5 +1,6 @@
 import CoreMetrics
 import NIOConcurrencyHelpers
+import PeerCore
 
 /// A metrics backend that stores measurements and writes them in the text format of Prometheus.
 ///
@@ -127,7 +128,7 @@ public final class PrometheusMetrics: MetricsFactory {
     var values: [String] = []
     for label in labels {
       guard let dimension = dimensions.first(where: { $0.0 == label }) else { return nil }
-      values.append(dimension.1.cleaned(limit: labelLimit))
+      values.append(UntrustedText(dimension.1).escaped(limit: labelLimit))
     }
     return values
   }

@@ -1,4 +1,5 @@
 import Glibc
+import PeerCore
 
 /// A client of the service manager's notification protocol, sd_notify(3).
 ///
@@ -86,7 +87,7 @@ public struct ServiceNotifier: Sendable {
 
   /// A line end in the text would start another assignment.
   private static func assignment(status: String) -> String {
-    "STATUS=\(status.cleaned(limit: 256))"
+    "STATUS=\(UntrustedText(status).escaped(limit: 256))"
   }
 
   @discardableResult

@@ -1,3 +1,5 @@
+import PeerCore
+
 extension ObjectSnapshot {
   /// The object as one line of JSON (BRD-19).
   ///
@@ -129,7 +131,7 @@ package struct JSONObject {
 
   /// Returns a JSON string.
   ///
-  /// Control characters and invisible characters (``InvisibleText``) are escaped in addition to the escapes
+  /// Control characters and invisible characters (`InvisibleText`) are escaped in addition to the escapes
   /// that JSON requires, so that the string is safe to print to a terminal.
   package static func quoted(_ text: String) -> String {
     var result = "\""

@@ -1,5 +1,5 @@
+import PeerCore
 import Whiteboard
-import WhiteboardRendering
 
 /// An element of an Excalidraw drawing.
 struct ExcalidrawElement {
@@ -26,7 +26,7 @@ struct ExcalidrawElement {
   }
 
   /// The type of the element, quoted so that it is safe to display.
-  var shownType: String { TerminalText.quoted(type) }
+  var shownType: String { UntrustedText(type).quoted() }
 
   /// The box of the element; nil if it does not fit on a board.
   var box: Box? {

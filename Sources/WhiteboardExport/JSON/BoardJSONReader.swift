@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 import WhiteboardRendering
 
@@ -54,7 +55,7 @@ struct BoardJSONReader {
         }
       } catch {
         result.warnings.append(
-          "the photo \(TerminalText.cleaned(name, limit: 64)) is damaged in the file"
+          "the photo \(UntrustedText(name).escaped(limit: 64)) is damaged in the file"
         )
       }
     }
@@ -80,7 +81,7 @@ struct BoardJSONReader {
       guard let game = try game(fields, try fields.size("size")) else { return }
       draft = ObjectDraft(game, at: center)
     default:
-      let shown = TerminalText.quoted(type)
+      let shown = UntrustedText(type).quoted()
       result.warnings.append("\(fields.path) is left out: type \(shown) is not supported")
       return
     }

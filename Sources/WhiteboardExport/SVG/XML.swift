@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 /// Text and colors in the form that XML needs.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import PeerCore
 import PeerSession
 import SessionReplay
 import Whiteboard
@@ -27,8 +28,8 @@ package enum BoardFile {
             .init(
               id: line.id.description,
               peer: line.author.description,
-              name: line.name ?? "",
-              text: line.text,
+              name: UntrustedText(line.name ?? ""),
+              text: UntrustedText(line.text),
               at: Timestamp.text(milliseconds: line.sentAt)
             )
           )

@@ -1,5 +1,5 @@
+import PeerCore
 import Whiteboard
-import WhiteboardRendering
 
 /// The checks of values in commands.
 ///
@@ -162,7 +162,7 @@ extension CommandLimits {
     else {
       throw CommandError(
         .badArgument,
-        "\(TerminalText.quoted(tag)) is not a language; write a tag like en or pt-BR"
+        "\(UntrustedText(tag).quoted()) is not a language; write a tag like en or pt-BR"
       )
     }
     return tag

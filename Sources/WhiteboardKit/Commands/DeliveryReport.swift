@@ -1,3 +1,5 @@
+import PeerCore
+
 /// The recipients of a message that confirmed it, and those that did not.
 public struct DeliveryReport: Equatable, Sendable {
   /// A recipient that did not confirm the message.
@@ -5,7 +7,7 @@ public struct DeliveryReport: Equatable, Sendable {
     /// The peer id of the recipient.
     public let peer: String
     /// The display name of the recipient.
-    public let name: String
+    public let name: UntrustedText
     /// The reason in one word: the `reason` of the event `left`, or `ending` if this program ended
     /// first.
     public let reason: String

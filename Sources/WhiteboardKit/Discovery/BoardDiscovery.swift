@@ -1,3 +1,4 @@
+import PeerCore
 import PeerDiscovery
 import PeerSession
 
@@ -13,7 +14,7 @@ final class BoardDiscovery {
   /// The boards of other peers that are announced now.
   private(set) var nearby = Nearby()
   /// The name of a board that another program announces with the local key.
-  private(set) var ownBoard: String?
+  private(set) var ownBoard: UntrustedText?
   /// The reason why boards cannot be discovered; nil if they can.
   private(set) var problem: DiscoveryProblem?
   /// Whether the local board is announced.
@@ -58,7 +59,7 @@ final class BoardDiscovery {
     switch event {
     case .found(let peer) where peer.announcement.peer.bytes == own.bytes,
       .updated(let peer) where peer.announcement.peer.bytes == own.bytes:
-      ownBoard = peer.announcement.boardName.raw
+      ownBoard = peer.announcement.boardName
     case .lost(let peer) where peer.announcement.peer.bytes == own.bytes:
       ownBoard = nil
     case .found(let peer):

@@ -1,6 +1,6 @@
+import PeerCore
 import PeerDiscovery
 import PeerSession
-import WhiteboardRendering
 
 /// The boards and relays that discovery finds.
 package struct Nearby: Sendable {
@@ -40,9 +40,9 @@ package struct Nearby: Sendable {
 
     /// The name of the board and of a peer that announces it, for the user.
     var label: String {
-      let name = peers.first.map { TerminalText.quoted($0.announcement.boardName.raw) } ?? ""
+      let name = peers.first?.announcement.boardName.quoted() ?? ""
       let host = peers.first.map {
-        EventText.person($0.announcement.hostName.raw, $0.announcement.peer.text)
+        EventText.person($0.announcement.hostName, $0.announcement.peer.text)
       }
       return "\(name) by \(host ?? "")"
     }
@@ -51,7 +51,7 @@ package struct Nearby: Sendable {
     ///
     /// A name has an id prefix only if several peers use it.
     package var names: [String] {
-      let names = peers.map(\.announcement.hostName.raw)
+      let names = peers.map(\.announcement.hostName)
       return zip(names, peers).map { name, peer in
         let id = peer.announcement.peer.text
         return names.count { $0 == name } > 1
@@ -67,18 +67,19 @@ package struct Nearby: Sendable {
     ///   - title: The title of that copy; nil if it has none.
     /// - Returns: The line, without a line feed.
     package func line(isOwn: Bool, title: String? = nil) -> String {
-      let name = TerminalText.quoted(title ?? peers.first?.announcement.boardName.raw ?? "")
+      let name = title.map { UntrustedText($0) } ?? peers.first?.announcement.boardName
+      let shown = (name ?? UntrustedText("")).quoted()
       let hosts = EventText.listed(names)
       var parts = [
         isOwn
-          ? "\(name): yours, \(hosts) \(names.count == 1 ? "is" : "are") on it"
-          : "\(name) by \(hosts)"
+          ? "\(shown): yours, \(hosts) \(names.count == 1 ? "is" : "are") on it"
+          : "\(shown) by \(hosts)"
       ]
       if let people = peers.compactMap(\.announcement.participants).max() {
         parts.append("\(EventText.count(Int(people), "person", "people")) there")
       }
       if let address = peers.lazy.compactMap(\.endpoints.first).first {
-        parts.append("at \(TerminalText.cleaned(address.description, limit: 128))")
+        parts.append("at \(UntrustedText(address.description).escaped(limit: 128))")
       }
       return parts.joined(separator: ", ")
     }
@@ -134,9 +135,9 @@ extension BoardEvent.FoundBoard {
   package init(_ peer: DiscoveredPeer) {
     self.init(
       peer: peer.announcement.peer.text,
-      name: peer.announcement.hostName.raw,
+      name: peer.announcement.hostName,
       board: peer.isRelayAlone ? nil : peer.announcement.session.text,
-      boardName: peer.isRelayAlone ? nil : peer.announcement.boardName.raw,
+      boardName: peer.isRelayAlone ? nil : peer.announcement.boardName,
       addresses: peer.endpoints.map(\.description),
       participants: peer.announcement.participants.map(Int.init),
       role: peer.announcement.role.rawValue,
@@ -150,7 +151,7 @@ extension BoardEvent.LostBoard {
   package init(_ peer: DiscoveredPeer) {
     self.init(
       peer: peer.announcement.peer.text,
-      name: peer.announcement.hostName.raw,
+      name: peer.announcement.hostName,
       board: peer.isRelayAlone ? nil : peer.announcement.session.text
     )
   }

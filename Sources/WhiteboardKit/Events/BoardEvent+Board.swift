@@ -1,3 +1,5 @@
+import PeerCore
+
 extension BoardEvent {
   /// An object was added to the board.
   package struct ObjectAdded: Encodable, Sendable {
@@ -42,7 +44,7 @@ extension BoardEvent {
     /// The peer that has the object selected now; nil if it is not selected.
     package var peer: String?
     /// The display name of the peer that has the object selected.
-    package var name: String?
+    package var name: UntrustedText?
     /// True if the local member had the object selected and lost it to another peer.
     package var lostByUs: Bool?
   }
@@ -54,11 +56,11 @@ extension BoardEvent {
     /// The author's peer id.
     package var peer: String
     /// The author's display name when the line was written.
-    package var name: String
+    package var name: UntrustedText
     /// The author's icon when the line was written, one emoji; nil if there was none.
-    package var icon: String?
+    package var icon: UntrustedText?
     /// The text.
-    package var text: String
+    package var text: UntrustedText
     /// The time at which the line was written, in the format of RFC 3339.
     package var at: String
   }
@@ -74,12 +76,12 @@ extension BoardEvent {
   /// The settings of a board; a setting that was never set is nil.
   package struct SettingsDescription: Encodable, Sendable, Equatable {
     /// The title of the board.
-    package var title: String?
+    package var title: UntrustedText?
     /// The background color, `#rrggbbaa`.
     package var background: String?
     /// The distance between the lines of the grid, in board units; zero for no grid.
     package var grid: Double?
     /// The language of games.
-    package var language: String?
+    package var language: UntrustedText?
   }
 }

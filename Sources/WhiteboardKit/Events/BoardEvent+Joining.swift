@@ -1,3 +1,5 @@
+import PeerCore
+
 extension BoardEvent {
   /// One step of an attempt to join a board.
   package struct Joining: Encodable, Sendable, Equatable {
@@ -8,16 +10,16 @@ extension BoardEvent {
     /// The peer that the program dials, if it is known.
     package var peer: String?
     /// The display name of the peer, if one was announced or sent.
-    package var name: String?
+    package var name: UntrustedText?
     /// The name of the board to join, if one was given or announced.
-    package var boardName: String?
+    package var boardName: UntrustedText?
 
     package init(
       step: Step,
       address: String? = nil,
       peer: String? = nil,
-      name: String? = nil,
-      boardName: String? = nil
+      name: UntrustedText? = nil,
+      boardName: UntrustedText? = nil
     ) {
       self.step = step
       self.address = address
@@ -46,7 +48,7 @@ extension BoardEvent {
     /// The member.
     package var peer: String
     /// Its name.
-    package var name: String
+    package var name: UntrustedText
     /// The number of objects on the board now.
     package var objects: Int
   }
@@ -56,7 +58,7 @@ extension BoardEvent {
     /// The member.
     package var peer: String
     /// Its name.
-    package var name: String
+    package var name: UntrustedText
     /// The state of the link, for a member that is not synced.
     package var state: PeerState.State?
     /// False for a connected member that has no board to compare, such as another program.

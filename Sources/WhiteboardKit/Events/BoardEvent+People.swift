@@ -1,10 +1,12 @@
+import PeerCore
+
 extension BoardEvent {
   /// The board is open, and other peers can join it in the given ways.
   package struct Ready: Encodable, Sendable {
     /// The local peer id.
     package var peer: String
     /// The local display name.
-    package var name: String
+    package var name: UntrustedText
     /// The addresses on which the program listens, as `HOST:PORT`, most useful first.
     package var addresses: [String]
     /// The port on which the program listens.
@@ -12,7 +14,7 @@ extension BoardEvent {
     /// The id of the board.
     package var board: String
     /// The name of the board.
-    package var boardName: String
+    package var boardName: UntrustedText
     /// The admission policy: `ask`, `code`, `known` or `anyone`.
     package var admit: String
     /// The join code, if there is one.
@@ -28,7 +30,7 @@ extension BoardEvent {
     /// The relay's peer id.
     package var relay: String
     /// The relay's display name; empty if the relay has not sent one yet.
-    package var name: String
+    package var name: UntrustedText
     /// The link by which other programs join at the relay; empty if its address is unknown.
     package var link: String
   }
@@ -40,11 +42,11 @@ extension BoardEvent {
     /// The announced peer id, or a prefix of it.
     package var peer: String
     /// The announced display name of the peer.
-    package var name: String
+    package var name: UntrustedText
     /// The announced id of the board.
     package var board: String?
     /// The announced name of the board.
-    package var boardName: String?
+    package var boardName: UntrustedText?
     /// The addresses of the peer.
     package var addresses: [String]
     /// The announced number of participants.
@@ -60,7 +62,7 @@ extension BoardEvent {
     /// The announced peer id, or a prefix of it.
     package var peer: String
     /// The announced display name of the peer.
-    package var name: String
+    package var name: UntrustedText
     /// The announced id of the board.
     package var board: String?
   }
@@ -70,7 +72,7 @@ extension BoardEvent {
     /// The peer; nil while the program dials an address and does not know the peer there.
     package var peer: String?
     /// The display name of the peer; empty before the peer sends one.
-    package var name: String
+    package var name: UntrustedText
     /// The state of the link.
     package var state: State
     /// The address that is dialed, if the peer there is unknown.
@@ -98,7 +100,7 @@ extension BoardEvent {
     /// The other peer.
     package var peer: String
     /// Its display name.
-    package var name: String
+    package var name: UntrustedText
     /// The verification words that both screens show.
     package var words: String?
     /// Whether the other peer asks to join (`incoming`), or the local peer does (`outgoing`).
@@ -120,9 +122,9 @@ extension BoardEvent {
     /// The peer.
     package var peer: String
     /// Its display name.
-    package var name: String
+    package var name: UntrustedText
 
-    package init(peer: String, name: String) {
+    package init(peer: String, name: UntrustedText) {
       self.peer = peer
       self.name = name
     }
@@ -133,11 +135,11 @@ extension BoardEvent {
     /// The peer.
     package var peer: String
     /// Its display name.
-    package var name: String
+    package var name: UntrustedText
     /// The reason, in one word, such as `left`, `lost`, `kicked` or `shutting-down`.
     package var reason: String
     /// The peer's exit message, if it sent one.
-    package var message: String?
+    package var message: UntrustedText?
     /// The number of `send` messages that the peer did not confirm; each is answered with an error.
     package var undelivered: Int
     /// True if the peer is the host and removed the local member; a `removed` event reports it too.
@@ -149,9 +151,9 @@ extension BoardEvent {
     /// The peer id of the member; in the answer to a command, the local peer id.
     package var peer: String
     /// Its display name.
-    package var name: String
+    package var name: UntrustedText
     /// The member's icon, one emoji; nil if it has none.
-    package var icon: String?
+    package var icon: UntrustedText?
     /// The request id of the command.
     package var request: RequestMark?
   }
@@ -176,7 +178,7 @@ extension BoardEvent {
     /// The member.
     package var peer: String
     /// Its display name.
-    package var name: String
+    package var name: UntrustedText
     /// `editor`, `viewer` or `relay`.
     package var role: String
     /// Whether the member is the local one.
@@ -203,7 +205,7 @@ extension BoardEvent {
     /// The peer id.
     package var peer: String
     /// The display name.
-    package var name: String
+    package var name: UntrustedText
     /// The state of the link.
     package var state: PeerState.State
     /// The address of the peer.
@@ -213,6 +215,6 @@ extension BoardEvent {
     /// The id of the peer that admitted this peer, if known.
     package var admittedBy: String?
     /// The name of the peer that admitted this peer.
-    package var admittedByName: String?
+    package var admittedByName: UntrustedText?
   }
 }

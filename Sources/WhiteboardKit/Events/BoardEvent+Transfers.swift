@@ -1,3 +1,5 @@
+import PeerCore
+
 /// The direction of a transfer or request.
 package enum Direction: String, Encodable, Sendable {
   /// To the local peer.
@@ -12,7 +14,7 @@ extension BoardEvent {
     /// The sender's peer id.
     package var from: String
     /// The sender's display name.
-    package var name: String
+    package var name: UntrustedText
     /// Whether the message was sent reliably: in order and exactly once.
     package var reliable: Bool
     /// The number of bytes.
@@ -20,7 +22,7 @@ extension BoardEvent {
     /// The bytes.
     package var base64: Base64Text
     /// The bytes as text, if they are UTF-8 whose only control characters are tabs and line ends.
-    package var text: String?
+    package var text: UntrustedText?
   }
 
   /// A member offers a file that the local peer did not request.
@@ -30,9 +32,9 @@ extension BoardEvent {
     /// The member.
     package var peer: String
     /// The display name of the member.
-    package var sender: String
+    package var sender: UntrustedText
     /// The name of the file.
-    package var name: String
+    package var name: UntrustedText
     /// The size of the file, in bytes.
     package var size: UInt64
     /// The time at which the offer ends, in the format of RFC 3339.
@@ -42,8 +44,8 @@ extension BoardEvent {
     package init(
       transfer: String,
       peer: String,
-      sender: String,
-      name: String,
+      sender: UntrustedText,
+      name: UntrustedText,
       size: UInt64,
       deadline: String
     ) {
@@ -65,7 +67,7 @@ extension BoardEvent {
     /// The other peer.
     package var peer: String
     /// The name of the resource.
-    package var name: String
+    package var name: UntrustedText
     /// The size of the resource, in bytes.
     package var size: UInt64
   }
@@ -93,7 +95,7 @@ extension BoardEvent {
     /// The other peer.
     package var peer: String
     /// The name of the resource.
-    package var name: String
+    package var name: UntrustedText
     /// The outcome.
     package var outcome: Outcome
     /// The path of the received or sent file.
@@ -103,7 +105,7 @@ extension BoardEvent {
     /// The SHA-256 of the resource, in lowercase hexadecimal.
     package var sha256: String?
     /// The reason for the failure.
-    package var message: String?
+    package var message: UntrustedText?
 
     /// The outcome of a transfer.
     package enum Outcome: String, Encodable, Sendable {
@@ -125,7 +127,7 @@ extension BoardEvent {
     /// The other peer.
     package var peer: String
     /// The name of the stream.
-    package var name: String
+    package var name: UntrustedText
   }
 
   /// Bytes of a stream arrived.
@@ -152,12 +154,12 @@ extension BoardEvent {
     /// The other peer.
     package var peer: String
     /// The name of the stream.
-    package var name: String
+    package var name: UntrustedText
     /// The outcome.
     package var outcome: ResourceFinished.Outcome
     /// The number of bytes that were transferred.
     package var size: UInt64
     /// The reason for the failure.
-    package var message: String?
+    package var message: UntrustedText?
   }
 }

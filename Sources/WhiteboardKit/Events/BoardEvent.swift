@@ -1,7 +1,7 @@
 /// An event of a board, which programs print as a line.
 ///
 /// The payloads have the keys of the `--json` output; ``EventLine`` adds `v` and `event`. Text from
-/// other peers is unchanged: the JSON output escapes it, and the text output cleans it.
+/// other peers is `UntrustedText`. The JSON output contains it unchanged, with escapes.
 package enum BoardEvent: Sendable {
   /// The board is open, and other peers can join it.
   case ready(Ready)

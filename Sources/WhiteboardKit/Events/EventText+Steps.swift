@@ -1,5 +1,5 @@
+import PeerCore
 import Whiteboard
-import WhiteboardRendering
 
 /// The results of `undo` and `redo` as text.
 extension EventText {
@@ -59,7 +59,7 @@ extension EventText {
     case "order": "front and back"
     case "undelete": "restore deleted"
     case "settings": "board settings"
-    default: TerminalText.cleaned(label, limit: 64)
+    default: UntrustedText(label).escaped(limit: 64)
     }
   }
 }

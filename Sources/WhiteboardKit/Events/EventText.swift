@@ -1,23 +1,24 @@
-import WhiteboardRendering
+import PeerCore
 
 /// Parts of sentences about members and steps, for the messages and the output of the programs.
 ///
-/// Text from other peers is cleaned, so that the result is safe to display.
+/// Text from other peers is in a safe form, so that the result can be displayed.
 package enum EventText {
   /// The maximum number of characters of another peer's text in one line.
   package static let wordsLimit = 2_048
 
   /// Returns a display name with an id prefix, since several peers can use the same name.
-  package static func person(_ name: String, _ peer: String) -> String {
-    let short = TerminalText.cleaned(peer.prefix(8), limit: 8)
-    let shown = TerminalText.cleaned(name, limit: 64)
+  package static func person(_ name: UntrustedText, _ peer: String) -> String {
+    let short = UntrustedText(peer.prefix(8)).displayed
+    let shown = name.displayed
     return shown.isEmpty ? short : "\(shown) (\(short))"
   }
 
   /// Returns the display name alone, for lines that need no proof of identity; returns the id
-  /// prefix if the name is empty.
-  package static func shortName(_ name: String, _ peer: String) -> String {
-    name.isEmpty ? person("", peer) : TerminalText.cleaned(name, limit: 64)
+  /// prefix if nothing of the name can be shown.
+  package static func shortName(_ name: UntrustedText, _ peer: String) -> String {
+    let shown = name.displayed
+    return shown.isEmpty ? person(name, peer) : shown
   }
 
   /// Returns a list of names for a sentence, such as `Ada and Ben`; of more than three names, the

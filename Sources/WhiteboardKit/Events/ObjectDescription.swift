@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 extension BoardEvent {
@@ -24,7 +25,7 @@ extension BoardEvent {
     /// The color, `#rrggbbaa`; nil if the object uses the default color.
     package var color: String?
     /// The characters of a text object.
-    package var text: String?
+    package var text: UntrustedText?
     /// The points of a drawing, relative to its center, before scaling and rotation.
     package var points: RelativePoints?
     /// The line width of a drawing, in board units.
@@ -98,7 +99,7 @@ extension BoardEvent.ObjectDescription {
       zIndex: Hexadecimal.encode(snapshot.zIndex),
       updatedAt: Timestamp.text(milliseconds: snapshot.updatedAt),
       color: snapshot.color.map(ColorText.text),
-      text: snapshot.text,
+      text: snapshot.text.map { UntrustedText($0) },
       points: snapshot.ink.map(RelativePoints.init),
       lineWidth: snapshot.lineWidth,
       isFinished: snapshot.isFinished,

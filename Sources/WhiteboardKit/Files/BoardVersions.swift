@@ -1,6 +1,6 @@
+import PeerCore
 import Whiteboard
 import WhiteboardDocument
-import WhiteboardRendering
 import WhiteboardSync
 
 /// The versions of the board in its file: creates, compares and restores checkpoints.
@@ -93,7 +93,7 @@ final class BoardVersions {
       let version = try await document.version(name)
       let (state, notes) = try BoardFile.state(of: version, in: document)
       for note in notes {
-        let message = "\(TerminalText.quoted(name)): \(note)"
+        let message = "\(UntrustedText(name).quoted()): \(note)"
         runtime.emit(.warning(.init(code: "document-damaged", message: message)))
       }
       return state
@@ -101,7 +101,7 @@ final class BoardVersions {
       guard error.code == .notFound else { throw CommandError(error) }
       throw CommandError(
         .noSuchCheckpoint,
-        "there is no checkpoint \(TerminalText.quoted(name)); `checkpoints` lists them"
+        "there is no checkpoint \(UntrustedText(name).quoted()); `checkpoints` lists them"
       )
     }
   }
@@ -116,6 +116,6 @@ extension CommandError {
       case .full, .quota, .readOnly, .removed, .inputOutput: .notSaved
       default: .refused
       }
-    self.init(code, TerminalText.cleaned(error.message))
+    self.init(code, UntrustedText(error.message).escaped())
   }
 }

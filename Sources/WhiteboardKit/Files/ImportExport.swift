@@ -1,8 +1,8 @@
 import Crypto
+import PeerCore
 import PeerSession
 import Whiteboard
 import WhiteboardExport
-import WhiteboardRendering
 import WhiteboardSync
 
 /// Writes the board to files of other formats, and adds the contents of such files to it.
@@ -107,7 +107,7 @@ final class ImportExport {
     do throws(ExportError) {
       bytes = try export.file(as: format, scale: scale, pages: pages)
     } catch {
-      throw CommandError(.refused, TerminalText.cleaned(error.message))
+      throw CommandError(.refused, UntrustedText(error.message).escaped())
     }
     try withCommandErrors { () throws(OutputFile.WriteError) in
       try OutputFile.write(bytes, to: file, isReplacing: isReplacing)
@@ -197,13 +197,13 @@ final class ImportExport {
     } catch {
       throw CommandError(
         .fileUnreadable,
-        "\(TerminalText.quoted(file, limit: 256)): \(TerminalText.cleaned(error.message))"
+        "\(UntrustedText(file).quoted(limit: 256)): \(UntrustedText(error.message).escaped())"
       )
     }
   }
 
   private func report(_ warnings: [String], about file: String) {
-    let name = TerminalText.quoted(file, limit: 256)
+    let name = UntrustedText(file).quoted(limit: 256)
     var lines = warnings.prefix(Self.warningLimit).map { "\(name): \($0)" }
     if warnings.count > Self.warningLimit {
       lines.append("\(name): \(warnings.count - Self.warningLimit) more warnings")

@@ -1,4 +1,4 @@
-import WhiteboardRendering
+import PeerCore
 
 #if canImport(Glibc)
 @preconcurrency import Glibc
@@ -27,7 +27,7 @@ package enum OutputFile {
     }
 
     private static func shown(_ path: String) -> String {
-      TerminalText.quoted(path, limit: 256)
+      UntrustedText(path).quoted(limit: 256)
     }
   }
 

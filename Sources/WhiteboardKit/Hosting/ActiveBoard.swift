@@ -126,7 +126,7 @@ final class ActiveBoard {
   nonisolated(nonsending) func storeTitle() async {
     guard let document = persistence.document, configuration.recordingFile == nil else { return }
     do throws(DocumentError) {
-      try await boardSession.storeTitle(reports.settings.title ?? "", in: document)
+      try await boardSession.storeTitle(reports.settings.title?.raw ?? "", in: document)
     } catch {
       configuration.logger.warning(
         "The title was not stored.",

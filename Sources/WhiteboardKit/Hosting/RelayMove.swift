@@ -1,5 +1,5 @@
+import PeerCore
 import PeerSession
-import WhiteboardRendering
 
 /// The move of a hosted board to a relay, so that members can use it while the host is offline.
 ///
@@ -98,7 +98,7 @@ struct RelayMove {
       .warning(
         .init(
           code: "not-carried",
-          message: "The relay did not accept the board: \(TerminalText.cleaned(error.message))"
+          message: "The relay did not accept the board: \(UntrustedText(error.message).escaped())"
             + " This peer's id, for the relay's allow setting, is \(localPeer.text)."
         )
       )

@@ -1,3 +1,4 @@
+import PeerCore
 import PeerSession
 import WhiteboardSync
 
@@ -55,7 +56,7 @@ final class Serving {
     openBoard = OpenBoardFile(
       OpenBoard(
         board: ready.board,
-        boardName: ready.boardName,
+        boardName: ready.boardName.raw,
         peer: ready.peer,
         port: ready.port,
         listen: configuration.listen?.host,
@@ -105,11 +106,11 @@ extension BoardSession {
     }
     return BoardEvent.Ready(
       peer: transport.peerID.text,
-      name: configuration.displayName,
+      name: UntrustedText(configuration.displayName),
       addresses: addresses.map(\.description),
       port: transport.port,
       board: session.id.text,
-      boardName: name,
+      boardName: UntrustedText(name),
       admit: admission.rawValue,
       code: code?.text,
       link: link ?? "",

@@ -1,6 +1,6 @@
+import PeerCore
 import PeerSession
 import Whiteboard
-import WhiteboardRendering
 import WhiteboardSync
 
 /// Handles the events of the session of an open board.
@@ -50,7 +50,7 @@ final class SessionEvents {
     }
     invitations.endRequests()
     if let end = session.endReason, end.code == .kicked {
-      localRemoval.removed(by: session.hostPeer, reason: end.remark)
+      localRemoval.removed(by: session.hostPeer, reason: UntrustedText(end.remark))
     }
     discovery.stopAnnouncing()
     runtime.changed()
@@ -115,7 +115,7 @@ final class SessionEvents {
       runtime.spawn { node in await node.transfers.readStream(stream) }
     case .warning(let warning):
       runtime.emit(
-        .warning(.init(code: warning.code, message: TerminalText.cleaned(warning.message)))
+        .warning(.init(code: warning.code, message: UntrustedText(warning.message).escaped()))
       )
     }
   }
@@ -128,17 +128,17 @@ final class SessionEvents {
     board.outbox.leave(id)
     board.messages.endDeliveries(to: id, reason: DepartureReason.restarted.word)
     let member = Members.Member(
-      name: peer.name.raw,
+      name: peer.name,
       state: .connected,
       address: peer.address?.description,
       since: runtime.clock.now
     )
     let isNew = members.add(id, member)
     board.outbox.join(peer, session)
-    runtime.emit(.peerState(.init(peer: id.text, name: peer.name.raw, state: .connected)))
-    runtime.emit(.joined(.init(peer: id.text, name: peer.name.raw)))
+    runtime.emit(.peerState(.init(peer: id.text, name: peer.name, state: .connected)))
+    runtime.emit(.joined(.init(peer: id.text, name: peer.name)))
     runtime.call { $0.publisher.publish(.joined($0.publisher.member(id))) }
-    board.persistence.recordName(peer.name.raw, of: id.text)
+    board.persistence.recordName(peer.name, of: id.text)
     if let member = MemberID(id.bytes) {
       replica.peerJoined(member, now: runtime.now)
       runtime.performActions()
@@ -170,7 +170,7 @@ final class SessionEvents {
     switch reason {
     case .kicked(let words) where peer == session.hostPeer:
       isAboutUs = true
-      localRemoval.removed(by: peer, reason: words.displayed(width: EventText.wordsLimit))
+      localRemoval.removed(by: peer, reason: words)
     case .refused(let error) where error.code == .kicked && peer != session.hostPeer:
       localRemoval.reportRefusal(by: peer, because: error)
     default: break
@@ -179,10 +179,10 @@ final class SessionEvents {
       runtime.emit(.peerState(.init(peer: peer.text, name: name, state: .lost)))
       members.remember(lost: peer)
     }
-    let message: String? =
+    let message: UntrustedText? =
       switch reason {
-      case .refused(let error): error.message
-      case .kicked(let words) where !words.isEmpty: words.displayed
+      case .refused(let error): UntrustedText(error.message)
+      case .kicked(let words) where !words.isEmpty: words
       default: nil
       }
     runtime.call { $0.publisher.publish(.left($0.publisher.member(peer))) }

@@ -1,5 +1,5 @@
+import PeerCore
 import PeerSession
-import WhiteboardRendering
 
 /// The ways in which others can join a board of the local user, for the output of `invite`.
 package struct BoardInvitation: Encodable, Equatable, Sendable {
@@ -112,16 +112,16 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
 
   /// Returns the invitation as text for the user; `link` formats a link.
   package func text(link: (String) -> String = { $0 }) -> String {
-    let name = TerminalText.quoted(boardName, limit: 128)
+    let name = UntrustedText(boardName).quoted(limit: 128)
     var lines: [String] = []
     if open {
       lines.append("The board \(name) is open here.")
     } else {
       let word = boardName.contains { !$0.isLetter && !$0.isNumber && $0 != "-" }
       let shown =
-        word ? "'\(TerminalText.cleaned(boardName).replacing("'", with: #"'\''"#))'" : boardName
+        word ? "'\(UntrustedText(boardName).escaped().replacing("'", with: #"'\''"#))'" : boardName
       lines.append("The board \(name) is not open here now. To open it for others:")
-      lines.append("  whiteboard-peer host \(TerminalText.cleaned(shown))")
+      lines.append("  whiteboard-peer host \(UntrustedText(shown).escaped())")
     }
     switch admit {
     case "ask": lines.append("You will be asked to admit each peer.")
@@ -130,8 +130,8 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
     default:
       if let code {
         let kind = role == "viewer" ? "View-only code" : "Join code"
-        let end = expires.map { " (until \(TerminalText.cleaned($0)))" } ?? ""
-        lines.append("\(kind)\(end): \(TerminalText.cleaned(code))")
+        let end = expires.map { " (until \(UntrustedText($0).escaped()))" } ?? ""
+        lines.append("\(kind)\(end): \(UntrustedText(code).escaped())")
       } else {
         lines.append("The board has no code yet. It gets one when it is hosted with --admit code.")
       }
@@ -140,7 +140,7 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
       lines.append("Other computers cannot reach this one; see: whiteboard-peer doctor")
     }
     for (index, text) in links.enumerated() {
-      lines.append("\(index == 0 ? "Link:" : "  or:") \(link(TerminalText.cleaned(text)))")
+      lines.append("\(index == 0 ? "Link:" : "  or:") \(link(UntrustedText(text).escaped()))")
     }
     if !links.isEmpty { lines.append("To join with a link: whiteboard-peer join 'LINK'") }
     return lines.joined(separator: "\n") + "\n"

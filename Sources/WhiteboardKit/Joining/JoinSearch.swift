@@ -1,6 +1,6 @@
+import PeerCore
 import PeerDiscovery
 import PeerSession
-import WhiteboardRendering
 
 /// Decides which announced peers to ask for a board, in which order, and when to give up (DSC-27).
 ///
@@ -16,8 +16,8 @@ struct JoinSearch: Sendable {
     }
 
     let id: ID
-    let boardName: String
-    let hostName: String
+    let boardName: UntrustedText
+    let hostName: UntrustedText
     let addresses: [PeerAddress]
     /// The likelihood that the user means this peer.
     ///
@@ -239,7 +239,7 @@ extension JoinSearch.Refusal {
     case .noSuchSession: "does not have the board"
     case .wrongPeer: "is no longer at \(candidate.addresses.first?.description ?? "its address")"
     case .selfDialled: "is this peer itself"
-    default: "failed: \(TerminalText.cleaned(error.message, limit: 128))"
+    default: "failed: \(UntrustedText(error.message).escaped(limit: 128))"
     }
   }
 }

@@ -29,7 +29,7 @@ extension Joiner {
         .init(
           id: id,
           peer: verification.peer.text,
-          name: verification.name.raw,
+          name: verification.name,
           words: verification.words.joined(separator: " "),
           direction: .outgoing,
           mustAnswer: mustAnswer,
@@ -42,7 +42,7 @@ extension Joiner {
       invitations.addComparison(
         id,
         with: verification.peer,
-        named: verification.name.raw,
+        named: verification.name,
         continuation
       )
       runtime.spawn { node in

@@ -1,5 +1,5 @@
+import PeerCore
 import PeerSession
-import WhiteboardRendering
 
 /// Explanations of why no peer admitted the local peer.
 extension Joiner {
@@ -47,7 +47,7 @@ extension Joiner {
           : "The board at that address did not prove that it knows the code. \(advice)."
       )
     case .full:
-      let limit = error.remark.isEmpty ? "" : " \(TerminalText.cleaned(error.remark, limit: 128))"
+      let limit = error.remark.isEmpty ? "" : " \(UntrustedText(error.remark).escaped(limit: 128))"
       return WhiteboardError(
         .notAllowed,
         "This board is full.\(limit) Its host can admit more peers with --max-peers, or move the "
@@ -106,7 +106,7 @@ extension Joiner {
     }
     let codes = refusals.map { WhiteboardError($0.error).code }
     var message =
-      "No peer admitted you to \(TerminalText.quoted(first.candidate.boardName)): "
+      "No peer admitted you to \(first.candidate.boardName.quoted()): "
       + refusals.map(\.words).joined(separator: "; ") + "."
     if configuration.code == nil, refusals.contains(where: { $0.error.code == .withdrawn }) {
       message += " Join with a code\(WhiteboardError.codeAdvice)"
@@ -117,11 +117,11 @@ extension Joiner {
   private func notFound(_ name: String?, _ timeout: Duration) -> WhiteboardError {
     let boards = discovery.nearby.boards
     let seconds = Int(timeout / .seconds(1))
-    let wanted = name.map { "no board called \(TerminalText.quoted($0))" } ?? "no board"
+    let wanted = name.map { "no board called \(UntrustedText($0).quoted())" } ?? "no board"
     var message = "\(wanted) was found nearby in \(seconds) s"
-    if let own = discovery.ownBoard, boards.isEmpty, name.map({ $0 == own }) ?? true {
+    if let own = discovery.ownBoard, boards.isEmpty, name.map({ $0 == own.raw }) ?? true {
       message +=
-        " but this peer's own, \(TerminalText.quoted(own)); to join it as another peer, "
+        " but this peer's own, \(own.quoted()); to join it as another peer, "
         + "use another --data-dir"
     } else if let problem = discovery.problem {
       message += ". \(problem.description)"

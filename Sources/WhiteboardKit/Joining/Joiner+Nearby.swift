@@ -1,3 +1,4 @@
+import PeerCore
 import PeerDiscovery
 import PeerSession
 
@@ -16,7 +17,7 @@ extension Joiner {
     _ name: String?,
     timeout: Duration
   ) async throws -> BoardSession {
-    runtime.emit(.joining(.init(step: .searching, boardName: name)))
+    runtime.emit(.joining(.init(step: .searching, boardName: name.map { UntrustedText($0) })))
     var search = JoinSearch(
       name == nil ? .one : configuration.code == nil ? .known : .all,
       redialLimit: .seconds(30),
@@ -117,8 +118,8 @@ extension Joiner {
     let isNamed = name.map { $0.utf8.count >= 8 && peer.text.hasPrefix($0.lowercased()) } ?? false
     return JoinSearch.Candidate(
       id: .init(peer: peer, board: board),
-      boardName: found.announcement.boardName.raw,
-      hostName: found.announcement.hostName.raw,
+      boardName: found.announcement.boardName,
+      hostName: found.announcement.hostName,
       addresses: found.addresses,
       rank: isNamed ? .knownPeer : known.rank(of: peer, on: board)
     )

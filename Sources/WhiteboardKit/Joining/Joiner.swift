@@ -1,5 +1,5 @@
+import PeerCore
 import PeerSession
-import WhiteboardRendering
 
 /// Finds the board that the user named, and requests admission from its peers.
 ///
@@ -8,8 +8,8 @@ import WhiteboardRendering
 final class Joiner {
   /// The peer that is asked, with its announced names, which may be empty.
   struct AskedPeer {
-    var hostName = ""
-    var boardName = ""
+    var hostName = UntrustedText("")
+    var boardName = UntrustedText("")
   }
 
   /// The state of one attempt to be admitted.
@@ -17,7 +17,7 @@ final class Joiner {
     /// The address that accepted the connection and has not answered yet.
     var silentAddress: String?
     /// The display name of the user who was asked to admit the local peer.
-    var askedName: String?
+    var askedName: UntrustedText?
     /// The reason why the words were not confirmed here.
     var problem: WhiteboardError?
   }
@@ -234,8 +234,8 @@ final class Joiner {
 
   /// Returns the announced name of a board, or else the name that its host sent; an id prefix if
   /// both are unknown.
-  private func name(of session: Session, announcedAs announced: String) -> String {
-    guard announced.isEmpty else { return announced }
+  private func name(of session: Session, announcedAs announced: UntrustedText) -> String {
+    guard announced.isEmpty else { return announced.raw }
     return session.name.isEmpty ? session.id.short : session.name.raw
   }
 
@@ -272,8 +272,8 @@ final class Joiner {
       attempt.silentAddress = address.description
     case .provingCode: break
     case .awaitingAcceptance(let name):
-      (joining.step, joining.name) = (.awaitingAcceptance, name.raw)
-      attempt.askedName = name.raw
+      (joining.step, joining.name) = (.awaitingAcceptance, name)
+      attempt.askedName = name
       questionStart = runtime.clock.now
     case .retrying(let error): return reportRetry(error)
     }
@@ -293,7 +293,7 @@ final class Joiner {
       case .busy: "The host is busy."
       case .lockedOut: "The host accepts no codes for a minute: too many were wrong."
       case .timedOut: "The host did not answer in time."
-      default: TerminalText.cleaned(error.message)
+      default: UntrustedText(error.message).escaped()
       }
     runtime.emit(.warning(.init(code: "retrying", message: "\(reason) Trying again.")))
   }

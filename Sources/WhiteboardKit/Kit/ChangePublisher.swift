@@ -1,4 +1,3 @@
-import PeerCore
 import PeerDiscovery
 import PeerSession
 import Whiteboard
@@ -50,7 +49,7 @@ final class ChangePublisher {
 
   /// Returns the public description of a member.
   func member(_ peer: PeerID) -> SharedBoard.Member {
-    SharedBoard.Member(id: peer, name: UntrustedText(members.chosenName(of: peer)))
+    SharedBoard.Member(id: peer, name: members.chosenName(of: peer))
   }
 
   private func member(_ member: MemberID) -> SharedBoard.Member? {

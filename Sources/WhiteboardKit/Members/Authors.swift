@@ -30,7 +30,7 @@ struct Authors {
     var names: [MemberID: String] = [:]
     for line in board.chat { names[line.author] = line.name }
     return Set(board.authors.values).sorted().map { member in
-      members.name(of: member) ?? persistence.names[member.description] ?? names[member]
+      (members.name(of: member) ?? persistence.names[member.description])?.raw ?? names[member]
         ?? member.shortText
     }
   }
@@ -40,7 +40,7 @@ struct Authors {
     var names: [MemberID: String] = [:]
     for member in Set(board.authors.values) {
       let look = PeerID(bytes: member.bytes).flatMap { members.looks[$0] }
-      names[member] = look?.name ?? members.name(of: member)
+      names[member] = (look?.name ?? members.name(of: member))?.raw
     }
     return names
   }

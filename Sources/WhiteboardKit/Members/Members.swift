@@ -1,3 +1,4 @@
+import PeerCore
 import PeerSession
 import Whiteboard
 
@@ -7,8 +8,8 @@ import Whiteboard
 final class Members: Sequence {
   /// A peer of the session.
   struct Member {
-    /// The display name from the member's handshake, by which commands find it; untrusted text.
-    var name: String
+    /// The display name from the member's handshake, by which commands find it.
+    var name: UntrustedText
     var state: BoardEvent.PeerState.State
     var address: String?
     /// The time at which the member joined.
@@ -20,8 +21,8 @@ final class Members: Sequence {
 
   /// The display name and icon that a member chose.
   struct Look: Equatable {
-    let name: String
-    let icon: String?
+    let name: UntrustedText
+    let icon: UntrustedText?
   }
 
   private var list: [PeerID: Member] = [:]
@@ -34,7 +35,7 @@ final class Members: Sequence {
   /// The display names and icons that members reported.
   var looks: [PeerID: Look] = [:]
   /// The names of members that were lost and have not joined again.
-  private(set) var lost: [PeerID: String] = [:]
+  private(set) var lost: [PeerID: UntrustedText] = [:]
   /// Whether any member was ever connected.
   private(set) var hasMet = false
 
@@ -109,22 +110,22 @@ final class Members: Sequence {
   }
 
   /// Returns the name of a peer from its handshake; empty if the peer is not a member.
-  func name(of peer: PeerID) -> String { list[peer]?.name ?? "" }
+  func name(of peer: PeerID) -> UntrustedText { list[peer]?.name ?? UntrustedText("") }
 
   /// Returns the name of a member of the board; nil if the member is not connected.
-  func name(of member: MemberID) -> String? {
+  func name(of member: MemberID) -> UntrustedText? {
     guard let peer = PeerID(bytes: member.bytes) else { return nil }
-    return peer == localPeer ? ownName : list[peer]?.name
+    return peer == localPeer ? UntrustedText(ownName) : list[peer]?.name
   }
 
   /// Returns the display name that a member chose, or else the name from its handshake.
-  func chosenName(of peer: PeerID) -> String { looks[peer]?.name ?? name(of: peer) }
+  func chosenName(of peer: PeerID) -> UntrustedText { looks[peer]?.name ?? name(of: peer) }
 
   /// Returns a member's display name with its id prefix, safe to display.
   func label(of peer: PeerID) -> String { EventText.person(name(of: peer), peer.text) }
 
   /// Returns a member's display name with its id prefix, safe to display.
   func label(of member: MemberID) -> String {
-    EventText.person(name(of: member) ?? "", member.description)
+    EventText.person(name(of: member) ?? UntrustedText(""), member.description)
   }
 }

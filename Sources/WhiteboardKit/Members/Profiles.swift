@@ -1,3 +1,4 @@
+import PeerCore
 import PeerSession
 import Whiteboard
 import WhiteboardDocument
@@ -61,7 +62,7 @@ final class Profiles {
     }
     if let name {
       members.ownName = name
-      persistence.recordName(name, of: replica.board.member.description)
+      persistence.recordName(UntrustedText(name), of: replica.board.member.description)
     }
     if let icon { members.ownIcon = icon.icon }
     do throws(BoardError) {
@@ -74,8 +75,8 @@ final class Profiles {
       .profile(
         .init(
           peer: replica.board.member.description,
-          name: members.ownName,
-          icon: members.ownIcon?.emoji,
+          name: UntrustedText(members.ownName),
+          icon: members.ownIcon.map { UntrustedText($0.emoji) },
           request: request
         )
       )
@@ -89,9 +90,12 @@ final class Profiles {
   func changed(_ member: MemberID, name: String, icon: String) {
     guard let peer = PeerID(bytes: member.bytes) else { return }
     let old = members.looks[peer] ?? Members.Look(name: members.name(of: peer), icon: nil)
-    let new = Members.Look(name: name, icon: icon.isEmpty ? nil : icon)
+    let new = Members.Look(
+      name: UntrustedText(name),
+      icon: icon.isEmpty ? nil : UntrustedText(icon)
+    )
     members.looks[peer] = new
-    persistence.recordName(name, of: peer.text)
+    persistence.recordName(new.name, of: peer.text)
     if old != new {
       runtime.emit(.profile(.init(peer: peer.text, name: new.name, icon: new.icon)))
     }

@@ -1,5 +1,5 @@
+import PeerCore
 import PeerSession
-import WhiteboardRendering
 
 /// The pending questions to the user: requests to join, and words to compare.
 ///
@@ -15,7 +15,7 @@ final class Invitations {
   private struct Pending {
     let question: Question
     let peer: PeerID
-    let name: String
+    let name: UntrustedText
 
     /// The name with the id prefix, safe to display.
     var label: String { EventText.person(name, peer.text) }
@@ -25,7 +25,7 @@ final class Invitations {
   private struct Ended {
     let id: String
     let peer: PeerID
-    let name: String
+    let name: UntrustedText
     /// A sentence that says how the question ended.
     let sentence: String
   }
@@ -48,14 +48,14 @@ final class Invitations {
     pending[id] = Pending(
       question: .incoming(invitation.id),
       peer: invitation.peer,
-      name: invitation.name.raw
+      name: invitation.name
     )
     runtime.emit(
       .invitation(
         .init(
           id: id,
           peer: invitation.peer.text,
-          name: invitation.name.raw,
+          name: invitation.name,
           words: invitation.words.joined(separator: " "),
           direction: .incoming,
           mustAnswer: true,
@@ -79,7 +79,7 @@ final class Invitations {
       case .timedOut: "\(question.label) stopped waiting for an answer."
       case .withdrawn: "\(question.label) no longer asks to join."
       default:
-        "\(question.label) is no longer asking to join: \(TerminalText.cleaned(error.message))"
+        "\(question.label) is no longer asking to join: \(UntrustedText(error.message).escaped())"
       }
     remember(question, id, sentence)
     runtime.emit(
@@ -125,7 +125,7 @@ final class Invitations {
   func addComparison(
     _ id: String,
     with peer: PeerID,
-    named name: String,
+    named name: UntrustedText,
     _ continuation: CheckedContinuation<Bool, Never>
   ) {
     pending[id] = Pending(question: .outgoing(continuation), peer: peer, name: name)
@@ -163,7 +163,7 @@ final class Invitations {
   func find(_ word: String) throws(CommandError) -> String {
     var resolver = ReferenceResolver<String>()
     for (id, question) in pending {
-      resolver.add(id: id, names: [question.name, question.peer.text], value: id)
+      resolver.add(id: id, names: [question.name, UntrustedText(question.peer.text)], value: id)
     }
     if word == "last", pending.count == 1, let only = pending.keys.first { return only }
     do throws(CommandError) {
@@ -237,7 +237,7 @@ final class Invitations {
       return try find(word)
     } catch {
       let match = ended.last {
-        $0.id == word || $0.name == word || word == "last"
+        $0.id == word || $0.name.raw == word || word == "last"
           || (word.utf8.count >= 4 && $0.peer.text.hasPrefix(word.lowercased()))
       }
       guard error.code == .noSuchInvitation, let match else { throw error }
@@ -254,12 +254,12 @@ final class Invitations {
   ) async throws(CommandError) {
     defer { checkIsolation(#isolation) }
     do {
-      try await session?.alwaysAdmit(question.peer, name: question.name)
+      try await session?.alwaysAdmit(question.peer, name: question.name.raw)
     } catch {
       throw CommandError(
         .notSaved,
         "\(question.label) is admitted now, but `always` was not stored, so you will be asked again: "
-          + TerminalText.cleaned("\(error)")
+          + UntrustedText("\(error)").escaped()
       )
     }
   }

@@ -1,7 +1,7 @@
 import Logging
+import PeerCore
 import PeerSession
 import WhiteboardDocument
-import WhiteboardRendering
 
 /// The removal of the local peer by the host, and the permission to go on using the local copy of
 /// the board.
@@ -36,10 +36,10 @@ final class LocalRemoval {
   ///
   /// - Parameters:
   ///   - host: The host.
-  ///   - reason: The host's reason, safe to display.
-  func removed(by host: PeerID, reason: String) {
+  ///   - reason: The host's reason.
+  func removed(by host: PeerID, reason: UntrustedText) {
     guard removal == nil else { return }
-    let name = members[host]?.name ?? persistence.names[host.text] ?? ""
+    let name = members[host]?.name ?? persistence.names[host.text] ?? UntrustedText("")
     let removal = Removal(by: host.text, name: name, reason: reason)
     self.removal = removal
     // End the current stroke, so that the points drawn so far stay on the board.
@@ -60,7 +60,7 @@ final class LocalRemoval {
   ///
   /// Such a member only repeats what it received, so the local peer does not count as removed.
   func reportRefusal(by member: PeerID, because error: SessionError) {
-    let why = error.remark.isEmpty ? "" : ": \(TerminalText.cleaned(error.remark, limit: 512))"
+    let why = error.remark.isEmpty ? "" : ": \(UntrustedText(error.remark).escaped(limit: 512))"
     runtime.emit(
       .warning(
         .init(
@@ -179,7 +179,7 @@ final class LocalRemoval {
   nonisolated(nonsending) func explanation(
     of error: SessionError,
     _ request: JoinRequest,
-    _ hostName: String
+    _ hostName: UntrustedText
   ) async -> WhiteboardError {
     let record = request.membership
     // A member other than the host only repeats what it received.
@@ -192,8 +192,8 @@ final class LocalRemoval {
     let host = record?.host ?? request.peer
     let name =
       host == request.peer && !hostName.isEmpty
-      ? hostName : record?.members.first { $0.peer == host }?.name.raw ?? ""
-    var removal = Removal(by: host?.text ?? "", name: name, reason: error.remark)
+      ? hostName : record?.members.first { $0.peer == host }?.name ?? UntrustedText("")
+    var removal = Removal(by: host?.text ?? "", name: name, reason: UntrustedText(error.remark))
     var copy: String?
     if speaksForHost, let board = request.session, configuration.remembersBoards,
       configuration.recordingFile == nil
@@ -211,7 +211,7 @@ final class LocalRemoval {
     return WhiteboardError(
       .notAllowed,
       "\(removal.sentence) Your copy is kept; to open it: "
-        + "whiteboard-peer join --offline \(TerminalText.quoted(copy))",
+        + "whiteboard-peer join --offline \(UntrustedText(copy).quoted())",
       isRemoval: true
     )
   }

@@ -1,15 +1,15 @@
 import FoundationEssentials
+import PeerCore
 import PeerSession
-import WhiteboardRendering
 
 /// The host's decision that the local peer is no longer a member, as stored in the board's file.
 package struct Removal: Codable, Equatable, Sendable {
   /// The peer id of the host.
   package var by: String
   /// The host's display name, which is not authenticated; empty if it is unknown.
-  package var name: String
+  package var name: UntrustedText
   /// The host's reason, in its own words; may be empty.
-  package var reason: String
+  package var reason: UntrustedText
   /// The time at which the local peer received the decision, in milliseconds since 1970.
   package var at: UInt64
   /// Whether the user chose to continue with the local copy, so that it can be changed.
@@ -20,7 +20,7 @@ package struct Removal: Codable, Equatable, Sendable {
 
   /// The decision in one sentence.
   package var sentence: String {
-    let words = TerminalText.cleaned(reason, limit: EventText.wordsLimit)
+    let words = reason.escaped(limit: EventText.wordsLimit)
     guard let last = words.last else { return "\(host) removed you from this board." }
     return "\(host) removed you from this board: \(words)\(".!?…".contains(last) ? "" : ".")"
   }
@@ -37,7 +37,7 @@ package struct Removal: Codable, Equatable, Sendable {
   ///   - by: The peer id of the host.
   ///   - name: The host's display name.
   ///   - reason: The host's reason.
-  init(by: String, name: String, reason: String) {
+  init(by: String, name: UntrustedText, reason: UntrustedText) {
     self.by = by
     self.name = name
     self.reason = reason
@@ -61,9 +61,9 @@ extension BoardEvent {
     /// The peer id of the host.
     package var peer: String
     /// The display name of the host.
-    package var name: String
+    package var name: UntrustedText
     /// The host's reason, in its own words; nil if it gave none.
-    package var reason: String?
+    package var reason: UntrustedText?
     /// A sentence that describes the removal.
     package var message: String
     /// Whether the local copy of the board cannot be changed.

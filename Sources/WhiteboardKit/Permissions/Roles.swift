@@ -1,3 +1,4 @@
+import PeerCore
 import PeerSession
 import Whiteboard
 import WhiteboardSync
@@ -126,7 +127,7 @@ final class Roles {
       .role(
         .init(
           peer: replica.board.member.description,
-          name: members.ownName,
+          name: UntrustedText(members.ownName),
           role: role.word,
           isOwn: true
         )
@@ -140,7 +141,7 @@ final class Roles {
       .role(
         .init(
           peer: member.description,
-          name: members.name(of: member) ?? "",
+          name: members.name(of: member) ?? UntrustedText(""),
           role: role.word,
           isOwn: false
         )

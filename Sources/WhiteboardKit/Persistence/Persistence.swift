@@ -1,4 +1,5 @@
 import Logging
+import PeerCore
 import PeerSession
 import SessionReplay
 import Whiteboard
@@ -35,7 +36,7 @@ final class Persistence {
   var document: BoardDocument?
   var queue = PersistenceQueue()
   /// The display names in the document, by peer id.
-  private(set) var names: [String: String] = [:]
+  private(set) var names: [String: UntrustedText] = [:]
   /// The session's traffic that must still be stored; nil if traffic is not recorded.
   private var traffic: TrafficLog?
   /// The membership record that could not be stored yet; nil if there is none.
@@ -101,9 +102,9 @@ final class Persistence {
   }
 
   /// Records the display name of a member, if it is new.
-  func recordName(_ name: String, of member: String) {
+  func recordName(_ name: UntrustedText, of member: String) {
     guard !name.isEmpty, names.updateValue(name, forKey: member) != name else { return }
-    queue.record(.name(name, of: member))
+    queue.record(.name(name.raw, of: member))
     write()
   }
 
@@ -111,7 +112,7 @@ final class Persistence {
   nonisolated(nonsending) func loadNames() async {
     // Without the names, lists show ids until the members are connected again.
     guard let stored = try? await document?.memberNames() else { return }
-    names.merge(stored) { current, _ in current }
+    names.merge(stored.mapValues { UntrustedText($0) }) { current, _ in current }
   }
 
   /// Starts to record the traffic of a session, if the configuration says so.

@@ -1,8 +1,8 @@
 import Crypto
+import PeerCore
 import PeerSession
 import Whiteboard
 import WhiteboardExport
-import WhiteboardRendering
 import WhiteboardSync
 
 /// Photos that the local user adds to the board.
@@ -21,7 +21,7 @@ extension PhotoFiles {
       guard let id = AssetID(Array(SHA256.hash(data: bytes))) else { throw .malformed }
       reference = try AssetReference(id: id, byteCount: bytes.count, header: header)
     } catch {
-      let shown = TerminalText.quoted(file, limit: 256)
+      let shown = UntrustedText(file).quoted(limit: 256)
       switch error {
       case .unknownFormat:
         throw CommandError(.notAPhoto, "\(shown) is neither JPEG nor PNG")
@@ -58,7 +58,7 @@ extension PhotoFiles {
     } catch {
       throw CommandError(
         .notAPhoto,
-        "\(TerminalText.quoted(file, limit: 256)): \(TerminalText.cleaned(error.message))"
+        "\(UntrustedText(file).quoted(limit: 256)): \(UntrustedText(error.message).escaped())"
       )
     }
   }

@@ -1,5 +1,5 @@
+import PeerCore
 import WhiteboardDocument
-import WhiteboardRendering
 
 /// The save state: whether the work on a board is on disk.
 ///
@@ -104,7 +104,7 @@ package struct SaveProblem: Hashable, Sendable {
 
   /// The problem in one sentence: the cause, then the file, then the copy if there is one.
   package var sentence: String {
-    let rescued = copy.map { " All work is saved in \(TerminalText.quoted($0, limit: 256))." } ?? ""
-    return "\(headline). \(TerminalText.cleaned(message)).\(rescued)"
+    let rescued = copy.map { " All work is saved in \(UntrustedText($0).quoted(limit: 256))." } ?? ""
+    return "\(headline). \(UntrustedText(message).escaped()).\(rescued)"
   }
 }

@@ -1,3 +1,4 @@
+import PeerCore
 import PeerSession
 import Whiteboard
 import WhiteboardSync
@@ -95,9 +96,9 @@ final class Queries {
     runtime.emit(.peers(.init(count: members.reachedCount, peers: list, request: request)))
   }
 
-  private func name(of admitter: PeerID) -> String? {
+  private func name(of admitter: PeerID) -> UntrustedText? {
     admitter == session.localPeer
-      ? members.ownName : members[admitter]?.name ?? persistence.names[admitter.text]
+      ? UntrustedText(members.ownName) : members[admitter]?.name ?? persistence.names[admitter.text]
   }
 }
 
@@ -105,11 +106,11 @@ extension BoardEvent.SettingsDescription {
   /// Creates the description of settings.
   init(_ settings: BoardSettings) {
     self.init(
-      title: settings.title,
+      title: settings.title.map { UntrustedText($0) },
       // A fully transparent background is reported as no background.
       background: settings.background.flatMap { $0 & 0xFF == 0 ? nil : ColorText.text($0) },
       grid: settings.grid,
-      language: settings.language
+      language: settings.language.map { UntrustedText($0) }
     )
   }
 
@@ -146,9 +147,9 @@ extension BoardEvent.Chat {
     self.init(
       id: line.id.description,
       peer: line.author.description,
-      name: line.name ?? "",
-      icon: line.icon,
-      text: line.text,
+      name: UntrustedText(line.name ?? ""),
+      icon: line.icon.map { UntrustedText($0) },
+      text: UntrustedText(line.text),
       at: Timestamp.text(milliseconds: line.sentAt)
     )
   }

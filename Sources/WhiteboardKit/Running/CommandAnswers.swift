@@ -1,5 +1,5 @@
+import PeerCore
 import PeerSession
-import WhiteboardRendering
 import WhiteboardSync
 
 /// The answers to commands.
@@ -161,7 +161,7 @@ extension CommandError {
       case .unknown: .noSuchInvitation
       default: .internal
       }
-    self.init(code, TerminalText.cleaned(error.message))
+    self.init(code, UntrustedText(error.message).escaped())
   }
 
   /// Creates the error of a message that some recipients did not confirm.

@@ -135,15 +135,15 @@ extension BoardEvent {
   /// The approximate size, in bytes, of the parts of the event that can be large.
   fileprivate var weight: Int {
     switch self {
-    case .data(let event): event.base64.count + (event.text?.utf8.count ?? 0)
+    case .data(let event): event.base64.count + (event.text?.byteCount ?? 0)
     case .streamData(let event): event.base64.count
-    case .chat(let event): event.text.utf8.count
+    case .chat(let event): event.text.byteCount
     case .objectAdded(let event): event.object.weight
     case .objectChanged(let event): event.object.weight
     case .object(let event): event.object.weight
     case .objects(let event): event.objects.reduce(0) { $0 + $1.weight }
     case .found(let event): event.objects.reduce(0) { $0 + $1.weight }
-    case .chatHistory(let event): event.lines.reduce(0) { $0 + $1.text.utf8.count }
+    case .chatHistory(let event): event.lines.reduce(0) { $0 + $1.text.byteCount }
     default: 0
     }
   }
@@ -154,7 +154,7 @@ extension BoardEvent.ObjectDescription {
   fileprivate var weight: Int {
     let pairs = (points?.count ?? 0) + (erased?.count ?? 0)
     let ids = (groups?.count ?? 0) + (members?.count ?? 0)
-    let lines = game?.lines.reduce(0) { $0 + $1.utf8.count } ?? 0
-    return 512 + pairs * 40 + ids * 64 + (text?.utf8.count ?? 0) + lines
+    let lines = game?.lines.reduce(0) { $0 + $1.byteCount } ?? 0
+    return 512 + pairs * 40 + ids * 64 + (text?.byteCount ?? 0) + lines
   }
 }

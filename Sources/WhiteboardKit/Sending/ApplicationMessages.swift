@@ -1,3 +1,4 @@
+import PeerCore
 import PeerSession
 import Whiteboard
 import WhiteboardSync
@@ -165,7 +166,7 @@ final class ApplicationMessages {
           reliable: isReliable,
           size: bytes.count,
           base64: Base64Text(bytes),
-          text: isText ? String(validating: bytes, as: UTF8.self) : nil
+          text: isText ? String(validating: bytes, as: UTF8.self).map { UntrustedText($0) } : nil
         )
       )
     )

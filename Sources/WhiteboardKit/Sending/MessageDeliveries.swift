@@ -1,3 +1,4 @@
+import PeerCore
 import PeerSession
 
 /// The unanswered messages of `send`, and their delivery to each recipient.
@@ -124,7 +125,7 @@ struct MessageDeliveries {
   ///   messages that the recipient did not confirm.
   mutating func left(
     _ peer: PeerID,
-    name: String,
+    name: UntrustedText,
     reason: String
   ) -> (answers: [Answer], undelivered: Int) {
     guard let recipient = recipients.removeValue(forKey: peer) else { return ([], 0) }

@@ -1,5 +1,5 @@
+import PeerCore
 import Whiteboard
-import WhiteboardRendering
 
 extension CommandError {
   /// Creates the answer to a command that the board refused.
@@ -70,11 +70,11 @@ extension CommandError {
     case .malformedSetup: "the setup of this game is invalid, so it cannot be played"
     case .foreignList: "this game was begun with another list of words, so it cannot be played here"
     case .unknownLanguage(let tag):
-      "there is no list of words for the language \(TerminalText.quoted(tag)); use `set language en`"
+      "there is no list of words for the language \(UntrustedText(tag).quoted()); use `set language en`"
     case .malformedMove: "this game does not have that move"
-    case .unknownWord(let word): "\(TerminalText.quoted(word)) is not in the list of words"
+    case .unknownWord(let word): "\(UntrustedText(word).quoted()) is not in the list of words"
     case .repeatedWord(let word):
-      "you have guessed \(TerminalText.quoted(word)) before; try another word"
+      "you have guessed \(UntrustedText(word).quoted()) before; try another word"
     case .columnFull: "that column is full"
     case .notYourTurn: "it is the other player's turn"
     case .notAPlayer: "two other members play this game"

@@ -1,5 +1,5 @@
 import Dispatch
-import WhiteboardRendering
+import PeerCore
 
 #if canImport(Glibc)
 @preconcurrency import Glibc
@@ -59,7 +59,7 @@ package final class FileReading: Sendable {
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw CommandError(
         .fileUnreadable,
-        "\(TerminalText.quoted(file, limit: 256)) is not a regular file"
+        "\(UntrustedText(file).quoted(limit: 256)) is not a regular file"
       )
     }
     guard access(file, R_OK) == 0 else { throw unreadable(file, errno) }
@@ -108,7 +108,7 @@ package final class FileReading: Sendable {
       guard bytes.count + got <= limit else {
         throw CommandError(
           .tooBig,
-          "\(TerminalText.quoted(file, limit: 256)) has more than \(limit) bytes"
+          "\(UntrustedText(file).quoted(limit: 256)) has more than \(limit) bytes"
         )
       }
       bytes.append(contentsOf: piece.prefix(got))
@@ -118,7 +118,7 @@ package final class FileReading: Sendable {
   private static func unreadable(_ file: String, _ number: Int32) -> CommandError {
     CommandError(
       .fileUnreadable,
-      "\(TerminalText.quoted(file, limit: 256)) cannot be read: \(SystemError.words(for: number))"
+      "\(UntrustedText(file).quoted(limit: 256)) cannot be read: \(SystemError.words(for: number))"
     )
   }
 }

@@ -1,10 +1,10 @@
-import WhiteboardRendering
+import PeerCore
 
 /// Resolves a word of a command to a peer, or to another target with an id and names.
 struct ReferenceResolver<Value: Sendable>: Sendable {
   private struct Entry: Sendable {
     let id: String
-    let names: [String]
+    let names: [UntrustedText]
     let value: Value
   }
 
@@ -14,7 +14,7 @@ struct ReferenceResolver<Value: Sendable>: Sendable {
   static var shortestPrefix: Int { 4 }
 
   /// Adds a target with its id and its names, which other targets can share.
-  mutating func add(id: String, names: [String], value: Value) {
+  mutating func add(id: String, names: [UntrustedText], value: Value) {
     entries.append(Entry(id: id, names: names, value: value))
   }
 
@@ -47,19 +47,19 @@ struct ReferenceResolver<Value: Sendable>: Sendable {
       guard starts.isEmpty else {
         throw CommandError(
           .ambiguous,
-          "\(starts.count) of the \(what)s start with \(TerminalText.quoted(word)); give more of the id"
+          "\(starts.count) of the \(what)s start with \(UntrustedText(word).quoted()); give more of the id"
         )
       }
     }
     for isSame in [{ $0 == word }, { $0.lowercased() == lower }] as [(String) -> Bool] {
-      let named = entries.filter { $0.names.contains(where: isSame) }
+      let named = entries.filter { $0.names.contains { isSame($0.raw) } }
       if named.count == 1 {
         return named[0].value
       }
       guard named.isEmpty else {
         throw CommandError(
           .ambiguous,
-          "\(named.count) \(what)s are called \(TerminalText.quoted(word)); give the id of one"
+          "\(named.count) \(what)s are called \(UntrustedText(word).quoted()); give the id of one"
         )
       }
     }
@@ -68,9 +68,9 @@ struct ReferenceResolver<Value: Sendable>: Sendable {
       ? "there is none"
       : "there is "
         + entries.prefix(4).map { entry in
-          let name = entry.names.first.map { TerminalText.cleaned($0, limit: 32) } ?? ""
+          let name = entry.names.first?.displayed(width: 32) ?? ""
           return name.isEmpty ? String(entry.id.prefix(8)) : "\(name) (\(entry.id.prefix(8)))"
         }.joined(separator: ", ")
-    throw CommandError(missing, "no \(what) is called \(TerminalText.quoted(word)); \(known)")
+    throw CommandError(missing, "no \(what) is called \(UntrustedText(word).quoted()); \(known)")
   }
 }

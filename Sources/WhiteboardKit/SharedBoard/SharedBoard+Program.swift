@@ -1,3 +1,4 @@
+import PeerCore
 import PeerSession
 import Whiteboard
 import WhiteboardDocument
@@ -21,7 +22,7 @@ extension SharedBoard {
   func offerEnded(_ id: TransferID, _ number: Int) { transfers.offerEnded(id, number) }
 
   /// Returns the name and the request of a catch-up answer; nil if the resource is not an answer.
-  package static func answer(named name: String) -> (name: ResourceDTO, request: UInt64)? {
+  package static func answer(named name: UntrustedText) -> (name: ResourceDTO, request: UInt64)? {
     Transfers.answer(named: name)
   }
 
@@ -94,8 +95,8 @@ extension SharedBoard {
     try await persistence.addMarker(name)
   }
 
-  /// The display names of the connected members; untrusted text.
-  package var presentNames: [String] {
+  /// The display names of the connected members.
+  package var presentNames: [UntrustedText] {
     members.ids.compactMap { members[$0]?.name }
   }
 
@@ -179,6 +180,6 @@ extension TransportConfiguration {
   ) {
     isRequestedResource = { await board($0)?.isRequested($1) ?? false }
     wantsResource = { await board($0)?.wants($1) ?? false }
-    isTemporaryResource = { SharedBoard.answer(named: $0.raw) != nil }
+    isTemporaryResource = { SharedBoard.answer(named: $0) != nil }
   }
 }

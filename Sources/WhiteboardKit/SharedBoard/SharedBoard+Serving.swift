@@ -1,3 +1,4 @@
+import PeerCore
 import PeerDiscovery
 import PeerSession
 import Whiteboard
@@ -206,7 +207,7 @@ extension SharedBoard {
     persistence.replica = replica
     transfers.begin(replica, session)
     active.roles.begin(owner: owner)
-    persistence.recordName(members.ownName, of: transport.peerID.text)
+    persistence.recordName(UntrustedText(members.ownName), of: transport.peerID.text)
     persistence.recordTraffic(of: session, as: members.ownName)
     return serving
   }

@@ -1,7 +1,7 @@
 import Logging
+import PeerCore
 import PeerSession
 import Whiteboard
-import WhiteboardRendering
 import WhiteboardSync
 
 /// Holds the commands of a joined peer until it has the board of at least one member.
@@ -132,7 +132,7 @@ extension BoardEvent.Remark {
   static func offline(_ boardName: String) -> Self {
     Self(
       code: "offline",
-      message: "Offline: this is the copy of \(TerminalText.quoted(boardName)) on this "
+      message: "Offline: this is the copy of \(UntrustedText(boardName).quoted()) on this "
         + "computer. Others get your changes when you next open the board without --offline."
     )
   }

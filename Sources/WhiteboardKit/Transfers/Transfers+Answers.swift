@@ -1,4 +1,5 @@
 import FoundationEssentials
+import PeerCore
 import PeerSession
 import Whiteboard
 import WhiteboardSync
@@ -7,8 +8,8 @@ import WhiteboardSync
 extension Transfers {
   /// Returns the name and the request of a catch-up answer; nil if the resource with this name is
   /// not an answer.
-  static func answer(named name: String) -> (name: ResourceDTO, request: UInt64)? {
-    guard let name = try? ResourceDTO(name: name), name.type == .whiteboard,
+  static func answer(named name: UntrustedText) -> (name: ResourceDTO, request: UInt64)? {
+    guard let name = try? ResourceDTO(name: name.raw), name.type == .whiteboard,
       let request = name.request
     else { return nil }
     return (name, request)

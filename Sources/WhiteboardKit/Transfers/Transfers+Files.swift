@@ -1,3 +1,4 @@
+import PeerCore
 import PeerSession
 import Whiteboard
 
@@ -21,7 +22,7 @@ extension Transfers {
         // Until the other user decides, `cancel` withdraws the file.
         pending[transfer.id.text] = PendingTransfer(
           kind: .resource(transfer.id),
-          name: name,
+          name: UntrustedText(name),
           direction: .outgoing,
           peer: peer
         )
@@ -72,14 +73,15 @@ extension Transfers {
       throw CommandError(error)
     }
     let id = stream.id.text
+    let shownName = UntrustedText(name)
     pending[id] = PendingTransfer(
       kind: .stream(stream),
-      name: name,
+      name: shownName,
       direction: .outgoing,
       peer: peer
     )
     runtime.emit(
-      .streamOpened(.init(stream: id, direction: .outgoing, peer: peer.text, name: name))
+      .streamOpened(.init(stream: id, direction: .outgoing, peer: peer.text, name: shownName))
     )
     var size: UInt64 = 0
     var failure: CommandError?
@@ -107,10 +109,10 @@ extension Transfers {
           stream: id,
           direction: .outgoing,
           peer: peer.text,
-          name: name,
+          name: shownName,
           outcome: failure.map { $0.code == .cancelled ? .cancelled : .failed } ?? .delivered,
           size: size,
-          message: failure?.message
+          message: failure.map { UntrustedText($0.message) }
         )
       )
     )
@@ -125,7 +127,7 @@ extension Transfers {
   nonisolated(nonsending) func readStream(_ stream: PeerStream) async {
     let id = stream.id.text
     let peer = stream.peer.text
-    let name = stream.name.raw
+    let name = stream.name
     pending[id] = PendingTransfer(
       kind: .stream(stream),
       name: name,
@@ -161,7 +163,7 @@ extension Transfers {
     } catch {
       end.outcome =
         error.code == .reset || error.code == .cancelled ? .cancelled : .failed
-      end.message = error.message
+      end.message = UntrustedText(error.message)
     }
     end.size = offset
     pending[id] = nil

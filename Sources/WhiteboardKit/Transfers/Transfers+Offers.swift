@@ -1,3 +1,4 @@
+import PeerCore
 import PeerSession
 import WhiteboardRendering
 
@@ -22,7 +23,7 @@ extension Transfers {
   /// - Parameter info: The resource.
   /// - Returns: Whether to accept the resource.
   nonisolated(nonsending) func wants(_ info: ResourceInfo) async -> Bool {
-    guard Transfers.answer(named: info.name.raw) == nil, asset(named: info.name.raw) == nil else {
+    guard Transfers.answer(named: info.name) == nil, asset(named: info.name) == nil else {
       return false
     }
     if acceptedFiles[info.id] == info.peer { return true }
@@ -42,7 +43,7 @@ extension Transfers {
 
   private func refusal(of info: ResourceInfo) -> String {
     let sender = members.label(of: info.peer)
-    let file = TerminalText.quoted(info.name.raw, limit: 80)
+    let file = info.name.quoted(limit: 80)
     return
       "\(sender) wanted to send \(file) (\(ByteCount.text(info.size))). It was refused. To accept "
       + "files of members, start this program with --accept-files."
@@ -70,7 +71,7 @@ extension Transfers {
               transfer: info.id.text,
               peer: info.peer.text,
               sender: members.name(of: info.peer),
-              name: info.name.raw,
+              name: info.name,
               size: UInt64(clamping: info.size),
               deadline: SystemTime.deadlineText(Session.offerTimeout)
             )
@@ -105,9 +106,9 @@ extension Transfers {
           transfer: id.text,
           direction: .incoming,
           peer: offer.info.peer.text,
-          name: offer.info.name.raw,
+          name: offer.info.name,
           outcome: .cancelled,
-          message: message
+          message: UntrustedText(message)
         )
       )
     )
@@ -129,7 +130,7 @@ extension Transfers {
     var book = ReferenceResolver<TransferID>()
     for (id, offer) in offers {
       let peer = offer.info.peer
-      let names = [offer.info.name.raw, members.name(of: peer), peer.text]
+      let names = [offer.info.name, members.name(of: peer), UntrustedText(peer.text)]
       book.add(id: id.text, names: names, value: id)
     }
     return try? book.find(word, what: "file", missing: .noSuchTransfer)

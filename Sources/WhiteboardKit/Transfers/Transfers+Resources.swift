@@ -1,6 +1,7 @@
 import Crypto
 import FoundationEssentials
 import Logging
+import PeerCore
 import PeerDiscovery
 import PeerSession
 import Whiteboard
@@ -14,8 +15,8 @@ extension Transfers {
   /// Returns whether the local peer requested the offered resource: an answer (SYN-13) or an asset
   /// (SYN-37).
   func isRequested(_ info: ResourceInfo) -> Bool {
-    if let answer = Transfers.answer(named: info.name.raw) { return wantsAnswer(answer.name, info) }
-    guard let asset = asset(named: info.name.raw), let member = MemberID(info.peer.bytes) else {
+    if let answer = Transfers.answer(named: info.name) { return wantsAnswer(answer.name, info) }
+    guard let asset = asset(named: info.name), let member = MemberID(info.peer.bytes) else {
       return false
     }
     guard let replica, replica.isAsking(forAsset: asset, from: member) else { return false }
@@ -29,13 +30,13 @@ extension Transfers {
 
   func resourceStarted(_ info: ResourceInfo) {
     // A catch-up answer is not reported to the user.
-    if let answer = Transfers.answer(named: info.name.raw) {
+    if let answer = Transfers.answer(named: info.name) {
       if info.direction == .incoming { answers[info.id] = (info.peer, answer.request) }
       return
     }
     pending[info.id.text] = PendingTransfer(
       kind: .resource(info.id),
-      name: info.name.raw,
+      name: info.name,
       direction: Direction(info.direction),
       peer: info.peer
     )
@@ -45,7 +46,7 @@ extension Transfers {
           transfer: info.id.text,
           direction: Direction(info.direction),
           peer: info.peer.text,
-          name: info.name.raw,
+          name: info.name,
           size: UInt64(clamping: info.size)
         )
       )
@@ -77,7 +78,7 @@ extension Transfers {
     _ info: ResourceInfo,
     _ result: Result<ReceivedResource, SessionError>
   ) {
-    if let answer = Transfers.answer(named: info.name.raw) {
+    if let answer = Transfers.answer(named: info.name) {
       answers[info.id] = nil
       if info.direction == .incoming {
         answerFinished(request: answer.request, from: info.peer, result)
@@ -90,7 +91,7 @@ extension Transfers {
       transfer: info.id.text,
       direction: Direction(info.direction),
       peer: info.peer.text,
-      name: info.name.raw,
+      name: info.name,
       outcome: .delivered
     )
     switch result {
@@ -101,10 +102,10 @@ extension Transfers {
     case .failure(let error):
       event.outcome =
         error.code == .transferCancelled || error.code == .cancelled ? .cancelled : .failed
-      event.message = error.message
+      event.message = UntrustedText(error.message)
     }
     sentPaths[info.id.text] = nil
-    if info.direction == .incoming, let asset = asset(named: info.name.raw) {
+    if info.direction == .incoming, let asset = asset(named: info.name) {
       takeAsset(asset, from: info.peer, result, event)
     } else {
       runtime.emit(.resourceFinished(event))
@@ -120,8 +121,9 @@ extension Transfers {
 
   /// Returns the asset that a resource with this name contains; nil if it is another kind of
   /// resource.
-  func asset(named name: String) -> AssetID? {
-    guard let name = try? ResourceDTO(name: name), name.type == .imageData, !name.isDeleted else {
+  func asset(named name: UntrustedText) -> AssetID? {
+    guard let name = try? ResourceDTO(name: name.raw), name.type == .imageData, !name.isDeleted
+    else {
       return nil
     }
     return name.sha256
@@ -143,7 +145,7 @@ extension Transfers {
         try? FileManager.default.removeItem(atPath: path)
         event.outcome = .failed
         event.path = nil
-        event.message = "This photo was not requested."
+        event.message = UntrustedText("This photo was not requested.")
       }
       runtime.emit(.resourceFinished(event))
       return
@@ -165,7 +167,7 @@ extension Transfers {
     } else {
       event.outcome = .failed
       event.path = nil
-      event.message = "The received file is not the requested photo."
+      event.message = UntrustedText("The received file is not the requested photo.")
       try? FileManager.default.removeItem(atPath: path)
       runtime.emit(.resourceFinished(event))
       replica.assetFailed(id, from: member, now: runtime.now)

@@ -1,3 +1,4 @@
+import PeerCore
 import PeerSession
 import Whiteboard
 import WhiteboardSync
@@ -14,7 +15,7 @@ final class Transfers {
     }
 
     let kind: Kind
-    let name: String
+    let name: UntrustedText
     let direction: Direction
     let peer: PeerID
   }

@@ -1,4 +1,5 @@
 import CTurboJPEG
+import PeerCore
 import Whiteboard
 import WhiteboardRendering
 
@@ -106,7 +107,7 @@ extension PhotoDecoder {
   }
 
   private static func problem(_ library: tjhandle) -> PictureError {
-    .undecodable(tjGetErrorStr2(library).map { TerminalText.cleaned(String(cString: $0)) } ?? "")
+    .undecodable(tjGetErrorStr2(library).map { UntrustedText(String(cString: $0)).escaped() } ?? "")
   }
 }
 

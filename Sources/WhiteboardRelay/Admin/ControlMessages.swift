@@ -1,5 +1,6 @@
 import CommandLines
 import FoundationEssentials
+import PeerCore
 import WhiteboardKit
 
 /// A request to a running relay: one line of JSON over its control socket.
@@ -106,11 +107,11 @@ package struct PersonReport: Codable, Equatable, Sendable {
   /// The id of the board.
   package let board: String
   /// The name of the board.
-  package let boardName: String
+  package let boardName: UntrustedText
   /// The id of the peer.
   package let peer: String
   /// The display name of the peer.
-  package let name: String
+  package let name: UntrustedText
 }
 
 /// An additional code for a board.

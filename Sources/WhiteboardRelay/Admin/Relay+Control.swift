@@ -1,3 +1,4 @@
+import PeerCore
 import PeerSession
 import WhiteboardKit
 
@@ -185,7 +186,12 @@ extension Relay {
   private func people() -> [PersonReport] {
     register.entries.flatMap { entry in
       (entry.id.flatMap { boards[$0]?.people } ?? [:]).sorted { $0.key < $1.key }.map {
-        PersonReport(board: entry.board, boardName: entry.name, peer: $0.key, name: $0.value)
+        PersonReport(
+          board: entry.board,
+          boardName: UntrustedText(entry.name),
+          peer: $0.key,
+          name: $0.value
+        )
       }
     }
   }

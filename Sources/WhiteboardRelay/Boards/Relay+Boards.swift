@@ -1,10 +1,10 @@
 import CommandLines
 import FoundationEssentials
 import Logging
+import PeerCore
 import PeerSession
 import WhiteboardDocument
 import WhiteboardKit
-import WhiteboardRendering
 
 /// Creating, serving and reporting the boards of a relay.
 extension Relay {
@@ -153,11 +153,8 @@ extension Relay {
     boardsChanged()
   }
 
-  private func told(_ id: SessionID, _ peer: String, _ name: String) -> Logger.Metadata {
-    [
-      "board": "\(id.short)", "peer": "\(peer.prefix(8))",
-      "name": "\(TerminalText.cleaned(name))",
-    ]
+  private func told(_ id: SessionID, _ peer: String, _ name: UntrustedText) -> Logger.Metadata {
+    ["board": "\(id.short)", "peer": "\(peer.prefix(8))", "name": "\(name)"]
   }
 
   /// Waits until a board is served or has failed.
@@ -181,7 +178,7 @@ extension Relay {
       }
     return BoardReport(
       board: entry.board,
-      name: entry.name,
+      name: UntrustedText(entry.name),
       state: told ?? state,
       problem: problem,
       isPinned: entry.isPinned,

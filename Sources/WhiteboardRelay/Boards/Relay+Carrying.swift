@@ -1,7 +1,6 @@
 import PeerDiscovery
 import PeerSession
 import WhiteboardKit
-import WhiteboardRendering
 
 /// Accepting boards of other hosts on a relay.
 extension Relay {
@@ -37,7 +36,7 @@ extension Relay {
       return .refuse(reason: refusal.reason)
     }
     let now = BoardFile.now
-    let name = TerminalText.cleaned(request.name.raw)
+    let name = request.name.escaped()
     return note(
       BoardRegister.Entry(
         board: request.session.text,

@@ -1,3 +1,4 @@
+import PeerCore
 import PeerSession
 import WhiteboardKit
 
@@ -20,7 +21,7 @@ struct ServedBoard {
   /// The link to join the board; empty until it is served.
   var link = ""
   /// The display names of the peers on the board, by peer id.
-  var people: [String: String] = [:]
+  var people: [String: UntrustedText] = [:]
   /// The time when a member last left, in milliseconds since 1970.
   var visited: Int64?
   /// The problem if some changes are not on disk; the board is then served from memory.
@@ -38,7 +39,7 @@ package struct BoardReport: Codable, Equatable, Sendable {
   /// The id of the board.
   package let board: String
   /// The name of the board.
-  package let name: String
+  package let name: UntrustedText
   /// The state: `opening`, `serving`, `failed`, or `deleted` in the answer to `delete`.
   package let state: String
   /// The reason why the board cannot be served, or why some changes are not on disk.
@@ -52,7 +53,7 @@ package struct BoardReport: Codable, Equatable, Sendable {
   /// The link to join; nil while the board is not served.
   package let link: String?
   /// The display names of the peers on the board.
-  package let people: [String]
+  package let people: [UntrustedText]
   /// The time when the relay created or accepted the board, in RFC 3339 format.
   package let since: String
   /// The time when a member was last on the board, in RFC 3339 format.

@@ -96,7 +96,7 @@ package struct Screen: Hashable, Sendable {
     guard area.rows.contains(y) else { return column + CharacterWidth.columns(text) }
     for character in text {
       let width = CharacterWidth.columns(character)
-      guard width > 0 || !TerminalText.isShown(character) else { continue }
+      guard width > 0 || !character.isShown else { continue }
       let columns = max(width, 1)
       guard column < area.columns.upperBound else { break }
       if column >= area.columns.lowerBound, column + columns <= area.columns.upperBound {
@@ -126,7 +126,7 @@ package struct Screen: Hashable, Sendable {
   /// Returns the glyph for a character.
   private mutating func glyph(_ character: Character) -> Glyph {
     if character == "\t" { return .space }
-    guard TerminalText.isShown(character) else { return Glyph("\u{FFFD}") }
+    guard character.isShown else { return Glyph("\u{FFFD}") }
     let scalars = character.unicodeScalars
     if let only = scalars.first, scalars.count == 1 { return Glyph(only) }
     let text = String(character)

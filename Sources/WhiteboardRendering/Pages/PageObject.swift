@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 /// The appearance of an object on a page, used for every page format, so that all formats show the same.
@@ -49,7 +50,7 @@ package struct PageWords: Hashable, Sendable {
     InvisibleText.scan(line) { scalar, isInvisible in
       if isInvisible { return }
       // Keep format characters, because some of them join letters or emoji.
-      if TerminalText.isSafe(scalar) || scalar.properties.generalCategory == .format {
+      if scalar.isSafe || scalar.properties.generalCategory == .format {
         scalars.append(scalar)
       } else {
         scalars.append(scalar == "\t" ? " " : "\u{FFFD}")

@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 import WhiteboardKit
 
@@ -14,7 +15,7 @@ enum BoardEffect: Equatable, Sendable {
   /// Show that it is the user's turn in a game of Connect Four.
   case turnBegan
   /// Show a new chat line, unless the chat is visible.
-  case chatReceived(author: String, text: String)
+  case chatReceived(author: UntrustedText, text: UntrustedText)
   /// Stop following a member, since the user moved the view.
   case viewMoved
   /// Stop following a member without a message.

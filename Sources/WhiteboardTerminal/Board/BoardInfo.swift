@@ -1,10 +1,12 @@
+import PeerCore
+
 /// The name of the board, and how others join it.
 struct BoardInfo: Hashable, Sendable {
   var id = ""
   /// The board's own name, which is shown if it has no title.
-  var ownName = ""
+  var ownName = UntrustedText("")
   /// The title; nil or empty if the board has none, for example after an undo.
-  var title: String?
+  var title: UntrustedText?
   /// The join link of the board; empty while the board is offline.
   var link = ""
   var joinCode: String?
@@ -16,5 +18,5 @@ struct BoardInfo: Hashable, Sendable {
   var isAwaited = false
 
   /// The name to show.
-  var name: String { title.flatMap { $0.isEmpty ? nil : $0 } ?? ownName }
+  var name: UntrustedText { title.flatMap { $0.isEmpty ? nil : $0 } ?? ownName }
 }

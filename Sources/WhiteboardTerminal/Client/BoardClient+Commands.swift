@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
@@ -109,7 +110,7 @@ extension BoardClient {
       if let key = session.members.member(named: name) {
         follow(key)
       } else {
-        say("no member is called \(Members.shown(name))", isBad: true)
+        say("no member is called \(UntrustedText(name))", isBad: true)
       }
     case .fit: return perform(workspace.showEverything())
     case .zoom(let factor):

@@ -1,5 +1,5 @@
+import PeerCore
 import WhiteboardKit
-import WhiteboardRendering
 
 /// Effects that the parts of the client request.
 extension BoardClient {
@@ -42,14 +42,13 @@ extension BoardClient {
   }
 
   /// Shows a chat line as a message if no chat is visible.
-  private mutating func announce(_ text: String, by author: String) {
+  private mutating func announce(_ text: UntrustedText, by author: UntrustedText) {
     guard !layout.hasSidePanel, !isChatOpen else {
       session.chat.unreadCount = 0
       return
     }
     session.chat.unreadCount += 1
-    let text = TerminalText.cleaned(text, limit: 500)
-    messages.show("\(Members.shown(author)): \(text)", .chat, at: now)
+    messages.show("\(author): \(text.escaped(limit: 500))", .chat, at: now)
   }
 
   // MARK: - Panels

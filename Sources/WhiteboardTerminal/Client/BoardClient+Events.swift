@@ -70,7 +70,7 @@ extension BoardClient {
     case .settings(let answer): show(answer.settings)
     case .settingChanged(let change): show(change.settings)
     case .selected(let selected) where selected.lostByUs == true:
-      say("\(Members.shown(selected.name ?? "a member")) has selected it")
+      say("\(selected.name?.displayed ?? "a member") has selected it")
     case .warning(let warning): show(warning)
     case .note(let note): show(note: note)
     default: actions = perform(session.receive(event, now: now))

@@ -74,7 +74,7 @@ extension BoardClient {
       key,
       modifiers,
       Prompt.Names(
-        members: members.all.values.map { Members.shown($0.name) },
+        members: members.all.values.map(\.name.displayed),
         objects: scene.canvas.objects
       )
     )

@@ -1,6 +1,6 @@
+import PeerCore
 import WhiteboardDoctor
 import WhiteboardKit
-import WhiteboardRendering
 
 /// The doctor's finding about the terminal, from the environment alone; the terminal is not
 /// queried.
@@ -82,7 +82,7 @@ package struct TerminalCheck: Sendable {
       }
     let multiplexer = isInMultiplexer ? " in tmux" : ""
     let pictures = graphics.map { ", likely with \($0) graphics" } ?? ""
-    return "\(TerminalText.cleaned(term, limit: 64))\(multiplexer), \(size.columns)x\(size.rows), "
+    return "\(UntrustedText(term).escaped(limit: 64))\(multiplexer), \(size.columns)x\(size.rows), "
       + "\(colors), lines drawn with \(chosen.dotStyle.rawValue)\(pictures)."
   }
 

@@ -1,5 +1,5 @@
+import PeerCore
 import WhiteboardKit
-import WhiteboardRendering
 
 /// The boards that the lobby lists: those on this network, and those on this computer.
 struct LobbyBoards: Sendable {
@@ -61,10 +61,8 @@ struct LobbyBoards: Sendable {
 
   /// Returns the name of a board on this network: the title in the local copy, or otherwise the announced name.
   private func name(of board: String) -> String {
-    TerminalText.cleaned(
-      copy(of: board)?.title ?? announcement(of: board)?.boardName ?? "",
-      limit: 64
-    )
+    let title = copy(of: board)?.title.map { UntrustedText($0) }
+    return (title ?? announcement(of: board)?.boardName)?.displayed ?? ""
   }
 
   /// Returns the display names of all peers that announce a board.
@@ -97,7 +95,7 @@ struct LobbyBoards: Sendable {
       }
       .joined(separator: "  ")
     case .own(let board):
-      return "\(TerminalText.cleaned(board.title ?? board.name, limit: 64))  \(board.about)"
+      return "\(UntrustedText(board.title ?? board.name))  \(board.about)"
     }
   }
 

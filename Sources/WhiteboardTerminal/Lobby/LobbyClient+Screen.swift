@@ -1,3 +1,4 @@
+import PeerCore
 import WhiteboardKit
 import WhiteboardRendering
 
@@ -28,7 +29,7 @@ extension LobbyClient {
   private var failureRows: [String] {
     guard let failure, rows > 2 else { return [] }
     return TextLines.wrapped(
-      TerminalText.cleaned(Notice.causeFirst(failure)),
+      UntrustedText(Notice.causeFirst(failure)).escaped(),
       columns: max(columns - 2, 1),
       limit: max(rows / 2, 1)
     )
@@ -62,7 +63,7 @@ extension LobbyClient {
     if let discoveryProblem {
       return [
         Line(
-          text: " \(TerminalText.cleaned(discoveryProblem, limit: 300))",
+          text: " \(UntrustedText(discoveryProblem).escaped(limit: 300))",
           style: Self.errorStyle
         ),
         Line(text: " Press a to join by link or address, or n for a new board.", style: .plain),

@@ -1,3 +1,4 @@
+import PeerCore
 import WhiteboardRendering
 
 /// The chat, with remarks about members between its lines.
@@ -5,10 +6,10 @@ struct ChatLog: Hashable, Sendable {
   /// A line of a member, or a remark.
   struct Line: Hashable, Sendable {
     /// The author's display name; empty for a remark.
-    var name = ""
+    var name = UntrustedText("")
     /// The author's peer id, which determines the color; empty for a remark.
     var key = ""
-    let text: String
+    let text: UntrustedText
 
     /// The style of the line: remarks are dimmed, and other lines have their author's color.
     var style: CellStyle {
@@ -16,7 +17,7 @@ struct ChatLog: Hashable, Sendable {
     }
 
     /// The author's name and a colon before the text; empty for a remark.
-    var authorPrefix: String { name.isEmpty ? "" : "\(Members.shown(name)): " }
+    var authorPrefix: String { name.isEmpty ? "" : "\(name): " }
   }
 
   private(set) var lines: [Line] = []
@@ -35,7 +36,7 @@ struct ChatLog: Hashable, Sendable {
   }
 
   /// Adds a remark.
-  mutating func remark(_ text: String) { append(Line(text: text)) }
+  mutating func remark(_ text: String) { append(Line(text: UntrustedText(text))) }
 
   /// Removes all lines, because the whole history is added again.
   mutating func removeAll() { lines = [] }

@@ -1,3 +1,4 @@
+import PeerCore
 import WhiteboardKit
 import WhiteboardRendering
 
@@ -6,13 +7,13 @@ import WhiteboardRendering
 /// The user cannot draw until the session is connected, so that no work is lost if connecting fails.
 struct ConnectionAttempt: Hashable, Sendable {
   /// The target that the user asked for, shown in the first line; empty for any board nearby.
-  private var target: String
+  private var target: UntrustedText
   /// The time when the attempt began.
   private let since: Duration
   /// The current step.
   private var step: BoardEvent.Joining.Step?
   /// The display name of the peer, as the peer announced or sent it.
-  private var name: String?
+  private var name: UntrustedText?
   /// The addresses that are dialed, the latest last.
   private var addresses: [String] = []
 
@@ -20,7 +21,7 @@ struct ConnectionAttempt: Hashable, Sendable {
   private static let addressLimit = 4
 
   init(to target: String, since: Duration) {
-    self.target = target
+    self.target = UntrustedText(target)
     self.since = since
   }
 
@@ -47,8 +48,8 @@ struct ConnectionAttempt: Hashable, Sendable {
   }
 
   private func lines(at now: Duration) -> [String] {
-    let target = Members.shown(target)
-    let name = name.map { Members.shown($0) } ?? "the other side"
+    let target = target.displayed
+    let name = name?.displayed ?? "the other side"
     let step: String
     switch self.step {
     case nil, .searching: step = "Looking for boards on this network."
@@ -60,7 +61,7 @@ struct ConnectionAttempt: Hashable, Sendable {
     var lines = [
       target.isEmpty ? "Connecting to a board nearby" : "Connecting to \(target)", "", step,
     ]
-    lines += addresses.suffix(Self.addressLimit).map { "  \(TerminalText.cleaned($0, limit: 64))" }
+    lines += addresses.suffix(Self.addressLimit).map { "  \(UntrustedText($0).escaped(limit: 64))" }
     lines += ["", "\(Int((now - since) / .seconds(1))) s   Esc or q cancels"]
     return lines
   }

@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 import WhiteboardKit
 import WhiteboardRendering
@@ -7,8 +8,8 @@ import WhiteboardSync
 struct Members: Sendable {
   /// Another member.
   struct Member: Hashable, Sendable {
-    var name: String
-    var icon: String?
+    var name: UntrustedText
+    var icon: UntrustedText?
     var state: BoardEvent.PeerState.State
     private(set) var presence = Presence()
     /// The last positions of the laser pointer, the latest last.
@@ -20,7 +21,7 @@ struct Members: Sendable {
     /// The time of the last movement of the pointer.
     private(set) var movedAt = Duration.zero
 
-    init(name: String, state: BoardEvent.PeerState.State) {
+    init(name: UntrustedText, state: BoardEvent.PeerState.State) {
       self.name = name
       self.state = state
     }
@@ -50,7 +51,7 @@ struct Members: Sendable {
   /// The members that are reconnecting through another route.
   private var rerouted: Set<String> = []
   /// The display names of announcing peers, by board and by peer id.
-  private var announcers: [String: [String: String]] = [:]
+  private var announcers: [String: [String: UntrustedText]] = [:]
 
   var isEmpty: Bool { all.isEmpty }
   var count: Int { all.count }
@@ -58,18 +59,15 @@ struct Members: Sendable {
   /// The members in the order of their ids.
   var sorted: [(key: String, value: Member)] { all.sorted { $0.key < $1.key } }
 
-  /// Returns the display name of a member without control characters; nil if there is no such member.
-  func name(of key: String) -> String? { all[key].map { Self.shown($0.name) } }
-
-  /// Returns a display name without control characters, cut off if it is too long.
-  static func shown(_ name: String) -> String { TerminalText.cleaned(name, limit: 64) }
+  /// Returns the display name of a member, safe to display; nil if there is no such member.
+  func name(of key: String) -> String? { all[key]?.name.displayed }
 
   // MARK: - Events
 
   /// Adds a member.
   ///
   /// - Returns: Whether the member is new; false if it returned through another route.
-  mutating func join(_ key: String, name: String, now: Duration) -> Bool {
+  mutating func join(_ key: String, name: UntrustedText, now: Duration) -> Bool {
     all[key] = Member(name: name, state: .connected)
     if let presence = earlyPresences.removeValue(forKey: key) {
       all[key]?.show(presence, now: now)
@@ -89,7 +87,7 @@ struct Members: Sendable {
       rerouted.insert(left.peer)
       return nil
     }
-    return "\(Self.shown(left.name)) left: \(Self.shown(left.reason))"
+    return "\(left.name) left: \(left.reason)"
   }
 
   /// Removes all members.
@@ -128,7 +126,7 @@ struct Members: Sendable {
 
   /// The member to follow after the current one; nil after the last one.
   var nextToFollow: String? {
-    let keys = all.keys.sorted { (all[$0]?.name ?? "", $0) < (all[$1]?.name ?? "", $1) }
+    let keys = all.sorted { ($0.value.name, $0.key) < ($1.value.name, $1.key) }.map(\.key)
     guard let followed, let index = keys.firstIndex(of: followed) else { return keys.first }
     return index + 1 < keys.count ? keys[index + 1] : nil
   }
@@ -136,7 +134,7 @@ struct Members: Sendable {
   /// Returns a member whose name begins with the given letters.
   func member(named prefix: String) -> String? {
     let prefix = prefix.lowercased()
-    return all.first { $0.value.name.lowercased().hasPrefix(prefix) }?.key
+    return all.first { $0.value.name.raw.lowercased().hasPrefix(prefix) }?.key
   }
 
   mutating func follow(_ key: String) { followed = key }

@@ -1,4 +1,5 @@
 import CommandLines
+import PeerCore
 import WhiteboardKit
 import WhiteboardRendering
 
@@ -76,12 +77,12 @@ struct Questions: Sendable {
     if isIncoming, invitation.known == true {
       lines += ["You already know this peer's key."]
       lines +=
-        invitation.words.map { ["To compare words anyway:", "", "  \(Members.shown($0))"] } ?? []
+        invitation.words.map { ["To compare words anyway:", "", "  \($0)"] } ?? []
       lines += [""]
     } else if let words = invitation.words {
-      lines += ["Both screens must show these words:", "", "  \(Members.shown(words))", ""]
+      lines += ["Both screens must show these words:", "", "  \(words)", ""]
     }
-    if let warning = invitation.warning { lines.append(TerminalText.cleaned(warning, limit: 200)) }
+    if let warning = invitation.warning { lines.append(UntrustedText(warning).escaped(limit: 200)) }
     lines.append(
       isIncoming
         ? "y yes   A always admit \(EventText.shortName(invitation.name, name))   n no"

@@ -1,3 +1,4 @@
+import PeerCore
 import WhiteboardKit
 import WhiteboardRendering
 
@@ -62,7 +63,7 @@ struct RemovalState: Sendable {
       ? ["The board is read-only until you decide.", "", "c      continue with your own copy"]
       : ["The board stays read-only, because the host owns it.", ""]
     let lines =
-      [TerminalText.cleaned(removal.message, limit: 1_000)] + choice
+      [UntrustedText(removal.message).escaped(limit: 1_000)] + choice
       + ["Enter  only view the board", "q      leave"]
     Dialog(lines).draw(on: &screen, layout)
   }

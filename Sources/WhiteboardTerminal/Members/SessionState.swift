@@ -37,7 +37,7 @@ struct SessionState: Sendable {
   func names(ownID: String) -> [MemberID: String] {
     var names: [MemberID: String] = [:]
     for (key, member) in members.all {
-      if let id = MemberID(key) { names[id] = member.name }
+      if let id = MemberID(key) { names[id] = member.name.displayed }
     }
     if let id = MemberID(ownID) { names[id] = "you" }
     return names
@@ -61,12 +61,12 @@ struct SessionState: Sendable {
     case .joined(let peer):
       let isNew = members.join(peer.peer, name: peer.name, now: now)
       removal.joined(peer.peer)
-      if isNew { chat.remark("\(Members.shown(peer.name)) joined") }
+      if isNew { chat.remark("\(peer.name) joined") }
     case .left(let peer):
       if let remark = members.leave(peer) { chat.remark(remark) }
     case .removed(let removed): return remove(removed, now: now)
     case .carried(let relay):
-      let name = relay.name.isEmpty ? "a relay" : "the relay \(Members.shown(relay.name))"
+      let name = relay.name.isEmpty ? "a relay" : "the relay \(relay.name)"
       chat.remark("\(name) keeps the board open when you leave")
     case .peerState(let state): members.show(state, now: now)
     case .profile(let profile): members.show(profile)

@@ -16,7 +16,7 @@ struct InvitationBox {
     }
     var lines: [String] = []
     if board.isAnnounced && !board.isDiscoveryUnavailable {
-      lines += ["On this network, whiteboard-peer lists \(Members.shown(board.name)).", ""]
+      lines += ["On this network, whiteboard-peer lists \(board.name).", ""]
     }
     if let code = board.joinCode { lines += ["Join code: \(code)", ""] }
     lines += ["Anywhere else:", "whiteboard-peer join '\(board.link)'"]

@@ -1,3 +1,4 @@
+import PeerCore
 import WhiteboardRendering
 
 /// The rows of a panel for a number of columns.
@@ -15,7 +16,7 @@ struct PanelRows {
       return [[Panel.Part(text: "No messages yet.", style: .quiet)]]
     }
     return chat.lines.flatMap { line in
-      let text = line.text.lines.map { TerminalText.cleaned($0, limit: 8_192) }
+      let text = line.text.raw.lines.map { UntrustedText($0).escaped(limit: 8_192) }
       return (line.authorPrefix + text.joined(separator: "\n  ")).lines
         .flatMap { rows(of: $0, line.style) }
     }

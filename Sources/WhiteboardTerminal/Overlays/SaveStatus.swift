@@ -1,3 +1,4 @@
+import PeerCore
 import WhiteboardKit
 import WhiteboardRendering
 
@@ -75,7 +76,7 @@ struct SaveStatus: Sendable {
     let headline = " \(problem.headline) "
     let advice =
       problem.copy.map {
-        [" all of it is in \(TerminalText.cleaned($0, limit: 128)) ", " copied "]
+        [" all of it is in \(UntrustedText($0).escaped(limit: 128)) ", " copied "]
       }
       ?? [
         " :save-as FILE saves a copy elsewhere; the program tries again by itself ",

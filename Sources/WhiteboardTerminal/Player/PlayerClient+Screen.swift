@@ -1,3 +1,4 @@
+import PeerCore
 import SessionReplay
 import Whiteboard
 import WhiteboardRendering
@@ -73,17 +74,14 @@ extension PlayerClient {
   private func putChat(_ screen: inout Screen) {
     guard rows >= 4, let chatLine, elapsed - chatLine.since < Self.messageTime else { return }
     let area = CellArea(x: 0, y: rows - 3, width: columns, height: 1)
-    let author = TerminalText.cleaned(
-      chatLine.line.name ?? name(of: chatLine.line.author),
-      limit: 64
-    )
+    let author = UntrustedText(chatLine.line.name ?? name(of: chatLine.line.author))
     let style = CellStyle(
       CellColor(rgb: Pens.color(of: chatLine.line.author.description)),
       on: .terminal,
       .reversed
     )
     let x = screen.put(" \(author) ", x: 0, y: rows - 3, style, in: area)
-    let words = TerminalText.cleaned(chatLine.line.text, limit: 256)
+    let words = UntrustedText(chatLine.line.text).escaped(limit: 256)
     screen.put(" \(words) ", x: x, y: rows - 3, CellStyle.plain, in: area)
   }
 

@@ -1,3 +1,4 @@
+import PeerCore
 import SessionReplay
 import Whiteboard
 import WhiteboardRendering
@@ -321,14 +322,14 @@ package struct PlayerClient: Sendable {
       forward ? markers.first { $0.elapsed > here } : markers.last { $0.elapsed < here - 500 }
     if let next { seek(to: next.elapsed) }
     notice = (
-      next.map { "marker \(TerminalText.cleaned($0.name, limit: 64))" }
+      next.map { "marker \(UntrustedText($0.name))" }
         ?? "no marker \(forward ? "after" : "before") this", elapsed
     )
   }
 
   /// Returns the display name of a member.
   func name(of member: MemberID) -> String {
-    recording.name(of: member).map { TerminalText.cleaned($0, limit: 64) }
+    recording.name(of: member).map { UntrustedText($0).displayed }
       ?? String(member.description.prefix(8))
   }
 

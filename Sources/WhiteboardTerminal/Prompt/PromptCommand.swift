@@ -1,4 +1,5 @@
 import CommandLines
+import PeerCore
 import WhiteboardKit
 import WhiteboardRendering
 
@@ -59,7 +60,7 @@ enum PromptCommand: Sendable {
       let known = CommandName.allCases.map(\.rawValue) + Self.names.map(\.name)
       let nearest = Spelling.nearest(to: word, in: known)
       let advice = nearest.map { "did you mean \($0)?" } ?? ":help lists them"
-      throw .terminal("there is no command \(Members.shown(word)); \(advice)")
+      throw .terminal("there is no command \(UntrustedText(word)); \(advice)")
     default:
       do throws(CommandError) {
         guard let request = try CommandParser.parse(line) else { return nil }

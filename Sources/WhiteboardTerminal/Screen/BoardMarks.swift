@@ -145,8 +145,13 @@ struct BoardMarks {
       // The name is beside the pointer, so that the object under the pointer stays visible.
       let isLast = cell.y + 1 >= layout.board.rows.upperBound
       let row = isLast ? cell.y - 1 : cell.y + 1
-      let name = Members.shown(member.name)
-      screen.put(name, x: cell.x + 1, y: row, label(Pens.color(of: key)), in: layout.board)
+      screen.put(
+        member.name.displayed,
+        x: cell.x + 1,
+        y: row,
+        label(Pens.color(of: key)),
+        in: layout.board
+      )
     }
   }
 

@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 import WhiteboardRendering
 
@@ -73,7 +74,7 @@ struct Messages: Hashable, Sendable {
     let limit = max(layout.rows - 5, 1)
     return (notice?.text ?? "").lines.flatMap {
       TextLines.wrapped(
-        TerminalText.cleaned($0),
+        UntrustedText($0).escaped(),
         columns: max(layout.columns - 4, 1),
         limit: limit
       )
@@ -115,7 +116,7 @@ struct Messages: Hashable, Sendable {
   /// If a chat line is cut off, the returned text ends with the key that shows the whole line.
   func line(columns: Int, _ keys: KeyMap) -> String {
     guard let notice else { return "" }
-    let text = TerminalText.cleaned(notice.text, limit: 500)
+    let text = UntrustedText(notice.text).escaped(limit: 500)
     guard CharacterWidth.columns(text) + 1 > columns else { return text }
     let rest = notice.kind == .chat ? "  \(keys.key(for: .readChat) ?? ":chat") reads all" : ""
     return TextLines.cut(text, columns: max(columns - 1 - rest.count, 1)) + rest

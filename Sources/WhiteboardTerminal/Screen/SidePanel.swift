@@ -43,7 +43,7 @@ struct SidePanel {
       let sign = isConnected ? (isASCII ? "*" : "●") : (isASCII ? "o" : "○")
       let icon = member.icon.map { " \($0)" } ?? ""
       let silence = member.silentSince.map { " \(Int((now - $0) / .seconds(1))) s" } ?? ""
-      let text = "\(sign) \(Members.shown(member.name))\(icon)\(isConnected ? "" : silence)"
+      let text = "\(sign) \(member.name)\(icon)\(isConnected ? "" : silence)"
       lines.append((text, CellStyle(CellColor(rgb: Pens.color(of: key)))))
     }
     lines.append((String(repeating: isASCII ? "-" : "─", count: width), .quiet))
@@ -52,7 +52,7 @@ struct SidePanel {
 
   private func chatLines(width: Int, height: Int) -> [(text: String, style: CellStyle)] {
     chat.lines.suffix(height).flatMap { line in
-      let text = line.authorPrefix + TerminalText.cleaned(line.text, limit: 500)
+      let text = line.authorPrefix + line.text.escaped(limit: 500)
       return Dialog.wrapped([text], columns: width).map { ($0, line.style) }
     }
   }

@@ -47,7 +47,7 @@ struct StatusLine {
         count == 0
         ? "your changes are sent later"
         : count == 1 ? "1 change waiting" : "\(count) changes waiting"
-      return "\(Members.shown(unreachable.name)) unreachable for \(seconds) s; \(changes)"
+      return "\(unreachable.name) unreachable for \(seconds) s; \(changes)"
     }
     guard let state = saveStatus.state else { return memberStatus }
     return "\(pendingCount == 0 ? state.words : "saving \(pendingCount)"); \(memberStatus)"
@@ -56,7 +56,7 @@ struct StatusLine {
   private var memberStatus: String {
     if let status = removal.status { return status }
     if isBoardAwaited {
-      let names = members.all.values.map { Members.shown($0.name) }.sorted()
+      let names = members.all.values.map(\.name.displayed).sorted()
       return names.isEmpty
         ? "looking for the other members" : "getting the board from \(EventText.listed(names))"
     }

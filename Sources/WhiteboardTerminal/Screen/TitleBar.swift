@@ -1,3 +1,4 @@
+import PeerCore
 import WhiteboardKit
 import WhiteboardRendering
 
@@ -5,7 +6,7 @@ import WhiteboardRendering
 struct TitleBar {
   let layout: ScreenLayout
   let keys: KeyMap
-  let boardName: String
+  let boardName: UntrustedText
   let memberCount: Int
   /// The peers that announce the board and are not connected.
   let missing: [String]
@@ -57,7 +58,7 @@ struct TitleBar {
       ? "\(memberCount + 1) people"
       : missing.isEmpty ? "only you" : "Looking for \(EventText.listed(missing)) …"
     var leftEnd: [(text: String, style: CellStyle)] = [
-      (" \(Members.shown(boardName)) ", CellStyle.bar.bold),
+      (" \(boardName) ", CellStyle.bar.bold),
       (" \(layout.isASCII ? "*" : "●") \(members)", .bar),
     ]
     if isOurTurn {

@@ -1,6 +1,6 @@
 import FoundationEssentials
+import PeerCore
 import Testing
-import WhiteboardRendering
 
 @testable import CommandLines
 @testable import Whiteboard
@@ -81,9 +81,11 @@ struct EventLineTests {
   @Test("control characters are escaped, and decode to the original text")
   func escapes() throws {
     let hostile = "a\u{1B}[2J\u{7F}\u{9B}31m\u{202E}\u{2028}\u{E0041}é漢\n\"\\"
-    let line = line(.chat(.init(id: "1", peer: "p", name: "n", text: hostile, at: "t")))
+    let line = line(
+      .chat(.init(id: "1", peer: "p", name: "n", text: UntrustedText(hostile), at: "t"))
+    )
     for scalar in line.unicodeScalars.dropLast() {
-      #expect(TerminalText.isSafe(scalar), "U+\(String(scalar.value, radix: 16))")
+      #expect(scalar.isSafe, "U+\(String(scalar.value, radix: 16))")
     }
     struct Read: Decodable {
       let text: String

@@ -60,7 +60,7 @@ struct HealthServerTests {
         ("/healthz", 200, #"{"status":"ok","reasons":[]}"#),
         (
           "/readyz", 503,
-          #"{"status":"not ready","reasons":["the store is being recovered","line end\#u{fffd}[2J"]}"#
+          #"{"status":"not ready","reasons":["the store is being recovered","line\\nend\\u{1b}[2J"]}"#
         ),
         ("/version", 200, #"{"program":"whiteboard-relay","version":"1.2.3"}"#),
       ]
@@ -81,7 +81,7 @@ struct HealthServerTests {
     ) { server in
       let ready = try #require(try await RawClient.get("/readyz", port: server.port))
       #expect(ready.status == 503)
-      #expect(ready.body == "not ready\n- the store is being recovered\n- line end\u{fffd}[2J\n")
+      #expect(ready.body == "not ready\n- the store is being recovered\n- line\\nend\\u{1b}[2J\n")
       let health = try #require(try await RawClient.get("/healthz", port: server.port))
       #expect(health.status == 503)
       #expect(health.body == "unwell\n- the event loop is stuck\n")

@@ -88,7 +88,7 @@ struct OperatorLogHandlerTests {
       "time": "2026-11-22T17:51:55.007Z", "level": "error", "logger": "relay",
       "message": "quote \" backslash \\",
       "metadata": [
-        "error": "no \"room\"", "list": ["x", "ü\u{fffd}"], "map": ["b": "2"], "k\" ": "v",
+        "error": "no \"room\"", "list": ["x", #"ü\u{7f}"#], "map": ["b": "2"], #"k"\n"#: "v",
       ] as NSDictionary,
     ]
     #expect(object == expected)

@@ -167,7 +167,7 @@ struct PrometheusMetricsTests {
   func escapesLabels() {
     Meter(label: "relay_peers", dimensions: [("role", "a\"\\b\nc\u{1b}[31m")], factory: metrics)
       .set(1)
-    #expect(samples("relay_peers") == [#"relay_peers{role="a\"\\b c\#u{fffd}[31m"} 1"#])
+    #expect(samples("relay_peers") == [#"relay_peers{role="a\"\\b\\nc\\u{1b}[31m"} 1"#])
     let long = String(repeating: "x", count: 10_000)
     Meter(label: "relay_peers", dimensions: [("role", long)], factory: metrics).set(1)
     let cut = String(repeating: "x", count: PrometheusMetrics.labelLimit) + "…"

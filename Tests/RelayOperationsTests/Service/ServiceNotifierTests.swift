@@ -64,7 +64,7 @@ struct ServiceNotifierTests {
     notifier.status("board \"x\"\nSTOPPING=1\u{1b}[31m")
     notifier.status(String(repeating: "y", count: 100_000))
     let datagrams = socket.received()
-    #expect(datagrams.first == "STATUS=board \"x\" STOPPING=1\u{fffd}[31m")
+    #expect(datagrams.first == #"STATUS=board "x"\nSTOPPING=1\u{1b}[31m"#)
     #expect(datagrams.last == "STATUS=" + String(repeating: "y", count: 256) + "…")
   }
 

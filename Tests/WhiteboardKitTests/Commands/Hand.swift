@@ -101,7 +101,7 @@ actor Hand: EventSink {
         if case .word(let word)? = done.request, word.hasPrefix("settled-") { answered += 1 }
       case .error(let failure): errors.append("\(failure.verb ?? ""): \(failure.message)")
       case .objects(let objects): listed = objects.objects
-      case .chat(let line): chat.append(line.text)
+      case .chat(let line): chat.append(line.text.raw)
       default: break
       }
     }

@@ -246,7 +246,7 @@ struct SameCommandTests: NodeSuite {
       object.groups = object.groups == nil ? nil : groups
       (object.updatedAt, object.zIndex, object.selectedBy, object.path) = ("", "", nil, nil)
       // The key of a player is different on every board.
-      let game = object.game?.lines.joined(separator: "\n")
+      let game = object.game?.lines.map(\.raw).joined(separator: "\n")
         .replacing(/\([a-z2-7]{8}\)/, with: "(key)")
       object.game = nil
       return "\(object) \(game ?? "")"

@@ -1,3 +1,4 @@
+import PeerCore
 import PeerDiscovery
 import PeerSession
 import Testing
@@ -18,7 +19,7 @@ struct JoinSearchTests {
         board: try #require(SessionID(bytes: [UInt8](repeating: board, count: 16)))
       ),
       boardName: "plan",
-      hostName: "peer \(number)",
+      hostName: UntrustedText("peer \(number)"),
       addresses: [PeerAddress(host: host ?? "10.0.0.\(number)", port: 1)],
       rank: rank
     )

@@ -1,5 +1,6 @@
 import CommandLines
 import Foundation
+import PeerCore
 import Testing
 import Whiteboard
 import WhiteboardDemo
@@ -453,7 +454,7 @@ struct BoardCommandTests: NodeSuite {
         return change.changed == ["game"] && change.object.game?.view["moves"] == .whole(1)
       }
       #expect(told)
-      #expect(try await object(host, "word").game?.lines.first?.hasPrefix("crane ") == true)
+      #expect(try await object(host, "word").game?.lines.first?.raw.hasPrefix("crane ") == true)
       #expect(await error(host, "game wordle 0,0 opponent=ben") == .badArgument)
       #expect(await error(host, "game connect-four 0,0 opponent=ben") == .noSuchPeer)
       #expect(await error(host, "play word crane") == .gameRefused)
@@ -493,8 +494,8 @@ struct BoardCommandTests: NodeSuite {
       for game in [here, there] {
         #expect(game?.view["state"] == .string("won"))
         #expect(game?.view["moves"] == .whole(7))
-        #expect(game?.lines.contains { $0.hasPrefix("R is ada (") } == true)
-        #expect(game?.lines.contains { $0.hasPrefix("Y is ben (") } == true)
+        #expect(game?.lines.contains { $0.raw.hasPrefix("R is ada (") } == true)
+        #expect(game?.lines.contains { $0.raw.hasPrefix("Y is ben (") } == true)
       }
       #expect(here?.view["winners"] == there?.view["winners"])
     }
@@ -592,7 +593,7 @@ struct BoardCommandTests: NodeSuite {
           group.addTask { try await host.run(configuration) }
           try #require(await host.ready() != nil)
           try await host.perform(line)
-          var icons: [String?] = []
+          var icons: [UntrustedText?] = []
           for case .profile(let profile) in await host.events { icons.append(profile.icon) }
           #expect(icons == ["👻"])
           await host.end()

@@ -1,5 +1,6 @@
 import CommandLines
 import Foundation
+import PeerCore
 import Testing
 import Whiteboard
 import WhiteboardExport
@@ -95,7 +96,7 @@ struct FileCommandTests: NodeSuite {
       #expect(try await host.perform("undo").changed == true)
       #expect(try await objects(host).count == 3)
       try await host.perform("settings")
-      let titles = await host.events.compactMap { event -> String? in
+      let titles = await host.events.compactMap { event -> UntrustedText? in
         if case .settings(let answer) = event { answer.settings.title } else { nil }
       }
       #expect(titles.last == "Others")

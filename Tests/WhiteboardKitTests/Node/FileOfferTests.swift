@@ -21,9 +21,9 @@ struct FileOfferTests: NodeSuite {
     .ResourceOffered?
   {
     _ = await scriptedNode.sees {
-      if case .resourceOffered(let o) = $0 { o.name == name } else { false }
+      if case .resourceOffered(let o) = $0 { o.name.raw == name } else { false }
     }
-    for case .resourceOffered(let offer) in await scriptedNode.events where offer.name == name {
+    for case .resourceOffered(let offer) in await scriptedNode.events where offer.name.raw == name {
       return offer
     }
     return nil

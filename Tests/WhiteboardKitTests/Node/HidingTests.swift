@@ -106,8 +106,8 @@ struct HidingTests: NodeSuite {
     func write(_ events: [BoardEvent]) async throws(OutputError) {
       for event in events {
         state.withLock { state in
-          if case .chat(let line) = event { state.chat.append(line.text) }
-          if case .chatHistory(let chat) = event { state.history = chat.lines.map(\.text) }
+          if case .chat(let line) = event { state.chat.append(line.text.raw) }
+          if case .chatHistory(let chat) = event { state.history = chat.lines.map(\.text.raw) }
           if case .objects(let list) = event { state.listed = list.count }
         }
         telling.yield(event)

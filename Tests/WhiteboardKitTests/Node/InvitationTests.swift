@@ -11,10 +11,10 @@ struct InvitationTests: NodeSuite {
     .Invitation?
   {
     _ = await scriptedNode.sees {
-      if case .invitation(let i) = $0 { i.name == name } else { false }
+      if case .invitation(let i) = $0 { i.name.raw == name } else { false }
     }
-    for case .invitation(let invitation) in await scriptedNode.events where invitation.name == name
-    {
+    for case .invitation(let invitation) in await scriptedNode.events
+    where invitation.name.raw == name {
       return invitation
     }
     return nil

@@ -1,5 +1,6 @@
 import CommandLines
 import Foundation
+import PeerCore
 import Testing
 import Whiteboard
 import WhiteboardDemo
@@ -73,7 +74,7 @@ struct NodeDocumentTests: NodeSuite {
         group.addTask { try await again.run(configuration) }
         _ = await again.ready()
         try await again.perform("show \(game)")
-        var lines: [String] = []
+        var lines: [UntrustedText] = []
         for case .object(let shown) in await again.events { lines = shown.object.game?.lines ?? [] }
         #expect(lines.contains("..R...."), "\(lines)")
         await again.end()

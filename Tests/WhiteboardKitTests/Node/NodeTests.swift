@@ -1,6 +1,7 @@
 import CommandLines
 import FoundationEssentials
 import Logging
+import PeerCore
 import PeerSession
 import Testing
 import WhiteboardDemo
@@ -163,7 +164,7 @@ struct NodeTests: NodeSuite {
       try await host.perform(#"send "one""#)
       try await host.perform(#"send --to ben "two""#)
       #expect(await guest.sees { if case .data(let d) = $0 { d.text == "two" } else { false } })
-      var texts: [String?] = []
+      var texts: [UntrustedText?] = []
       for case .data(let data) in await guest.events {
         texts.append(data.text)
         #expect(data.reliable)
@@ -470,10 +471,10 @@ struct NodeTests: NodeSuite {
     .Invitation?
   {
     _ = await scriptedNode.sees {
-      if case .invitation(let i) = $0 { i.name == name } else { false }
+      if case .invitation(let i) = $0 { i.name.raw == name } else { false }
     }
-    for case .invitation(let invitation) in await scriptedNode.events where invitation.name == name
-    {
+    for case .invitation(let invitation) in await scriptedNode.events
+    where invitation.name.raw == name {
       return invitation
     }
     return nil
@@ -518,7 +519,7 @@ struct NodeTests: NodeSuite {
         #expect(
           await host.sees { if case .chat(let line) = $0 { line.text == "bye" } else { false } }
         )
-        var words: [String?] = []
+        var words: [UntrustedText?] = []
         for case .objectAdded(let added) in await host.events {
           words.append(added.object.text)
         }

@@ -32,7 +32,7 @@ struct ReopeningTests: NodeSuite {
           return joined
         }
         var opening = joining
-        opening.part = .host(boardName: joined.boardName)
+        opening.part = .host(boardName: joined.boardName.raw)
         let reopened = opening
         group.addTask { try await again.run(reopened) }
         let opened = try #require(await again.ready())

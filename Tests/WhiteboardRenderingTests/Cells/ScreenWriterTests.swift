@@ -1,3 +1,4 @@
+import PeerCore
 import PeerTestKit
 import Testing
 
@@ -72,7 +73,7 @@ struct ScreenWriterTests {
     #expect(terminal.complaints == [])
     let text = String(decoding: bytes, as: UTF8.self)
     for scalar in text.unicodeScalars where scalar != "\u{1B}" {
-      #expect(TerminalText.isSafe(scalar), "\(scalar.value)")
+      #expect(scalar.isSafe, "\(scalar.value)")
     }
     #expect(!text.contains("\u{1B}]"))
   }

@@ -1,3 +1,4 @@
+import PeerCore
 import Testing
 import WhiteboardRendering
 
@@ -112,7 +113,7 @@ struct ConnectingTests {
   @Test("members that announce the board and are not connected are named instead of `only you`")
   func lookingFor() {
     var client = BoardClient(columns: 80, rows: 24, dotStyle: .braille)
-    func found(_ peer: String, _ name: String, _ board: String) -> BoardEvent {
+    func found(_ peer: String, _ name: UntrustedText, _ board: String) -> BoardEvent {
       .peerFound(.init(peer: peer, name: name, board: board, boardName: "Team", addresses: []))
     }
     _ = client.receive(found("adaid", "Ada", "boardid"))

@@ -133,7 +133,7 @@ struct KeyMapTests {
       "panel": "\(client.layout.isSidePanelWanted)",
     ]
     state["following"] = client.session.members.followed.flatMap {
-      client.session.members.all[$0]?.name
+      client.session.members.name(of: $0)
     }
     state["notice"] = client.messages.notice?.text
     state["typing"] = client.workspace.typing?.text

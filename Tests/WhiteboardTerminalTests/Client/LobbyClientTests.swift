@@ -1,3 +1,4 @@
+import PeerCore
 import Testing
 import WhiteboardRendering
 
@@ -11,9 +12,9 @@ struct LobbyClientTests {
   }
 
   private static func found(
-    _ name: String,
+    _ name: UntrustedText,
     _ board: String,
-    by host: String = "Ben",
+    by host: UntrustedText = "Ben",
     _ peer: String = "abcdefghijk"
   ) -> BoardEvent.FoundBoard {
     BoardEvent.FoundBoard(
@@ -53,7 +54,7 @@ struct LobbyClientTests {
     lobby.found(Self.found("Team", "teamid"))
     lobby.found(Self.found("Art\u{1B}[2J", "artid"))
     let lines = lobby.frame().screen.lines
-    #expect(lines[3].contains(#"Art\u{1b}[2J"#) && lines[3].contains("3 people"))
+    #expect(lines[3].contains("Art[2J") && lines[3].contains("3 people"))
     #expect(lines[4].contains("Team") && lines[4].contains("Team  Ben  3 people"))
     #expect(lines[7].contains("mine  3 objects"))
     #expect(Self.type("\r", &lobby) == [.join(target: "artid", code: nil)])

@@ -1,4 +1,5 @@
 import CommandLines
+import PeerCore
 import Testing
 import WhiteboardRendering
 
@@ -125,7 +126,7 @@ struct NoticeTests {
   func longChat() throws {
     var desk = try Desk()
     desk.client.resize(columns: 60, rows: 24)
-    let text = String(repeating: "blah ", count: 30)
+    let text = UntrustedText(String(repeating: "blah ", count: 30))
     _ = desk.client.receive(
       .chat(.init(id: "1", peer: try Desk.memberID(2).description, name: "Bob", text: text, at: ""))
     )

@@ -1,4 +1,5 @@
 import CommandLines
+import PeerCore
 import Testing
 import WhiteboardRendering
 
@@ -21,7 +22,7 @@ struct PanelTests {
     )
   }
 
-  private static func chat(_ text: String, _ desk: inout Desk) throws {
+  private static func chat(_ text: UntrustedText, _ desk: inout Desk) throws {
     let bob = try Desk.memberID(2).description
     _ = desk.client.receive(
       .chat(.init(id: "1", peer: bob, name: "Bob", text: text, at: "")),
@@ -150,7 +151,7 @@ struct PanelTests {
     #expect(desk.type("C") == [])
     #expect(desk.lines().contains { $0.contains("Bob: shall we begin?") })
     #expect(desk.lines()[rows >= 8 ? 1 : 0].contains("Chat"))
-    for number in 1...50 { try Self.chat("line \(number)\nand more", &desk) }
+    for number in 1...50 { try Self.chat(UntrustedText("line \(number)\nand more"), &desk) }
     #expect(desk.lines().contains { $0.contains("and more") })
     #expect(desk.lines().contains { $0.contains("line 50") }, "the end stays visible")
     #expect(desk.type("^[1~") == [])

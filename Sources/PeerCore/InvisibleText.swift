@@ -81,10 +81,8 @@ package enum InvisibleText {
   }
 
   private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .nonspacingMark, .spacingMark: !scalar.properties.isDefaultIgnorableCodePoint
-    default: false
-    }
+    scalar.isMark && scalar.properties.generalCategory != .enclosingMark
+      && !scalar.properties.isDefaultIgnorableCodePoint
   }
 
   private static func joinsEmoji(_ previous: Unicode.Scalar?, _ next: Unicode.Scalar?) -> Bool {

@@ -1,6 +1,5 @@
+import PeerCore
 import Testing
-
-@testable import Whiteboard
 
 @Suite struct InvisibleTextTests {
   @Test(

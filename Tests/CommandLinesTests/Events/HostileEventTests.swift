@@ -1,0 +1,398 @@
+import Foundation
+import PeerCore
+import Testing
+
+@testable import CommandLines
+@testable import Whiteboard
+@testable import WhiteboardKit
+
+/// Checks that no event can bring text of another peer to a terminal unchanged.
+@Suite struct HostileEventTests {
+  private static let hostile =
+    "\u{1B}]0;x\u{7}\u{9B}2J\n\u{202E}a\u{200B}b\u{E0041}"
+    + String(repeating: "\u{301}", count: 100)
+
+  @Test("no text line of an event contains anything that controls a terminal or hides text")
+  func lines() {
+    let plain = Self.events("x").map { EventText.line($0)?.split(separator: "\n").count }
+    let events = Self.events(Self.hostile)
+    #expect(plain.count { $0 != nil } > 35)
+    for (event, count) in zip(events, plain) {
+      let line = EventText.line(event)
+      #expect(line?.split(separator: "\n").count == count, "\(event.name)")
+      var marks = 0
+      for scalar in (line ?? "").unicodeScalars where scalar != "\n" {
+        marks = scalar.isMark ? marks + 1 : 0
+        #expect(scalar.isSafe && marks <= 2, "\(event.name)")
+      }
+    }
+  }
+
+  @Test("a JSON line contains the text unchanged, with escapes")
+  func json() throws {
+    for event in Self.events(Self.hostile) {
+      let line = EventLine.json(event)
+      let isSafe = String(decoding: line, as: UTF8.self).unicodeScalars.dropLast().allSatisfy {
+        $0.isSafe
+      }
+      #expect(isSafe, "\(event.name)")
+      _ = try JSONSerialization.jsonObject(with: Data(line))
+    }
+    let line = EventLine.json(.joined(.init(peer: "p", name: UntrustedText(Self.hostile))))
+    struct Read: Decodable { let name: String }
+    #expect(try JSONDecoder().decode(Read.self, from: Data(line)).name == Self.hostile)
+  }
+
+  @Test("the list of hostile events has every documented event")
+  func isComplete() throws {
+    let file = URL(fileURLWithPath: #filePath)
+      .deletingLastPathComponent().appendingPathComponent(
+        "../../../Sources/CommandLines/CommandLines.docc/JSONLines.md"
+      )
+    var documented: Set<String> = []
+    var isTable = false
+    for row in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+      let cells = row.split(separator: "|")
+      guard row.hasPrefix("|"), let first = cells.first else {
+        isTable = false
+        continue
+      }
+      if first == " `event` " { isTable = true }
+      guard isTable else { continue }
+      let words = first.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+      documented.formUnion(words.filter { $0.offset % 2 == 1 }.map { String($0.element) })
+    }
+    documented.remove("event")
+    #expect(documented == Set(Self.events("x").map(\.name)))
+  }
+
+  /// The fields of payloads that are plain strings, because this program wrote them.
+  ///
+  /// A field that contains text of another peer must be an `UntrustedText` instead.
+  private static let ownFields: [String: Set<String>] = [
+    "Carried": ["relay", "link"],
+    "CaughtUp": ["peer"],
+    "Chat": ["id", "peer", "at"],
+    "CheckpointDescription": ["name", "at"],
+    "Diff": ["from", "to"],
+    "Digest": ["digest"],
+    "Done": ["verb", "id", "ids", "transfers", "file", "step"],
+    "Failure": ["code", "message", "verb", "delivered"],
+    "FoundBoard": ["peer", "board", "addresses", "role", "admit"],
+    "Invitation": ["id", "peer", "words", "deadline", "warning"],
+    "Invited": ["code", "role", "link", "expires"],
+    "Joined": ["peer"],
+    "Joining": ["address", "peer"],
+    "Left": ["peer", "reason"],
+    "LostBoard": ["peer", "board"],
+    "ObjectAdded": ["id", "by"],
+    "ObjectChanged": ["id", "changed", "by"],
+    "ObjectDescription": [
+      "id", "type", "selectedBy", "zIndex", "updatedAt", "color", "sha256", "format", "path",
+      "groups", "members",
+    ],
+    "ObjectRemoved": ["id", "by"],
+    "PassedStep": ["step", "reason"],
+    "PeerDescription": ["peer", "address", "role", "admittedBy"],
+    "PeerState": ["peer", "address"],
+    "Profile": ["peer"],
+    "Ready": ["peer", "addresses", "board", "admit", "code", "link"],
+    "Received": ["from"],
+    "Remark": ["code", "message", "peer", "invitation"],
+    "Removed": ["peer", "message"],
+    "ResourceFinished": ["transfer", "peer", "path", "sha256"],
+    "ResourceOffered": ["transfer", "peer", "deadline"],
+    "ResourceProgress": ["transfer", "peer"],
+    "ResourceStarted": ["transfer", "peer"],
+    "Role": ["peer", "role"],
+    "SaveProblem": ["message", "copy"],
+    "Saving": ["state", "cause", "message", "copy"],
+    "Selected": ["id", "peer"],
+    "SettingChanged": ["changed"],
+    "SettingsDescription": ["background"],
+    "Shown": ["id"],
+    "StreamClosed": ["stream", "peer"],
+    "StreamData": ["stream", "peer"],
+    "StreamOpened": ["stream", "peer"],
+    "SyncedMember": ["peer"],
+    "Undelivered": ["peer", "reason"],
+  ]
+
+  @Test("text of other peers in events is `UntrustedText`")
+  func fields() {
+    var seen = 0
+    func check(_ value: Any) {
+      // The values of a game are text of the board; lines about games are `UntrustedText`.
+      if value is JSONValue || value is UntrustedText { return }
+      let name = String(describing: type(of: value))
+      for child in Mirror(reflecting: value).children {
+        let type = type(of: child.value)
+        if type == String.self || type == String?.self || type == [String].self
+          || type == [String]?.self
+        {
+          seen += 1
+          let isOwn = Self.ownFields[name]?.contains(child.label ?? "") ?? false
+          #expect(isOwn, "\(name).\(child.label ?? "") is a String")
+        } else {
+          check(child.value)
+        }
+      }
+    }
+    for event in Self.events("x") { check(event.payload) }
+    #expect(seen > 100)
+  }
+
+  // MARK: - The events
+
+  /// Returns an event of each kind whose fields all contain a text; a new kind does not compile until it is
+  /// added here.
+  private static func events(_ text: String) -> [BoardEvent] {
+    let events =
+      people(text) + boards(text) + answers(text) + transfers(text)
+      + [
+        .saveState(.init(.notSaved(SaveProblem(.init(.full, text), copy: text)))),
+        .done(
+          .init(
+            verb: "undo",
+            step: text,
+            skipped: 2,
+            skippedSteps: [.init(step: text, reason: text)]
+          )
+        ),
+        .done(.init(verb: "export", file: text, objects: 1)),
+        .done(.init(verb: "wait", synced: [.init(peer: text, name: UntrustedText(text))])),
+        .error(
+          .init(
+            code: text,
+            message: text,
+            delivered: [text],
+            undelivered: [.init(peer: text, name: UntrustedText(text), reason: text)]
+          )
+        ),
+        .note(.init(code: text, message: text)),
+        .warning(.init(code: text, message: text)),
+      ]
+    for event in events {
+      switch event {
+      case .ready, .peerFound, .peerUpdated, .peerLost, .peerState, .joining, .caughtUp,
+        .invitation, .joined, .left, .removed, .carried, .objectAdded, .objectChanged,
+        .objectRemoved, .selected, .chat, .settingChanged, .profile, .invited, .role, .data,
+        .resourceOffered, .resourceStarted, .resourceProgress, .resourceFinished, .streamOpened,
+        .streamData, .streamClosed, .digest, .objects, .object, .found, .chatHistory, .settings,
+        .saveState, .checkpoints, .diff, .peers, .done, .error, .note, .warning:
+        break
+      }
+    }
+    return events
+  }
+
+  private static func people(_ text: String) -> [BoardEvent] {
+    let theirs = UntrustedText(text)
+    let board = BoardEvent.FoundBoard(
+      peer: text,
+      name: theirs,
+      board: text,
+      boardName: theirs,
+      addresses: [text],
+      participants: 3,
+      role: text
+    )
+    let peer = BoardEvent.PeerDescription(
+      peer: text,
+      name: theirs,
+      state: .connected,
+      address: text,
+      admittedBy: text,
+      admittedByName: theirs
+    )
+    let ready = BoardEvent.Ready(
+      peer: text,
+      name: theirs,
+      addresses: [text],
+      port: 1,
+      board: text,
+      boardName: theirs,
+      admit: "code",
+      code: text,
+      link: text,
+      announced: true
+    )
+    let invitation = BoardEvent.Invitation(
+      id: text,
+      peer: text,
+      name: theirs,
+      words: text,
+      direction: .incoming,
+      mustAnswer: true,
+      deadline: text,
+      warning: text
+    )
+    let removal = Removal(by: text, name: theirs, reason: theirs)
+    let removed = BoardEvent.Removed(
+      peer: text,
+      name: theirs,
+      reason: theirs,
+      message: removal.sentence,
+      readOnly: true,
+      canContinue: true
+    )
+    let left = BoardEvent.Left(
+      peer: text,
+      name: theirs,
+      reason: text,
+      message: theirs,
+      undelivered: 3
+    )
+    let steps: [BoardEvent.Joining.Step] = [.searching, .awaitingAnswer, .awaitingAcceptance]
+    return [
+      .ready(ready), .peerFound(board), .peerUpdated(board),
+      .peerLost(.init(peer: text, name: theirs, board: text)),
+      .peerState(.init(peer: text, name: theirs, state: .suspect)),
+      .peerState(.init(name: theirs, state: .connecting, address: text)),
+      .caughtUp(.init(peer: text, name: theirs, objects: 1)),
+      .invitation(invitation), .joined(.init(peer: text, name: theirs)), .left(left),
+      .removed(removed), .carried(.init(relay: text, name: theirs, link: "whiteboard:x")),
+      .profile(.init(peer: text, name: theirs, icon: theirs)),
+      .role(.init(peer: text, name: theirs, role: "viewer", isOwn: false)),
+      .invited(.init(code: text, role: "viewer", link: text, expires: text)),
+      .peers(.init(count: 1, peers: [peer])),
+    ]
+      + steps.map {
+        .joining(.init(step: $0, address: text, peer: text, name: theirs, boardName: theirs))
+      }
+  }
+
+  private static func object(_ text: String) -> BoardEvent.ObjectDescription {
+    BoardEvent.ObjectDescription(
+      id: text,
+      type: text,
+      centerPosition: [0, 0],
+      size: [1, 1],
+      scale: 2,
+      angle: 1,
+      selectedBy: text,
+      zIndex: text,
+      updatedAt: text,
+      color: text,
+      text: UntrustedText(text),
+      points: RelativePoints([InkPoint(x: 0, y: 0)]),
+      lineWidth: 1,
+      sha256: text,
+      path: text,
+      erased: [[0, 1]],
+      groups: [text],
+      isLocked: true,
+      game: GameDescription(
+        view: .object(["game": .string(text)]),
+        lines: [UntrustedText(text), UntrustedText(text)]
+      )
+    )
+  }
+
+  private static func chat(_ text: String) -> BoardEvent.Chat {
+    BoardEvent.Chat(
+      id: text,
+      peer: text,
+      name: UntrustedText(text),
+      icon: UntrustedText(text),
+      text: UntrustedText(text),
+      at: text
+    )
+  }
+
+  private static func settings(_ text: String) -> BoardEvent.SettingsDescription {
+    BoardEvent.SettingsDescription(
+      title: UntrustedText(text),
+      background: text,
+      grid: 0.5,
+      language: UntrustedText(text)
+    )
+  }
+
+  private static func boards(_ text: String) -> [BoardEvent] {
+    [
+      .objectAdded(.init(id: text, object: object(text), by: text)),
+      .objectChanged(.init(id: text, changed: [text], object: object(text), by: text)),
+      .objectRemoved(.init(id: text, by: text)),
+      .selected(.init(id: text, peer: text, name: UntrustedText(text))),
+      .chat(chat(text)),
+      .settingChanged(.init(changed: [text], settings: settings(text))),
+    ]
+  }
+
+  private static func answers(_ text: String) -> [BoardEvent] {
+    let change = JSONValue.object([
+      "change": .string("changed"), "id": .string(text), "type": .string(text),
+      "after": .object([text: .string(text)]),
+    ])
+    return [
+      .object(.init(id: text, object: object(text))),
+      .objects(.init(count: 1, objects: [object(text)])),
+      .found(.init(count: 1, objects: [object(text)])),
+      .chatHistory(.init(count: 1, lines: [chat(text)])),
+      .settings(.init(settings: settings(text))),
+      .digest(.init(digest: text, objects: 1)),
+      .checkpoints(.init(count: 1, checkpoints: [.init(name: text, at: text)])),
+      .diff(.init(from: text, to: text, count: 1, changes: [change])),
+    ]
+  }
+
+  private static func transfers(_ text: String) -> [BoardEvent] {
+    let theirs = UntrustedText(text)
+    let received = BoardEvent.Received(
+      from: text,
+      name: theirs,
+      reliable: true,
+      size: 1,
+      base64: Base64Text([]),
+      text: theirs
+    )
+    let offer = BoardEvent.ResourceOffered(
+      transfer: text,
+      peer: text,
+      sender: theirs,
+      name: theirs,
+      size: 1,
+      deadline: text
+    )
+    let start = BoardEvent.ResourceStarted(
+      transfer: text,
+      direction: .incoming,
+      peer: text,
+      name: theirs,
+      size: 1
+    )
+    let progress = BoardEvent.ResourceProgress(
+      transfer: text,
+      direction: .incoming,
+      peer: text,
+      bytes: 1,
+      size: 2
+    )
+    let finish = BoardEvent.ResourceFinished(
+      transfer: text,
+      direction: .incoming,
+      peer: text,
+      name: theirs,
+      outcome: .failed,
+      path: text,
+      message: theirs
+    )
+    let close = BoardEvent.StreamClosed(
+      stream: text,
+      direction: .incoming,
+      peer: text,
+      name: theirs,
+      outcome: .failed,
+      size: 1,
+      message: theirs
+    )
+    return [
+      .data(received), .resourceOffered(offer), .resourceStarted(start),
+      .resourceProgress(progress), .resourceFinished(finish),
+      .streamOpened(.init(stream: text, direction: .incoming, peer: text, name: theirs)),
+      .streamData(.init(stream: text, peer: text, offset: 0, base64: Base64Text([]))),
+      .streamClosed(close),
+    ]
+  }
+}
