@@ -170,7 +170,10 @@ final class SessionEvents {
     switch reason {
     case .kicked(let words) where peer == session.hostPeer:
       isAboutUs = true
-      localRemoval.removed(by: peer, reason: words)
+      localRemoval.removed(
+        by: peer,
+        reason: UntrustedText(words.displayed(width: EventText.wordsLimit))
+      )
     case .refused(let error) where error.code == .kicked && peer != session.hostPeer:
       localRemoval.reportRefusal(by: peer, because: error)
     default: break
@@ -182,7 +185,7 @@ final class SessionEvents {
     let message: UntrustedText? =
       switch reason {
       case .refused(let error): UntrustedText(error.message)
-      case .kicked(let words) where !words.isEmpty: words
+      case .kicked(let words) where !words.isEmpty: UntrustedText(words.displayed)
       default: nil
       }
     runtime.call { $0.publisher.publish(.left($0.publisher.member(peer))) }
