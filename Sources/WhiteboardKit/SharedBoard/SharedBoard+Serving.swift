@@ -191,7 +191,7 @@ extension SharedBoard {
     // The transport limits the length of names, so publishing the profile cannot fail.
     try? active.profiles.publish()
     let ready = await board.ready(configuration, transport, isAnnounced: discovery.isAnnouncing)
-    let events = SessionEvents(
+    let intake = SessionIntake(
       runtime,
       active,
       invitations: invitations,
@@ -199,7 +199,7 @@ extension SharedBoard {
       discovery: discovery
     )
     let timedWork = TimedWork(runtime, configuration, active)
-    let serving = Serving(active, events, timedWork, ready)
+    let serving = Serving(active, intake, timedWork, ready)
     phase = .serving(serving)
     commandRunner.begin(on: active)
     // Set only after the file was read, since a file that could not be read must not be written.
@@ -246,8 +246,8 @@ extension SharedBoard {
   /// Handles the events of a session until the session ends.
   private func handleEvents(of session: Session) async {
     await configuration.beforeSessionEvents?(self)
-    spawn { node in await node.serving?.events.read() }
-    await serving?.events.handle()
+    spawn { node in await node.serving?.intake.readEvents() }
+    await serving?.intake.handleEvents()
     // After a removal, the user may still view the board, but further commands of a script would
     // reach no member.
     if case .run = configuration.script, let reason = session.endReason, reason.code == .kicked {
@@ -288,7 +288,7 @@ extension SharedBoard {
     }
     await serving.board.session.leave(untilNextStart: comesBack)
     // A change that arrives while the file is being closed would count as unsaved work.
-    await serving.events.finish(before: runtime.clock.now + .seconds(1))
+    await serving.intake.finish(before: runtime.clock.now + .seconds(1))
     await persistence.close()
   }
 }
