@@ -164,6 +164,17 @@ struct BoardScene: Sendable {
     )
   }
 
+  /// Returns the rotation in degrees if the knob of a frame is dragged to a place; with snapping, in
+  /// steps of 15°.
+  func degrees(_ frame: SelectionFrame, to place: Point, isSnapping: Bool) -> Double {
+    let by = frame.degrees(to: place)
+    guard isSnapping else { return by }
+    // The angle of a single object becomes a multiple of 15°; several objects are rotated by a
+    // multiple of 15°.
+    let before = (onlySelected?.angle ?? 0) * 180 / .pi
+    return ((before + by) / 15).rounded() * 15 - before
+  }
+
   // MARK: - Photos
 
   /// Returns the photos in view.

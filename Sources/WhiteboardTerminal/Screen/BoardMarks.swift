@@ -41,7 +41,7 @@ struct BoardMarks {
     case .move(let from, let to): drawMove(from, to, on: &screen)
     case .resize(let resize): dot(closed(resize.corners), Self.selection, on: &screen)
     case .rotate(let frame, let to):
-      let degrees = toolbox.degrees(frame, to, on: scene)
+      let degrees = scene.degrees(frame, to: to, isSnapping: toolbox.isSnapping)
       dot(closed(frame.turned(byDegrees: degrees)), Self.selection, on: &screen)
     case .stroke, .pan, nil: break
     }
