@@ -300,6 +300,9 @@ package actor BoardTerminal: EventSink {
 
   // MARK: - Events of the board
 
+  /// The contents of events without objects, whose changes ``show(_:)`` receives.
+  package nonisolated var contents: EventContents { .chat }
+
   package func write(_ events: [BoardEvent]) async throws(OutputError) {
     drainChanges()
     for event in events { await perform(board?.receive(event, now: time) ?? []) }

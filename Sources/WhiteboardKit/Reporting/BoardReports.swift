@@ -19,8 +19,8 @@ final class BoardReports {
 
   private var board: Board { replica.board }
 
-  /// Whether the sink reads the events about objects and the chat.
-  private var readsEvents: Bool { runtime.sink.readsContents }
+  /// Whether the sink reads the events about objects.
+  private var readsObjects: Bool { runtime.sink.contents.contains(.objects) }
 
   init(
     _ runtime: BoardRuntime,
@@ -72,7 +72,7 @@ final class BoardReports {
     let hasGameChanged = games[snapshot.id] != game
     games[snapshot.id] = game
     show(.shown(snapshot, game))
-    guard readsEvents else { return }
+    guard readsObjects else { return }
     guard let old else { return emitAdded(snapshot, by: member) }
     let keys =
       BoardEvent.ObjectDescription.changedKeys(old, snapshot) + (hasGameChanged ? ["game"] : [])
@@ -99,7 +99,7 @@ final class BoardReports {
     objects[id] = nil
     games[id] = nil
     show(.removed(id))
-    guard readsEvents else { return }
+    guard readsObjects else { return }
     runtime.emit(
       .objectRemoved(
         .init(id: id.description, by: author(member), hidden: hiddenMark(id))
@@ -108,7 +108,7 @@ final class BoardReports {
   }
 
   private func emitAdded(_ snapshot: ObjectSnapshot, by member: MemberID?) {
-    guard readsEvents else { return }
+    guard readsObjects else { return }
     runtime.emit(
       .objectAdded(
         .init(
@@ -124,7 +124,7 @@ final class BoardReports {
   /// Reports that a member selected an object, or that the object is no longer selected.
   func selected(_ id: ObjectID, by member: MemberID?) {
     if let snapshot = board.snapshot(id) { show(.shown(snapshot, games[id])) }
-    guard readsEvents else { return }
+    guard readsObjects else { return }
     runtime.emit(
       .selected(
         .init(
@@ -138,7 +138,6 @@ final class BoardReports {
 
   /// Reports that the local user lost the selection of an object to another member.
   func selectionLost(_ id: ObjectID, to winner: MemberID) {
-    guard readsEvents else { return }
     runtime.emit(
       .selected(
         .init(
@@ -155,7 +154,8 @@ final class BoardReports {
 
   /// Reports a line of the chat, unless its author is hidden.
   func chatAdded(_ line: ChatLine) {
-    if readsEvents, !isHidden(line.id) { runtime.emit(.chat(.init(line))) }
+    guard runtime.sink.contents.contains(.chat), !isHidden(line.id) else { return }
+    runtime.emit(.chat(.init(line)))
   }
 
   /// Emits the chat without the lines of hidden authors.

@@ -145,7 +145,7 @@ extension Transfers {
     do throws(SessionError) {
       for try await bytes in stream.inbound {
         var rest = bytes[...]
-        while runtime.sink.readsContents, !rest.isEmpty {
+        while runtime.sink.contents.contains(.data), !rest.isEmpty {
           let piece = Array(rest.prefix(BoardEvent.StreamData.maximumLength))
           rest = rest.dropFirst(piece.count)
           runtime.emit(
