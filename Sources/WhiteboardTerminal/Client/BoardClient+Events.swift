@@ -117,10 +117,8 @@ extension BoardClient {
 
   private mutating func finish(_ done: BoardEvent.Done) {
     guard let request = done.request?.number else { return }
-    if CommandName(rawValue: done.verb)?.changesBoard == true {
-      session.members.countWaitingChange()
-    }
-    workspace.finish(request, created: done.id.flatMap { ObjectID($0) })
+    if done.verb.changesBoard { session.members.countWaitingChange() }
+    workspace.finish(request, created: done.id)
     if let message = Answer.message(done, keys) { say(message) }
   }
 }

@@ -181,9 +181,7 @@ struct TerminalTextTests {
       ),
       .objects(.init(count: 1, objects: [object])),
       .peers(.init(count: 1, peers: [peer])),
-      .done(.init(verb: "text", id: hostile)),
-      .done(.init(verb: "duplicate", ids: [hostile])),
-      .done(.init(verb: "undo", step: hostile, skipped: 2)),
+      .done(.init(verb: .undo, step: hostile, skipped: 2)),
       .error(.init(code: hostile, message: hostile)),
       .note(.init(code: hostile, message: hostile)),
     ]

@@ -145,9 +145,9 @@ struct BoardClientTests {
     )
     let id = try desk.board.createText("hi", at: Point(x: 4, y: 8))
     desk.sync()
-    for request in [1, 2] {
+    for request: Int64 in [1, 2] {
       _ = desk.client.receive(
-        .done(.init(verb: "text", request: .word("\(request)"), id: id.description))
+        .done(.init(verb: .text, request: .number(request), id: id))
       )
     }
     #expect(desk.client.frame().cursor?.y == 12, "the caret is in the text")
