@@ -121,7 +121,7 @@ struct BoardScene: Sendable {
   // MARK: - Selection
 
   /// References to the selected objects, for use in commands.
-  var selectedReferences: [ObjectReference] { selection.sorted().map { ObjectReference($0) } }
+  var selectedReferences: [ObjectReference] { selection.sorted().map { .id($0) } }
 
   /// The selected objects.
   var selectedSnapshots: [ObjectSnapshot] { selection.sorted().compactMap { snapshot($0) } }

@@ -62,7 +62,7 @@ extension Workspace {
   mutating func ungroup() -> [BoardEffect] {
     let groups = Set(scene.selectedSnapshots.compactMap { $0.groups.last })
     guard !groups.isEmpty else { return [.message("the selection contains no group")] }
-    return groups.sorted().flatMap { requests.send(.ungroup(ObjectReference($0))) }
+    return groups.sorted().flatMap { requests.send(.ungroup(.id($0))) }
   }
 
   /// Rotates the selection clockwise.

@@ -143,7 +143,7 @@ extension Workspace {
         return .erase(points: points, radius: radius)
       }
     case .remove(let ids):
-      return ids.isEmpty ? [] : requests.send(.delete(ids.map { ObjectReference($0) }))
+      return ids.isEmpty ? [] : requests.send(.delete(ids.map { .id($0) }))
     case .band(let from, let to): return select(scene.objects(inside: Rectangle(from, to)))
     case .move(let from, let to):
       let offset = scene.snapping(from: from, to: to, isSnapping: toolbox.isSnapping).offset

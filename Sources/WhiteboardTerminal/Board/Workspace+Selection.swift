@@ -5,7 +5,7 @@ import WhiteboardKit
 extension Workspace {
   /// Selects exactly the given objects; ends the selection if there are none.
   mutating func select(_ ids: [ObjectID]) -> [BoardEffect] {
-    guard ids.isEmpty else { return requests.send(.select(ids.map { ObjectReference($0) })) }
+    guard ids.isEmpty else { return requests.send(.select(ids.map { .id($0) })) }
     return deselect()
   }
 
