@@ -17,10 +17,10 @@ extension Transfers {
     for peer in peers {
       do throws(SessionError) {
         let transfer = try session.sendResource(atPath: file, named: name, to: peer)
-        sentPaths[transfer.id.text] = file
+        sentPaths[transfer.id] = file
         // Until the other user decides, `cancel` withdraws the file.
-        pending[transfer.id.text] = PendingTransfer(
-          kind: .resource(transfer.id),
+        pending[transfer.id] = PendingTransfer(
+          kind: .resource(transfer.id, .file),
           name: name,
           direction: .outgoing,
           peer: peer
@@ -72,7 +72,7 @@ extension Transfers {
       throw CommandError(error)
     }
     let id = stream.id.text
-    pending[id] = PendingTransfer(
+    pending[stream.id] = PendingTransfer(
       kind: .stream(stream),
       name: name,
       direction: .outgoing,
@@ -100,7 +100,7 @@ extension Transfers {
     } catch {
       failure = CommandError(.internal, "the stream failed")
     }
-    pending[id] = nil
+    pending[stream.id] = nil
     runtime.emit(
       .streamClosed(
         .init(
@@ -126,7 +126,7 @@ extension Transfers {
     let id = stream.id.text
     let peer = stream.peer.text
     let name = stream.name.raw
-    pending[id] = PendingTransfer(
+    pending[stream.id] = PendingTransfer(
       kind: .stream(stream),
       name: name,
       direction: .incoming,
@@ -164,7 +164,7 @@ extension Transfers {
       end.message = error.message
     }
     end.size = offset
-    pending[id] = nil
+    pending[stream.id] = nil
     runtime.emit(.streamClosed(end))
   }
 }

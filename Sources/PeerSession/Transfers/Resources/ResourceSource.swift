@@ -213,6 +213,9 @@ func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
 }
 
 extension SHA256 {
+  /// The digest so far.
+  var digest: [UInt8] { Array(finalize()) }
+
   /// The digest so far, in the form of the protocol.
   var text: String { hexadecimal(finalize()) }
 }
