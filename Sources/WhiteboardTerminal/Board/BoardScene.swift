@@ -7,8 +7,8 @@ import WhiteboardRendering
 struct BoardScene: Sendable {
   /// The objects, and the visible part of the board.
   var canvas: BoardCanvas
-  /// The local member's id; empty until the session is connected.
-  var ownID = ""
+  /// The local member's id; nil until the session is connected.
+  var ownID: MemberID?
   /// The distance between the board's grid lines; nil without a grid.
   var grid: Double?
   /// The objects that the local user selected.
@@ -40,7 +40,7 @@ struct BoardScene: Sendable {
     let isNewTurn = isTurn && !ourTurns.contains(id)
     if isTurn { ourTurns.insert(id) } else { ourTurns.remove(id) }
     canvas.set(BoardCanvas.Item(snapshot, game: game))
-    let isSelected = snapshot.selectedBy.map { $0.description == ownID } ?? false
+    let isSelected = snapshot.selectedBy.map { $0 == ownID } ?? false
     if isSelected { selection.insert(id) } else { selection.remove(id) }
     if snapshot.selectedBy != nil { held.insert(id) } else { held.remove(id) }
     return (isSelected, isNewTurn)

@@ -23,7 +23,7 @@ extension BoardClient {
     case .preview(let preview):
       workspace.scene.canvas.preview(preview.points, from: preview.first, of: preview.stroke)
     case .presence(let member, let presence):
-      session.members.show(presence, of: member.description, now: now)
+      session.members.show(presence, of: member, now: now)
     case .photo: break
     case .saving(let state): saveStatus.state = state
     }
@@ -61,7 +61,7 @@ extension BoardClient {
     switch event {
     case .ready(let ready):
       session.begin(ready)
-      workspace.scene.ownID = ready.peer
+      workspace.scene.ownID = MemberID(ready.peer)
       return [Command.settings, .chat].map { .command(CommandRequest($0)) }
     case .done(let done): finish(done)
     case .error(let failure):

@@ -162,9 +162,9 @@ package struct BoardClient: Sendable {
 
   // MARK: - Following
 
-  mutating func follow(_ key: String) {
-    session.members.follow(key)
-    say("following \(session.members.name(of: key) ?? "a member"); move the board to stop")
+  mutating func follow(_ member: MemberID) {
+    session.members.follow(member)
+    say("following \(session.members.name(of: member) ?? "a member"); move the board to stop")
     showFollowedView()
   }
 
@@ -180,9 +180,9 @@ package struct BoardClient: Sendable {
   }
 
   mutating func stopFollowing() {
-    guard let key = session.members.followed else { return }
+    guard let member = session.members.followed else { return }
     session.members.stopFollowing()
-    say("no longer following \(session.members.name(of: key) ?? "the member")")
+    say("no longer following \(session.members.name(of: member) ?? "the member")")
   }
 
   private mutating func showFollowedView() {

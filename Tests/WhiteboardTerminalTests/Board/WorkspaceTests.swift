@@ -18,7 +18,7 @@ struct WorkspaceTests {
     board.authors[Incarnation(1)] = own
     let viewport = Viewport(center: Point(x: 0, y: 0), columns: 80, rows: 20)
     workspace = Workspace(BoardScene(BoardCanvas(viewport, dotStyle: .braille)))
-    workspace.scene.ownID = own.description
+    workspace.scene.ownID = own
   }
 
   private func commands(_ effects: [BoardEffect]) -> [String] {
