@@ -300,7 +300,7 @@ package actor BoardTerminal: EventSink {
 
   // MARK: - Events of the board
 
-  /// The contents of events without objects, whose changes ``show(_:)`` receives.
+  /// The contents of events without objects, whose changes ``boardChanged(_:)`` receives.
   package nonisolated var contents: EventContents { .chat }
 
   package func write(_ events: [BoardEvent]) async throws(OutputError) {
@@ -309,7 +309,7 @@ package actor BoardTerminal: EventSink {
     wakeUp.yield()
   }
 
-  package nonisolated func show(_ change: BoardChange) {
+  package nonisolated func boardChanged(_ change: BoardChange) {
     changes.append(change)
     wakeUp.yield()
   }

@@ -80,7 +80,7 @@ final class SessionIntake {
     var signal = signals.makeAsyncIterator()
     var work = 0.0
     while !hasEnded {
-      switch incoming.next(now: runtime.uptime) {
+      switch incoming.nextStep(now: runtime.uptime) {
       case .handle(let event, let peer):
         let caused = measureWork { dispatch(event) }
         if let peer, event.isUnasked { incoming.charge(caused, to: peer, now: runtime.uptime) }

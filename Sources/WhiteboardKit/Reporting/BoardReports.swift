@@ -40,7 +40,7 @@ final class BoardReports {
   func showStoredBoard() {
     for snapshot in board.snapshots {
       objects[snapshot.id] = snapshot
-      show(.shown(snapshot, game(snapshot)))
+      showOnScreen(.shown(snapshot, game(snapshot)))
     }
     // The stored settings are not reported as a change.
     _ = board.takeSettingsChange()
@@ -57,7 +57,7 @@ final class BoardReports {
   func objectAdded(_ snapshot: ObjectSnapshot, by member: MemberID?) {
     objects[snapshot.id] = snapshot
     games[snapshot.id] = game(snapshot)
-    show(.shown(snapshot, games[snapshot.id]))
+    showOnScreen(.shown(snapshot, games[snapshot.id]))
     emitAdded(snapshot, by: member)
   }
 
@@ -71,7 +71,7 @@ final class BoardReports {
     let game = game(snapshot)
     let hasGameChanged = games[snapshot.id] != game
     games[snapshot.id] = game
-    show(.shown(snapshot, game))
+    showOnScreen(.shown(snapshot, game))
     guard readsObjects else { return }
     guard let old else { return emitAdded(snapshot, by: member) }
     let keys =
@@ -98,7 +98,7 @@ final class BoardReports {
   func objectRemoved(_ id: ObjectID, by member: MemberID?) {
     objects[id] = nil
     games[id] = nil
-    show(.removed(id))
+    showOnScreen(.removed(id))
     guard readsObjects else { return }
     runtime.emit(
       .objectRemoved(
@@ -123,7 +123,7 @@ final class BoardReports {
 
   /// Reports that a member selected an object, or that the object is no longer selected.
   func selected(_ id: ObjectID, by member: MemberID?) {
-    if let snapshot = board.snapshot(id) { show(.shown(snapshot, games[id])) }
+    if let snapshot = board.snapshot(id) { showOnScreen(.shown(snapshot, games[id])) }
     guard readsObjects else { return }
     runtime.emit(
       .selected(
@@ -183,11 +183,11 @@ final class BoardReports {
   // MARK: - The screen
 
   /// Shows a change on the screen, unless its author is hidden.
-  func show(_ change: BoardChange) {
+  func showOnScreen(_ change: BoardChange) {
     if !hiddenAuthors.isEmpty, let author = author(of: change), hiddenAuthors.contains(author) {
       return
     }
-    runtime.sink.show(change)
+    runtime.sink.boardChanged(change)
   }
 
   /// Shows or hides all objects of an author, and hides the author's pointer.
@@ -196,11 +196,11 @@ final class BoardReports {
   func setShown(_ isShown: Bool, author: MemberID) -> Int {
     let affected = objectsOfAuthor(author)
     for snapshot in affected {
-      runtime.sink.show(
+      runtime.sink.boardChanged(
         isShown ? .shown(snapshot, games[snapshot.id]) : .removed(snapshot.id)
       )
     }
-    if !isShown { runtime.sink.show(.presence(author, Presence())) }
+    if !isShown { runtime.sink.boardChanged(.presence(author, Presence())) }
     if board.chat.contains(where: { $0.author == author }) { emitChat(request: nil) }
     return affected.count
   }

@@ -20,13 +20,13 @@ package protocol EventSink: Sendable {
   ///
   /// The function does not wait: a slow receiver stores only the latest state of each object. The
   /// default implementation does nothing.
-  func show(_ change: BoardChange)
+  func boardChanged(_ change: BoardChange)
 }
 
 extension EventSink {
   package var contents: EventContents { .all }
 
-  package func show(_ change: BoardChange) {}
+  package func boardChanged(_ change: BoardChange) {}
 }
 
 /// The contents of events that a sink may not need.

@@ -89,7 +89,7 @@ final class ApplicationMessages {
     let message = SyncMessage.application(bytes).encode()
     let number = deliveries.add(request, byteCount: message.count, to: peers)
     runtime.performActions()
-    outbox.send(message, to: peers, as: number)
+    outbox.enqueue(message, to: peers, as: number)
   }
 
   // MARK: - Confirmations

@@ -89,7 +89,7 @@ extension SharedBoard {
       )
     }
     if let input {
-      spawn { node in await node.commandRunner.read(input) }
+      spawn { node in await node.commandRunner.readCommands(from: input) }
     }
     let known = await copies.acquaintances(includesBoards: configuration.isSearching)
     joiner?.known = known
@@ -272,7 +272,7 @@ extension SharedBoard {
     phase = .leaving(serving)
     serving.hideOpenBoard()
     let active = serving.active
-    _ = try? active.editor.endStroke()
+    _ = try? active.editor.liftPen()
     _ = try? active.editor.edit { (board) throws(BoardError) in try board.deselectAll() }
     active.replica.prepareToLeave(now: now)
     performActions()

@@ -109,5 +109,5 @@ actor Hand: EventSink {
     waiters = []
   }
 
-  nonisolated func show(_ change: BoardChange) { changes.withLock { $0.append(change) } }
+  nonisolated func boardChanged(_ change: BoardChange) { changes.withLock { $0.append(change) } }
 }

@@ -380,7 +380,7 @@ struct BoardCommandTests: NodeSuite {
       for event in events { telling.yield(event) }
     }
 
-    func show(_ change: BoardChange) { continuation.yield(change) }
+    func boardChanged(_ change: BoardChange) { continuation.yield(change) }
 
     func ready() async -> BoardEvent.Ready? {
       for await case .ready(let ready) in told { return ready }

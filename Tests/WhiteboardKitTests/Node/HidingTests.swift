@@ -93,7 +93,7 @@ struct HidingTests: NodeSuite {
     var history: [String] { state.withLock { $0.history } }
     var listed: Int { state.withLock { $0.listed } }
 
-    func show(_ change: BoardChange) {
+    func boardChanged(_ change: BoardChange) {
       state.withLock { state in
         switch change {
         case .shown(let snapshot, _): state.objects.insert(snapshot.id.description)

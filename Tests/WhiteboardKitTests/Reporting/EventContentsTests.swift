@@ -51,7 +51,7 @@ struct EventContentsTests: NodeSuite {
       for event in events { source.yield(event) }
     }
 
-    func show(_ change: BoardChange) {
+    func boardChanged(_ change: BoardChange) {
       switch change {
       case .shown(let snapshot, _): shown.withLock { _ = $0.insert(snapshot.id) }
       case .removed(let id): removed.withLock { _ = $0.insert(id) }
