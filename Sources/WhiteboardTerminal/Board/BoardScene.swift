@@ -31,7 +31,7 @@ struct BoardScene: Sendable {
   ///
   /// - Returns: Whether the local user has selected the object, and whether the object is a game in which it has just
   ///   become the local user's turn.
-  mutating func show(
+  mutating func setObject(
     _ snapshot: ObjectSnapshot,
     _ game: GameView?
   ) -> (isSelected: Bool, isNewTurn: Bool) {

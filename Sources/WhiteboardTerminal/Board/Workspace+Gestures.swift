@@ -38,7 +38,7 @@ extension Workspace {
     now: Duration
   ) -> [BoardEffect] {
     switch toolbox.tool {
-    case .pen: return beginStroke(at: place)
+    case .pen: return pressPen(at: place)
     case .line, .rectangle, .ellipse, .arrow:
       toolbox.gesture = .shape(toolbox.tool, from: place, to: place)
     case .text:
@@ -128,28 +128,28 @@ extension Workspace {
   mutating func endGesture() -> [BoardEffect] {
     defer { toolbox.gesture = nil }
     switch toolbox.gesture {
-    case .stroke: return continueStroke() + requests.send(.lift)
+    case .stroke: return sendStroke() + requests.issue(.lift)
     case .shape(let tool, let from, let to):
       let pen = toolbox.pen
-      return requests.send { () throws(CommandError) in
+      return requests.issue { () throws(CommandError) in
         let points = try BoardPoint.rounding(tool.outline(from: from, to: to))
         return .stroke(points: points, pen: pen, seconds: 0, alias: nil)
       }
     case .erase(let path):
       // The eraser is as wide as a cell at any zoom.
       let radius = max(4, scene.tolerance).inHundredths
-      return requests.send { () throws(CommandError) in
+      return requests.issue { () throws(CommandError) in
         let points = try BoardPoint.rounding(path.prefix(Toolbox.erasePointLimit))
         return .erase(points: points, radius: radius)
       }
     case .remove(let ids):
-      return ids.isEmpty ? [] : requests.send(.delete(ids.map { .id($0) }))
+      return ids.isEmpty ? [] : requests.issue(.delete(ids.map { .id($0) }))
     case .band(let from, let to): return select(scene.objects(inside: Rectangle(from, to)))
     case .move(let from, let to):
       let offset = scene.snapping(from: from, to: to, isSnapping: toolbox.isSnapping).offset
       guard offset.x != 0 || offset.y != 0, !scene.selection.isEmpty else { return [] }
       let selected = scene.selectedReferences
-      return requests.send { () throws(CommandError) in
+      return requests.issue { () throws(CommandError) in
         .move(selected, .by(try BoardPoint(rounding: offset)))
       }
     case .resize(let resize): return toolbox.transforms.resize(resize, scene, &requests)
@@ -165,7 +165,7 @@ extension Workspace {
   mutating func cancelGesture() -> [BoardEffect] {
     defer { toolbox.gesture = nil }
     guard case .stroke = toolbox.gesture else { return [] }
-    return continueStroke() + requests.send(.lift) + requests.send(.undo)
+    return sendStroke() + requests.issue(.lift) + requests.issue(.undo)
   }
 
   /// Ends the gesture and the typing.

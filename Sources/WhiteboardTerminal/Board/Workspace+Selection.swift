@@ -5,7 +5,7 @@ import WhiteboardKit
 extension Workspace {
   /// Selects exactly the given objects; ends the selection if there are none.
   mutating func select(_ ids: [ObjectID]) -> [BoardEffect] {
-    guard ids.isEmpty else { return requests.send(.select(ids.map { .id($0) })) }
+    guard ids.isEmpty else { return requests.issue(.select(ids.map { .id($0) })) }
     return deselect()
   }
 
@@ -15,7 +15,7 @@ extension Workspace {
   mutating func deselect() -> [BoardEffect] {
     if toolbox.gesture != nil { return cancelGesture() }
     toolbox.isKeyboardPen = false
-    return [.stopFollowing] + (scene.selection.isEmpty ? [] : requests.send(.deselect))
+    return [.stopFollowing] + (scene.selection.isEmpty ? [] : requests.issue(.deselect))
   }
 
   /// Selects the object at a place, or grabs a handle or the selection itself.
@@ -36,7 +36,7 @@ extension Workspace {
     let isExtending = modifiers.contains(.control) || modifiers.contains(.alt)
     guard let id = scene.object(at: place) else {
       toolbox.gesture = .band(from: place, to: place)
-      return scene.selection.isEmpty || isExtending ? [] : requests.send(.deselect)
+      return scene.selection.isEmpty || isExtending ? [] : requests.issue(.deselect)
     }
     if toolbox.isDoubleClick(at: place, tolerance: scene.tolerance, now: now),
       let snapshot = scene.snapshot(id),

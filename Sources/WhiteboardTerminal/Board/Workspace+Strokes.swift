@@ -3,17 +3,17 @@ import WhiteboardKit
 
 /// The stroke that the user is drawing.
 extension Workspace {
-  /// Begins a stroke at a place.
-  mutating func beginStroke(at place: Point) -> [BoardEffect] {
+  /// Begins a stroke at a place, and returns the command for it.
+  mutating func pressPen(at place: Point) -> [BoardEffect] {
     toolbox.gesture = .stroke(Gesture.Stroke(request: requests.nextID, at: place))
     let pen = toolbox.pen
-    return requests.send { () throws(CommandError) in
+    return requests.issue { () throws(CommandError) in
       .pen(points: [try BoardPoint(rounding: place)], pen: pen, alias: nil)
     }
   }
 
   /// Returns the commands that send the points drawn since the last call.
-  mutating func continueStroke() -> [BoardEffect] {
+  mutating func sendStroke() -> [BoardEffect] {
     guard case .stroke(var stroke)? = toolbox.gesture else { return [] }
     defer { toolbox.gesture = .stroke(stroke) }
     return stroke.continuation()

@@ -31,8 +31,8 @@ struct Workspace: Sendable {
   ///   - hasReaders: Whether there are other members, which may follow the view.
   ///   - now: The time on the client's clock.
   /// - Returns: The commands for all changes since the last call.
-  mutating func tick(hasReaders: Bool, now: Duration) -> [BoardEffect] {
-    let strokes = continueStroke()
+  mutating func collectUpdates(hasReaders: Bool, now: Duration) -> [BoardEffect] {
+    let strokes = sendStroke()
     let isLaser = toolbox.tool == .laser
     let pointer = presence.move(to: toolbox.pointer, isLaser: isLaser, now: now)
     let view = presence.show(scene.viewport, hasReaders: hasReaders, now: now)
@@ -76,8 +76,8 @@ struct Workspace: Sendable {
   // MARK: - Changes and answers
 
   /// Shows an object in its new state.
-  mutating func show(_ snapshot: ObjectSnapshot, _ game: GameView?) -> [BoardEffect] {
-    let (isSelected, isNewTurn) = scene.show(snapshot, game)
+  mutating func showObject(_ snapshot: ObjectSnapshot, _ game: GameView?) -> [BoardEffect] {
+    let (isSelected, isNewTurn) = scene.setObject(snapshot, game)
     var effects: [BoardEffect] = isNewTurn ? [.turnBegan] : []
     if isSelected, let cell = pendingMenu {
       pendingMenu = nil

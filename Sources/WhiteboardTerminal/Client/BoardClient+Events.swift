@@ -9,16 +9,16 @@ import WhiteboardSync
 extension BoardClient {
   // MARK: - Board
 
-  /// Shows a change of the board.
+  /// Applies a change of the board to the screen.
   ///
   /// - Parameters:
   ///   - change: The change.
   ///   - time: The time on the client's clock; nil uses the time of the last event.
-  package mutating func receive(_ change: BoardChange, now time: Duration? = nil) {
+  package mutating func applyChange(_ change: BoardChange, now time: Duration? = nil) {
     if let time { now = time }
     // These effects change the screen, and send no command.
     switch change {
-    case .shown(let snapshot, let game): _ = perform(workspace.show(snapshot, game))
+    case .shown(let snapshot, let game): _ = perform(workspace.showObject(snapshot, game))
     case .removed(let id): _ = perform(workspace.remove(id))
     case .preview(let preview):
       workspace.scene.canvas.preview(preview.points, from: preview.first, of: preview.stroke)
@@ -31,7 +31,7 @@ extension BoardClient {
   }
 
   /// Shows a photo in the cells of the board.
-  package mutating func show(_ pixels: PhotoPixels, of asset: AssetID) {
+  package mutating func showPhoto(_ pixels: PhotoPixels, of asset: AssetID) {
     workspace.scene.canvas.setPhoto(pixels, of: asset)
   }
 
@@ -42,7 +42,7 @@ extension BoardClient {
   }
 
   /// Sets the background color of the terminal; nil if it is unknown.
-  package mutating func draw(on background: UInt32?) {
+  package mutating func setBackground(_ background: UInt32?) {
     workspace.scene.canvas.paper = Paper(background)
   }
 

@@ -116,7 +116,7 @@ package struct BoardClient: Sendable {
       return (screen, nil)
     }
     workspace.scene.canvas.paint()
-    return screen.draw(&overlay)
+    return screen.compose(&overlay)
   }
 
   /// Returns the photos in view.
@@ -150,7 +150,7 @@ package struct BoardClient: Sendable {
       overlay = nil
       return [.quit]
     }
-    return perform(workspace.tick(hasReaders: !session.members.isEmpty, now: now))
+    return perform(workspace.collectUpdates(hasReaders: !session.members.isEmpty, now: now))
   }
 
   // MARK: - Messages

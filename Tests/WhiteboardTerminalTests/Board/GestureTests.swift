@@ -32,10 +32,10 @@ struct GestureTests {
     #expect(commands(begun) == [.pen(points: [first], pen: Pen(), alias: nil)])
     for point in points.dropFirst() { workspace.dragTool(to: point) }
     workspace.dragTool(to: points[129])
-    let sent = commands(workspace.continueStroke()).map { command in
+    let sent = commands(workspace.sendStroke()).map { command in
       if case .pen(let points, _, _) = command { points.count } else { 0 }
     }
-    let more = workspace.continueStroke()
+    let more = workspace.sendStroke()
     #expect(sent == [64, 64, 1] && more.isEmpty)
     let end = workspace.endGesture()
     #expect(commands(end) == [.lift])

@@ -16,7 +16,7 @@ struct ConnectingTests {
   private static func type(_ text: String, _ client: inout BoardClient) -> [BoardClient.Action] {
     var parser = InputParser()
     let events = parser.feed(text.replacing("^", with: "\u{1B}").utf8) + parser.finish()
-    return events.flatMap { client.handle($0, now: .seconds(3)) }
+    return events.flatMap { client.handleInput($0, now: .seconds(3)) }
   }
 
   /// Returns the id of a peer.
