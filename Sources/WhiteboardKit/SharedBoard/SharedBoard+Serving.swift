@@ -232,7 +232,7 @@ extension SharedBoard {
 
   /// Starts the jobs that run until the session or the board ends.
   private func start(_ session: Session) {
-    spawn { node in await node.handleEvents(of: session) }
+    spawn { node in await node.runIntake(of: session) }
     spawn { node in await node.storeMembership(of: session) }
     spawn { node in
       await node.outbox.sendDatagrams(by: session) { node.members.isReached($0) }
@@ -243,8 +243,8 @@ extension SharedBoard {
     }
   }
 
-  /// Handles the events of a session until the session ends.
-  private func handleEvents(of session: Session) async {
+  /// Reads and handles the events of a session until the session ends.
+  private func runIntake(of session: Session) async {
     await configuration.beforeSessionEvents?(self)
     spawn { node in await node.serving?.intake.readEvents() }
     await serving?.intake.handleEvents()

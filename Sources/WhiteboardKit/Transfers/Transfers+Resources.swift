@@ -103,7 +103,7 @@ extension Transfers {
     }
     sentPaths[info.id] = nil
     if info.direction == .incoming, case .asset(let asset) = content {
-      takeAsset(asset, from: info.peer, result, event)
+      receiveAsset(asset, from: info.peer, result, event)
     } else {
       runtime.emit(.resourceFinished(event))
       if info.direction == .incoming, case .success(let resource) = result {
@@ -130,7 +130,7 @@ extension Transfers {
   }
 
   /// Stores a requested photo; removes a photo that was not requested or has other contents.
-  private func takeAsset(
+  private func receiveAsset(
     _ id: AssetID,
     from peer: PeerID,
     _ result: Result<ReceivedResource, SessionError>,
@@ -157,7 +157,7 @@ extension Transfers {
       return
     }
     if AssetID(resource.sha256) == id,
-      let kept = keepAsset(references.filter { $0.byteCount == resource.size }, from: path)
+      let kept = storeAsset(references.filter { $0.byteCount == resource.size }, from: path)
     {
       event.path = kept
       photos.add(id, at: kept)
@@ -177,7 +177,7 @@ extension Transfers {
 
   /// Moves a received photo to the photo directory if its header matches an object of the board;
   /// returns its path.
-  private func keepAsset(_ references: Set<AssetReference>, from path: String) -> String? {
+  private func storeAsset(_ references: Set<AssetReference>, from path: String) -> String? {
     guard !references.isEmpty,
       let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes),
       let header = try? PhotoHeader(reading: bytes),
