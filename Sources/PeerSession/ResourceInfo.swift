@@ -29,8 +29,8 @@ public struct ResourceInfo: Sendable, Hashable {
 public struct ReceivedResource: Sendable, Hashable {
   /// The path of the file in the inbox; `nil` on the sender's side.
   public var path: String?
-  /// The lower-case hex SHA-256 of the whole resource.
-  public var sha256: String
+  /// The SHA-256 of the whole resource, 32 bytes.
+  public var sha256: [UInt8]
   /// The number of bytes.
   public var size: Int
 }

@@ -128,8 +128,8 @@ package struct Demo: Sendable {
   }
 
   private func helloID(_ ada: ScriptedNode) async throws -> String {
-    for case .done(let done) in await ada.events where done.verb == "text" {
-      return done.id ?? ""
+    for case .done(let done) in await ada.events where done.verb == .text {
+      return done.id?.description ?? ""
     }
     return ""
   }

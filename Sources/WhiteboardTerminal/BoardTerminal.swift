@@ -61,7 +61,7 @@ package actor BoardTerminal: EventSink {
   package func run(_ configuration: BoardConfiguration) async throws(WhiteboardError) {
     let tasks = start()
     defer { stop(tasks) }
-    try await show(configuration)
+    try await openBoard(configuration)
   }
 
   /// Shows the lobby, and the boards that the user chooses there, until the user leaves.
@@ -103,11 +103,11 @@ package actor BoardTerminal: EventSink {
   {
     guard let configuration = try await lobby.configuration(choice) else { return false }
     guard case .rejoin(_, let path) = choice else {
-      try await show(configuration)
+      try await openBoard(configuration)
       return true
     }
     do throws(WhiteboardError) {
-      try await show(configuration)
+      try await openBoard(configuration)
     } catch {
       // The announcement may be outdated. The local copy is always available.
       guard error.code == .unreachable || error.code == .timedOut || error.isRemoval,
@@ -115,7 +115,7 @@ package actor BoardTerminal: EventSink {
       else { throw error }
       // Omit the notice after a removal, because the local copy of the board reports the removal itself.
       let notice = "No member answered. This is your own copy. \(error.message)"
-      try await show(own, notice: error.isRemoval ? nil : notice)
+      try await openBoard(own, notice: error.isRemoval ? nil : notice)
     }
     return true
   }
@@ -123,7 +123,7 @@ package actor BoardTerminal: EventSink {
   /// Starts the tasks that read the terminal and draw; ``stop(_:)`` ends them.
   private func start() -> [Task<Void, Never>] {
     terminal.write(Array(TerminalFeatures.questions.utf8))
-    return [Task { await self.listen() }, Task { await self.draw() }]
+    return [Task { await self.listen() }, Task { await self.drawFrames() }]
   }
 
   private func stop(_ tasks: [Task<Void, Never>]) {
@@ -131,7 +131,7 @@ package actor BoardTerminal: EventSink {
     terminal.leave()
   }
 
-  private func show(
+  private func openBoard(
     _ configuration: BoardConfiguration,
     notice: String? = nil
   ) async throws(WhiteboardError) {
@@ -152,7 +152,7 @@ package actor BoardTerminal: EventSink {
     )
     board?.setHome(home)
     board?.allowsMotion = settings.allowsMotion
-    board?.draw(on: features.background)
+    board?.setBackground(features.background)
     if case .join(let target, _) = configuration.part {
       board?.connect(to: target.words, now: time)
     }
@@ -168,11 +168,11 @@ package actor BoardTerminal: EventSink {
 
   private func browse(_ discovery: any Discovery) async {
     await discovery.browse(BrowserQuery(excluding: nil)) { events in
-      for await event in events { self.handle(event) }
+      for await event in events { self.showNearby(event) }
     }
   }
 
-  private func handle(_ event: BrowserEvent) {
+  private func showNearby(_ event: BrowserEvent) {
     switch event {
     case .found(let peer), .updated(let peer): lobby?.found(BoardEvent.FoundBoard(peer))
     case .lost(let peer): lobby?.lost(BoardEvent.LostBoard(peer))
@@ -208,7 +208,7 @@ package actor BoardTerminal: EventSink {
     isEnding = true
     choose(.quit)
     let actions = board?.leaveAtRequest() ?? [.quit]
-    await perform(actions)
+    await execute(actions)
     wakeUp.yield()
     return !actions.isEmpty
   }
@@ -220,7 +220,7 @@ package actor BoardTerminal: EventSink {
   private func listen() async {
     for await event in terminal.events {
       switch event {
-      case .bytes(let bytes): await receive(bytes)
+      case .bytes(let bytes): await parseInput(bytes)
       case .resized:
         let size = terminal.size
         features.cellSize = terminal.cellSize ?? features.cellSize
@@ -233,9 +233,9 @@ package actor BoardTerminal: EventSink {
     }
   }
 
-  private func receive(_ bytes: [UInt8]) async {
+  private func parseInput(_ bytes: [UInt8]) async {
     inputCount += 1
-    await handle(parser.feed(bytes))
+    await dispatchInput(parser.feed(bytes))
     guard parser.isWaiting else { return }
     let count = inputCount
     // This task ends after the timeout, and does nothing if more bytes came.
@@ -247,32 +247,32 @@ package actor BoardTerminal: EventSink {
 
   private func finishInput(_ count: Int) async {
     guard count == inputCount else { return }
-    await handle(parser.finish())
+    await dispatchInput(parser.finish())
   }
 
-  private func handle(_ events: [InputEvent]) async {
+  private func dispatchInput(_ events: [InputEvent]) async {
     drainChanges()
     for var event in events {
       if case .reply(let reply) = event {
         terminal.write(Array(features.handle(reply, settings).utf8))
-        board?.draw(on: features.background)
+        board?.setBackground(features.background)
         continue
       }
       if case .mouse(let mouse) = event, features.hasPixelMouse, let cell = features.cellSize {
         event = .mouse(mouse.inCells(width: cell.width, height: cell.height))
       }
       if board != nil {
-        await perform(board?.handle(event, now: time) ?? [])
+        await execute(board?.handleInput(event, now: time) ?? [])
       } else if event == .key(.character("z"), .control) {
-        await perform([.suspend])
-      } else if let chosen = lobby?.handle(event, now: time) {
+        await execute([.suspend])
+      } else if let chosen = lobby?.handleInput(event, now: time) {
         choose(chosen)
       }
     }
     wakeUp.yield()
   }
 
-  private func perform(_ actions: [BoardClient.Action]) async {
+  private func execute(_ actions: [BoardClient.Action]) async {
     for action in actions {
       switch action {
       case .command(let request): feed.push(request)
@@ -300,13 +300,16 @@ package actor BoardTerminal: EventSink {
 
   // MARK: - Events of the board
 
+  /// The contents of events without objects, whose changes ``boardChanged(_:)`` receives.
+  package nonisolated var contents: EventContents { .chat }
+
   package func write(_ events: [BoardEvent]) async throws(OutputError) {
     drainChanges()
-    for event in events { await perform(board?.receive(event, now: time) ?? []) }
+    for event in events { await execute(board?.receive(event, now: time) ?? []) }
     wakeUp.yield()
   }
 
-  package nonisolated func show(_ change: BoardChange) {
+  package nonisolated func boardChanged(_ change: BoardChange) {
     changes.append(change)
     wakeUp.yield()
   }
@@ -318,16 +321,16 @@ package actor BoardTerminal: EventSink {
       if case .photo(let asset) = change {
         // Without colors, cells cannot show a photo.
         let byCells = settings.graphics != .none && features.depth != .none
-        if let request = photos.found(asset, byCells: byCells) { read(request) }
+        if let request = photos.found(asset, byCells: byCells) { loadPhoto(request) }
       } else {
-        board?.receive(change, now: time)
+        board?.applyChange(change, now: time)
       }
     }
   }
 
   // MARK: - Drawing
 
-  private func draw() async {
+  private func drawFrames() async {
     var next = clock.now
     for await _ in wake {
       if clock.now < next { try? await clock.sleep(until: next, tolerance: .zero) }
@@ -340,28 +343,28 @@ package actor BoardTerminal: EventSink {
   private func drawFrame() async {
     drainChanges()
     lobby?.tick(now: time)
-    await perform(board?.tick(now: time) ?? [])
+    await execute(board?.tick(now: time) ?? [])
     scheduleNext()
     photos.configure(features.graphics, features.cellSize)
     let inView = board?.photosInView() ?? PhotosInView()
-    for request in photos.requests(for: inView.upright) { read(request) }
+    for request in photos.requests(for: inView.upright) { loadPhoto(request) }
     let asPixels = photos.assetsShownAsPixels(inView)
     board?.leaveBlank(asPixels)
     guard let (screen, cursor) = board?.frame() ?? lobby?.frame() else { return }
     let placements = inView.upright.filter { asPixels.contains($0.asset) }
-    if let bytes = frames.bytes(screen, cursor: cursor, &photos, at: placements) {
+    if let bytes = frames.encode(screen, cursor: cursor, &photos, at: placements) {
       terminal.write(bytes)
     }
   }
 
   /// Reads a photo in the background.
-  private func read(_ request: PhotoDisplay.Request) {
+  private func loadPhoto(_ request: PhotoDisplay.Request) {
     guard let node else { return }
     let background = features.background ?? 0xFFFFFF
     // This task ends when the photo is read.
     Task.detached(priority: .utility) {
       let path = await node.openPhoto(request.asset)
-      let reading = path.map { request.read($0, on: background) }
+      let reading = path.map { request.decode($0, on: background) }
       await node.closePhoto(request.asset)
       if let reading {
         await self.finishReading(reading, of: request.asset)
@@ -375,7 +378,7 @@ package actor BoardTerminal: EventSink {
 
   private func finishReading(_ reading: PhotoDisplay.Reading, of asset: AssetID) {
     switch reading {
-    case .cells(let pixels?): board?.show(pixels, of: asset)
+    case .cells(let pixels?): board?.showPhoto(pixels, of: asset)
     case .pixels(let photo?): photos.receive(photo, of: asset)
     case .cells(nil), .pixels(nil): return
     }

@@ -121,6 +121,8 @@ private struct ImportSink: EventSink {
   /// ends.
   let isJSON: Bool
 
+  var contents: EventContents { [] }
+
   func write(_ events: [BoardEvent]) async throws(OutputError) {
     try await lines.write(
       events.filter { event in

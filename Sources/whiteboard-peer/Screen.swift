@@ -19,9 +19,9 @@ struct TerminalLines: LineSource {
   let reader: LineReader
   let ended: @Sendable () async -> Bool
 
-  func next() async throws(InputError) -> LineReader.Line? {
+  func nextLine() async throws(InputError) -> LineReader.Line? {
     while true {
-      if let line = try await reader.next() { return line }
+      if let line = try await reader.nextLine() { return line }
       if Task.isCancelled { return nil }
       if await ended() { return nil }
     }

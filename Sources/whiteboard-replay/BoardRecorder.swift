@@ -91,6 +91,8 @@ actor BoardRecorder {
 private struct RecorderSink: EventSink {
   let begin: AsyncStream<Void>.Continuation
 
+  var contents: EventContents { [] }
+
   func write(_ events: [BoardEvent]) async throws(OutputError) {
     for event in events {
       switch event {

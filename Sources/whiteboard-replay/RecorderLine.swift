@@ -29,7 +29,7 @@ enum RecorderLine {
   /// Reads lines until the end of input, and reports unknown lines on standard error.
   static func read(_ take: @Sendable (RecorderLine) async -> Void) async {
     guard let reader = try? LineReader(descriptor: STDIN_FILENO) else { return }
-    while let line = try? await reader.next() {
+    while let line = try? await reader.nextLine() {
       guard case .line(let bytes) = line else { continue }
       let words = String(decoding: bytes, as: UTF8.self).split(separator: " ", maxSplits: 1)
       guard let word = words.first else { continue }

@@ -87,7 +87,7 @@ struct ControlServerTests {
       try await writer.write(Array("\(line)\n".utf8))
       try await writer.flush()
       let reader = try LineReader(descriptor: socket.descriptor)
-      guard case .line(let bytes)? = try await reader.next(),
+      guard case .line(let bytes)? = try await reader.nextLine(),
         case .error(64, _)? = try ControlLine(line: bytes)
       else {
         Issue.record("no error came")

@@ -31,13 +31,23 @@ extension CommandParser {
   }
 
   static func reference(_ text: String) throws(CommandError) -> ObjectReference {
-    guard let reference = ObjectReference(text) else {
-      throw CommandError(
-        .badArgument,
-        "\(UntrustedText(text).quoted()) is not an object; give an alias, last, selected, or an id like 12-abcdefghijklm"
-      )
+    if let reference = ObjectReference(text) { return reference }
+    guard !hasFormOfID(text) else {
+      throw CommandError(.noSuchObject, "there is no object \(text); `objects` lists the ids")
     }
-    return reference
+    throw CommandError(
+      .badArgument,
+      "\(UntrustedText(text).quoted()) is not an object; give an alias, last, selected, or an id like 12-abcdefghijklm"
+    )
+  }
+
+  /// Returns whether a text looks like an object id, for example a mistyped one.
+  private static func hasFormOfID(_ text: String) -> Bool {
+    let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+    return parts.count == 2 && UInt64(parts[0]) != nil
+      && parts[0].utf8.allSatisfy { (0x30...0x39).contains($0) } && parts[0].utf8.first != 0x30
+      && parts[1].utf8.count == 13
+      && parts[1].utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x32...0x37).contains($0) }
   }
 
   static func alias(_ text: String) throws(CommandError) -> ObjectAlias {

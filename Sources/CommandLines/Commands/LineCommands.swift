@@ -16,8 +16,8 @@ package actor LineCommands: CommandSource {
     self.areNumbered = areNumbered
   }
 
-  package func next() async throws(InputError) -> CommandInput? {
-    while let line = try await lines.next() {
+  package func nextInput() async throws(InputError) -> CommandInput? {
+    while let line = try await lines.nextLine() {
       count += 1
       if let input = CommandInput(parsing: line, number: areNumbered ? count : nil) { return input }
     }

@@ -1,4 +1,5 @@
 import PeerCore
+import Whiteboard
 import WhiteboardKit
 
 /// Lines that answer commands.
@@ -57,36 +58,37 @@ extension EventText {
   /// Returns the line about a command that succeeded; nil for queries, whose results are the answer.
   static func doneLine(_ done: BoardEvent.Done) -> String? {
     let made = (done.ids ?? done.id.map { [$0] }) ?? []
+    let verb = done.verb.rawValue
     switch done.verb {
-    case "objects", "show", "find", "chat", "settings", "peers", "digest", "checkpoints", "diff",
-      "help", "profile", "invite", "save":
+    case .objects, .show, .find, .chat, .settings, .peers, .digest, .checkpoints, .diff,
+      .help, .profile, .invite, .save:
       return nil
-    case "undo", "redo":
+    case .undo, .redo:
       return "ok: \(steps(done))"
-    case "text", "stroke", "photo", "game", "duplicate", "group":
+    case .text, .stroke, .photo, .game, .duplicate, .group:
       return "ok: \(names(made))"
-    case "export", "import":
-      let way = done.verb == "export" ? "to" : "from"
-      return "ok: \(done.verb) \(count(done.objects ?? 0, "object")) \(way) "
+    case .export, .import:
+      let way = done.verb == .export ? "to" : "from"
+      return "ok: \(verb) \(count(done.objects ?? 0, "object")) \(way) "
         + UntrustedText(done.file ?? "").quoted(limit: 256)
-    case "wait":
+    case .wait:
       let line = syncLine(done.synced ?? [], done.notSynced ?? [])
       return line.isEmpty ? "ok: wait" : "ok: \(line)"
-    case "deselect":
+    case .deselect:
       return "ok: deselect"
-    case "purge", "hide", "unhide":
+    case .purge, .hide, .unhide:
       guard let objects = done.objects else { break }
-      return "ok: \(done.verb) \(count(objects, "object"))"
-    case "erase" where made.isEmpty:
+      return "ok: \(verb) \(count(objects, "object"))"
+    case .erase where made.isEmpty:
       return "ok: there was nothing to erase"
-    case "say":
+    case .say:
       // No line is needed: the chat line has an event of its own, and users have no use for its id.
       return "ok: say"
     default: break
     }
     let shown = made.count > namesLimit ? "\(made.count) objects" : names(made)
     guard done.changed == false else {
-      return shown.isEmpty ? "ok: \(done.verb)" : "ok: \(done.verb) \(shown)"
+      return shown.isEmpty ? "ok: \(verb)" : "ok: \(verb) \(shown)"
     }
     guard !made.isEmpty else { return "ok: nothing changed" }
     return "ok: \(shown) did not change"
@@ -95,7 +97,7 @@ extension EventText {
   /// The maximum number of existing objects that an answer names.
   private static let namesLimit = 8
 
-  private static func names(_ ids: [String]) -> String {
-    ids.map { UntrustedText($0).escaped() }.joined(separator: ", ")
+  private static func names(_ ids: [ObjectID]) -> String {
+    ids.map(\.description).joined(separator: ", ")
   }
 }

@@ -43,7 +43,7 @@ package actor LineReader {
   /// Returns the next line; nil at the end of the input or when the task is canceled.
   ///
   /// - Throws: ``InputError`` if the descriptor cannot be read.
-  package func next() async throws(InputError) -> Line? {
+  package func nextLine() async throws(InputError) -> Line? {
     while true {
       if let line = completeLine() {
         return line
@@ -171,7 +171,7 @@ package protocol LineSource: Sendable {
   /// Returns the next line; nil at the end of the input or when the task is canceled.
   ///
   /// - Throws: ``InputError`` if the input cannot be read any further.
-  func next() async throws(InputError) -> LineReader.Line?
+  func nextLine() async throws(InputError) -> LineReader.Line?
 }
 
 extension LineReader: LineSource {}

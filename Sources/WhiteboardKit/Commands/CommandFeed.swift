@@ -40,7 +40,7 @@ package final class CommandFeed: CommandSource {
   /// Returns the next command; nil after the last one, or if the task is canceled.
   ///
   /// Canceling the task also ends the feed.
-  package func next() async -> CommandInput? {
+  package func nextInput() async -> CommandInput? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let next: CommandInput?? = state.withLockedValue { state in

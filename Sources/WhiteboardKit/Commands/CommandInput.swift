@@ -11,7 +11,7 @@ package protocol CommandSource: Sendable {
   /// Returns the next item; nil at the end of the input or when the task is canceled.
   ///
   /// - Throws: ``InputError`` if no more input can be read.
-  func next() async throws(InputError) -> CommandInput?
+  func nextInput() async throws(InputError) -> CommandInput?
 }
 
 /// An error that a source encounters while it reads its input.

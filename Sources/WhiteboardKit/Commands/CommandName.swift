@@ -1,7 +1,7 @@
 /// The names of the commands, in the order of the help.
 ///
 /// The command table has a row for each name.
-package enum CommandName: String, CaseIterable, Sendable {
+package enum CommandName: String, CaseIterable, Encodable, Sendable {
   case text
   case stroke
   case pen

@@ -1,3 +1,5 @@
+import Whiteboard
+
 /// A name that a script or user gives to an object.
 public struct ObjectAlias: Equatable, Hashable, Sendable, CustomStringConvertible {
   /// The text of the alias.
@@ -38,8 +40,8 @@ public enum ObjectReference: Equatable, Sendable, CustomStringConvertible {
   case alias(ObjectAlias)
   /// The only object whose id has this sequence number.
   case sequence(UInt64)
-  /// A complete object id, `SEQ-INCARNATION`.
-  case id(sequence: UInt64, incarnation: String)
+  /// The object with an id.
+  case id(ObjectID)
 
   /// Parses a reference; nil if the text is not one.
   ///
@@ -57,20 +59,14 @@ public enum ObjectReference: Equatable, Sendable, CustomStringConvertible {
       self = .alias(alias)
       return
     }
-    let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let first = parts.first, !first.isEmpty, first.count <= 20,
-      first.utf8.allSatisfy({ (0x30...0x39).contains($0) }), first.utf8.first != 0x30,
-      let sequence = UInt64(first)
-    else { return nil }
-    guard parts.count == 2 else {
-      self = .sequence(sequence)
+    if let id = ObjectID(text) {
+      self = .id(id)
       return
     }
-    let incarnation = parts[1]
-    guard incarnation.utf8.count == 13,
-      incarnation.utf8.allSatisfy({ (0x61...0x7A).contains($0) || (0x32...0x37).contains($0) })
+    guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), text.utf8.first != 0x30,
+      let sequence = UInt64(text)
     else { return nil }
-    self = .id(sequence: sequence, incarnation: String(incarnation))
+    self = .sequence(sequence)
   }
 
   /// The text form of the reference.
@@ -80,7 +76,7 @@ public enum ObjectReference: Equatable, Sendable, CustomStringConvertible {
     case .selected: "selected"
     case .alias(let alias): alias.description
     case .sequence(let sequence): "\(sequence)"
-    case .id(let sequence, let incarnation): "\(sequence)-\(incarnation)"
+    case .id(let id): id.description
     }
   }
 }

@@ -17,7 +17,7 @@ extension BoardEditor {
     return CommandOutcome()
   }
 
-  func move(
+  func moveObjects(
     _ references: [ObjectReference],
     _ movement: Movement
   ) throws(CommandError) -> CommandOutcome {
@@ -38,7 +38,7 @@ extension BoardEditor {
   /// Sets the scale of one object, or multiplies the scales of several objects by a factor.
   ///
   /// `pivot` stays in place; nil stands for the common center of the objects.
-  func scale(
+  func scaleObjects(
     _ references: [ObjectReference],
     factor: Double,
     about pivot: Point?,
@@ -63,7 +63,7 @@ extension BoardEditor {
   }
 
   /// Sets the angle of one object, or rotates several objects about their common center.
-  func rotate(
+  func rotateObjects(
     _ references: [ObjectReference],
     degrees: Double
   ) throws(CommandError) -> CommandOutcome {

@@ -55,9 +55,9 @@ extension BoardEditor {
 
   // MARK: - Point by point
 
-  /// Extends the current stroke, or begins one; all calls until ``endStroke()`` are one undo step.
-  func extendStroke(
-    with points: [BoardPoint],
+  /// Extends the current stroke, or begins one; all calls until ``liftPen()`` are one undo step.
+  func drawWithPen(
+    _ points: [BoardPoint],
     _ pen: Pen,
     _ alias: ObjectAlias?
   ) throws(CommandError) -> CommandOutcome {
@@ -87,7 +87,7 @@ extension BoardEditor {
 
   /// Ends the current stroke, if there is one.
   @discardableResult
-  func endStroke() throws(CommandError) -> CommandOutcome {
+  func liftPen() throws(CommandError) -> CommandOutcome {
     guard let id = stroke.take() else { return CommandOutcome() }
     defer {
       board.endStep()

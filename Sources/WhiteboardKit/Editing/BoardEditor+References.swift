@@ -55,10 +55,7 @@ extension BoardEditor {
         )
       }
       return id
-    case .id:
-      guard let id = ObjectID(reference.description) else {
-        throw missing(reference, among: nameable)
-      }
+    case .id(let id):
       guard isNameable(id, as: nameable) else { throw absence(of: id, as: nameable) }
       return id
     case .sequence(let sequence):
@@ -67,7 +64,7 @@ extension BoardEditor {
       let found = known.filter { isNameable($0, as: nameable) }
       guard let id = found.first else {
         if let other = known.first { throw absence(of: other, as: nameable) }
-        throw missing(reference, among: nameable)
+        throw missing(sequence, among: nameable)
       }
       guard found.count == 1 else {
         throw CommandError(
@@ -80,12 +77,12 @@ extension BoardEditor {
     }
   }
 
-  private func missing(_ reference: ObjectReference, among nameable: Nameable) -> CommandError {
+  private func missing(_ sequence: UInt64, among nameable: Nameable) -> CommandError {
     switch nameable {
     case .present:
-      CommandError(.noSuchObject, "there is no object \(reference); `objects` lists the ids")
+      CommandError(.noSuchObject, "there is no object \(sequence); `objects` lists the ids")
     case .deleted:
-      CommandError(.noSuchObject, "there is no deleted object \(reference)")
+      CommandError(.noSuchObject, "there is no deleted object \(sequence)")
     }
   }
 

@@ -1,3 +1,5 @@
+import Whiteboard
+
 extension BoardEvent {
   /// The digest of the board.
   package struct Digest: Encodable, Sendable {
@@ -92,13 +94,13 @@ extension BoardEvent {
   /// The answer to a command that succeeded.
   package struct Done: Encodable, Sendable {
     /// The name of the command.
-    package var verb: String
+    package var verb: CommandName
     /// The request id of the command.
     package var request: RequestMark?
     /// The object that the command created or changed, if the command is for one object.
-    package var id: String?
+    package var id: ObjectID?
     /// The objects that the command created or changed, if the command accepts several objects.
-    package var ids: [String]?
+    package var ids: [ObjectID]?
     /// The ids of the transfers or streams that the command created.
     package var transfers: [String]?
     /// Whether the command changed the board; nil for commands that never do.
@@ -173,6 +175,14 @@ extension BoardEvent {
     package static let discoveryUnavailable = "discovery-unavailable"
     /// The code of the note that discovery works again.
     package static let discoveryAvailable = "discovery-available"
+  }
+}
+
+extension ObjectID: Encodable {
+  /// Encodes the id as its text.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
   }
 }
 

@@ -11,7 +11,7 @@ extension EventText {
   ///   - hint: A sentence that explains how to reverse the step; nil for none.
   /// - Returns: One line of text.
   package static func steps(_ done: BoardEvent.Done, hint: String? = nil) -> String {
-    let lead = done.verb == "redo" ? "Redone" : "Undone"
+    let lead = done.verb == .redo ? "Redone" : "Undone"
     let left = (done.left ?? [:]).sorted { $0.key < $1.key }.map { reason, number in
       switch reason {
       case "overwritten":

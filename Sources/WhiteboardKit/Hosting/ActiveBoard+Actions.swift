@@ -26,15 +26,15 @@ extension ActiveBoard {
     case .selectionLost(let id, let winner): reports.selectionLost(id, to: winner)
     case .chat(let line, _): reports.chatAdded(line)
     // Pointers and unfinished strokes are only shown on the screen, and have no events.
-    case .preview(let preview): reports.show(.preview(preview))
-    case .presence(let member, let presence): reports.show(.presence(member, presence))
+    case .preview(let preview): reports.showOnScreen(.preview(preview))
+    case .presence(let member, let presence): reports.showOnScreen(.presence(member, presence))
     case .record(let change): persistence.record(change)
     case .sign, .verify:
       preconditionFailure("the author has a local key, and the replica has a verifier")
     // Messages, resources and application data
-    case .send(let bytes, let recipients): outbox.send(bytes, to: peers(recipients))
+    case .send(let bytes, let recipients): outbox.enqueue(bytes, to: peers(recipients))
     case .sendDatagram(let bytes, let recipients):
-      outbox.sendDatagram(bytes, to: peers(recipients))
+      outbox.enqueueDatagram(bytes, to: peers(recipients))
     case .sendAsset(let id, let name, let member): transfers.sendAsset(id, name, to: member)
     case .sendAnswer(let bytes, let name, let member): transfers.sendAnswer(bytes, name, to: member)
     case .wantAsset(let reference, let member):

@@ -125,7 +125,7 @@ struct IncomingEvents {
 
   /// Removes and returns the next event: that of the first member in turn that has processor time
   /// left.
-  mutating func next(now: Duration) -> Step {
+  mutating func nextStep(now: Duration) -> Step {
     if let event = urgent.popFirst() {
       count -= 1
       return .handle(event, of: nil)

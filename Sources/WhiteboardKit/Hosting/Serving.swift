@@ -8,7 +8,7 @@ import WhiteboardSync
 final class Serving {
   /// The replica and the parts that work on it.
   let active: ActiveBoard
-  let events: SessionEvents
+  let intake: SessionIntake
   let timedWork: TimedWork
   /// The event with the ways to join the board, including the current code.
   private(set) var ready: BoardEvent.Ready
@@ -18,12 +18,12 @@ final class Serving {
 
   init(
     _ active: ActiveBoard,
-    _ events: SessionEvents,
+    _ intake: SessionIntake,
     _ timedWork: TimedWork,
     _ ready: BoardEvent.Ready
   ) {
     self.active = active
-    self.events = events
+    self.intake = intake
     self.timedWork = timedWork
     self.ready = ready
   }

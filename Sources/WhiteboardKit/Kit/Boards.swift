@@ -246,7 +246,7 @@ private actor OpenBoards {
 /// An event sink that ignores all events, for boards that report changes only through
 /// ``SharedBoard/changes``.
 private struct NoEvents: EventSink {
-  var readsContents: Bool { false }
+  var contents: EventContents { [] }
 
   func write(_ events: [BoardEvent]) async throws(OutputError) {}
 }

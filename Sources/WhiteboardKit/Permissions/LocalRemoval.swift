@@ -43,7 +43,7 @@ final class LocalRemoval {
     let removal = Removal(by: host.text, name: name, reason: reason)
     self.removal = removal
     // End the current stroke, so that the points drawn so far stay on the board.
-    runtime.call { _ = try? $0.board?.editor.endStroke() }
+    runtime.call { _ = try? $0.board?.editor.liftPen() }
     runtime.emit(.removed(description(of: removal)))
     runtime.spawn { node in await node.localRemoval.store() }
     runtime.changed()

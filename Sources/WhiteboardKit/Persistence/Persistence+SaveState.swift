@@ -14,7 +14,7 @@ extension Persistence {
     let state = queue.state
     guard state != reportedState else { return }
     reportedState = state
-    runtime.sink.show(.saving(state))
+    runtime.sink.boardChanged(.saving(state))
     switch state {
     case .notSaved(let problem):
       guard problem.sentence != reportedProblem?.sentence else { return }

@@ -55,7 +55,7 @@ final class PhotoFiles {
   /// Records the file of a photo that was found intact or was just written.
   func add(_ id: AssetID, at path: String) {
     paths[id] = path
-    runtime.sink.show(.photo(id))
+    runtime.sink.boardChanged(.photo(id))
   }
 
   /// Returns the path of a photo's file, which exists until ``close(_:)``; nil if there is no
@@ -122,7 +122,7 @@ final class PhotoFiles {
         // The photo is checked when it is read. The file may be left over from a program that was
         // killed.
         try? FileManager.default.removeItem(atPath: path)
-        runtime.sink.show(.photo(asset.id))
+        runtime.sink.boardChanged(.photo(asset.id))
         replica.assetStored(asset.id, bytes: asset.byteCount, now: runtime.now)
         continue
       }

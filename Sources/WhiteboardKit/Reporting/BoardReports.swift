@@ -19,8 +19,8 @@ final class BoardReports {
 
   private var board: Board { replica.board }
 
-  /// Whether the sink reads the events about objects and the chat.
-  private var readsEvents: Bool { runtime.sink.readsContents }
+  /// Whether the sink reads the events about objects.
+  private var readsObjects: Bool { runtime.sink.contents.contains(.objects) }
 
   init(
     _ runtime: BoardRuntime,
@@ -40,7 +40,7 @@ final class BoardReports {
   func showStoredBoard() {
     for snapshot in board.snapshots {
       objects[snapshot.id] = snapshot
-      show(.shown(snapshot, game(snapshot)))
+      showOnScreen(.shown(snapshot, game(snapshot)))
     }
     // The stored settings are not reported as a change.
     _ = board.takeSettingsChange()
@@ -57,7 +57,7 @@ final class BoardReports {
   func objectAdded(_ snapshot: ObjectSnapshot, by member: MemberID?) {
     objects[snapshot.id] = snapshot
     games[snapshot.id] = game(snapshot)
-    show(.shown(snapshot, games[snapshot.id]))
+    showOnScreen(.shown(snapshot, games[snapshot.id]))
     emitAdded(snapshot, by: member)
   }
 
@@ -71,8 +71,8 @@ final class BoardReports {
     let game = game(snapshot)
     let hasGameChanged = games[snapshot.id] != game
     games[snapshot.id] = game
-    show(.shown(snapshot, game))
-    guard readsEvents else { return }
+    showOnScreen(.shown(snapshot, game))
+    guard readsObjects else { return }
     guard let old else { return emitAdded(snapshot, by: member) }
     let keys =
       BoardEvent.ObjectDescription.changedKeys(old, snapshot) + (hasGameChanged ? ["game"] : [])
@@ -98,8 +98,8 @@ final class BoardReports {
   func objectRemoved(_ id: ObjectID, by member: MemberID?) {
     objects[id] = nil
     games[id] = nil
-    show(.removed(id))
-    guard readsEvents else { return }
+    showOnScreen(.removed(id))
+    guard readsObjects else { return }
     runtime.emit(
       .objectRemoved(
         .init(id: id.description, by: author(member), hidden: hiddenMark(id))
@@ -108,7 +108,7 @@ final class BoardReports {
   }
 
   private func emitAdded(_ snapshot: ObjectSnapshot, by member: MemberID?) {
-    guard readsEvents else { return }
+    guard readsObjects else { return }
     runtime.emit(
       .objectAdded(
         .init(
@@ -123,8 +123,8 @@ final class BoardReports {
 
   /// Reports that a member selected an object, or that the object is no longer selected.
   func selected(_ id: ObjectID, by member: MemberID?) {
-    if let snapshot = board.snapshot(id) { show(.shown(snapshot, games[id])) }
-    guard readsEvents else { return }
+    if let snapshot = board.snapshot(id) { showOnScreen(.shown(snapshot, games[id])) }
+    guard readsObjects else { return }
     runtime.emit(
       .selected(
         .init(
@@ -138,7 +138,6 @@ final class BoardReports {
 
   /// Reports that the local user lost the selection of an object to another member.
   func selectionLost(_ id: ObjectID, to winner: MemberID) {
-    guard readsEvents else { return }
     runtime.emit(
       .selected(
         .init(
@@ -155,7 +154,8 @@ final class BoardReports {
 
   /// Reports a line of the chat, unless its author is hidden.
   func chatAdded(_ line: ChatLine) {
-    if readsEvents, !isHidden(line.id) { runtime.emit(.chat(.init(line))) }
+    guard runtime.sink.contents.contains(.chat), !isHidden(line.id) else { return }
+    runtime.emit(.chat(.init(line)))
   }
 
   /// Emits the chat without the lines of hidden authors.
@@ -183,11 +183,11 @@ final class BoardReports {
   // MARK: - The screen
 
   /// Shows a change on the screen, unless its author is hidden.
-  func show(_ change: BoardChange) {
+  func showOnScreen(_ change: BoardChange) {
     if !hiddenAuthors.isEmpty, let author = author(of: change), hiddenAuthors.contains(author) {
       return
     }
-    runtime.sink.show(change)
+    runtime.sink.boardChanged(change)
   }
 
   /// Shows or hides all objects of an author, and hides the author's pointer.
@@ -196,11 +196,11 @@ final class BoardReports {
   func setShown(_ isShown: Bool, author: MemberID) -> Int {
     let affected = objectsOfAuthor(author)
     for snapshot in affected {
-      runtime.sink.show(
+      runtime.sink.boardChanged(
         isShown ? .shown(snapshot, games[snapshot.id]) : .removed(snapshot.id)
       )
     }
-    if !isShown { runtime.sink.show(.presence(author, Presence())) }
+    if !isShown { runtime.sink.boardChanged(.presence(author, Presence())) }
     if board.chat.contains(where: { $0.author == author }) { emitChat(request: nil) }
     return affected.count
   }

@@ -91,7 +91,7 @@ final class CommandAnswers {
       callers.answer(caller, with: .success(CommandOutcome()))
     } else if report.undelivered.isEmpty {
       runtime.emit(
-        .done(.init(verb: request.command.name.rawValue, request: request.request))
+        .done(.init(verb: request.command.name, request: request.request))
       )
     } else {
       fail(CommandError(report), answering: request)
@@ -108,10 +108,10 @@ extension BoardEvent.Done {
   /// Creates the answer to a command that succeeded.
   fileprivate init(_ request: CommandRequest, _ outcome: CommandOutcome) {
     self.init(
-      verb: request.command.name.rawValue,
+      verb: request.command.name,
       request: request.request,
-      id: outcome.id?.description,
-      ids: outcome.ids?.map(\.description),
+      id: outcome.id,
+      ids: outcome.ids,
       transfers: outcome.transfers,
       changed: outcome.hasChanged,
       file: outcome.file,

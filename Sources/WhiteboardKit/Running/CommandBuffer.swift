@@ -48,7 +48,7 @@ final class CommandBuffer {
   /// Removes the first command; waits until there is one.
   ///
   /// - Returns: The command; nil after the last one, or if the buffer is closed.
-  nonisolated(nonsending) func next() async -> CommandInput? {
+  nonisolated(nonsending) func nextCommand() async -> CommandInput? {
     while !isClosed {
       if let input = queue.popFirst() {
         resumeProducer()

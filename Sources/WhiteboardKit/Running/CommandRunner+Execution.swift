@@ -15,46 +15,46 @@ extension CommandRunner {
     switch request.command {
     // New objects
     case .text(let at, let words, let color, let alias):
-      return try await change { (editor) throws(CommandError) in
+      return try await withEditor { (editor) throws(CommandError) in
         try editor.addText(words, at: Point(at), color: color, alias)
       }
     case .stroke(let points, let pen, let seconds, let alias):
-      return try await change { (editor) async throws(CommandError) in
+      return try await withEditor { (editor) async throws(CommandError) in
         try editor.check(alias)
         return try await editor.draw(points, pen, seconds: seconds, alias)
       }
     case .pen(let points, let pen, let alias):
-      return try await change(endsStroke: false) { (editor) throws(CommandError) in
-        try editor.extendStroke(with: points, pen, alias)
+      return try await withEditor(endsStroke: false) { (editor) throws(CommandError) in
+        try editor.drawWithPen(points, pen, alias)
       }
     case .lift:
-      return try await change(endsStroke: false) { (editor) throws(CommandError) in
-        try editor.endStroke()
+      return try await withEditor(endsStroke: false) { (editor) throws(CommandError) in
+        try editor.liftPen()
       }
     case .photo(let at, let file, let alias):
-      return try await change { (editor) async throws(CommandError) in
+      return try await withEditor { (editor) async throws(CommandError) in
         try await editor.addPhoto(file, at: Point(at), alias)
       }
     case .game(let game, let at, let opponent, let alias):
-      return try await change { (editor) throws(CommandError) in
+      return try await withEditor { (editor) throws(CommandError) in
         try editor.addGame(game, at: Point(at), opponent: opponent, alias)
       }
     case .duplicate(let references, let distance, let alias):
-      return try await change { (editor) throws(CommandError) in
+      return try await withEditor { (editor) throws(CommandError) in
         try editor.duplicate(references, by: Point(distance), alias)
       }
     // Changes
     case .select(let references):
-      return try await change { (editor) throws(CommandError) in try editor.select(references) }
+      return try await withEditor { (editor) throws(CommandError) in try editor.select(references) }
     case .deselect:
-      return try await change { (editor) throws(CommandError) in try editor.deselectAll() }
+      return try await withEditor { (editor) throws(CommandError) in try editor.deselectAll() }
     case .move(let references, let movement):
-      return try await change { (editor) throws(CommandError) in
-        try editor.move(references, movement)
+      return try await withEditor { (editor) throws(CommandError) in
+        try editor.moveObjects(references, movement)
       }
     case .scale(let references, let factor, let about, let keepsLineWidth):
-      return try await change { (editor) throws(CommandError) in
-        try editor.scale(
+      return try await withEditor { (editor) throws(CommandError) in
+        try editor.scaleObjects(
           references,
           factor: factor,
           about: about.map { Point($0) },
@@ -62,79 +62,80 @@ extension CommandRunner {
         )
       }
     case .rotate(let references, let degrees):
-      return try await change { (editor) throws(CommandError) in
-        try editor.rotate(references, degrees: degrees)
+      return try await withEditor { (editor) throws(CommandError) in
+        try editor.rotateObjects(references, degrees: degrees)
       }
     case .color(let references, let color):
-      return try await change { (editor) throws(CommandError) in
+      return try await withEditor { (editor) throws(CommandError) in
         try editor.setColor(color, of: references)
       }
     case .width(let references, let width):
-      return try await change { (editor) throws(CommandError) in
+      return try await withEditor { (editor) throws(CommandError) in
         try editor.setLineWidth(width, of: references)
       }
     case .order(let references, let place):
-      return try await change { (editor) throws(CommandError) in
+      return try await withEditor { (editor) throws(CommandError) in
         try editor.reorder(references, place)
       }
     case .group(let references, let alias):
-      return try await change { (editor) throws(CommandError) in
+      return try await withEditor { (editor) throws(CommandError) in
         try editor.group(references, alias)
       }
     case .ungroup(let reference):
-      return try await change { (editor) throws(CommandError) in try editor.ungroup(reference) }
+      return try await withEditor { (editor) throws(CommandError) in try editor.ungroup(reference) }
     case .lock(let references):
-      return try await change { (editor) throws(CommandError) in
+      return try await withEditor { (editor) throws(CommandError) in
         try editor.setLocked(true, references)
       }
     case .unlock(let references):
-      return try await change { (editor) throws(CommandError) in
+      return try await withEditor { (editor) throws(CommandError) in
         try editor.setLocked(false, references)
       }
     case .edit(let reference, let words):
-      return try await change { (editor) throws(CommandError) in
+      return try await withEditor { (editor) throws(CommandError) in
         try editor.replaceText(of: reference, with: words)
       }
     case .insert(let reference, let offset, let words, let count, let base):
-      return try await change { (editor) throws(CommandError) in
+      return try await withEditor { (editor) throws(CommandError) in
         try editor.insert(into: reference, at: offset, replacing: count, words, base: base)
       }
     case .erase(let points, let radius):
-      return try await change { (editor) throws(CommandError) in
+      return try await withEditor { (editor) throws(CommandError) in
         try editor.erase(along: points, radius: radius)
       }
     case .delete(let references):
-      return try await change { (editor) throws(CommandError) in try editor.delete(references) }
+      return try await withEditor { (editor) throws(CommandError) in try editor.delete(references) }
     case .undelete(let reference):
-      return try await change { (editor) throws(CommandError) in try editor.undelete(reference) }
+      return try await withEditor { (editor) throws(CommandError) in try editor.undelete(reference)
+      }
     case .purge(let reference):
-      return try await change { (editor) throws(CommandError) in try editor.purge(reference) }
+      return try await withEditor { (editor) throws(CommandError) in try editor.purge(reference) }
     case .purgeAuthor(let target):
-      return try await change { (editor) async throws(CommandError) in
+      return try await withEditor { (editor) async throws(CommandError) in
         try await self.purge(author: try self.board.authors.find(target), editor)
       }
     case .play(let reference, let move):
-      return try await change { (editor) throws(CommandError) in
+      return try await withEditor { (editor) throws(CommandError) in
         try editor.play(reference, move)
       }
-    case .undo: return try await change { (editor) throws(CommandError) in try editor.undo() }
-    case .redo: return try await change { (editor) throws(CommandError) in try editor.redo() }
+    case .undo: return try await withEditor { (editor) throws(CommandError) in try editor.undo() }
+    case .redo: return try await withEditor { (editor) throws(CommandError) in try editor.redo() }
     case .set(let setting):
-      return try await change { (editor) throws(CommandError) in try editor.set(setting) }
+      return try await withEditor { (editor) throws(CommandError) in try editor.set(setting) }
     case .say(let words):
-      return try await change(endsStroke: false) { (editor) throws(CommandError) in
+      return try await withEditor(endsStroke: false) { (editor) throws(CommandError) in
         try editor.say(words)
       }
     case .restore(let name):
-      return try await change { (_) async throws(CommandError) in
+      return try await withEditor { (_) async throws(CommandError) in
         try await self.board.versions.restore(name)
       }
     case .import(let file, let place):
-      return try await change { (_) async throws(CommandError) in
+      return try await withEditor { (_) async throws(CommandError) in
         try await self.board.files.importFile(file, at: place)
       }
     case .paste(let place):
-      return try await change { (_) async throws(CommandError) in
+      return try await withEditor { (_) async throws(CommandError) in
         try await self.board.files.paste(at: place)
       }
     // Presence
@@ -227,14 +228,14 @@ extension CommandRunner {
   ///
   /// If `endsStroke`, the current stroke ends first, since its undo step must contain no other
   /// change.
-  private nonisolated(nonsending) func change(
+  private nonisolated(nonsending) func withEditor(
     endsStroke: Bool = true,
     _ body: nonisolated(nonsending) (BoardEditor) async throws(CommandError) -> CommandOutcome
   ) async throws(CommandError) -> CommandOutcome {
     try localRemoval.checkMayChange()
     let editor = try board.editor
     let before = editor.board.written
-    if endsStroke { try editor.endStroke() }
+    if endsStroke { try editor.liftPen() }
     var outcome = try await body(editor)
     outcome.hasChanged = editor.board.written != before
     return outcome

@@ -65,11 +65,11 @@ final class CommandRunner {
   // MARK: - Reading
 
   /// Reads commands until the input ends, no faster than they run.
-  nonisolated(nonsending) func read(_ input: any CommandSource) async {
+  nonisolated(nonsending) func readCommands(from input: any CommandSource) async {
     while runtime.ending == nil {
       let next: CommandInput?
       do throws(InputError) {
-        next = try await input.next()
+        next = try await input.nextInput()
       } catch {
         return runtime.end(.failed(WhiteboardError(.inputOutput, "the input cannot be read")))
       }
@@ -137,7 +137,7 @@ final class CommandRunner {
 
   /// Runs commands in order on a board, until the input or the board ends.
   nonisolated(nonsending) func runCommands(on board: ActiveBoard) async {
-    while let input = await buffer.next(), runtime.ending == nil {
+    while let input = await buffer.nextCommand(), runtime.ending == nil {
       // While this command runs, the commands after it may answer a pending question or transfer.
       runtime.spawn { node in await node.commandRunner.runDueCommands() }
       switch input {

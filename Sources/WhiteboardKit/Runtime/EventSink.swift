@@ -11,23 +11,38 @@ package protocol EventSink: Sendable {
   /// - Throws: ``OutputError`` if the sink can receive no more events.
   func write(_ events: [BoardEvent]) async throws(OutputError)
 
-  /// Whether the sink reads the events about objects, the chat, messages and data of streams; true by
-  /// default.
+  /// The contents that the sink reads from events; all by default.
   ///
-  /// If it does not, these events are not created.
-  var readsContents: Bool { get }
+  /// Events with other contents are not created.
+  var contents: EventContents { get }
 
   /// Receives a change of the board when it happens, before its event.
   ///
   /// The function does not wait: a slow receiver stores only the latest state of each object. The
   /// default implementation does nothing.
-  func show(_ change: BoardChange)
+  func boardChanged(_ change: BoardChange)
 }
 
 extension EventSink {
-  package var readsContents: Bool { true }
+  package var contents: EventContents { .all }
 
-  package func show(_ change: BoardChange) {}
+  package func boardChanged(_ change: BoardChange) {}
+}
+
+/// The contents of events that a sink may not need.
+package struct EventContents: OptionSet, Sendable {
+  package let rawValue: UInt8
+
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// The objects of the board and their selection.
+  package static let objects = EventContents(rawValue: 1)
+  /// The lines of the chat.
+  package static let chat = EventContents(rawValue: 2)
+  /// The messages to the program, and the data of streams.
+  package static let data = EventContents(rawValue: 4)
+
+  package static let all: EventContents = [.objects, .chat, .data]
 }
 
 /// An error of the output to which a sink writes.

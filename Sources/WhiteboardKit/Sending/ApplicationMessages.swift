@@ -90,7 +90,7 @@ final class ApplicationMessages {
     let message = SyncMessage.application(bytes).encode()
     let number = deliveries.add(request, byteCount: message.count, to: peers)
     runtime.performActions()
-    outbox.send(message, to: peers, as: number)
+    outbox.enqueue(message, to: peers, as: number)
   }
 
   // MARK: - Confirmations
@@ -153,7 +153,9 @@ final class ApplicationMessages {
 
   /// Reports a message of a member.
   func received(_ bytes: ArraySlice<UInt8>, from member: MemberID, isReliable: Bool) {
-    guard runtime.sink.readsContents, let peer = PeerID(bytes: member.bytes) else { return }
+    guard runtime.sink.contents.contains(.data), let peer = PeerID(bytes: member.bytes) else {
+      return
+    }
     // Other control characters are not readable, and in JSON each of them takes six bytes.
     let isText =
       bytes.count <= Self.textLimit

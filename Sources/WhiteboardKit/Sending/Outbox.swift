@@ -120,7 +120,7 @@ final class Outbox {
   ///   - bytes: The message.
   ///   - peers: The recipients.
   ///   - number: The number of the message, if its recipients must confirm it.
-  func send(_ bytes: [UInt8], to peers: [PeerID], as number: Int? = nil) {
+  func enqueue(_ bytes: [UInt8], to peers: [PeerID], as number: Int? = nil) {
     for (route, recipients) in Dictionary(grouping: peers, by: { routes[$0] ?? $0 }) {
       let load = queues[route]?.load
       queues[route]?.append(bytes, to: recipients, as: number)
@@ -163,14 +163,14 @@ final class Outbox {
         continuation.resume(returning: nil)
         return
       }
-      queues[route]?.next(continuation)
+      queues[route]?.dequeue(continuation)
     }
   }
 
   // MARK: - Datagrams
 
   /// Queues a datagram to some peers, without waiting; it may be lost.
-  func sendDatagram(_ bytes: [UInt8], to peers: [PeerID]) {
+  func enqueueDatagram(_ bytes: [UInt8], to peers: [PeerID]) {
     datagramSource.yield(Datagram(bytes: bytes, peers: peers))
   }
 

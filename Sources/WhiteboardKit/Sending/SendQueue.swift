@@ -135,7 +135,7 @@ struct SendQueue {
 
   /// Passes the next message to the sender, as soon as there is one; passes nil if the queue is
   /// closed.
-  mutating func next(_ continuation: CheckedContinuation<Message?, Never>) {
+  mutating func dequeue(_ continuation: CheckedContinuation<Message?, Never>) {
     while head < items.count {
       let item = items[head]
       let message = message(item, at: queued - (items.count - head))

@@ -21,11 +21,6 @@ extension SharedBoard {
   /// Ends a file offer that timed out or was withdrawn.
   func offerEnded(_ id: TransferID, _ number: Int) { transfers.offerEnded(id, number) }
 
-  /// Returns the name and the request of a catch-up answer; nil if the resource is not an answer.
-  package static func answer(named name: UntrustedText) -> (name: ResourceDTO, request: UInt64)? {
-    Transfers.answer(named: name)
-  }
-
   /// The save state: whether the work on the board is on disk.
   package var saveState: SaveState { persistence.state }
 
@@ -180,6 +175,6 @@ extension TransportConfiguration {
   ) {
     isRequestedResource = { await board($0)?.isRequested($1) ?? false }
     wantsResource = { await board($0)?.wants($1) ?? false }
-    isTemporaryResource = { SharedBoard.answer(named: $0) != nil }
+    isTemporaryResource = { ResourceContent(named: $0.raw).isAnswer }
   }
 }

@@ -90,7 +90,7 @@ extension SharedBoard {
       )
     }
     if let input {
-      spawn { node in await node.commandRunner.read(input) }
+      spawn { node in await node.commandRunner.readCommands(from: input) }
     }
     let known = await copies.acquaintances(includesBoards: configuration.isSearching)
     joiner?.known = known
@@ -192,7 +192,7 @@ extension SharedBoard {
     // The transport limits the length of names, so publishing the profile cannot fail.
     try? active.profiles.publish()
     let ready = await board.ready(configuration, transport, isAnnounced: discovery.isAnnouncing)
-    let events = SessionEvents(
+    let intake = SessionIntake(
       runtime,
       active,
       invitations: invitations,
@@ -200,7 +200,7 @@ extension SharedBoard {
       discovery: discovery
     )
     let timedWork = TimedWork(runtime, configuration, active)
-    let serving = Serving(active, events, timedWork, ready)
+    let serving = Serving(active, intake, timedWork, ready)
     phase = .serving(serving)
     commandRunner.begin(on: active)
     // Set only after the file was read, since a file that could not be read must not be written.
@@ -233,7 +233,7 @@ extension SharedBoard {
 
   /// Starts the jobs that run until the session or the board ends.
   private func start(_ session: Session) {
-    spawn { node in await node.handleEvents(of: session) }
+    spawn { node in await node.runIntake(of: session) }
     spawn { node in await node.storeMembership(of: session) }
     spawn { node in
       await node.outbox.sendDatagrams(by: session) { node.members.isReached($0) }
@@ -244,11 +244,11 @@ extension SharedBoard {
     }
   }
 
-  /// Handles the events of a session until the session ends.
-  private func handleEvents(of session: Session) async {
+  /// Reads and handles the events of a session until the session ends.
+  private func runIntake(of session: Session) async {
     await configuration.beforeSessionEvents?(self)
-    spawn { node in await node.serving?.events.read() }
-    await serving?.events.handle()
+    spawn { node in await node.serving?.intake.readEvents() }
+    await serving?.intake.handleEvents()
     // After a removal, the user may still view the board, but further commands of a script would
     // reach no member.
     if case .run = configuration.script, let reason = session.endReason, reason.code == .kicked {
@@ -273,7 +273,7 @@ extension SharedBoard {
     phase = .leaving(serving)
     serving.hideOpenBoard()
     let active = serving.active
-    _ = try? active.editor.endStroke()
+    _ = try? active.editor.liftPen()
     _ = try? active.editor.edit { (board) throws(BoardError) in try board.deselectAll() }
     active.replica.prepareToLeave(now: now)
     performActions()
@@ -289,7 +289,7 @@ extension SharedBoard {
     }
     await serving.board.session.leave(untilNextStart: comesBack)
     // A change that arrives while the file is being closed would count as unsaved work.
-    await serving.events.finish(before: runtime.clock.now + .seconds(1))
+    await serving.intake.finish(before: runtime.clock.now + .seconds(1))
     await persistence.close()
   }
 }

@@ -79,7 +79,7 @@ extension SharedBoard {
     await board.roles.waitForRole()
     guard ending == nil else { throw CommandError.closed }
     try localRemoval.checkMayChange()
-    _ = try board.editor.endStroke()
+    _ = try board.editor.liftPen()
     let result = try board.replica.change(now: now, body)
     performActions()
     try await stored()

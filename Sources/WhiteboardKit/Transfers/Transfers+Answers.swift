@@ -6,15 +6,6 @@ import WhiteboardSync
 
 /// Catch-up answers, which travel as resources (SYN-13).
 extension Transfers {
-  /// Returns the name and the request of a catch-up answer; nil if the resource with this name is
-  /// not an answer.
-  static func answer(named name: UntrustedText) -> (name: ResourceDTO, request: UInt64)? {
-    guard let name = try? ResourceDTO(name: name.raw), name.type == .whiteboard,
-      let request = name.request
-    else { return nil }
-    return (name, request)
-  }
-
   /// Returns whether the replica requested this answer from the peer.
   func wantsAnswer(_ name: ResourceDTO, _ info: ResourceInfo) -> Bool {
     guard let member = MemberID(info.peer.bytes), name.byteCount == info.size else { return false }

@@ -18,10 +18,10 @@ extension Transfers {
     for peer in peers {
       do throws(SessionError) {
         let transfer = try session.sendResource(atPath: file, named: name, to: peer)
-        sentPaths[transfer.id.text] = file
+        sentPaths[transfer.id] = file
         // Until the other user decides, `cancel` withdraws the file.
-        pending[transfer.id.text] = PendingTransfer(
-          kind: .resource(transfer.id),
+        pending[transfer.id] = PendingTransfer(
+          kind: .resource(transfer.id, .file),
           name: UntrustedText(name),
           direction: .outgoing,
           peer: peer
@@ -74,7 +74,7 @@ extension Transfers {
     }
     let id = stream.id.text
     let shownName = UntrustedText(name)
-    pending[id] = PendingTransfer(
+    pending[stream.id] = PendingTransfer(
       kind: .stream(stream),
       name: shownName,
       direction: .outgoing,
@@ -102,7 +102,7 @@ extension Transfers {
     } catch {
       failure = CommandError(.internal, "the stream failed")
     }
-    pending[id] = nil
+    pending[stream.id] = nil
     runtime.emit(
       .streamClosed(
         .init(
@@ -128,7 +128,7 @@ extension Transfers {
     let id = stream.id.text
     let peer = stream.peer.text
     let name = stream.name
-    pending[id] = PendingTransfer(
+    pending[stream.id] = PendingTransfer(
       kind: .stream(stream),
       name: name,
       direction: .incoming,
@@ -147,7 +147,7 @@ extension Transfers {
     do throws(SessionError) {
       for try await bytes in stream.inbound {
         var rest = bytes[...]
-        while runtime.sink.readsContents, !rest.isEmpty {
+        while runtime.sink.contents.contains(.data), !rest.isEmpty {
           let piece = Array(rest.prefix(BoardEvent.StreamData.maximumLength))
           rest = rest.dropFirst(piece.count)
           runtime.emit(
@@ -166,7 +166,7 @@ extension Transfers {
       end.message = UntrustedText(error.message)
     }
     end.size = offset
-    pending[id] = nil
+    pending[stream.id] = nil
     runtime.emit(.streamClosed(end))
   }
 }

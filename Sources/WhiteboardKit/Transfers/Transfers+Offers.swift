@@ -23,9 +23,7 @@ extension Transfers {
   /// - Parameter info: The resource.
   /// - Returns: Whether to accept the resource.
   nonisolated(nonsending) func wants(_ info: ResourceInfo) async -> Bool {
-    guard Transfers.answer(named: info.name) == nil, asset(named: info.name) == nil else {
-      return false
-    }
+    guard case .file = ResourceContent(named: info.name.raw) else { return false }
     if acceptedFiles[info.id] == info.peer { return true }
     switch configuration.files {
     case .accept:

@@ -15,31 +15,22 @@ extension Transfers {
   /// Returns whether the local peer requested the offered resource: an answer (SYN-13) or an asset
   /// (SYN-37).
   func isRequested(_ info: ResourceInfo) -> Bool {
-    if let answer = Transfers.answer(named: info.name) { return wantsAnswer(answer.name, info) }
-    guard let asset = asset(named: info.name), let member = MemberID(info.peer.bytes) else {
-      return false
+    switch ResourceContent(named: info.name.raw) {
+    case .answer(let name, _): return wantsAnswer(name, info)
+    case .asset(let asset): return wantsAsset(asset, info)
+    case .file: return false
     }
-    guard let replica, replica.isAsking(forAsset: asset, from: member) else { return false }
-    guard replica.hasRoom(forPhoto: asset, bytes: info.size) else {
-      replica.leaveOutPhoto(asset, now: runtime.now)
-      performActions()
-      return false
-    }
-    return true
   }
 
   func resourceStarted(_ info: ResourceInfo) {
-    // A catch-up answer is not reported to the user.
-    if let answer = Transfers.answer(named: info.name) {
-      if info.direction == .incoming { answers[info.id] = (info.peer, answer.request) }
-      return
-    }
-    pending[info.id.text] = PendingTransfer(
-      kind: .resource(info.id),
+    let transfer = PendingTransfer(
+      kind: .resource(info.id, ResourceContent(named: info.name.raw)),
       name: info.name,
       direction: Direction(info.direction),
       peer: info.peer
     )
+    pending[info.id] = transfer
+    guard !transfer.isAnswer else { return }
     runtime.emit(
       .resourceStarted(
         .init(
@@ -54,13 +45,11 @@ extension Transfers {
   }
 
   func resourceProgressed(_ id: TransferID, _ bytes: Int, _ size: Int) {
-    if let answer = answers[id], let member = MemberID(answer.peer.bytes) {
-      replica?.answerProgressed(request: answer.request, from: member, now: runtime.now)
+    guard let transfer = pending[id] else { return }
+    if transfer.direction == .incoming, let content = transfer.content {
+      contentProgressed(content, from: transfer.peer)
     }
-    guard let transfer = pending[id.text] else { return }
-    if transfer.direction == .incoming, let asset = asset(named: transfer.name) {
-      replica?.assetProgressed(asset, now: runtime.now)
-    }
+    guard !transfer.isAnswer else { return }
     runtime.emit(
       .resourceProgress(
         .init(
@@ -74,19 +63,28 @@ extension Transfers {
     )
   }
 
+  private func contentProgressed(_ content: ResourceContent, from peer: PeerID) {
+    guard let replica, let member = MemberID(peer.bytes) else { return }
+    switch content {
+    case .answer(_, let request):
+      replica.answerProgressed(request: request, from: member, now: runtime.now)
+    case .asset(let asset): replica.assetProgressed(asset, now: runtime.now)
+    case .file: break
+    }
+  }
+
   func resourceFinished(
     _ info: ResourceInfo,
     _ result: Result<ReceivedResource, SessionError>
   ) {
-    if let answer = Transfers.answer(named: info.name) {
-      answers[info.id] = nil
-      if info.direction == .incoming {
-        answerFinished(request: answer.request, from: info.peer, result)
-      }
+    let known = pending.removeValue(forKey: info.id)
+    // A transfer may end before it starts.
+    let content = known?.content ?? ResourceContent(named: info.name.raw)
+    if case .answer(_, let request) = content {
+      if info.direction == .incoming { answerFinished(request: request, from: info.peer, result) }
       return
     }
     acceptedFiles[info.id] = nil
-    let known = pending.removeValue(forKey: info.id.text)
     var event = BoardEvent.ResourceFinished(
       transfer: info.id.text,
       direction: Direction(info.direction),
@@ -96,17 +94,17 @@ extension Transfers {
     )
     switch result {
     case .success(let resource):
-      event.path = resource.path ?? known.flatMap { _ in sentPaths[info.id.text] }
+      event.path = resource.path ?? known.flatMap { _ in sentPaths[info.id] }
       event.size = UInt64(clamping: resource.size)
-      event.sha256 = resource.sha256
+      event.sha256 = Hexadecimal.encode(resource.sha256)
     case .failure(let error):
       event.outcome =
         error.code == .transferCancelled || error.code == .cancelled ? .cancelled : .failed
       event.message = UntrustedText(error.message)
     }
-    sentPaths[info.id.text] = nil
-    if info.direction == .incoming, let asset = asset(named: info.name) {
-      takeAsset(asset, from: info.peer, result, event)
+    sentPaths[info.id] = nil
+    if info.direction == .incoming, case .asset(let asset) = content {
+      receiveAsset(asset, from: info.peer, result, event)
     } else {
       runtime.emit(.resourceFinished(event))
       if info.direction == .incoming, case .success(let resource) = result {
@@ -119,18 +117,21 @@ extension Transfers {
 
   // MARK: - Photos
 
-  /// Returns the asset that a resource with this name contains; nil if it is another kind of
-  /// resource.
-  func asset(named name: UntrustedText) -> AssetID? {
-    guard let name = try? ResourceDTO(name: name.raw), name.type == .imageData, !name.isDeleted
-    else {
-      return nil
+  /// Returns whether the replica requested this photo from the peer, and has room for it.
+  private func wantsAsset(_ id: AssetID, _ info: ResourceInfo) -> Bool {
+    guard let replica, let member = MemberID(info.peer.bytes),
+      replica.isAsking(forAsset: id, from: member)
+    else { return false }
+    guard replica.hasRoom(forPhoto: id, bytes: info.size) else {
+      replica.leaveOutPhoto(id, now: runtime.now)
+      performActions()
+      return false
     }
-    return name.sha256
+    return true
   }
 
   /// Stores a requested photo; removes a photo that was not requested or has other contents.
-  private func takeAsset(
+  private func receiveAsset(
     _ id: AssetID,
     from peer: PeerID,
     _ result: Result<ReceivedResource, SessionError>,
@@ -156,8 +157,8 @@ extension Transfers {
       performActions()
       return
     }
-    if resource.sha256 == id.description,
-      let kept = keepAsset(references.filter { $0.byteCount == resource.size }, from: path)
+    if AssetID(resource.sha256) == id,
+      let kept = storeAsset(references.filter { $0.byteCount == resource.size }, from: path)
     {
       event.path = kept
       photos.add(id, at: kept)
@@ -177,7 +178,7 @@ extension Transfers {
 
   /// Moves a received photo to the photo directory if its header matches an object of the board;
   /// returns its path.
-  private func keepAsset(_ references: Set<AssetReference>, from path: String) -> String? {
+  private func storeAsset(_ references: Set<AssetReference>, from path: String) -> String? {
     guard !references.isEmpty,
       let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes),
       let header = try? PhotoHeader(reading: bytes),
@@ -216,7 +217,7 @@ extension Transfers {
         to: peer,
         isRequested: true
       )
-      sentPaths[transfer.id.text] = path
+      sentPaths[transfer.id] = path
       _ = try await transfer.result()
     } catch {
       // The session reports the end of the transfer. The member requests the photo again, here or

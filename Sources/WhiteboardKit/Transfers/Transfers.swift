@@ -7,10 +7,10 @@ import WhiteboardSync
 ///
 /// Confined to the actor of its board.
 final class Transfers {
-  /// A transfer that `cancel` can stop.
+  /// A transfer that is not finished.
   struct PendingTransfer {
     enum Kind {
-      case resource(TransferID)
+      case resource(TransferID, ResourceContent)
       case stream(PeerStream)
     }
 
@@ -18,6 +18,14 @@ final class Transfers {
     let name: UntrustedText
     let direction: Direction
     let peer: PeerID
+
+    /// The contents of a resource; nil for a stream.
+    var content: ResourceContent? {
+      if case .resource(_, let content) = kind { content } else { nil }
+    }
+
+    /// Whether the transfer is a catch-up answer, which is not reported to the user.
+    var isAnswer: Bool { content?.isAnswer ?? false }
   }
 
   /// An unanswered file offer of a member.
@@ -41,12 +49,10 @@ final class Transfers {
   /// The session; nil before the board is open.
   private(set) var session: Session?
 
-  /// The transfers that are not finished, by id.
-  var pending: [String: PendingTransfer] = [:]
-  /// The incoming catch-up answers, with their senders and request numbers.
-  var answers: [TransferID: (peer: PeerID, request: UInt64)] = [:]
+  /// The transfers that are not finished.
+  var pending: [TransferID: PendingTransfer] = [:]
   /// The files that outgoing transfers read.
-  var sentPaths: [String: String] = [:]
+  var sentPaths: [TransferID: String] = [:]
   /// The files that members offer and that are not answered yet.
   var offers: [TransferID: FileOffer] = [:]
   var lastOffer = 0
@@ -75,12 +81,14 @@ final class Transfers {
     self.session = session
   }
 
-  /// Returns the unfinished transfer that an argument of `cancel` names.
+  /// Returns the unfinished transfer that an argument of `cancel` names; never a catch-up answer.
   ///
   /// - Throws: ``CommandError`` if no transfer or more than one matches.
   func transfer(_ word: String) throws(CommandError) -> PendingTransfer {
     var resolver = ReferenceResolver<PendingTransfer>()
-    for (id, transfer) in pending { resolver.add(id: id, names: [transfer.name], value: transfer) }
+    for (id, transfer) in pending where !transfer.isAnswer {
+      resolver.add(id: id.text, names: [transfer.name], value: transfer)
+    }
     return try resolver.find(word, what: "transfer", missing: .noSuchTransfer)
   }
 
@@ -89,7 +97,7 @@ final class Transfers {
   /// - Throws: ``CommandError`` if no transfer or more than one matches, or the transfer has ended.
   func cancel(_ word: String, reason: String) throws(CommandError) {
     switch try transfer(word).kind {
-    case .resource(let id):
+    case .resource(let id, _):
       do throws(SessionError) {
         try session?.cancelResource(id, reason: reason)
       } catch {

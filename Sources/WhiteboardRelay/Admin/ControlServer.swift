@@ -68,7 +68,7 @@ package struct ControlServer: Sendable {
     let lines: [ControlLine]
     do {
       let reader = try LineReader(descriptor: connection.descriptor, limit: 65_536)
-      guard case .line(let line)? = try await reader.next() else { return }
+      guard case .line(let line)? = try await reader.nextLine() else { return }
       lines = await answer(try ControlRequest(line: line))
     } catch let error as WhiteboardError {
       lines = [.error(code: error.code.rawValue, message: error.message)]
@@ -103,7 +103,7 @@ package enum ControlClient {
       let writer = LineWriter(descriptor: socket.descriptor)
       try await writer.write(EventLine.json("request", request))
       try await writer.flush()
-      while case .line(let bytes)? = try await reader.next() {
+      while case .line(let bytes)? = try await reader.nextLine() {
         switch try ControlLine(line: bytes) {
         case .done?: return lines
         case .error(let code, let message)?:

@@ -5,7 +5,7 @@ import WhiteboardKit
 struct BoardSink: EventSink {
   let take: @Sendable (BoardEvent) async -> Void
 
-  var readsContents: Bool { false }
+  var contents: EventContents { [] }
 
   func write(_ events: [BoardEvent]) async throws(OutputError) {
     for event in events {

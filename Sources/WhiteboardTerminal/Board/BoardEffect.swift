@@ -38,7 +38,7 @@ extension PendingRequests {
   /// Returns the effect that sends a command and awaits its answer.
   ///
   /// If the command is invalid, returns the effect that shows why.
-  mutating func send(_ command: () throws(CommandError) -> Command) -> [BoardEffect] {
+  mutating func issue(_ command: () throws(CommandError) -> Command) -> [BoardEffect] {
     do throws(CommandError) {
       return [.command(try request(try command()))]
     } catch {
@@ -47,5 +47,5 @@ extension PendingRequests {
   }
 
   /// Returns the effect that sends a command and awaits its answer.
-  mutating func send(_ command: Command) -> [BoardEffect] { send { command } }
+  mutating func issue(_ command: Command) -> [BoardEffect] { issue { command } }
 }

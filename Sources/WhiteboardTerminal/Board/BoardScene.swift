@@ -7,8 +7,8 @@ import WhiteboardRendering
 struct BoardScene: Sendable {
   /// The objects, and the visible part of the board.
   var canvas: BoardCanvas
-  /// The local member's id; empty until the session is connected.
-  var ownID = ""
+  /// The local member's id; nil until the session is connected.
+  var ownID: MemberID?
   /// The distance between the board's grid lines; nil without a grid.
   var grid: Double?
   /// The objects that the local user selected.
@@ -31,7 +31,7 @@ struct BoardScene: Sendable {
   ///
   /// - Returns: Whether the local user has selected the object, and whether the object is a game in which it has just
   ///   become the local user's turn.
-  mutating func show(
+  mutating func setObject(
     _ snapshot: ObjectSnapshot,
     _ game: GameView?
   ) -> (isSelected: Bool, isNewTurn: Bool) {
@@ -40,7 +40,7 @@ struct BoardScene: Sendable {
     let isNewTurn = isTurn && !ourTurns.contains(id)
     if isTurn { ourTurns.insert(id) } else { ourTurns.remove(id) }
     canvas.set(BoardCanvas.Item(snapshot, game: game))
-    let isSelected = snapshot.selectedBy.map { $0.description == ownID } ?? false
+    let isSelected = snapshot.selectedBy.map { $0 == ownID } ?? false
     if isSelected { selection.insert(id) } else { selection.remove(id) }
     if snapshot.selectedBy != nil { held.insert(id) } else { held.remove(id) }
     return (isSelected, isNewTurn)
@@ -121,7 +121,7 @@ struct BoardScene: Sendable {
   // MARK: - Selection
 
   /// References to the selected objects, for use in commands.
-  var selectedReferences: [ObjectReference] { selection.sorted().map { ObjectReference($0) } }
+  var selectedReferences: [ObjectReference] { selection.sorted().map { .id($0) } }
 
   /// The selected objects.
   var selectedSnapshots: [ObjectSnapshot] { selection.sorted().compactMap { snapshot($0) } }
@@ -162,6 +162,17 @@ struct BoardScene: Sendable {
       grid: grid,
       reach: tolerance / 2
     )
+  }
+
+  /// Returns the rotation in degrees if the knob of a frame is dragged to a place; with snapping, in
+  /// steps of 15°.
+  func degrees(_ frame: SelectionFrame, to place: Point, isSnapping: Bool) -> Double {
+    let by = frame.degrees(to: place)
+    guard isSnapping else { return by }
+    // The angle of a single object becomes a multiple of 15°; several objects are rotated by a
+    // multiple of 15°.
+    let before = (onlySelected?.angle ?? 0) * 180 / .pi
+    return ((before + by) / 15).rounded() * 15 - before
   }
 
   // MARK: - Photos

@@ -53,7 +53,7 @@ extension Workspace {
   /// Sends a command for the selected objects.
   mutating func changeSelection(_ command: ([ObjectReference]) -> Command) -> [BoardEffect] {
     guard !scene.selection.isEmpty else { return [.selectionRequired] }
-    return requests.send(command(scene.selectedReferences))
+    return requests.issue(command(scene.selectedReferences))
   }
 
   /// Locks the selection, or unlocks it if a selected object is locked.
@@ -66,7 +66,7 @@ extension Workspace {
   mutating func ungroup() -> [BoardEffect] {
     let groups = Set(scene.selectedSnapshots.compactMap { $0.groups.last })
     guard !groups.isEmpty else { return [.message("the selection contains no group")] }
-    return groups.sorted().flatMap { requests.send(.ungroup(ObjectReference($0))) }
+    return groups.sorted().flatMap { requests.issue(.ungroup(.id($0))) }
   }
 
   /// Rotates the selection clockwise.
@@ -108,7 +108,7 @@ extension Workspace {
     if toolbox.isKeyboardPen { return movePen(by: step) }
     guard scene.selection.isEmpty else {
       let selected = scene.selectedReferences
-      return requests.send { () throws(CommandError) in
+      return requests.issue { () throws(CommandError) in
         .move(selected, .by(try BoardPoint(rounding: step)))
       }
     }
@@ -125,7 +125,7 @@ extension Workspace {
   /// Pastes the copied objects.
   mutating func pasteObjects() -> [BoardEffect] {
     let place = target
-    return requests.send { () throws(CommandError) in
+    return requests.issue { () throws(CommandError) in
       .paste(at: try BoardPoint(rounding: place))
     }
   }
@@ -134,7 +134,7 @@ extension Workspace {
   mutating func play(_ game: GameName) -> [BoardEffect] {
     if let id = scene.game(game) { return [prompt(forMoveIn: id)] }
     let center = scene.viewport.center
-    return requests.send { () throws(CommandError) in
+    return requests.issue { () throws(CommandError) in
       .game(game, at: try BoardPoint(rounding: center), opponent: nil, alias: nil)
     }
   }

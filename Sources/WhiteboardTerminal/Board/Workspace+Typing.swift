@@ -8,7 +8,7 @@ extension Workspace {
   mutating func beginTyping(in snapshot: ObjectSnapshot) -> [BoardEffect] {
     typing = TextTyping(snapshot)
     // End the selection, because other members cannot edit a selected text.
-    return scene.selection.isEmpty ? [] : requests.send(.deselect)
+    return scene.selection.isEmpty ? [] : requests.issue(.deselect)
   }
 
   /// Begins to type a new text object.
@@ -35,7 +35,7 @@ extension Workspace {
     }
     guard let content = pasted.content else { return [] }
     let place = target
-    return requests.send { () throws(CommandError) in
+    return requests.issue { () throws(CommandError) in
       content.command(at: try BoardPoint(rounding: place))
     }
   }
@@ -56,7 +56,7 @@ extension Workspace {
   /// Ends the typing, and deletes the text if nothing is left of it.
   mutating func endTyping() -> [BoardEffect] {
     defer { typing = nil }
-    return typing?.deletion.map { requests.send($0) } ?? []
+    return typing?.deletion.map { requests.issue($0) } ?? []
   }
 
   /// Replaces the text being typed with the current text on the board.

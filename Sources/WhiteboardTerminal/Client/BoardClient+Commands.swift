@@ -107,8 +107,8 @@ extension BoardClient {
       if let id = workspace.scene.object(matching: words) { return perform(workspace.go(to: id)) }
       say("no object has this id, and no text contains these words", isBad: true)
     case .follow(let name):
-      if let key = session.members.member(named: name) {
-        follow(key)
+      if let member = session.members.member(named: name) {
+        follow(member)
       } else {
         say("no member is called \(UntrustedText(name))", isBad: true)
       }

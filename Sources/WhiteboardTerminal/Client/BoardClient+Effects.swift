@@ -38,7 +38,7 @@ extension BoardClient {
 
   /// Sends a command and awaits its answer.
   mutating func send(_ command: Command) -> [Action] {
-    perform(workspace.requests.send(command))
+    perform(workspace.requests.issue(command))
   }
 
   /// Shows a chat line as a message if no chat is visible.

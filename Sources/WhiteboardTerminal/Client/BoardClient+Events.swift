@@ -9,21 +9,21 @@ import WhiteboardSync
 extension BoardClient {
   // MARK: - Board
 
-  /// Shows a change of the board.
+  /// Applies a change of the board to the screen.
   ///
   /// - Parameters:
   ///   - change: The change.
   ///   - time: The time on the client's clock; nil uses the time of the last event.
-  package mutating func receive(_ change: BoardChange, now time: Duration? = nil) {
+  package mutating func applyChange(_ change: BoardChange, now time: Duration? = nil) {
     if let time { now = time }
     // These effects change the screen, and send no command.
     switch change {
-    case .shown(let snapshot, let game): _ = perform(workspace.show(snapshot, game))
+    case .shown(let snapshot, let game): _ = perform(workspace.showObject(snapshot, game))
     case .removed(let id): _ = perform(workspace.remove(id))
     case .preview(let preview):
       workspace.scene.canvas.preview(preview.points, from: preview.first, of: preview.stroke)
     case .presence(let member, let presence):
-      session.members.show(presence, of: member.description, now: now)
+      session.members.show(presence, of: member, now: now)
     case .photo: break
     case .saving(let state): saveStatus.state = state
     }
@@ -31,7 +31,7 @@ extension BoardClient {
   }
 
   /// Shows a photo in the cells of the board.
-  package mutating func show(_ pixels: PhotoPixels, of asset: AssetID) {
+  package mutating func showPhoto(_ pixels: PhotoPixels, of asset: AssetID) {
     workspace.scene.canvas.setPhoto(pixels, of: asset)
   }
 
@@ -42,7 +42,7 @@ extension BoardClient {
   }
 
   /// Sets the background color of the terminal; nil if it is unknown.
-  package mutating func draw(on background: UInt32?) {
+  package mutating func setBackground(_ background: UInt32?) {
     workspace.scene.canvas.paper = Paper(background)
   }
 
@@ -61,7 +61,7 @@ extension BoardClient {
     switch event {
     case .ready(let ready):
       session.begin(ready)
-      workspace.scene.ownID = ready.peer
+      workspace.scene.ownID = MemberID(ready.peer)
       return [Command.settings, .chat].map { .command(CommandRequest($0)) }
     case .done(let done): finish(done)
     case .error(let failure):
@@ -117,10 +117,8 @@ extension BoardClient {
 
   private mutating func finish(_ done: BoardEvent.Done) {
     guard let request = done.request?.number else { return }
-    if CommandName(rawValue: done.verb)?.changesBoard == true {
-      session.members.countWaitingChange()
-    }
-    workspace.finish(request, created: done.id.flatMap { ObjectID($0) })
+    if done.verb.changesBoard { session.members.countWaitingChange() }
+    workspace.finish(request, created: done.id)
     if let message = Answer.message(done, keys) { say(message) }
   }
 }

@@ -5,7 +5,7 @@ import WhiteboardRendering
 /// Keys and the mouse, which go to the prompt, an overlay, the text being typed, or the board.
 extension BoardClient {
   /// Handles an input at a time on the client's clock.
-  package mutating func handle(_ event: InputEvent, now: Duration) -> [Action] {
+  package mutating func handleInput(_ event: InputEvent, now: Duration) -> [Action] {
     self.now = now
     if case .key(let key, let modifiers) = event, isSuspending(key, modifiers) {
       return [.suspend]
@@ -16,8 +16,8 @@ extension BoardClient {
       return ConnectionAttempt.action(key, modifiers).map { [$0] } ?? []
     }
     switch event {
-    case .key(let key, let modifiers): return handle(key, modifiers)
-    case .mouse(let event): return handle(event)
+    case .key(let key, let modifiers): return handleKey(key, modifiers)
+    case .mouse(let event): return handleMouse(event)
     case .paste(let text):
       guard prompt.isOpen else { return perform(workspace.paste(text)) }
       prompt.insert(text)
@@ -38,7 +38,7 @@ extension BoardClient {
 
   // MARK: - Keys
 
-  private mutating func handle(
+  private mutating func handleKey(
     _ key: InputEvent.Key,
     _ modifiers: InputEvent.Modifiers
   ) -> [Action] {
@@ -128,7 +128,7 @@ extension BoardClient {
 
   // MARK: - Mouse
 
-  private mutating func handle(_ event: MouseEvent) -> [Action] {
+  private mutating func handleMouse(_ event: MouseEvent) -> [Action] {
     let isOnBoard = layout.board.contains(x: event.x, y: event.y)
     let place = layout.place(
       atColumn: event.column,

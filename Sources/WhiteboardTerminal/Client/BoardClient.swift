@@ -116,7 +116,7 @@ package struct BoardClient: Sendable {
       return (screen, nil)
     }
     workspace.scene.canvas.paint()
-    return screen.draw(&overlay)
+    return screen.compose(&overlay)
   }
 
   /// Returns the photos in view.
@@ -150,7 +150,7 @@ package struct BoardClient: Sendable {
       overlay = nil
       return [.quit]
     }
-    return perform(workspace.tick(hasReaders: !session.members.isEmpty, now: now))
+    return perform(workspace.collectUpdates(hasReaders: !session.members.isEmpty, now: now))
   }
 
   // MARK: - Messages
@@ -162,9 +162,9 @@ package struct BoardClient: Sendable {
 
   // MARK: - Following
 
-  mutating func follow(_ key: String) {
-    session.members.follow(key)
-    say("following \(session.members.name(of: key) ?? "a member"); move the board to stop")
+  mutating func follow(_ member: MemberID) {
+    session.members.follow(member)
+    say("following \(session.members.name(of: member) ?? "a member"); move the board to stop")
     showFollowedView()
   }
 
@@ -180,9 +180,9 @@ package struct BoardClient: Sendable {
   }
 
   mutating func stopFollowing() {
-    guard let key = session.members.followed else { return }
+    guard let member = session.members.followed else { return }
     session.members.stopFollowing()
-    say("no longer following \(session.members.name(of: key) ?? "the member")")
+    say("no longer following \(session.members.name(of: member) ?? "the member")")
   }
 
   private mutating func showFollowedView() {

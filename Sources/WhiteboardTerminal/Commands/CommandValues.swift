@@ -23,13 +23,6 @@ extension BoardPoint {
   }
 }
 
-extension ObjectReference {
-  /// Creates a reference to an object by its id.
-  init(_ id: ObjectID) {
-    self = .id(sequence: id.dot.sequence, incarnation: id.dot.incarnation.description)
-  }
-}
-
 extension Double {
   /// The value rounded to hundredths, as the screen shows it.
   var inHundredths: Double {

@@ -27,11 +27,8 @@ struct PendingRequests: Hashable, Sendable {
 }
 
 extension RequestMark {
-  /// The id as a number; nil if it is not a number.
+  /// The id as a number; nil if it is a word, as it is in no request of the client.
   var number: Int64? {
-    switch self {
-    case .number(let number): number
-    case .word(let word): Int64(word)
-    }
+    if case .number(let number) = self { number } else { nil }
   }
 }

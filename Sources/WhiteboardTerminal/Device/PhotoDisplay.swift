@@ -132,7 +132,7 @@ struct PhotoDisplay {
 
 extension PhotoDisplay.Request {
   /// Reads and decodes the photo's file, which can take a second.
-  func read(_ path: String, on background: UInt32) -> PhotoDisplay.Reading {
+  func decode(_ path: String, on background: UInt32) -> PhotoDisplay.Reading {
     guard let bytes = try? FileReading.whole(path, limit: BoardLimits.photoBytes) else {
       return graphics == nil ? .cells(nil) : .pixels(nil)
     }

@@ -88,10 +88,10 @@ package struct LobbyClient: Sendable {
   /// Handles an input at a time since the program began.
   ///
   /// - Returns: The user's choice; nil if the input does not choose anything.
-  package mutating func handle(_ event: InputEvent, now: Duration) -> Choice? {
+  package mutating func handleInput(_ event: InputEvent, now: Duration) -> Choice? {
     self.now = now
     switch event {
-    case .key(let key, let modifiers): return handle(key, modifiers)
+    case .key(let key, let modifiers): return handleKey(key, modifiers)
     case .mouse(let event):
       if case .scroll(_, let dy) = event.kind {
         choose(chosen + dy)
@@ -110,7 +110,7 @@ package struct LobbyClient: Sendable {
   /// Sets the time since the program began.
   package mutating func tick(now: Duration) { self.now = now }
 
-  private mutating func handle(
+  private mutating func handleKey(
     _ key: InputEvent.Key,
     _ modifiers: InputEvent.Modifiers
   ) -> Choice? {

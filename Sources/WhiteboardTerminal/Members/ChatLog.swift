@@ -1,4 +1,5 @@
 import PeerCore
+import Whiteboard
 import WhiteboardRendering
 
 /// The chat, with remarks about members between its lines.
@@ -7,13 +8,13 @@ struct ChatLog: Hashable, Sendable {
   struct Line: Hashable, Sendable {
     /// The author's display name; empty for a remark.
     var name = UntrustedText("")
-    /// The author's peer id, which determines the color; empty for a remark.
-    var key = ""
+    /// The author, which determines the color; nil for a remark.
+    var author: MemberID?
     let text: UntrustedText
 
     /// The style of the line: remarks are dimmed, and other lines have their author's color.
     var style: CellStyle {
-      key.isEmpty ? .quiet : CellStyle(CellColor(rgb: Pens.color(of: key)))
+      author.map { CellStyle(CellColor(rgb: Pens.color(of: $0))) } ?? .quiet
     }
 
     /// The author's name and a colon before the text; empty for a remark.

@@ -4,7 +4,7 @@ import WhiteboardKit
 import WhiteboardRendering
 import WhiteboardSync
 
-/// The other members of the session, by peer id, and the peers that announce the board.
+/// The other members of the session, and the peers that announce the board.
 struct Members: Sendable {
   /// Another member.
   struct Member: Hashable, Sendable {
@@ -43,36 +43,36 @@ struct Members: Sendable {
     }
   }
 
-  private(set) var all: [String: Member] = [:]
+  private(set) var all: [MemberID: Member] = [:]
   /// The member whose view is shown.
-  private(set) var followed: String?
+  private(set) var followed: MemberID?
   /// The presence of members whose joining the board has not reported yet.
-  private var earlyPresences: [String: Presence] = [:]
+  private var earlyPresences: [MemberID: Presence] = [:]
   /// The members that are reconnecting through another route.
-  private var rerouted: Set<String> = []
-  /// The display names of announcing peers, by board and by peer id.
+  private var rerouted: Set<MemberID> = []
+  /// The display names of announcing peers, by board and by the announced beginning of the peer id.
   private var announcers: [String: [String: UntrustedText]] = [:]
 
   var isEmpty: Bool { all.isEmpty }
   var count: Int { all.count }
 
   /// The members in the order of their ids.
-  var sorted: [(key: String, value: Member)] { all.sorted { $0.key < $1.key } }
+  var sorted: [(key: MemberID, value: Member)] { all.sorted { $0.key < $1.key } }
 
   /// Returns the display name of a member, safe to display; nil if there is no such member.
-  func name(of key: String) -> String? { all[key]?.name.displayed }
+  func name(of id: MemberID) -> String? { all[id]?.name.displayed }
 
   // MARK: - Events
 
   /// Adds a member.
   ///
   /// - Returns: Whether the member is new; false if it returned through another route.
-  mutating func join(_ key: String, name: UntrustedText, now: Duration) -> Bool {
-    all[key] = Member(name: name, state: .connected)
-    if let presence = earlyPresences.removeValue(forKey: key) {
-      all[key]?.show(presence, now: now)
+  mutating func join(_ id: MemberID, name: UntrustedText, now: Duration) -> Bool {
+    all[id] = Member(name: name, state: .connected)
+    if let presence = earlyPresences.removeValue(forKey: id) {
+      all[id]?.show(presence, now: now)
     }
-    return rerouted.remove(key) == nil
+    return rerouted.remove(id) == nil
   }
 
   /// Removes a member that left.
@@ -80,11 +80,12 @@ struct Members: Sendable {
   /// - Returns: The remark for the chat; nil if the member is about to return through another route, or if it removed
   ///   the local member.
   mutating func leave(_ left: BoardEvent.Left) -> String? {
-    all[left.peer] = nil
-    earlyPresences[left.peer] = nil
+    guard let id = MemberID(left.peer) else { return nil }
+    all[id] = nil
+    earlyPresences[id] = nil
     if left.removedUs == true { return nil }
     if left.reason == "rerouted" {
-      rerouted.insert(left.peer)
+      rerouted.insert(id)
       return nil
     }
     return "\(left.name) left: \(left.reason)"
@@ -98,46 +99,47 @@ struct Members: Sendable {
 
   /// Stores whether a member can be reached.
   mutating func show(_ state: BoardEvent.PeerState, now: Duration) {
-    guard let key = state.peer, var member = all[key] else { return }
+    guard let id = state.peer.flatMap({ MemberID($0) }), var member = all[id] else { return }
     member.state = state.state
     member.silentSince = state.state == .connected ? nil : member.silentSince ?? now
     if state.state == .connected { member.waitingChanges = 0 }
-    all[key] = state.state == .lost ? nil : member
+    all[id] = state.state == .lost ? nil : member
   }
 
   mutating func show(_ profile: BoardEvent.Profile) {
-    all[profile.peer]?.name = profile.name
-    all[profile.peer]?.icon = profile.icon
+    guard let id = MemberID(profile.peer) else { return }
+    all[id]?.name = profile.name
+    all[id]?.icon = profile.icon
   }
 
-  mutating func show(_ presence: Presence, of key: String, now: Duration) {
-    if all[key] == nil { earlyPresences[key] = presence }
-    all[key]?.show(presence, now: now)
+  mutating func show(_ presence: Presence, of id: MemberID, now: Duration) {
+    if all[id] == nil { earlyPresences[id] = presence }
+    all[id]?.show(presence, now: now)
   }
 
   /// Counts a local change for each unreachable member, which receives it later.
   mutating func countWaitingChange() {
-    for (key, member) in all where member.silentSince != nil {
-      all[key]?.waitingChanges += 1
+    for (id, member) in all where member.silentSince != nil {
+      all[id]?.waitingChanges += 1
     }
   }
 
   // MARK: - Following
 
   /// The member to follow after the current one; nil after the last one.
-  var nextToFollow: String? {
-    let keys = all.sorted { ($0.value.name, $0.key) < ($1.value.name, $1.key) }.map(\.key)
-    guard let followed, let index = keys.firstIndex(of: followed) else { return keys.first }
-    return index + 1 < keys.count ? keys[index + 1] : nil
+  var nextToFollow: MemberID? {
+    let ids = all.sorted { ($0.value.name, $0.key) < ($1.value.name, $1.key) }.map(\.key)
+    guard let followed, let index = ids.firstIndex(of: followed) else { return ids.first }
+    return index + 1 < ids.count ? ids[index + 1] : nil
   }
 
   /// Returns a member whose name begins with the given letters.
-  func member(named prefix: String) -> String? {
+  func member(named prefix: String) -> MemberID? {
     let prefix = prefix.lowercased()
     return all.first { $0.value.name.raw.lowercased().hasPrefix(prefix) }?.key
   }
 
-  mutating func follow(_ key: String) { followed = key }
+  mutating func follow(_ id: MemberID) { followed = id }
 
   mutating func stopFollowing() { followed = nil }
 
@@ -178,13 +180,12 @@ struct Members: Sendable {
   }
 
   /// Returns the display names of peers that announce a board and are not connected.
-  func missing(from board: String, ownID: String) -> [String] {
+  func missing(from board: String, ownID: MemberID?) -> [String] {
     let found = announcers[board] ?? [:]
-    return found.filter { peer, _ in
-      !ownID.hasPrefix(peer) && !all.keys.contains { $0.hasPrefix(peer) }
-    }
-    .sorted { ($0.value, $0.key) < ($1.value, $1.key) }
-    .map { EventText.shortName($0.value, $0.key) }
+    let present = all.keys.map(\.description) + (ownID.map { [$0.description] } ?? [])
+    return found.filter { peer, _ in !present.contains { $0.hasPrefix(peer) } }
+      .sorted { ($0.value, $0.key) < ($1.value, $1.key) }
+      .map { EventText.shortName($0.value, $0.key) }
   }
 
   // MARK: - Time

@@ -34,17 +34,15 @@ struct SessionState: Sendable {
   // MARK: - Names
 
   /// Returns the names of members for game panels.
-  func names(ownID: String) -> [MemberID: String] {
+  func names(ownID: MemberID?) -> [MemberID: String] {
     var names: [MemberID: String] = [:]
-    for (key, member) in members.all {
-      if let id = MemberID(key) { names[id] = member.name.displayed }
-    }
-    if let id = MemberID(ownID) { names[id] = "you" }
+    for (id, member) in members.all { names[id] = member.name.displayed }
+    if let ownID { names[ownID] = "you" }
     return names
   }
 
   /// Returns the display names of peers that announce this board and are not connected.
-  func missing(ownID: String) -> [String] {
+  func missing(ownID: MemberID?) -> [String] {
     // A user whom the host removed waits for no other members.
     removal.removal == nil ? members.missing(from: board.id, ownID: ownID) : []
   }
@@ -59,7 +57,8 @@ struct SessionState: Sendable {
     case .peerFound(let board), .peerUpdated(let board): members.found(board)
     case .peerLost(let board): members.lost(board)
     case .joined(let peer):
-      let isNew = members.join(peer.peer, name: peer.name, now: now)
+      guard let id = MemberID(peer.peer) else { break }
+      let isNew = members.join(id, name: peer.name, now: now)
       removal.joined(peer.peer)
       if isNew { chat.remark("\(peer.name) joined") }
     case .left(let peer):
@@ -95,7 +94,7 @@ struct SessionState: Sendable {
   }
 
   private mutating func append(_ line: BoardEvent.Chat) {
-    chat.append(ChatLog.Line(name: line.name, key: line.peer, text: line.text))
+    chat.append(ChatLog.Line(name: line.name, author: MemberID(line.peer), text: line.text))
   }
 
   private mutating func receiveQuestion(_ event: BoardEvent) -> [BoardEffect] {

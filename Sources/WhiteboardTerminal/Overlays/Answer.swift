@@ -69,19 +69,19 @@ enum Answer {
   /// Returns the message for a command that was executed; nil if the screen shows its effect.
   static func message(_ done: BoardEvent.Done, _ keys: KeyMap) -> String? {
     switch done.verb {
-    case "undo":
+    case .undo:
       return EventText.steps(done, hint: keys.key(for: .redo).map { "Press \($0) to redo." })
-    case "redo":
+    case .redo:
       return EventText.steps(done, hint: keys.key(for: .undo).map { "Press \($0) to undo." })
-    case "play": return "played"
-    case "copy":
+    case .play: return "played"
+    case .copy:
       let paste = keys.key(for: .paste) ?? ":paste"
       return "copied \(done.ids?.count ?? 1); \(paste) pastes it on any board"
-    case "export":
+    case .export:
       let count = done.objects.map { $0 == 1 ? "1 object" : "\($0) objects" } ?? "the board"
       return "Exported \(count): \(done.file ?? "")"
-    case "save-as": return "the copy is written"
-    case "wait", "import": return EventText.line(.done(done)).map(withoutSymbol)
+    case .saveAs: return "the copy is written"
+    case .wait, .import: return EventText.line(.done(done)).map(withoutSymbol)
     default: return nil
     }
   }

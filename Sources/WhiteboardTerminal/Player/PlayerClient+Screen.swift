@@ -61,7 +61,7 @@ extension PlayerClient {
       }
       let cell = canvas.viewport.cell(of: place)
       guard area.contains(x: cell.x, y: cell.y) else { continue }
-      let color = CellColor(rgb: Pens.color(of: member.description))
+      let color = CellColor(rgb: Pens.color(of: member))
       let sign = presence.isLaser ? (isASCII ? "*" : "✶") : (isASCII ? "^" : "▲")
       screen.put(sign, x: cell.x, y: cell.y, CellStyle(color), in: area)
       let row = cell.y + 1 >= area.rows.upperBound ? cell.y - 1 : cell.y + 1
@@ -76,7 +76,7 @@ extension PlayerClient {
     let area = CellArea(x: 0, y: rows - 3, width: columns, height: 1)
     let author = UntrustedText(chatLine.line.name ?? name(of: chatLine.line.author))
     let style = CellStyle(
-      CellColor(rgb: Pens.color(of: chatLine.line.author.description)),
+      CellColor(rgb: Pens.color(of: chatLine.line.author)),
       on: .terminal,
       .reversed
     )

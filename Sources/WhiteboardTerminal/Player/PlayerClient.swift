@@ -242,9 +242,9 @@ package struct PlayerClient: Sendable {
   /// Handles an input.
   ///
   /// - Returns: Whether the user leaves.
-  package mutating func handle(_ event: InputEvent) -> Bool {
+  package mutating func handleInput(_ event: InputEvent) -> Bool {
     switch event {
-    case .key(let key, let modifiers): return handle(key, modifiers)
+    case .key(let key, let modifiers): return handleKey(key, modifiers)
     case .mouse(let mouse):
       switch mouse.kind {
       case .press(.left) where mouse.y == rows - 2, .drag(.left) where mouse.y == rows - 2:
@@ -262,7 +262,8 @@ package struct PlayerClient: Sendable {
     return false
   }
 
-  private mutating func handle(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Bool {
+  private mutating func handleKey(_ key: InputEvent.Key, _ modifiers: InputEvent.Modifiers) -> Bool
+  {
     let jump: Int64 = modifiers.contains(.shift) ? 60_000 : 5_000
     let showedKeys = showsKeys
     showsKeys = false

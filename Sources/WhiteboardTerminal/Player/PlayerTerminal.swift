@@ -112,7 +112,7 @@ package actor PlayerTerminal {
     for event in events {
       if event == .key(.character("z"), .control) {
         if terminal.suspend() { shown = nil }
-      } else if client.handle(event) {
+      } else if client.handleInput(event) {
         requestEnd()
       }
     }

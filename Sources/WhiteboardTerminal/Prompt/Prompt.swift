@@ -112,7 +112,7 @@ struct Prompt: Sendable {
     switch purpose {
     case .command: return try PromptCommand(text.trimmed)
     case .chat: return .node(.say(words: text))
-    case .move(let id, _): return .node(.play(ObjectReference(id), move: text))
+    case .move(let id, _): return .node(.play(.id(id), move: text))
     case .export:
       let file = expanded(text.trimmed)
       return .node(.export(file: file, region: nil, scale: 1, isReplacing: false))

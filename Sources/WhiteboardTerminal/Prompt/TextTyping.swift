@@ -30,7 +30,7 @@ struct TextTyping: Sendable {
   init(_ snapshot: ObjectSnapshot) {
     place = snapshot.centerPosition
     id = snapshot.id
-    reference = ObjectReference(snapshot.id)
+    reference = .id(snapshot.id)
     scalars = Array((snapshot.text ?? "").unicodeScalars)
     (sent, caret) = (scalars, scalars.count)
   }

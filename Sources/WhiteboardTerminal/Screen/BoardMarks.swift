@@ -41,7 +41,7 @@ struct BoardMarks {
     case .move(let from, let to): drawMove(from, to, on: &screen)
     case .resize(let resize): dot(closed(resize.corners), Self.selection, on: &screen)
     case .rotate(let frame, let to):
-      let degrees = toolbox.degrees(frame, to, on: scene)
+      let degrees = scene.degrees(frame, to: to, isSnapping: toolbox.isSnapping)
       dot(closed(frame.turned(byDegrees: degrees)), Self.selection, on: &screen)
     case .stroke, .pan, nil: break
     }
@@ -97,7 +97,7 @@ struct BoardMarks {
   /// Draws the frames of all selections, those of other members with their names.
   private func drawSelections(on screen: inout Screen) {
     for id in scene.held.sorted() {
-      guard let holder = scene.snapshot(id)?.selectedBy?.description,
+      guard let holder = scene.snapshot(id)?.selectedBy,
         let frame = scene.frame(of: id)
       else { continue }
       let isOwn = holder == scene.ownID
@@ -105,7 +105,7 @@ struct BoardMarks {
       let rgb = isOwn ? Self.selection : Pens.color(of: holder)
       dot(closed(frame.corners), rgb, on: &screen)
       guard !isOwn, let corner = cell(frame.corners[0]) else { continue }
-      let name = members.name(of: holder) ?? String(holder.prefix(8))
+      let name = members.name(of: holder) ?? String(holder.description.prefix(8))
       screen.put(" \(name) ", x: corner.x, y: corner.y, label(rgb), in: layout.board)
     }
   }
@@ -126,11 +126,11 @@ struct BoardMarks {
   // MARK: - Pointers
 
   private func drawPointers(on screen: inout Screen) {
-    for (key, member) in members.sorted {
+    for (id, member) in members.sorted {
       guard let place = member.presence.cursor, let cell = cell(place) else { continue }
       let rest = now - member.movedAt
       guard rest < Members.pointerRest.gone else { continue }
-      let color = CellColor(rgb: Pens.color(of: key))
+      let color = CellColor(rgb: Pens.color(of: id))
       if rest >= Members.pointerRest.faded {
         // A pointer that does not move must not cover anything.
         guard screen[cell.x, cell.y].glyph == .space else { continue }
@@ -149,7 +149,7 @@ struct BoardMarks {
         member.name.displayed,
         x: cell.x + 1,
         y: row,
-        label(Pens.color(of: key)),
+        label(Pens.color(of: id)),
         in: layout.board
       )
     }

@@ -27,7 +27,7 @@ struct BoardScreen {
   ///
   /// - Parameter overlay: The view that covers the board; it is laid out for the screen.
   /// - Returns: The screen, and the cell of the terminal's cursor; nil hides it.
-  func draw(_ overlay: inout Overlay?) -> (screen: Screen, cursor: Position?) {
+  func compose(_ overlay: inout Overlay?) -> (screen: Screen, cursor: Position?) {
     var screen = Screen(width: layout.columns, height: layout.rows)
     drawBoard(on: &screen)
     if layout.hasSidePanel {

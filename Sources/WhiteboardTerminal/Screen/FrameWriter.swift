@@ -22,7 +22,7 @@ struct FrameWriter {
   ///     the cells.
   ///   - placements: The positions of these photos.
   /// - Returns: The bytes, with the escape sequences for a synchronized update.
-  mutating func bytes(
+  mutating func encode(
     _ screen: Screen,
     cursor: (x: Int, y: Int)?,
     _ photos: inout PhotoDisplay,

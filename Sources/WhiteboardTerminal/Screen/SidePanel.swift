@@ -1,9 +1,10 @@
+import Whiteboard
 import WhiteboardRendering
 
 /// The members and the chat beside the board.
 struct SidePanel {
   let layout: ScreenLayout
-  let ownID: String
+  let ownID: MemberID?
   let members: Members
   let chat: ChatLog
   let now: Duration
@@ -34,17 +35,17 @@ struct SidePanel {
 
   private func memberLines(width: Int) -> [(text: String, style: CellStyle)] {
     let isASCII = layout.isASCII
-    let own = CellStyle(CellColor(rgb: Pens.color(of: ownID)))
+    let own = ownID.map { CellStyle(CellColor(rgb: Pens.color(of: $0))) } ?? .plain
     var lines: [(text: String, style: CellStyle)] = [
       ("people", .quiet), ("\(isASCII ? "*" : "●") you", own.bold),
     ]
-    for (key, member) in members.sorted.prefix(Self.memberLimit) {
+    for (id, member) in members.sorted.prefix(Self.memberLimit) {
       let isConnected = member.state == .connected
       let sign = isConnected ? (isASCII ? "*" : "●") : (isASCII ? "o" : "○")
       let icon = member.icon.map { " \($0)" } ?? ""
       let silence = member.silentSince.map { " \(Int((now - $0) / .seconds(1))) s" } ?? ""
       let text = "\(sign) \(member.name)\(icon)\(isConnected ? "" : silence)"
-      lines.append((text, CellStyle(CellColor(rgb: Pens.color(of: key)))))
+      lines.append((text, CellStyle(CellColor(rgb: Pens.color(of: id)))))
     }
     lines.append((String(repeating: isASCII ? "-" : "─", count: width), .quiet))
     return lines

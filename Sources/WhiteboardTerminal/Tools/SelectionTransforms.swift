@@ -30,7 +30,7 @@ struct SelectionTransforms: Sendable {
       scale *= pending(\.scale, of: only.id, requests) ?? only.scale
       target = Target(id: only.id, request: requests.nextID, scale: scale)
     }
-    return requests.send(
+    return requests.issue(
       .scale(
         scene.selectedReferences,
         factor: scale.inHundredths,
@@ -56,7 +56,7 @@ struct SelectionTransforms: Sendable {
     }
     // A factor rounded to hundredths would move the opposite corner of a large object.
     scale = (scale * 1e6).rounded() / 1e6
-    return requests.send { () throws(CommandError) in
+    return requests.issue { () throws(CommandError) in
       .scale(
         scene.selectedReferences,
         factor: scale,
@@ -79,7 +79,7 @@ struct SelectionTransforms: Sendable {
       angle += pending(\.degrees, of: only.id, requests) ?? only.angle * 180 / .pi
       target = Target(id: only.id, request: requests.nextID, degrees: angle)
     }
-    return requests.send(.rotate(scene.selectedReferences, degrees: angle.inHundredths))
+    return requests.issue(.rotate(scene.selectedReferences, degrees: angle.inHundredths))
   }
 
   /// Returns the last requested value; nil if the board has answered that request.

@@ -1,3 +1,4 @@
+import Whiteboard
 import WhiteboardKit
 
 /// The action of the left mouse button, or of the keyboard pen.
@@ -73,8 +74,8 @@ package enum Pens {
   /// Returns the color of a member.
   ///
   /// It is always the same, and never the gray of remarks.
-  static func color(of key: String) -> UInt32 {
-    let sum = key.utf8.reduce(UInt32(5381)) { $0 &* 33 &+ UInt32($1) }
+  static func color(of member: MemberID) -> UInt32 {
+    let sum = member.description.utf8.reduce(UInt32(5381)) { $0 &* 33 &+ UInt32($1) }
     let hues = colors.filter { $0.name != "grey" }.compactMap(\.rgb)
     return hues[Int(sum % UInt32(hues.count))]
   }

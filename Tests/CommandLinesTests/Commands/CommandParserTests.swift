@@ -29,7 +29,7 @@ struct CommandParserTests {
   /// Returns each command in both forms, with the expected meaning.
   private func pairs() throws -> [(words: String, json: String, means: Command)] {
     let cat = try #require(ObjectAlias("cat"))
-    let id = ObjectReference.id(sequence: 12, incarnation: "abcdefghijk27")
+    let id = ObjectReference.id(try #require(ObjectID("12-abcdefghijk26")))
     return [
       (
         #"text 10,-20.5 "hi there" as=cat"#,
@@ -109,7 +109,7 @@ struct CommandParserTests {
         .move([.last], .to(try point(5, -5)))
       ),
       (
-        "move 12-abcdefghijk27 +-5,3", #"{"verb":"move","id":"12-abcdefghijk27","by":[-5,3]}"#,
+        "move 12-abcdefghijk26 +-5,3", #"{"verb":"move","id":"12-abcdefghijk26","by":[-5,3]}"#,
         .move([id], .by(try point(-5, 3)))
       ),
       (
@@ -466,6 +466,8 @@ struct CommandParserTests {
       ("move last", .missingArgument),
       ("move 0 1,1", .badArgument),
       ("move 12-short 1,1", .badArgument),
+      ("move 12-abcdefghijk27 1,1", .noSuchObject),
+      ("move 12-aaaaaaaaaaaaa 1,1", .noSuchObject),
       ("move 99999999999999999999 1,1", .badArgument),
       ("scale last 0", .badArgument),
       ("scale last 2 line=thin", .badArgument),

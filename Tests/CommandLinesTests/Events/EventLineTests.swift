@@ -15,7 +15,7 @@ struct EventLineTests {
   @Test("a line starts with its version and event and ends with one line feed")
   func shape() {
     #expect(
-      line(.done(.init(verb: "text", request: .number(7), id: "1-abcdefghijklm")))
+      line(.done(.init(verb: .text, request: .number(7), id: ObjectID("1-abcdefghijklm"))))
         == #"{"v":1,"event":"done","id":"1-abcdefghijklm","request":7,"verb":"text"}"# + "\n"
     )
     #expect(

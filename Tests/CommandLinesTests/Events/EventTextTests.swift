@@ -37,24 +37,26 @@ struct EventTextTests {
   }
 
   @Test("each command is answered by a line; queries are answered by their results only")
-  func answers() {
+  func answers() throws {
+    let id = try #require(ObjectID("1-abcdefghijklm"))
+    let second = try #require(ObjectID("2-abcdefghijklm"))
     for name in CommandName.allCases {
-      let isTold = EventText.line(.done(.init(verb: name.rawValue, id: "1-a"))) == nil
+      let isTold = EventText.line(.done(.init(verb: name, id: id))) == nil
       let asks: Set<CommandName> = [
         .objects, .show, .find, .chat, .settings, .peers, .digest, .checkpoints, .diff, .help,
         .profile, .invite, .save,
       ]
       #expect(isTold == asks.contains(name), "\(name)")
     }
-    var done = BoardEvent.Done(verb: "move", id: "1-abcdefghijklm")
+    var done = BoardEvent.Done(verb: .move, id: id)
     #expect(EventText.line(.done(done)) == "ok: move 1-abcdefghijklm")
-    let many = BoardEvent.Done(verb: "delete", ids: (1...9).map { "\($0)-a" }, changed: true)
+    let many = BoardEvent.Done(verb: .delete, ids: Array(repeating: id, count: 9), changed: true)
     #expect(EventText.line(.done(many)) == "ok: delete 9 objects")
-    #expect(EventText.line(.done(.init(verb: "set", changed: true))) == "ok: set")
-    let written = BoardEvent.Done(verb: "export", file: "a\u{1B}.svg", objects: 1)
+    #expect(EventText.line(.done(.init(verb: .set, changed: true))) == "ok: set")
+    let written = BoardEvent.Done(verb: .export, file: "a\u{1B}.svg", objects: 1)
     #expect(EventText.line(.done(written)) == #"ok: export 1 object to "a\u{1b}.svg""#)
     #expect(
-      EventText.line(.done(.init(verb: "erase", ids: [], changed: false)))
+      EventText.line(.done(.init(verb: .erase, ids: [], changed: false)))
         == "ok: there was nothing to erase"
     )
     done.changed = false
@@ -64,13 +66,13 @@ struct EventTextTests {
         .contains(#""changed":false,"id":"1-abcdefghijklm""#)
     )
     done.id = nil
-    done.ids = ["1-abcdefghijklm", "2-abcdefghijklm"]
+    done.ids = [id, second]
     #expect(EventText.line(.done(done)) == "ok: 1-abcdefghijklm, 2-abcdefghijklm did not change")
   }
 
   @Test("undo and redo report the step, and the changes that they skipped")
   func steps() {
-    var done = BoardEvent.Done(verb: "undo", changed: true, step: "move", skipped: 0)
+    var done = BoardEvent.Done(verb: .undo, changed: true, step: "move", skipped: 0)
     #expect(EventText.line(.done(done)) == "ok: Undone: move.")
     done.skipped = 2
     done.left = ["overwritten": 2]
@@ -93,7 +95,7 @@ struct EventTextTests {
 
   @Test("undo and redo name the steps that they skipped, and why, in everyday words")
   func skippedSteps() {
-    var done = BoardEvent.Done(verb: "redo", changed: true, step: "scale", skipped: 0)
+    var done = BoardEvent.Done(verb: .redo, changed: true, step: "scale", skipped: 0)
     #expect(EventText.line(.done(done)) == "ok: Redone: resize.")
     done.skippedSteps = [
       .init(step: "scale", reason: "overwritten"), .init(step: "text", reason: "purged"),

@@ -64,14 +64,14 @@ struct LineReaderTests {
     let pipe = try LinePipe()
     let reader = try LineReader(descriptor: pipe.readEnd)
     pipe.write("one\n\nth")
-    #expect(try await reader.next() == bytes("one"))
-    #expect(try await reader.next() == bytes(""))
+    #expect(try await reader.nextLine() == bytes("one"))
+    #expect(try await reader.nextLine() == bytes(""))
     pipe.write("ree\nfour")
-    #expect(try await reader.next() == bytes("three"))
+    #expect(try await reader.nextLine() == bytes("three"))
     pipe.closeWriteEnd()
-    #expect(try await reader.next() == bytes("four"))
-    #expect(try await reader.next() == nil)
-    #expect(try await reader.next() == nil)
+    #expect(try await reader.nextLine() == bytes("four"))
+    #expect(try await reader.nextLine() == nil)
+    #expect(try await reader.nextLine() == nil)
     pipe.closeReadEnd()
   }
 
@@ -82,12 +82,12 @@ struct LineReaderTests {
     pipe.write("12345678\n123456789\nok\n123456789012345678901234567890")
     pipe.write("more of it\nend\n")
     pipe.closeWriteEnd()
-    #expect(try await reader.next() == bytes("12345678"))
-    #expect(try await reader.next() == .tooLong)
-    #expect(try await reader.next() == bytes("ok"))
-    #expect(try await reader.next() == .tooLong)
-    #expect(try await reader.next() == bytes("end"))
-    #expect(try await reader.next() == nil)
+    #expect(try await reader.nextLine() == bytes("12345678"))
+    #expect(try await reader.nextLine() == .tooLong)
+    #expect(try await reader.nextLine() == bytes("ok"))
+    #expect(try await reader.nextLine() == .tooLong)
+    #expect(try await reader.nextLine() == bytes("end"))
+    #expect(try await reader.nextLine() == nil)
     pipe.closeReadEnd()
   }
 
@@ -95,7 +95,7 @@ struct LineReaderTests {
   func cancellation() async throws {
     let pipe = try LinePipe()
     let reader = try LineReader(descriptor: pipe.readEnd)
-    let waiting = Task { try await reader.next() }
+    let waiting = Task { try await reader.nextLine() }
     waiting.cancel()
     #expect(try await waiting.value == nil)
     pipe.closeWriteEnd()

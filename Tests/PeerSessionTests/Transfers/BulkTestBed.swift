@@ -647,7 +647,7 @@ struct BulkTestBed: Sendable {
     let transfer = try sender.sendResource(atPath: path, named: name)
     let sent = try await transfer.result()
     let received = try await receiverEvents.result(of: transfer.id)
-    #expect(received.sha256 == hexadecimal(SHA256.hash(data: bytes)))
+    #expect(received.sha256 == Array(SHA256.hash(data: bytes)))
     #expect(sent.sha256 == received.sha256)
     #expect(received.path == inboxPath + "/" + transfer.id.text)
     #expect(try TemporaryDirectory.read(inboxPath + "/" + transfer.id.text) == bytes)

@@ -38,7 +38,7 @@ actor Hand: EventSink {
     for event in events {
       // Slowly, so that no two clicks count as a double click.
       now += .seconds(1)
-      await perform(client.handle(event, now: now) + client.tick(now: now))
+      await perform(client.handleInput(event, now: now) + client.tick(now: now))
     }
   }
 
@@ -88,7 +88,7 @@ actor Hand: EventSink {
       defer { changes = [] }
       return changes
     }) {
-      client.receive(change)
+      client.applyChange(change)
     }
     for event in events {
       // The client's user did not request this list, which would cover the board.
@@ -109,5 +109,5 @@ actor Hand: EventSink {
     waiters = []
   }
 
-  nonisolated func show(_ change: BoardChange) { changes.withLock { $0.append(change) } }
+  nonisolated func boardChanged(_ change: BoardChange) { changes.withLock { $0.append(change) } }
 }

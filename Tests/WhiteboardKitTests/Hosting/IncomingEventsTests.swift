@@ -24,7 +24,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
 
   /// Returns the first byte of the next message, or nil if no message can be handled now.
   private mutating func next() -> UInt8? {
-    guard case .handle(.message(let bytes, from: _), of: _) = incoming.next(now: now)
+    guard case .handle(.message(let bytes, from: _), of: _) = incoming.nextStep(now: now)
     else { return nil }
     return bytes[0]
   }
@@ -46,7 +46,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     incoming.charge(2, to: anna, now: now)
     for number in UInt8(10)..<13 { _ = send([number], from: bo) }
     #expect((0..<4).map { _ in next() } == [10, 11, 12, nil])
-    guard case .wait(let due) = incoming.next(now: now) else {
+    guard case .wait(let due) = incoming.nextStep(now: now) else {
       Issue.record("nothing waits")
       return
     }
@@ -79,7 +79,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     #expect(send([0], from: anna) == .pass)
     #expect(send([0], from: bo) == .pass)
     var handled = 0
-    while case .handle(_, of: let peer?) = incoming.next(now: now) {
+    while case .handle(_, of: let peer?) = incoming.nextStep(now: now) {
       if peer == anna { handled += 1 }
       if incoming.resume(peer) {
         #expect(peer == anna)
@@ -116,7 +116,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
   @Test("datagrams of a member that has used up its share are dropped")
   mutating func datagrams() {
     _ = incoming.append(.datagram([1], from: anna), now: now)
-    guard case .handle(.datagram, of: anna) = incoming.next(now: now) else {
+    guard case .handle(.datagram, of: anna) = incoming.nextStep(now: now) else {
       Issue.record("no datagram")
       return
     }
@@ -127,7 +127,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
       _ = incoming.append(.datagram([1], from: bo), now: now)
     }
     var count = 0
-    while case .handle = incoming.next(now: now) { count += 1 }
+    while case .handle = incoming.nextStep(now: now) { count += 1 }
     #expect(count == IncomingEvents.messages)
   }
 
@@ -141,12 +141,12 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     _ = incoming.append(.peerLeft(anna, .left, undelivered: 0), now: now)
     _ = incoming.append(.peerStateChanged(anna, .connecting), now: now)
     #expect(next() == 1)
-    guard case .handle(.peerLeft, of: anna) = incoming.next(now: now) else {
+    guard case .handle(.peerLeft, of: anna) = incoming.nextStep(now: now) else {
       Issue.record("it did not leave")
       return
     }
     // A member that returns still has its debt.
-    guard case .wait = incoming.next(now: now) else {
+    guard case .wait = incoming.nextStep(now: now) else {
       Issue.record("the debt is gone")
       return
     }
@@ -160,7 +160,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     _ = incoming.append(.peerLeft(anna, reason, undelivered: 0), now: now)
     var left = 0
     var messages: [PeerID] = []
-    while case .handle(let event, of: _) = incoming.next(now: now) {
+    while case .handle(let event, of: _) = incoming.nextStep(now: now) {
       switch event {
       case .peerLeft: left += 1
       case .message(_, let peer): messages.append(peer)
@@ -190,7 +190,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     var sent: [PeerID: UInt8] = [:]
     var handled: [PeerID: UInt8] = [:]
     func take(_ incoming: inout IncomingEvents, _ now: inout Duration) {
-      switch incoming.next(now: now) {
+      switch incoming.nextStep(now: now) {
       case .handle(.message(let bytes, let peer), of: let member):
         #expect(peer == member)
         #expect(bytes[0] == handled[peer, default: 0])
@@ -217,7 +217,7 @@ private func incomingPeer(_ number: UInt8) -> PeerID {
     #expect(handled == sent)
     now += .seconds(100)
     incoming.trim(now: now)
-    guard case .none = incoming.next(now: now) else {
+    guard case .none = incoming.nextStep(now: now) else {
       Issue.record("something is left")
       return
     }

@@ -36,7 +36,7 @@ struct BoardCommandTests: NodeSuite {
     return try #require(last)
   }
 
-  private func id(_ scriptedNode: ScriptedNode, _ line: String) async throws -> String {
+  private func id(_ scriptedNode: ScriptedNode, _ line: String) async throws -> ObjectID {
     try #require(try await scriptedNode.perform(line).id)
   }
 
@@ -95,7 +95,7 @@ struct BoardCommandTests: NodeSuite {
       let a = try await id(host, "text 0,0 a as=a")
       try await host.perform("text 100,0 b as=b")
       let group = try await id(host, "group a b as=g")
-      #expect(try await object(host, "a").groups == [group])
+      #expect(try await object(host, "a").groups == [group.description])
       #expect(try await host.perform("move g +0,10").id == group)
       #expect(try await object(host, "b").centerPosition == [100, 10])
       try await host.perform("select g")
@@ -105,15 +105,15 @@ struct BoardCommandTests: NodeSuite {
       #expect(try await object(host, "a").centerPosition == [-50, 10])
       #expect(await error(host, "ungroup a") == .wrongKind)
       let shown = try await object(host, "g")
-      #expect(shown.id == group && shown.type == "group")
-      #expect(shown.members?.first == a && shown.members?.count == 2)
+      #expect(shown.id == group.description && shown.type == "group")
+      #expect(shown.members?.first == a.description && shown.members?.count == 2)
       #expect(shown.centerPosition == [50, 10])
       try await host.perform("ungroup \(group)")
       #expect(try await object(host, "a").groups == nil)
       #expect(await error(host, "move g +1,1") == .noSuchObject)
       let told = await host.sees { event in
         guard case .objectChanged(let change) = event else { return false }
-        return change.id == a && change.changed == ["groups"]
+        return change.id == a.description && change.changed == ["groups"]
       }
       #expect(told)
     }
@@ -133,14 +133,17 @@ struct BoardCommandTests: NodeSuite {
       #expect(try await object(host, "line").lineWidth == 12.5)
       #expect(await error(host, "width t 3") == .wrongKind)
 
-      #expect(try await found(host, "find 50,0") == [text, line])
+      #expect(try await found(host, "find 50,0") == [text, line].map(\.description))
       try await host.perform("order line front")
-      #expect(try await found(host, "find 50,0") == [line, text])
+      #expect(try await found(host, "find 50,0") == [line, text].map(\.description))
       try await host.perform("order line below=t")
-      #expect(try await found(host, "find 50,0") == [text, line])
+      #expect(try await found(host, "find 50,0") == [text, line].map(\.description))
       try await host.perform("order t backward")
-      #expect(try await found(host, "find -1000,-1000 1000,1000 inside") == [line, text])
-      #expect(try await found(host, "find 0,-2 10,2") == [line, text])
+      #expect(
+        try await found(host, "find -1000,-1000 1000,1000 inside")
+          == [line, text].map(\.description)
+      )
+      #expect(try await found(host, "find 0,-2 10,2") == [line, text].map(\.description))
       #expect(try await found(host, "find 0,-2 10,2 inside") == [])
 
       try await host.perform("lock line t")
@@ -218,7 +221,9 @@ struct BoardCommandTests: NodeSuite {
       let line = try await object(host, "line").id
       #expect(try await host.perform("erase 50,0 50,50").ids == [])
       #expect(try await host.perform("erase 50,0 50,50").changed == false)
-      #expect(try await host.perform("erase 50,90 50,110 radius=10").ids == [line])
+      #expect(
+        try await host.perform("erase 50,90 50,110 radius=10").ids?.map(\.description) == [line]
+      )
       let spans = try #require(try await object(host, "line").erased)
       #expect(spans.count == 1)
       #expect(spans[0][0] > 0.3 && spans[0][1] < 0.7)
@@ -262,7 +267,7 @@ struct BoardCommandTests: NodeSuite {
       try await host.perform("pen 15,0")
       let lifted = try await host.perform("lift")
       let line = try await object(host, "line")
-      #expect(lifted.id == line.id)
+      #expect(lifted.id?.description == line.id)
       #expect(line.points?.count == 4 && line.isFinished == true)
       #expect(line.lineWidth == 8 && line.color == "#102030ff")
       #expect(try await host.perform("lift").changed == false)
@@ -376,7 +381,7 @@ struct BoardCommandTests: NodeSuite {
       for event in events { telling.yield(event) }
     }
 
-    func show(_ change: BoardChange) { continuation.yield(change) }
+    func boardChanged(_ change: BoardChange) { continuation.yield(change) }
 
     func ready() async -> BoardEvent.Ready? {
       for await case .ready(let ready) in told { return ready }
@@ -404,8 +409,8 @@ struct BoardCommandTests: NodeSuite {
       let undone = try await host.perform("undo")
       #expect(undone.step == "scale" && undone.changed == true)
       #expect(undone.skippedSteps == [.init(step: "move", reason: "overwritten")])
-      #expect(try await object(host, id).scale == 1)
-      #expect(try await object(host, id).centerPosition == [7, 7])
+      #expect(try await object(host, "\(id)").scale == 1)
+      #expect(try await object(host, "\(id)").centerPosition == [7, 7])
       #expect(await error(host, "undo") == .nothingToUndo)
     }
   }
@@ -450,7 +455,9 @@ struct BoardCommandTests: NodeSuite {
       #expect(await error(host, "play word 4") == .gameRefused)
       try await host.perform("play word crane")
       let told = await host.sees { event in
-        guard case .objectChanged(let change) = event, change.id == word else { return false }
+        guard case .objectChanged(let change) = event, change.id == word.description else {
+          return false
+        }
         return change.changed == ["game"] && change.object.game?.view["moves"] == .whole(1)
       }
       #expect(told)
@@ -490,7 +497,9 @@ struct BoardCommandTests: NodeSuite {
       try await host.perform("wait synced timeout=30")
       try await guest.perform("wait synced timeout=30")
       #expect(await error(guest, "play \(four) 3") == .gameRefused)
-      let (here, there) = (try await object(host, four).game, try await object(guest, four).game)
+      let (here, there) = (
+        try await object(host, "\(four)").game, try await object(guest, "\(four)").game
+      )
       for game in [here, there] {
         #expect(game?.view["state"] == .string("won"))
         #expect(game?.view["moves"] == .whole(7))
@@ -657,7 +666,7 @@ struct BoardCommandTests: NodeSuite {
           #expect(list.checkpoints.map(\.name) == ["empty"])
         case .diff(let diff):
           #expect(diff.count == 1)
-          #expect(diff.changes[0]["id"] == .string(a))
+          #expect(diff.changes[0]["id"] == .string("\(a)"))
           #expect(diff.changes[0]["change"] == .string("added"))
         default: break
         }

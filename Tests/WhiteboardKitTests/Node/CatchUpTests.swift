@@ -122,7 +122,7 @@ struct CatchUpTests: NodeSuite {
         #expect(counts(outcome.events) == [11])
         let exported = outcome.events.contains {
           if case .done(let done) = $0 {
-            done.verb == "export" && done.objects == 11
+            done.verb == .export && done.objects == 11
           } else {
             false
           }
@@ -231,7 +231,7 @@ struct CatchUpTests: NodeSuite {
         #expect(outcome.error?.code == .timedOut)
         let answers = outcome.events.compactMap { event -> String? in
           switch event {
-          case .done(let done): done.verb
+          case .done(let done): done.verb.rawValue
           case .error(let failure): "\(failure.verb ?? "") \(failure.code)"
           default: nil
           }

@@ -104,7 +104,7 @@ import Whiteboard
   }
 
   @Test mutating func `no change passes an answer or the selection of its object`() {
-    let done = BoardEvent.done(.init(verb: "move"))
+    let done = BoardEvent.done(.init(verb: .move))
     let selected = BoardEvent.selected(.init(id: "a"))
     #expect(
       behind(changed("a"), done, changed("a", scale: 2))

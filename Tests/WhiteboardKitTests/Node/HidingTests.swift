@@ -26,12 +26,12 @@ struct HidingTests: NodeSuite {
         group.addTask { try await guest.run(joining) }
         try await guest.perform("wait peers=1 timeout=30")
         let own = try #require(await screen.perform("text 0,0 mine").id)
-        let first = try #require(try await guest.perform("text 0,0 first").id)
+        let first = try #require(try await guest.perform("text 0,0 first").id?.description)
         try await guest.perform("wait synced timeout=30")
         #expect(screen.objects == [own, first])
         #expect(await screen.perform("hide ben").objects == 1)
         #expect(screen.objects == [own])
-        let second = try #require(try await guest.perform("text 0,9 second").id)
+        let second = try #require(try await guest.perform("text 0,9 second").id?.description)
         try await guest.perform("move \(first) 5,5")
         try await guest.perform("say spam")
         try await guest.perform("wait synced timeout=30")
@@ -93,7 +93,7 @@ struct HidingTests: NodeSuite {
     var history: [String] { state.withLock { $0.history } }
     var listed: Int { state.withLock { $0.listed } }
 
-    func show(_ change: BoardChange) {
+    func boardChanged(_ change: BoardChange) {
       state.withLock { state in
         switch change {
         case .shown(let snapshot, _): state.objects.insert(snapshot.id.description)
@@ -129,7 +129,7 @@ struct HidingTests: NodeSuite {
       for await event in told {
         switch event {
         case .done(let done) where done.request == .word(mark):
-          return Answer(verb: done.verb, id: done.id, objects: done.objects)
+          return Answer(verb: done.verb.rawValue, id: done.id?.description, objects: done.objects)
         case .error(let error) where error.request == .word(mark):
           return Answer(verb: "error: \(error.code)")
         default: break

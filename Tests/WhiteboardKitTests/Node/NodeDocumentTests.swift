@@ -182,7 +182,7 @@ struct NodeDocumentTests: NodeSuite {
       try Data(Demo.photo).write(to: URL(fileURLWithPath: sun))
       var id = ""
       try await host(room) { host in
-        id = try #require(try await host.perform("photo 5,5 \(sun)").id)
+        id = try #require(try await host.perform("photo 5,5 \(sun)").id?.description)
         try await host.perform("delete \(id)")
       }
       try FileManager.default.removeItem(atPath: room.path("ada/assets"))

@@ -46,7 +46,7 @@ struct NodeTests: NodeSuite {
       #expect(try await digest(host) == digest(guest))
       let moved = await host.sees { event in
         guard case .objectChanged(let change) = event else { return false }
-        return change.id == id && change.object.centerPosition == [15, 25]
+        return change.id == id.description && change.object.centerPosition == [15, 25]
       }
       #expect(moved)
       let drawn = await host.sees { event in

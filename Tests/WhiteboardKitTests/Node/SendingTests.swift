@@ -65,10 +65,10 @@ struct SendingTests: NodeSuite {
       try await session.pause(true)
       let requests = [await begin(host, "send first"), await begin(host, "send second")]
       try await host.perform("digest")
-      #expect(await host.answered("send") == 0)
+      #expect(await host.answered(.send) == 0)
       try await session.pause(false)
       for request in requests { #expect(await request.value == nil) }
-      #expect(await host.answered("send") == 2)
+      #expect(await host.answered(.send) == 2)
       try await session.pause(true)
       try await host.perform("send --unreliable third")
       try await session.pause(false)
@@ -132,7 +132,7 @@ struct SendingTests: NodeSuite {
       #expect(await request.value == .undelivered)
       let answers = await host.events.compactMap { event -> String? in
         switch event {
-        case .done(let done): done.verb
+        case .done(let done): done.verb.rawValue
         case .error(let error): error.verb
         default: nil
         }
@@ -184,7 +184,7 @@ extension Session {
 
 extension ScriptedNode {
   /// The number of executed commands that were answered.
-  fileprivate func answered(_ verb: String) -> Int {
+  fileprivate func answered(_ verb: CommandName) -> Int {
     events.count { if case .done(let done) = $0 { done.verb == verb } else { false } }
   }
 

@@ -11,15 +11,15 @@ struct CommandBufferTests {
   @Test("the runner waits for a command, and gets nil after the last one")
   func waiting() async {
     let buffer = CommandBuffer(hasInput: true)
-    let next = Task { await buffer.next() }
+    let next = Task { await buffer.nextCommand() }
     await Task.yield()
     buffer.append(digest)
     #expect(await next.value == digest)
-    let end = Task { await buffer.next() }
+    let end = Task { await buffer.nextCommand() }
     await Task.yield()
     buffer.endInput()
     #expect(await end.value == nil)
-    #expect(await CommandBuffer(hasInput: false).next() == nil)
+    #expect(await CommandBuffer(hasInput: false).nextCommand() == nil)
   }
 
   @Test("the reader waits while the buffer is full")
@@ -37,7 +37,7 @@ struct CommandBufferTests {
     }
     await Task.yield()
     #expect(!hasRoom)
-    _ = await buffer.next()
+    _ = await buffer.nextCommand()
     await reader.value
     #expect(hasRoom && !buffer.isAtEndOrFull)
   }
@@ -45,7 +45,7 @@ struct CommandBufferTests {
   @Test("closing ends the waits of both sides")
   func closing() async {
     let buffer = CommandBuffer(hasInput: true)
-    let next = Task { await buffer.next() }
+    let next = Task { await buffer.nextCommand() }
     await Task.yield()
     buffer.close()
     #expect(await next.value == nil)
@@ -53,7 +53,7 @@ struct CommandBufferTests {
       buffer.append(digest)
       await buffer.room()
     }
-    #expect(await buffer.next() == nil)
+    #expect(await buffer.nextCommand() == nil)
   }
 
   @Test("a question can be answered while input may follow, or by a command in the buffer")

@@ -18,7 +18,7 @@ struct WorkspaceTests {
     board.authors[Incarnation(1)] = own
     let viewport = Viewport(center: Point(x: 0, y: 0), columns: 80, rows: 20)
     workspace = Workspace(BoardScene(BoardCanvas(viewport, dotStyle: .braille)))
-    workspace.scene.ownID = own.description
+    workspace.scene.ownID = own
   }
 
   private func commands(_ effects: [BoardEffect]) -> [String] {
@@ -35,7 +35,7 @@ struct WorkspaceTests {
 
   @discardableResult
   private mutating func show(_ id: ObjectID) throws -> [BoardEffect] {
-    workspace.show(try #require(board.snapshot(id)), nil)
+    workspace.showObject(try #require(board.snapshot(id)), nil)
   }
 
   private func mouse(_ kind: MouseEvent.Kind) -> MouseEvent { MouseEvent(kind, x: 40, y: 10) }
@@ -98,7 +98,7 @@ struct WorkspaceTests {
     let outside = workspace.movePen(by: Point(x: 1_000, y: 0))
     #expect(inView.isEmpty && outside == [.viewMoved])
     #expect(workspace.scene.viewport.center == Point(x: 1_004, y: 0))
-    let drawn = workspace.tick(hasReaders: false, now: .seconds(1))
+    let drawn = workspace.collectUpdates(hasReaders: false, now: .seconds(1))
     #expect(commands(drawn) == ["pen 4,0 1004,0", "point 1004,0"])
     let release = workspace.pressOrRelease(now: .seconds(1))
     #expect(commands(release) == ["lift"])
@@ -107,7 +107,7 @@ struct WorkspaceTests {
   @Test("typing hides the pointer, sends each letter, and deletes an empty text at its end")
   mutating func typing() throws {
     workspace.toolbox.pointer = Self.pointed
-    _ = workspace.tick(hasReaders: true, now: .seconds(1))
+    _ = workspace.collectUpdates(hasReaders: true, now: .seconds(1))
     workspace.beginTyping(at: Self.pointed)
     let letter = workspace.type(.character("a"), [])
     #expect(commands(letter) == ["point none", #"text 4,8 "a" as=typed-1"#])

@@ -145,9 +145,9 @@ struct BoardClientTests {
     )
     let id = try desk.board.createText("hi", at: Point(x: 4, y: 8))
     desk.sync()
-    for request in [1, 2] {
+    for request: Int64 in [1, 2] {
       _ = desk.client.receive(
-        .done(.init(verb: "text", request: .word("\(request)"), id: id.description))
+        .done(.init(verb: .text, request: .number(request), id: id))
       )
     }
     #expect(desk.client.frame().cursor?.y == 12, "the caret is in the text")
@@ -215,12 +215,12 @@ struct BoardClientTests {
     #expect(desk.type(":go FAR\r") == ["select \(id)"])
     #expect(desk.client.workspace.scene.canvas.viewport.center == Point(x: 5_000, y: 5_000))
     let bob = try Desk.memberID(2)
-    desk.client.receive(.presence(bob, try Presence(cursor: Point(x: -300, y: 40))))
+    desk.client.applyChange(.presence(bob, try Presence(cursor: Point(x: -300, y: 40))))
     #expect(desk.type("f") == [])
     _ = desk.tick()
     #expect(desk.client.workspace.scene.canvas.viewport.center == Point(x: -300, y: 40))
     let view = try Presence.View(center: Point(x: 0, y: 100), width: 148 * 8, height: 40)
-    desk.client.receive(.presence(bob, try Presence(cursor: nil, view: view)))
+    desk.client.applyChange(.presence(bob, try Presence(cursor: nil, view: view)))
     _ = desk.tick()
     #expect(desk.client.workspace.scene.canvas.viewport.center == Point(x: 0, y: 100))
     #expect(desk.client.workspace.scene.canvas.viewport.zoom == 0.5, "the same part as Bob sees")
@@ -270,7 +270,7 @@ struct BoardClientTests {
     try desk.board.createText("hello", at: Point(x: 0, y: 0))
     desk.sync()
     let bob = try Desk.memberID(2)
-    desk.client.receive(.presence(bob, try Presence(cursor: Point(x: -100, y: -100))))
+    desk.client.applyChange(.presence(bob, try Presence(cursor: Point(x: -100, y: -100))))
     _ = desk.client.receive(
       .chat(.init(id: "1", peer: bob.description, name: "Bob", text: "hi\u{1B}[2J", at: ""))
     )

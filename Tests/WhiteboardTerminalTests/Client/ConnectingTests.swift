@@ -1,5 +1,6 @@
 import PeerCore
 import Testing
+import Whiteboard
 import WhiteboardRendering
 
 @testable import WhiteboardKit
@@ -16,13 +17,18 @@ struct ConnectingTests {
   private static func type(_ text: String, _ client: inout BoardClient) -> [BoardClient.Action] {
     var parser = InputParser()
     let events = parser.feed(text.replacing("^", with: "\u{1B}").utf8) + parser.finish()
-    return events.flatMap { client.handle($0, now: .seconds(3)) }
+    return events.flatMap { client.handleInput($0, now: .seconds(3)) }
+  }
+
+  /// Returns the id of a peer.
+  private static func id(_ number: UInt8) -> String {
+    MemberID(Array(repeating: number, count: 32))?.description ?? ""
   }
 
   private static func ready(_ board: String = "boardid") -> BoardEvent {
     .ready(
       .init(
-        peer: "ownid",
+        peer: Self.id(1),
         name: "Ben",
         addresses: [],
         port: 1,
@@ -83,7 +89,7 @@ struct ConnectingTests {
       .invitation(
         .init(
           id: "to-1",
-          peer: "adaid",
+          peer: Self.id(2),
           name: "Ada",
           words: "a b c",
           direction: .outgoing,
@@ -103,10 +109,10 @@ struct ConnectingTests {
   func awaitingBoard() {
     var client = Self.client()
     _ = client.receive(Self.ready())
-    #expect(client.frame().screen.lines[23].contains("looking for the other members"))
-    _ = client.receive(.joined(.init(peer: "adaid", name: "Ada")))
+    #expect(client.frame().screen.lines[23].contains("looking for the others"))
+    _ = client.receive(.joined(.init(peer: Self.id(2), name: "Ada")))
     #expect(client.frame().screen.lines[23].contains("getting the board from Ada"))
-    _ = client.receive(.caughtUp(.init(peer: "adaid", name: "Ada", objects: 2)))
+    _ = client.receive(.caughtUp(.init(peer: Self.id(2), name: "Ada", objects: 2)))
     #expect(client.frame().screen.lines[23].contains("synced with 1"))
   }
 
@@ -116,17 +122,17 @@ struct ConnectingTests {
     func found(_ peer: String, _ name: UntrustedText, _ board: String) -> BoardEvent {
       .peerFound(.init(peer: peer, name: name, board: board, boardName: "Team", addresses: []))
     }
-    _ = client.receive(found("adaid", "Ada", "boardid"))
+    _ = client.receive(found(Self.id(2), "Ada", "boardid"))
     _ = client.receive(Self.ready())
-    _ = client.receive(found("benid", "Ben", "boardid"))
-    _ = client.receive(found("cyid", "Cy", "another"))
-    _ = client.receive(found("ownid", "us", "boardid"))
+    _ = client.receive(found(Self.id(3), "Ben", "boardid"))
+    _ = client.receive(found(Self.id(4), "Cy", "another"))
+    _ = client.receive(found(Self.id(1), "us", "boardid"))
     var lines = client.frame().screen.lines
     #expect(lines[0].contains("Looking for Ada and Ben …") && !lines[0].contains("only you"))
     #expect(lines[23].contains("looking for Ada and Ben"))
-    _ = client.receive(.peerLost(.init(peer: "benid", name: "Ben", board: "boardid")))
+    _ = client.receive(.peerLost(.init(peer: Self.id(3), name: "Ben", board: "boardid")))
     #expect(client.frame().screen.lines[0].contains("Looking for Ada …"))
-    _ = client.receive(.joined(.init(peer: "adaid", name: "Ada")))
+    _ = client.receive(.joined(.init(peer: Self.id(2), name: "Ada")))
     lines = client.frame().screen.lines
     #expect(lines[0].contains("2 people"))
   }

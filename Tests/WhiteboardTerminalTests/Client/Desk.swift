@@ -38,16 +38,16 @@ struct Desk {
         )
       )
     )
-    client.receive(.saving(.saved))
+    client.applyChange(.saving(.saved))
     _ = client.receive(.joined(.init(peer: try Desk.memberID(2).description, name: "Bob")))
   }
 
   /// Sends the contents of the board to the client.
   mutating func sync() {
     let snapshots = board.snapshots
-    for id in known.subtracting(snapshots.map(\.id)) { client.receive(.removed(id)) }
+    for id in known.subtracting(snapshots.map(\.id)) { client.applyChange(.removed(id)) }
     for snapshot in snapshots {
-      client.receive(.shown(snapshot, board.gameView(snapshot.id, for: board.member)))
+      client.applyChange(.shown(snapshot, board.gameView(snapshot.id, for: board.member)))
     }
     known = Set(snapshots.map(\.id))
   }
@@ -57,7 +57,7 @@ struct Desk {
     var parser = InputParser()
     let events = parser.feed(text.replacing("^", with: "\u{1B}").utf8) + parser.finish()
     now += .milliseconds(50)
-    return events.flatMap { client.handle($0, now: now) }.compactMap(Self.line)
+    return events.flatMap { client.handleInput($0, now: now) }.compactMap(Self.line)
   }
 
   mutating func tick() -> [String] {

@@ -31,7 +31,7 @@ struct LobbyClientTests {
   private static func type(_ text: String, _ lobby: inout LobbyClient) -> [LobbyClient.Choice] {
     var parser = InputParser()
     let events = parser.feed(text.replacing("^", with: "\u{1B}").utf8) + parser.finish()
-    return events.compactMap { lobby.handle($0, now: .seconds(1)) }
+    return events.compactMap { lobby.handleInput($0, now: .seconds(1)) }
   }
 
   @Test("Enter in an empty lobby creates a board")

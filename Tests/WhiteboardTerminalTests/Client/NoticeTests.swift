@@ -149,8 +149,8 @@ struct NoticeTests {
     #expect(connecting.type("\u{1A}") == ["SUSPEND"])
     let map = try KeyMap([KeyBinding(command: "suspend", keys: ["Z"], place: "config:1")])
     var client = BoardClient(columns: 80, rows: 24, dotStyle: .braille, keys: map)
-    #expect(client.handle(.key(.character("Z"), []), now: .zero) == [.suspend])
-    _ = client.handle(.key(.character("c"), []), now: .zero)
-    #expect(client.handle(.key(.character("Z"), []), now: .zero) == [])
+    #expect(client.handleInput(.key(.character("Z"), []), now: .zero) == [.suspend])
+    _ = client.handleInput(.key(.character("c"), []), now: .zero)
+    #expect(client.handleInput(.key(.character("Z"), []), now: .zero) == [])
   }
 }

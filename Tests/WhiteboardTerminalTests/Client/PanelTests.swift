@@ -83,7 +83,7 @@ struct PanelTests {
     desk.client.messages.notice = nil
     _ = desk.client.receive(.saveState(.init(.saved)))
     #expect(desk.client.messages.notice == nil)
-    let done = BoardEvent.Done(verb: "import", request: .number(1), file: "/a.json", objects: 3)
+    let done = BoardEvent.Done(verb: .import, request: .number(1), file: "/a.json", objects: 3)
     _ = desk.client.receive(.done(done))
     #expect(desk.client.messages.notice?.text == #"import 3 objects from "/a.json""#)
     let invited = BoardEvent.Invited(
@@ -228,7 +228,7 @@ struct PanelTests {
     desk.client.setHome("/home/anna")
     #expect(desk.type("X~/plan.pdf\r") == [#"export "/home/anna/plan.pdf""#])
     _ = desk.client.receive(
-      .done(.init(verb: "export", request: .number(1), file: "/a.pdf", objects: 1))
+      .done(.init(verb: .export, request: .number(1), file: "/a.pdf", objects: 1))
     )
     #expect(desk.client.messages.notice?.text == "Exported 1 object: /a.pdf")
   }

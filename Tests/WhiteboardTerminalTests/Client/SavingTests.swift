@@ -20,7 +20,7 @@ struct SavingTests {
   func everywhere(_ columns: Int, _ rows: Int) throws {
     var desk = try Desk()
     desk.client.resize(columns: columns, rows: rows)
-    desk.client.receive(.saving(Self.full))
+    desk.client.applyChange(.saving(Self.full))
     // The board, the menu, all keys, how others join, a prompt, a text, the question, a message.
     for keys in ["", " ", "^?", "^J", "^:move", "^^q", "^" + "q", "^:undo\r"] {
       _ = desk.type(keys)
@@ -38,9 +38,9 @@ struct SavingTests {
     var desk = try Desk()
     func bottom() -> String { desk.lines().last ?? "" }
     #expect(bottom().contains(" saved; synced with 1"))
-    desk.client.receive(.saving(.saving))
+    desk.client.applyChange(.saving(.saving))
     #expect(bottom().contains(" saving; synced with 1"))
-    desk.client.receive(.saving(Self.full))
+    desk.client.applyChange(.saving(Self.full))
     #expect(bottom().contains(" NOT SAVED: disk full; synced with 1"))
     // A failed command must not clear the warning.
     #expect(desk.type("u") == ["undo"])
@@ -50,9 +50,9 @@ struct SavingTests {
     desk.now += .seconds(60)
     _ = desk.tick()
     #expect(bottom().contains(" NOT SAVED: disk full"))
-    desk.client.receive(.saving(.off))
+    desk.client.applyChange(.saving(.off))
     #expect(bottom().contains(" not stored; synced with 1"))
-    desk.client.receive(.saving(.saved))
+    desk.client.applyChange(.saving(.saved))
     #expect(bottom().contains(" saved; synced with 1"))
     #expect(!desk.lines()[0].contains("NOT SAVED"))
   }
@@ -63,7 +63,7 @@ struct SavingTests {
   )
   func asks(_ keys: String) throws {
     var desk = try Desk()
-    desk.client.receive(.saving(Self.full))
+    desk.client.applyChange(.saving(Self.full))
     #expect(desk.type(keys) == [])
     let lines = desk.lines()
     for words in [
@@ -85,11 +85,11 @@ struct SavingTests {
   func leavesWhenSaved() throws {
     for end in [SaveState.saved, .notSaved(SaveProblem(DocumentError(.full, ""), copy: "copy"))] {
       var desk = try Desk()
-      desk.client.receive(.saving(Self.full))
+      desk.client.applyChange(.saving(Self.full))
       #expect(desk.type("q") == [])
-      desk.client.receive(.saving(.saving))
+      desk.client.applyChange(.saving(.saving))
       #expect(!desk.tick().contains("QUIT"))
-      desk.client.receive(.saving(end))
+      desk.client.applyChange(.saving(end))
       #expect(desk.tick() == ["QUIT"])
       // Quitting again asks no question.
       #expect(desk.type("q") == ["QUIT"])
@@ -99,7 +99,7 @@ struct SavingTests {
   @Test("a request to end the program asks once, and a second request ends it")
   func requestToEnd() throws {
     var desk = try Desk()
-    desk.client.receive(.saving(Self.full))
+    desk.client.applyChange(.saving(Self.full))
     #expect(desk.client.leaveAtRequest() == [])
     #expect(desk.client.leaveAtRequest() == [.quit])
     desk = try Desk()
@@ -114,7 +114,7 @@ struct SavingTests {
   func lobby(_ columns: Int, _ rows: Int) {
     var lobby = LobbyClient(columns: columns, rows: rows, suggestion: "board")
     lobby.problem = Self.full.problem
-    _ = lobby.handle(.key(.down, []), now: .seconds(9))
+    _ = lobby.handleInput(.key(.down, []), now: .seconds(9))
     let screen = lobby.frame().screen
     #expect(screen.lines[0].hasPrefix(" NOT SAVED: disk full"))
     #expect(isRed(screen, row: 0))

@@ -21,14 +21,14 @@ struct PendingRequestsTests {
     var requests = PendingRequests()
     let long = String(repeating: "a", count: CommandLimits.maximumTextLength + 1)
     for command: Command in [.say(words: long), .delete([]), .scale([.last], factor: 5_000)] {
-      let effects = requests.send(command)
+      let effects = requests.issue(command)
       guard case .problem? = effects.first else {
         Issue.record("\(command) was sent")
         continue
       }
     }
     #expect(requests.count == 0)
-    let effects = requests.send(.say(words: "a\r\nb"))
+    let effects = requests.issue(.say(words: "a\r\nb"))
     let sent = CommandRequest(.say(words: "a\nb"), request: .number(1))
     #expect(effects == [.command(sent)])
   }

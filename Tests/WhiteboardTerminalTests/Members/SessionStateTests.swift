@@ -17,9 +17,10 @@ struct SessionStateTests {
   }
 
   @Test("a question and a removal have effects on the rest of the screen")
-  func effects() {
+  func effects() throws {
+    let bob = try Desk.memberID(2).description
     var session = SessionState()
-    _ = session.receive(.joined(.init(peer: "bob", name: "Bob")), now: .zero)
+    _ = session.receive(.joined(.init(peer: bob, name: "Bob")), now: .zero)
     let question = session.receive(
       .invitation(
         .init(id: "i1", peer: "eve", name: "Eve", direction: .incoming, mustAnswer: true)
@@ -29,7 +30,7 @@ struct SessionStateTests {
     #expect(question == [.questionReceived] && !session.questions.isEmpty)
     for (isReadOnly, expected) in [(true, [BoardEffect.membershipEnded]), (false, [])] {
       let removed = BoardEvent.Removed(
-        peer: "bob",
+        peer: bob,
         name: "Bob",
         reason: "",
         message: "Bob removed you.",

@@ -41,7 +41,7 @@ import WhiteboardSync
   }
 
   private func press(_ client: inout PlayerClient, _ keys: String) {
-    for key in keys { _ = client.handle(.key(.character(key), [])) }
+    for key in keys { _ = client.handleInput(.key(.character(key), [])) }
   }
 
   @Test("texts appear at their times, at the chosen speed, and playback stops at the end")
@@ -77,11 +77,11 @@ import WhiteboardSync
     #expect(words(&client) == ["one", "two"] && !client.isPlaying)
     press(&client, ",")
     #expect(words(&client) == ["one"])
-    _ = client.handle(.key(.end, []))
+    _ = client.handleInput(.key(.end, []))
     #expect(client.stepIndex == 5)
-    _ = client.handle(.mouse(MouseEvent(.press(.left), x: 0, y: 18)))
+    _ = client.handleInput(.mouse(MouseEvent(.press(.left), x: 0, y: 18)))
     #expect(client.stepIndex == 0)
-    _ = client.handle(.mouse(MouseEvent(.press(.left), x: 99, y: 18)))
+    _ = client.handleInput(.mouse(MouseEvent(.press(.left), x: 99, y: 18)))
     #expect(client.stepIndex == 5)
   }
 
@@ -152,9 +152,9 @@ import WhiteboardSync
     #expect(screen().contains("▲"))
     press(&client, "?")
     #expect(screen().contains("Escape"))
-    let isLeaving = client.handle(.key(.escape, []))
+    let isLeaving = client.handleInput(.key(.escape, []))
     #expect(!isLeaving && !screen().contains("Escape"))
-    let hasLeft = client.handle(.key(.escape, []))
+    let hasLeft = client.handleInput(.key(.escape, []))
     #expect(hasLeft)
   }
 
@@ -178,7 +178,7 @@ import WhiteboardSync
         rows: 20,
         dotStyle: .braille
       )
-      _ = client.handle(.key(.end, []))
+      _ = client.handleInput(.key(.end, []))
       return client.frame()
     }
     #expect(last([:]).lines.joined().contains("photo"))
@@ -248,7 +248,7 @@ import WhiteboardSync
       switch random.next() % 5 {
       case 0: client.resize(columns: columns, rows: rows)
       case 1: client.advance(by: .milliseconds(Int64(random.next() % 5_000)))
-      case 2: _ = client.handle(.mouse(MouseEvent(.press(.left), x: columns, y: rows)))
+      case 2: _ = client.handleInput(.mouse(MouseEvent(.press(.left), x: columns, y: rows)))
       default: press(&client, String(keys[Int(random.next() % UInt64(keys.count))]))
       }
       let screen = client.frame()

@@ -241,7 +241,7 @@ actor ResourceInbox {
     let path = try await Self.run(threads) { () throws(SessionError) in
       try directory.deliver(offer.id, file)
     }
-    let resource = ReceivedResource(path: path, sha256: hash.text, size: offer.size)
+    let resource = ReceivedResource(path: path, sha256: hash.digest, size: offer.size)
     files[offer.id] = nil
     if let entry = active.removeValue(forKey: offer.id), !entry.claim.isRequested {
       owners[offer.id] = (entry.claim, offer.size)

@@ -27,7 +27,7 @@ final class ResourceSender: Sendable {
 
   /// The result of an attempt.
   private enum Step {
-    case sent(sha256: String)
+    case sent(sha256: [UInt8])
     case refused(Control.ResourceCancel)
     case failed(SessionError)
     case broken(BulkEnd, hasProgressed: Bool)
@@ -273,9 +273,11 @@ final class ResourceSender: Sendable {
       // The last block was checked when it was read; check that the file has not changed since
       // then.
       try await context.work { () throws(SessionError) in try source.checkUnchanged() }
-      let sha256 = hash.text
+      let sha256 = hash.digest
       replies.advance(to: .finished)
-      try await link.writer.write(Control.ResourceEnd(id: id, sha256: sha256).bulkFrame())
+      try await link.writer.write(
+        Control.ResourceEnd(id: id, sha256: hexadecimal(sha256)).bulkFrame()
+      )
       switch await replies.next() {
       case .done: return .sent(sha256: sha256)
       case let reply: return step(reply, hasProgressed: hasProgressed)

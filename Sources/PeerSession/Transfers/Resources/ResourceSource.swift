@@ -214,6 +214,9 @@ func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
 }
 
 extension SHA256 {
-  /// The digest of the bytes so far, as lower-case hexadecimal digits.
+  /// The digest so far.
+  var digest: [UInt8] { Array(finalize()) }
+
+  /// The digest so far, in the form of the protocol.
   var text: String { hexadecimal(finalize()) }
 }

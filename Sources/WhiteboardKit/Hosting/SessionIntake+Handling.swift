@@ -3,85 +3,13 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Handles the events of the session of an open board.
-///
-/// Confined to the actor of its board.
-final class SessionEvents {
-  private let runtime: BoardRuntime
-  private let board: ActiveBoard
-  private let invitations: Invitations
-  private let localRemoval: LocalRemoval
-  private let discovery: BoardDiscovery
-  private let reader: SessionReader
-  /// Whether no event will be handled any more.
-  private var hasEnded = false
-  private var endWaiter: CheckedContinuation<Void, Never>?
-
-  private var session: Session { board.session }
+/// The handling of single events.
+extension SessionIntake {
   private var replica: Replica { board.replica }
   private var members: Members { board.members }
 
-  init(
-    _ runtime: BoardRuntime,
-    _ board: ActiveBoard,
-    invitations: Invitations,
-    localRemoval: LocalRemoval,
-    discovery: BoardDiscovery
-  ) {
-    self.runtime = runtime
-    self.board = board
-    self.invitations = invitations
-    self.localRemoval = localRemoval
-    self.discovery = discovery
-    reader = SessionReader(runtime, board.persistence, board.session)
-  }
-
-  /// Reads events until the session ends, while ``handle()`` handles them.
-  nonisolated(nonsending) func read() async { await reader.read() }
-
-  /// Handles events until the session ends, and then removes all members and ends their deliveries.
-  nonisolated(nonsending) func handle() async {
-    defer { ended() }
-    await reader.handleEvents { handle($0) }
-    let reason = session.endReason?.code.rawValue ?? "ending"
-    for peer in members.ids {
-      board.messages.endDeliveries(to: peer, reason: reason)
-      remove(peer)
-    }
-    invitations.endRequests()
-    if let end = session.endReason, end.code == .kicked {
-      localRemoval.removed(by: session.hostPeer, reason: UntrustedText(end.remark))
-    }
-    discovery.stopAnnouncing()
-    runtime.changed()
-  }
-
-  /// Waits until the events of the ended session are handled, so that none of them changes the board later.
-  ///
-  /// - Parameter limit: The time at which the remaining events are dropped. Other members have the
-  ///   changes in them.
-  nonisolated(nonsending) func finish(before limit: ContinuousClock.Instant) async {
-    defer { checkIsolation(#isolation) }
-    guard !hasEnded else { return }
-    runtime.spawn { [clock = runtime.clock] board in
-      try? await clock.sleep(until: limit)
-      board.serving?.events.drop()
-    }
-    await withCheckedContinuation { endWaiter = $0 }
-  }
-
-  private func drop() {
-    reader.dropEvents()
-    ended()
-  }
-
-  private func ended() {
-    hasEnded = true
-    endWaiter?.resume()
-    endWaiter = nil
-  }
-
-  private func handle(_ event: SessionEvent) {
+  /// Passes an event to the part that is responsible for it.
+  func dispatch(_ event: SessionEvent) {
     switch event {
     case .invitation(let invitation): invitations.received(invitation)
     case .invitationEnded(let id, let error): invitations.end(id.description, because: error)
@@ -206,7 +134,8 @@ final class SessionEvents {
     remove(peer)
   }
 
-  private func remove(_ peer: PeerID) {
+  /// Removes a member that left.
+  func remove(_ peer: PeerID) {
     board.outbox.leave(peer)
     guard members.remove(peer) else { return }
     if let member = MemberID(peer.bytes) {

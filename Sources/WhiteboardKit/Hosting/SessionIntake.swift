@@ -1,35 +1,49 @@
+import PeerCore
 import PeerSession
 
-/// Reads the events of a session so that no member uses more than its share of processor time.
+/// Reads and handles the events of the session of an open board.
 ///
-/// The events of each member are handled in order, and the members take turns. Confined to the
-/// actor of its board.
-final class SessionReader {
+/// The events of each member are handled in order. The members take turns, so that no member uses
+/// more than its share of processor time. Confined to the actor of its board.
+final class SessionIntake {
   /// The processor time, in seconds, after which other tasks of the board may run.
   private static let workAtOnce = 0.005
   /// The estimated processor time, in seconds, for writing a byte of output.
   private static let workPerByte = 40e-9
 
-  private let runtime: BoardRuntime
-  private let persistence: Persistence
-  private let session: Session
+  let runtime: BoardRuntime
+  let board: ActiveBoard
+  let invitations: Invitations
+  let localRemoval: LocalRemoval
+  let discovery: BoardDiscovery
   private var incoming = IncomingEvents()
   /// A stream that yields an element whenever there may be an event to handle; ends with the
   /// session.
   private let signals: AsyncStream<Void>
   private let signalSource: AsyncStream<Void>.Continuation
-  /// Whether the remaining events are dropped.
-  private var dropsEvents = false
+  /// Whether no event will be handled any more.
+  private var hasEnded = false
+  private var endWaiter: CheckedContinuation<Void, Never>?
 
-  init(_ runtime: BoardRuntime, _ persistence: Persistence, _ session: Session) {
+  var session: Session { board.session }
+
+  init(
+    _ runtime: BoardRuntime,
+    _ board: ActiveBoard,
+    invitations: Invitations,
+    localRemoval: LocalRemoval,
+    discovery: BoardDiscovery
+  ) {
     self.runtime = runtime
-    self.persistence = persistence
-    self.session = session
+    self.board = board
+    self.invitations = invitations
+    self.localRemoval = localRemoval
+    self.discovery = discovery
     (signals, signalSource) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Reads events until the session ends, while ``handleEvents(_:)`` handles them.
-  nonisolated(nonsending) func read() async {
+  /// Reads events until the session ends, while ``handleEvents()`` handles them.
+  nonisolated(nonsending) func readEvents() async {
     for await event in session.events {
       switch incoming.append(event, now: runtime.uptime) {
       case .pass: break
@@ -44,27 +58,37 @@ final class SessionReader {
     signalSource.finish()
   }
 
-  /// Drops all events that are not handled yet, and all later ones.
-  func dropEvents() {
-    dropsEvents = true
-    signalSource.finish()
+  /// Handles events until the session ends, and then removes all members and ends their deliveries.
+  nonisolated(nonsending) func handleEvents() async {
+    defer { markEnded() }
+    await handleIncoming()
+    let reason = session.endReason?.code.rawValue ?? "ending"
+    for peer in board.members.ids {
+      board.messages.endDeliveries(to: peer, reason: reason)
+      remove(peer)
+    }
+    invitations.endRequests()
+    if let end = session.endReason, end.code == .kicked {
+      localRemoval.removed(by: session.hostPeer, reason: UntrustedText(end.remark))
+    }
+    discovery.stopAnnouncing()
+    runtime.changed()
   }
 
   /// Handles events until the session has ended and all events are handled or dropped.
-  ///
-  /// - Parameter handle: A function that handles one event.
-  nonisolated(nonsending) func handleEvents(_ handle: (SessionEvent) -> Void) async {
+  private nonisolated(nonsending) func handleIncoming() async {
+    defer { checkIsolation(#isolation) }
     var signal = signals.makeAsyncIterator()
     var work = 0.0
-    while !dropsEvents {
-      switch incoming.next(now: runtime.uptime) {
+    while !hasEnded {
+      switch incoming.nextStep(now: runtime.uptime) {
       case .handle(let event, let peer):
-        let caused = measureWork { handle(event) }
+        let caused = measureWork { dispatch(event) }
         if let peer, event.isUnasked { incoming.charge(caused, to: peer, now: runtime.uptime) }
-        persistence.recordTraffic()
+        board.persistence.recordTraffic()
         runtime.changed()
         await runtime.room()
-        await persistence.room()
+        await board.persistence.room()
         // The output of this message must be written before the next large message arrives (MSG-5).
         if let peer, incoming.resume(peer) { session.setReading(true, from: peer) }
         work += caused
@@ -97,5 +121,33 @@ final class SessionReader {
     work()
     return SystemTime.processorTime - start + Double(runtime.emittedBytes - bytes)
       * Self.workPerByte
+  }
+
+  // MARK: - The end
+
+  /// Waits until the events of the ended session are handled, so that none of them changes the board later.
+  ///
+  /// - Parameter limit: The time at which the remaining events are dropped. Other members have the
+  ///   changes in them.
+  nonisolated(nonsending) func finish(before limit: ContinuousClock.Instant) async {
+    defer { checkIsolation(#isolation) }
+    guard !hasEnded else { return }
+    runtime.spawn { [clock = runtime.clock] board in
+      try? await clock.sleep(until: limit)
+      board.serving?.intake.dropEvents()
+    }
+    await withCheckedContinuation { endWaiter = $0 }
+  }
+
+  /// Drops all events that are not handled yet, and all later ones.
+  private func dropEvents() {
+    markEnded()
+    signalSource.finish()
+  }
+
+  private func markEnded() {
+    hasEnded = true
+    endWaiter?.resume()
+    endWaiter = nil
   }
 }

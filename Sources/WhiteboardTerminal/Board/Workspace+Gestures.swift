@@ -1,0 +1,179 @@
+import Whiteboard
+import WhiteboardKit
+import WhiteboardRendering
+
+/// Presses, drags and releases of the mouse and the keyboard pen.
+extension Workspace {
+  // MARK: - Press
+
+  /// Handles the press of a mouse button on the board.
+  mutating func press(
+    _ button: MouseEvent.Button,
+    _ event: MouseEvent,
+    at place: Point,
+    now: Duration
+  ) -> [BoardEffect] {
+    // The release that ends the previous gesture may have been lost.
+    let before = endEditing()
+    switch button {
+    case .right: return before + requestMenu(Menu.Cell(x: event.x, y: event.y), at: place)
+    case .middle:
+      toolbox.beginPan(x: event.column, y: event.row)
+      return before
+    case .left where toolbox.tool == .hand:
+      toolbox.beginPan(x: event.column, y: event.row)
+      return before
+    case .left: return before + pressTool(at: place, event.modifiers, now: now)
+    }
+  }
+
+  /// Presses the tool with the keyboard pen, or releases it.
+  mutating func pressOrRelease(now: Duration) -> [BoardEffect] {
+    toolbox.gesture == nil ? pressTool(at: target, now: now) : endGesture()
+  }
+
+  private mutating func pressTool(
+    at place: Point,
+    _ modifiers: InputEvent.Modifiers = [],
+    now: Duration
+  ) -> [BoardEffect] {
+    switch toolbox.tool {
+    case .pen: return pressPen(at: place)
+    case .line, .rectangle, .ellipse, .arrow:
+      toolbox.gesture = .shape(toolbox.tool, from: place, to: place)
+    case .text:
+      guard let id = scene.object(at: place), let snapshot = scene.snapshot(id),
+        snapshot.kind == .text
+      else { return [.typeText(at: place)] }
+      return [.typeIn(snapshot)]
+    case .eraser: toolbox.gesture = .erase([place])
+    case .remover:
+      toolbox.gesture = .remove([])
+      dragTool(to: place)
+    case .picker: return pickInk(at: place)
+    case .select: return pressSelection(at: place, modifiers, now: now)
+    case .hand, .laser: break
+    }
+    return []
+  }
+
+  /// Adopts the color and width of the object at a place, and chooses the tool that draws it.
+  private mutating func pickInk(at place: Point) -> [BoardEffect] {
+    guard let id = scene.object(at: place), let snapshot = scene.snapshot(id) else {
+      return [.message("there is no object here")]
+    }
+    // Black is the default color, which is shown in the text color of the terminal.
+    toolbox.ink = snapshot.color.flatMap { $0 >> 8 == 0 ? nil : $0 >> 8 }
+    toolbox.width = snapshot.lineWidth ?? toolbox.width
+    toolbox.tool = snapshot.kind == .text ? .text : .pen
+    return []
+  }
+
+  // MARK: - Drag
+
+  /// Handles a movement of the mouse while a button is pressed.
+  mutating func drag(_ event: MouseEvent, to place: Point) -> [BoardEffect] {
+    guard let dots = toolbox.pan(toX: event.column, y: event.row) else {
+      dragTool(to: place, event.modifiers)
+      previewStroke()
+      return []
+    }
+    return moveView { $0.pan(byDots: dots.x, dots.y) }
+  }
+
+  /// Moves the keyboard pen, which stays in view.
+  mutating func movePen(by step: Point) -> [BoardEffect] {
+    let place = Point(x: target.x + step.x, y: target.y + step.y)
+    toolbox.pointer = place
+    let isInView = scene.viewport.rectangle.contains(Rectangle(place, place))
+    let moving = isInView ? [] : moveView { $0.center = place }
+    dragTool(to: place)
+    previewStroke()
+    return moving
+  }
+
+  /// Continues the gesture at a place.
+  ///
+  /// With Alt, a resize leaves the center where it is; with Ctrl, it makes lines wider too.
+  mutating func dragTool(to place: Point, _ modifiers: InputEvent.Modifiers = []) {
+    switch toolbox.gesture {
+    case .stroke(var stroke):
+      // Clear the property first, so that the points have one reference and are not copied.
+      toolbox.gesture = nil
+      stroke.append(place)
+      toolbox.gesture = .stroke(stroke)
+    case .shape(let tool, let from, _): toolbox.gesture = .shape(tool, from: from, to: place)
+    case .erase(var path):
+      toolbox.gesture = nil
+      path.append(place)
+      toolbox.gesture = .erase(path)
+    case .remove(let ids):
+      guard let id = scene.object(at: place), !ids.contains(id) else { break }
+      toolbox.gesture = .remove(ids + [id])
+    case .band(let from, _): toolbox.gesture = .band(from: from, to: place)
+    case .move(let from, _): toolbox.gesture = .move(from: from, to: place)
+    case .resize(var resize):
+      resize.to = place
+      resize.isCentered = modifiers.contains(.alt)
+      resize.scalesLines = modifiers.contains(.control)
+      toolbox.gesture = .resize(resize)
+    case .rotate(let frame, _): toolbox.gesture = .rotate(frame, to: place)
+    case .pan, nil: break
+    }
+  }
+
+  // MARK: - Release
+
+  /// Ends the gesture, because the button was released or another action begins.
+  mutating func endGesture() -> [BoardEffect] {
+    defer { toolbox.gesture = nil }
+    switch toolbox.gesture {
+    case .stroke: return sendStroke() + requests.issue(.lift)
+    case .shape(let tool, let from, let to):
+      let pen = toolbox.pen
+      return requests.issue { () throws(CommandError) in
+        let points = try BoardPoint.rounding(tool.outline(from: from, to: to))
+        return .stroke(points: points, pen: pen, seconds: 0, alias: nil)
+      }
+    case .erase(let path):
+      // The eraser is as wide as a cell at any zoom.
+      let radius = max(4, scene.tolerance).inHundredths
+      return requests.issue { () throws(CommandError) in
+        let points = try BoardPoint.rounding(path.prefix(Toolbox.erasePointLimit))
+        return .erase(points: points, radius: radius)
+      }
+    case .remove(let ids):
+      return ids.isEmpty ? [] : requests.issue(.delete(ids.map { .id($0) }))
+    case .band(let from, let to): return select(scene.objects(inside: Rectangle(from, to)))
+    case .move(let from, let to):
+      let offset = scene.snapping(from: from, to: to, isSnapping: toolbox.isSnapping).offset
+      guard offset.x != 0 || offset.y != 0, !scene.selection.isEmpty else { return [] }
+      let selected = scene.selectedReferences
+      return requests.issue { () throws(CommandError) in
+        .move(selected, .by(try BoardPoint(rounding: offset)))
+      }
+    case .resize(let resize): return toolbox.transforms.resize(resize, scene, &requests)
+    case .rotate(let frame, let to):
+      return rotate(by: scene.degrees(frame, to: to, isSnapping: toolbox.isSnapping))
+    case .pan, nil: return []
+    }
+  }
+
+  /// Cancels the gesture.
+  ///
+  /// A stroke is undone, because the other members have seen it already.
+  mutating func cancelGesture() -> [BoardEffect] {
+    defer { toolbox.gesture = nil }
+    guard case .stroke = toolbox.gesture else { return [] }
+    return sendStroke() + requests.issue(.lift) + requests.issue(.undo)
+  }
+
+  /// Ends the gesture and the typing.
+  mutating func endEditing() -> [BoardEffect] { endGesture() + endTyping() }
+
+  /// Ends the gesture and the typing without any command.
+  mutating func discardEditing() {
+    typing = nil
+    toolbox.gesture = nil
+  }
+}

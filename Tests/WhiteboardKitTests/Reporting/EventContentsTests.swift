@@ -1,0 +1,62 @@
+import CommandLines
+import Synchronization
+import Testing
+import Whiteboard
+
+@testable import WhiteboardKit
+
+/// Sinks that read only some of the contents of events.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct EventContentsTests: NodeSuite {
+  @Test("a sink that reads only the chat gets no events about objects, but all changes of objects")
+  func chatOnly() async throws {
+    try await withRoom { room in
+      let configuration = await room.configuration(.host(boardName: "board"), "ada")
+      let reader = ChatReader()
+      let board = SharedBoard(configuration, input: reader.feed, sink: reader)
+      let running = Task { try await board.run() }
+      for line in [
+        "text 0,0 note as=note", "select note", "move note 5,5", "delete note", "say hello",
+      ] {
+        reader.feed.push(line)
+      }
+      var names: Set<String> = []
+      for await event in reader.events {
+        names.insert(event.name)
+        if case .chat = event { break }
+      }
+      #expect(names.contains("chat"))
+      #expect(
+        names.isDisjoint(with: ["object-added", "object-changed", "object-removed", "selected"])
+      )
+      #expect(reader.shown.withLock { $0.count } == 1 && reader.removed.withLock { $0.count } == 1)
+      await board.requestEnd()
+      try await running.value
+    }
+  }
+
+  /// A sink that reads the chat, and collects the changes of the board.
+  private final class ChatReader: EventSink {
+    let feed = CommandFeed()
+    let events: AsyncStream<BoardEvent>
+    let shown = Mutex<Set<ObjectID>>([])
+    let removed = Mutex<Set<ObjectID>>([])
+    private let source: AsyncStream<BoardEvent>.Continuation
+
+    init() { (events, source) = AsyncStream.makeStream() }
+
+    var contents: EventContents { .chat }
+
+    func write(_ events: [BoardEvent]) async throws(OutputError) {
+      for event in events { source.yield(event) }
+    }
+
+    func boardChanged(_ change: BoardChange) {
+      switch change {
+      case .shown(let snapshot, _): shown.withLock { _ = $0.insert(snapshot.id) }
+      case .removed(let id): removed.withLock { _ = $0.insert(id) }
+      default: break
+      }
+    }
+  }
+}
