@@ -6,13 +6,17 @@ extension Replica {
   ///
   /// After a protocol violation, further messages of the member are ignored until it joins again.
   public func received(_ bytes: [UInt8], from member: MemberID, now: Moment) {
-    guard core.peers[member]?.isClosed == false else { return }
-    core.presence.heard(member, now)
-    messages.receive(bytes, from: member, now)
+    guard peers[member]?.isClosed == false else { return }
+    presence.heard(member, now)
+    begin(now)
+    messages.accept(bytes, from: member, now)
   }
 
-  /// A datagram arrived.
+  /// Handles a datagram.
   public func receivedDatagram(_ bytes: [UInt8], from member: MemberID, now: Moment) {
-    messages.receiveDatagram(bytes, from: member, now)
+    guard peers[member]?.isClosed == false else { return }
+    presence.heard(member, now)
+    begin(now)
+    messages.acceptDatagram(bytes, from: member, now)
   }
 }

@@ -7,16 +7,34 @@ import Whiteboard
 /// A replica is not `Sendable`; it has one owner. While a member is joined, its messages must arrive in order
 /// and exactly once. If a link is permanently lost, its member counts as having left, and must join again.
 ///
-/// ``ReplicaCore`` contains the parts that do the work, and `MessageHandler` handles the messages of members.
+/// Each part of the replica owns its state. `MessageHandler` handles the messages of members.
 public final class Replica {
   /// The board.
   ///
   /// Edit it only inside `change(now:_:)`.
-  public var board: Board { core.board }
-
-  let core: ReplicaCore
-  /// Handles the messages of members.
-  let messages: MessageHandler
+  public let board: Board
+  let author: Author
+  let verifier: ReplicaVerifier
+  let actions = ActionQueue()
+  let peers = PeerTable()
+  /// The known records of authors.
+  let registry: AuthorRegistry
+  /// Publishes local batches.
+  let publisher: BatchPublisher
+  /// Detects false claims about changes.
+  let claims: ClaimCheck
+  /// Grants and revocations.
+  let permissions: Permissions
+  /// The members that the replica will ask for missing changes.
+  let requests: RequestQueue
+  /// Exchanges reports of contexts, and compares them.
+  let reports: ContextReports
+  /// Answers requests.
+  let answerSender: AnswerSender
+  let strokes: StrokeSharing
+  let photos: PhotoSharing
+  let changes: ChangeReporter
+  let presence: PresenceTracker
   private var profile: MemberProfile?
   /// The incarnations without a record in the restored board (BRD-37).
   public internal(set) var unrecorded = UnrecordedAuthors()
@@ -35,19 +53,71 @@ public final class Replica {
     now: Moment,
     verifier: (any SignatureVerifier)? = P256SignatureVerifier()
   ) {
-    core = ReplicaCore(author: author, now: now, verifier: verifier)
-    messages = MessageHandler(core)
+    self.author = author
+    self.verifier = ReplicaVerifier(verifier, actions)
+    board = Board(
+      incarnation: author.makeIncarnation(),
+      member: author.member,
+      wallClock: now.wall,
+      newIncarnation: { author.makeIncarnation() }
+    )
+    board.isReadOnly = !author.role.mayWrite
+    registry = AuthorRegistry(board, author, peers, actions)
+    publisher = BatchPublisher(board, author, peers, registry, actions, now: now.uptime)
+    claims = ClaimCheck(board, peers, publisher)
+    requests = RequestQueue(board, peers, actions)
+    reports = ContextReports(board, peers, actions, requests, now: now.uptime)
+    strokes = StrokeSharing(board, peers, actions)
+    photos = PhotoSharing(board, actions)
+    changes = ChangeReporter(board, strokes, photos, actions)
+    presence = PresenceTracker(board, peers, changes, actions)
+    permissions = Permissions(
+      board,
+      author,
+      self.verifier,
+      peers,
+      registry,
+      publisher,
+      reports,
+      requests,
+      strokes,
+      actions
+    )
+    answerSender = AnswerSender(board, author, peers, registry, publisher, actions)
   }
+
+  /// Handles the messages of members.
+  var messages: MessageHandler { MessageHandler(replica: self) }
 
   /// Returns the actions that were added since the last call, in order.
   public func takeActions() -> [ReplicaAction] {
-    var actions = core.outbox.removeReady()
-    actions += core.author.removeSigningRequests().map { .sign($0) }
+    var actions = actions.removeReady()
+    actions += author.removeSigningRequests().map { .sign($0) }
     return actions
   }
 
+  // MARK: - Before and after each input
+
+  /// Prepares the replica for an input.
+  func begin(_ now: Moment) {
+    board.wallClock = now.wall
+    presence.refresh(now)
+  }
+
+  /// Publishes local batches, and reports changes.
+  ///
+  /// - Parameters:
+  ///   - member: The member whose message was handled; nil for another input.
+  ///   - now: The time.
+  func publishChanges(from member: MemberID? = nil, _ now: Moment) {
+    presence.refresh(now)
+    publisher.publishBatches()
+    changes.reportChanges(from: member, now)
+    reports.boardMayHaveChanged(now)
+  }
+
   /// The digest of the board.
-  public var digest: Bytes32 { BoardDigest.digest(of: core.board.state) }
+  public var digest: Bytes32 { BoardDigest.digest(of: board.state) }
 
   // MARK: - Local changes
 
@@ -60,9 +130,9 @@ public final class Replica {
     now: Moment,
     _ body: (Board) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    core.begin(now)
-    let result = try core.board.gesture { () throws(Failure) in try body(core.board) }
-    core.finish(now)
+    begin(now)
+    let result = try board.gesture { () throws(Failure) in try body(board) }
+    publishChanges(now)
     return result
   }
 
@@ -73,9 +143,9 @@ public final class Replica {
     now: Moment,
     _ body: (Board) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    core.begin(now)
-    defer { core.finish(now) }
-    return try body(core.board)
+    begin(now)
+    defer { publishChanges(now) }
+    return try body(board)
   }
 
   /// Sends bytes from the application to members.
@@ -92,9 +162,9 @@ public final class Replica {
   ) {
     let recipients = members ?? self.members
     if isReliable {
-      core.outbox.send(SyncMessage.application(bytes), to: recipients)
+      actions.queue(SyncMessage.application(bytes), to: recipients)
     } else {
-      core.outbox.send(SyncDatagram.application(bytes), to: recipients)
+      actions.queue(SyncDatagram.application(bytes), to: recipients)
     }
   }
 
@@ -103,9 +173,9 @@ public final class Replica {
   /// Before you leave the session, perform the resulting actions, and wait until ``isAwaitingSignature`` is
   /// false.
   public func prepareToLeave(now: Moment) {
-    core.begin(now)
-    core.finish(now)
-    core.publisher.sendHead(now)
+    begin(now)
+    publishChanges(now)
+    publisher.sendHead(now)
   }
 
   /// Writes a batch from a recording again, as its author did (REC-10).
@@ -122,14 +192,14 @@ public final class Replica {
     after earlier: BatchChain?,
     now: Moment
   ) throws(BoardError) {
-    core.begin(now)
-    core.publisher.continueChain(of: batch, under: record, after: earlier)
-    try core.board.reenact(batch)
-    core.finish(now)
+    begin(now)
+    publisher.continueChain(of: batch, under: record, after: earlier)
+    try board.reenact(batch)
+    publishChanges(now)
   }
 
   /// The head of the local chain.
-  package var ownChain: BatchChain { core.publisher.chain }
+  package var ownChain: BatchChain { publisher.chain }
 
   // MARK: - Time
 
@@ -137,21 +207,21 @@ public final class Replica {
   ///
   /// It does nothing before ``nextDeadline``.
   public func tick(now: Moment) {
-    core.begin(now)
-    core.strokes.advanceAll(now)
-    if core.reports.compareIfDue(now) { core.photos.retryIfNeeded(now) }
+    begin(now)
+    strokes.advanceAll(now)
+    if reports.compareIfDue(now) { photos.retryIfNeeded(now) }
     for member in members {
-      core.requests.giveUpRequest(to: member, now)
-      core.answerSender.answerIfDue(member, now)
+      requests.giveUpRequest(to: member, now)
+      answerSender.answerIfDue(member, now)
     }
-    core.requests.sendNext(now)
-    core.changes.reportDeferredChange(now)
-    core.photos.tick(now)
-    core.presence.sendIfDue(now)
-    core.finish(now)
+    requests.sendNext(now)
+    changes.reportDeferredChange(now)
+    photos.tick(now)
+    presence.sendIfDue(now)
+    publishChanges(now)
     messages.releaseEarlyBatches(now)
-    core.publisher.sendHeadIfDue(now)
-    core.reports.sendReports(now)
+    publisher.sendHeadIfDue(now)
+    reports.sendReports(now)
   }
 
   /// The time when ``tick(now:)`` must be called next, as ``Moment/uptime``; nil if no work is due before the
@@ -161,16 +231,16 @@ public final class Replica {
   /// - Complexity: O(members).
   public var nextDeadline: UInt64? {
     var earliest = Earliest()
-    earliest.include(core.changes.nextDeadline)
-    earliest.include(core.photos.nextDeadline)
-    earliest.include(core.publisher.nextDeadline)
-    earliest.include(core.requests.nextDeadline)
-    earliest.include(core.strokes.nextDeadline)
-    guard !core.peers.isEmpty else { return earliest.time }
-    earliest.include(core.reports.nextDeadline)
-    earliest.include(core.presence.nextDeadline)
-    let mayAnswer = core.answerSender.mayAnswer
-    for peer in core.peers.states { earliest.include(peer.nextDeadline(mayAnswer: mayAnswer)) }
+    earliest.include(changes.nextDeadline)
+    earliest.include(photos.nextDeadline)
+    earliest.include(publisher.nextDeadline)
+    earliest.include(requests.nextDeadline)
+    earliest.include(strokes.nextDeadline)
+    guard !peers.isEmpty else { return earliest.time }
+    earliest.include(reports.nextDeadline)
+    earliest.include(presence.nextDeadline)
+    let mayAnswer = answerSender.mayAnswer
+    for peer in peers.states { earliest.include(peer.nextDeadline(mayAnswer: mayAnswer)) }
     return earliest.time
   }
 }
@@ -179,39 +249,39 @@ public final class Replica {
 
 extension Replica {
   /// The joined members, in ascending order.
-  public var members: [MemberID] { core.peers.members }
+  public var members: [MemberID] { peers.members }
 
   /// Adds a member that has joined.
   ///
   /// If the member is already joined, it is first removed, as if it had left.
   public func peerJoined(_ member: MemberID, now: Moment) {
-    guard member != core.board.member else { return }
-    if core.peers[member] != nil { peerLeft(member, now: now) }
-    core.begin(now)
-    if core.peers.isEmpty { core.reports.firstMemberJoined(now) }
-    core.peers.insert(member, now: now.uptime)
-    core.presence.membersChanged()
-    core.peers[member]?.report(by: now.uptime + core.peers.reportDelay)
-    core.publisher.introduceIncarnation(to: member)
-    core.permissions.sendRevocations(to: member, now)
-    if let profile { core.outbox.send(.profile(profile), to: member) }
-    core.photos.memberJoined(member, now)
-    core.presence.send(to: member, now)
-    core.finish(now)
+    guard member != board.member else { return }
+    if peers[member] != nil { peerLeft(member, now: now) }
+    begin(now)
+    if peers.isEmpty { reports.firstMemberJoined(now) }
+    peers.insert(member, now: now.uptime)
+    presence.membersChanged()
+    peers[member]?.report(by: now.uptime + peers.reportDelay)
+    publisher.introduceIncarnation(to: member)
+    permissions.sendRevocations(to: member, now)
+    if let profile { actions.queue(.profile(profile), to: member) }
+    photos.memberJoined(member, now)
+    presence.send(to: member, now)
+    publishChanges(now)
   }
 
   /// Removes a member that has left, or whose link is permanently lost.
   public func peerLeft(_ member: MemberID, now: Moment) {
-    guard core.peers.remove(member) else { return }
-    core.outbox.memberLeft(member)
-    core.presence.membersChanged()
-    core.begin(now)
-    core.requests.remove(member)
-    core.strokes.memberLeft(member)
-    core.photos.memberLeft(member, now)
-    core.reports.memberLeft(now)
-    core.requests.sendNext(now)
-    core.finish(now)
+    guard peers.remove(member) else { return }
+    actions.memberLeft(member)
+    presence.membersChanged()
+    begin(now)
+    requests.remove(member)
+    strokes.memberLeft(member)
+    photos.memberLeft(member, now)
+    reports.memberLeft(now)
+    requests.sendNext(now)
+    publishChanges(now)
     // Messages that wait for batches of this member need not wait any longer.
     messages.releaseEarlyBatches(now)
   }
@@ -224,12 +294,12 @@ extension Replica {
     let profile = MemberProfile(name: name, icon: icon)
     guard profile != self.profile else { return }
     self.profile = profile
-    core.outbox.send(.profile(profile), to: members)
+    actions.queue(.profile(profile), to: members)
   }
 
   /// The local presence, as other members see it.
-  public var shownPresence: Presence { core.presence.shown }
+  public var shownPresence: Presence { presence.shown }
 
   /// Changes the local presence, and sends it if it is due.
-  public func show(_ shown: Presence, now: Moment) { core.presence.show(shown, now) }
+  public func show(_ shown: Presence, now: Moment) { presence.show(shown, now) }
 }

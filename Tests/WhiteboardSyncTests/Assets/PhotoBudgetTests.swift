@@ -47,7 +47,7 @@ import Testing
   }
 
   private func isWanted(_ photo: AssetReference) -> Bool {
-    anna.replica.core.photos.exchange.reference(of: photo.id) != nil
+    anna.replica.photos.exchange.reference(of: photo.id) != nil
   }
 
   @Test("[BRD-38] photos of an author beyond 512 MiB are not requested, and one warning is emitted")

@@ -309,7 +309,7 @@ import Testing
     receive(bo.hello())
     for _ in 0..<500 { receive(bo.beginIncarnation()) }
     // The record of an author without operations is dropped with the link.
-    #expect(anna.replica.core.registry.count == 1)
+    #expect(anna.replica.registry.count == 1)
     #expect(refusals().isEmpty)
   }
 }

@@ -83,12 +83,12 @@ import Testing
         return request.buckets
       }
     }
-    #expect(try told(anna.core.reports.currentContextHash &+ 1, now).isEmpty)
-    #expect(try told(anna.core.reports.currentContextHash, now) == [0b1001])
+    #expect(try told(anna.reports.currentContextHash &+ 1, now).isEmpty)
+    #expect(try told(anna.reports.currentContextHash, now) == [0b1001])
     anna.received(SyncMessage.nothingLacking(2).encode(), from: bo.member, now: now)
-    #expect(try told(anna.core.reports.currentContextHash, now).isEmpty)
+    #expect(try told(anna.reports.currentContextHash, now).isEmpty)
     let later = Moment(wall: now.wall, uptime: now.uptime + 5000)
-    #expect(try told(anna.core.reports.currentContextHash, later) == [0b1001])
+    #expect(try told(anna.reports.currentContextHash, later) == [0b1001])
     // A member that repeatedly answers that nothing is missing cannot prevent a repair by another.
     anna.received(SyncMessage.nothingLacking(3).encode(), from: bo.member, now: later)
     bo = ScriptedReplica(10)
@@ -96,7 +96,7 @@ import Testing
     anna.received(bo.hello(), from: bo.member, now: later)
     anna.received(SyncMessage.nothingLacking(1).encode(), from: bo.member, now: later)
     _ = anna.takeActions()
-    #expect(try told(anna.core.reports.currentContextHash, later) == [0b1001])
+    #expect(try told(anna.reports.currentContextHash, later) == [0b1001])
   }
 
   @Test("[SYN-44] boards are equal if contexts and sums are equal; sums are sent at once")
@@ -182,8 +182,8 @@ import Testing
         return report.sums == sums
       }
     }
-    #expect(try answers(anna.core.reports.currentContextHash &+ 1) == 0)
-    #expect(try answers(anna.core.reports.currentContextHash) == 1)
-    #expect(try answers(anna.core.reports.currentContextHash) == 0)
+    #expect(try answers(anna.reports.currentContextHash &+ 1) == 0)
+    #expect(try answers(anna.reports.currentContextHash) == 1)
+    #expect(try answers(anna.reports.currentContextHash) == 0)
   }
 }

@@ -93,7 +93,7 @@ import Testing
         receive(damaged, request: request)
         #expect(refusals().count == 1, "byte \(index), cut \(isCut)")
         #expect(anna.replica.board.state.context.isEmpty, "byte \(index), cut \(isCut)")
-        #expect(anna.replica.core.registry.count == 1)
+        #expect(anna.replica.registry.count == 1)
       }
     }
   }
@@ -159,8 +159,8 @@ import Testing
     receive(Answer.encode(sorted, try difference(), by: bo.author, as: bo.incarnation))
     #expect(refusals().isEmpty)
     // The record of an incarnation without operations is not stored.
-    #expect(anna.replica.core.registry[bo.incarnation] != nil)
-    for other in others.dropLast() { #expect(anna.replica.core.registry[other.incarnation] == nil) }
+    #expect(anna.replica.registry[bo.incarnation] != nil)
+    for other in others.dropLast() { #expect(anna.replica.registry[other.incarnation] == nil) }
   }
 
   @Test("[SYN-29] a move by an unknown author is refused, because games would differ forever")

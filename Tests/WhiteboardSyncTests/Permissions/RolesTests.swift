@@ -307,7 +307,7 @@ import Testing
     world.disconnect(0, 1)
     // None of Anna's edits count for the owner.
     let revocation = try #require(
-      owner.replica.core.author.makeRevocation(
+      owner.replica.author.makeRevocation(
         of: anna.member,
         through: 1_800_000_000_000,
         counting: [:]
@@ -371,11 +371,11 @@ import Testing
     pass()
     #expect(revoke(1))
     pass()
-    let last = try #require(bo.replica.core.permissions.revocations.all.first)
+    let last = try #require(bo.replica.permissions.revocations.all.first)
     for document in [bo.document, [.keyframe(bo.replica.snapshotForKeeping())]] {
       let again = world.replica(bo.key, world.now(2))
       try again.restore(document, now: world.now(2))
-      #expect(again.core.permissions.revocations.contains(last))
+      #expect(again.permissions.revocations.contains(last))
       #expect(again.board.state.context == bo.replica.board.state.context)
       #expect(again.digest == bo.replica.digest)
     }

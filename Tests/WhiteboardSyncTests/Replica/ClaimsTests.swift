@@ -31,7 +31,7 @@ import Testing
   }
 
   /// The number of the pending request to Bo.
-  private var inFlight: UInt64? { anna.replica.core.peers[bo.member]?.requestInFlight }
+  private var inFlight: UInt64? { anna.replica.peers[bo.member]?.requestInFlight }
 
   private func take() -> [ReplicaAction] {
     let actions = anna.replica.takeActions()
@@ -112,11 +112,11 @@ import Testing
   func author() throws {
     join()
     let first = anna.replica.board.incarnation
-    introduced = [try #require(anna.replica.core.registry[first])]
+    introduced = [try #require(anna.replica.registry[first])]
     #expect(claim([Dot(first, 9)]) == [])
     #expect(!context.contains(first))
     let second = anna.replica.board.incarnation
-    introduced.append(try #require(anna.replica.core.registry[second]))
+    introduced.append(try #require(anna.replica.registry[second]))
     #expect(second != first)
     // Now the claim has no effect, and the boards become equal.
     func claimAgain(_ dot: Dot) -> [String] {

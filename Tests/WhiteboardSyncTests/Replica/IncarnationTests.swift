@@ -184,7 +184,7 @@ import Testing
     let second = receive(try bo.send([Operation(id, .purge, .none)]))
     #expect(errors(second).isEmpty)
     #expect(context.contains(id.dot))
-    #expect(anna.replica.core.registry[cleo.incarnation] == cleo.record)
+    #expect(anna.replica.registry[cleo.incarnation] == cleo.record)
   }
 
   @Test("[SYN-48] an invalid record, or too many of them, are refused")

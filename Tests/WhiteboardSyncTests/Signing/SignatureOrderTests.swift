@@ -163,7 +163,7 @@ import Whiteboard
     late.finish(using: &order, now)
     for number in 0..<60 {
       let requests = prompt.replica.members.reduce(into: [MemberID: UInt64]()) { result, member in
-        result[member] = prompt.replica.core.peers[member]?.requestInFlight
+        result[member] = prompt.replica.peers[member]?.requestInFlight
       }
       for input in try script.round(number, lastRequests: requests) {
         for driven in [prompt, late] {

@@ -51,7 +51,7 @@ import Whiteboard
     replica.received(bo.hello(), from: bo.member, now: now)
     for check in checks(actions()) { replica.verified(check.id, isValid: true, now: now) }
     _ = actions()
-    try #require(replica.core.peers[bo.member]?.requestInFlight == 1)
+    try #require(replica.peers[bo.member]?.requestInFlight == 1)
   }
 
   private func writeText() throws {
