@@ -27,7 +27,7 @@ extension BoardEditor {
       let begin = runtime.clock.now
       let id = try replica.beginStroke(lineWidth: pen.width, color: pen.color, now: runtime.now)
       name(id, alias)
-      runtime.performActions()
+      active.performActions()
       var drawn = 0
       while drawn < points.count {
         let due = runtime.ending == nil ? pace.due(after: runtime.clock.now - begin) : points.count
@@ -38,17 +38,17 @@ extension BoardEditor {
             now: runtime.now
           )
           drawn = due
-          runtime.performActions()
+          active.performActions()
         }
         guard drawn < points.count else { break }
         await runtime.room()
         try? await runtime.clock.sleep(for: StrokePace.frame)
       }
       try replica.endStroke(id, now: runtime.now)
-      runtime.performActions()
+      active.performActions()
       return CommandOutcome(id: id)
     } catch {
-      runtime.performActions()
+      active.performActions()
       throw refusal(error)
     }
   }
@@ -62,7 +62,7 @@ extension BoardEditor {
     _ alias: ObjectAlias?
   ) throws(CommandError) -> CommandOutcome {
     try check(alias)
-    defer { runtime.performActions() }
+    defer { active.performActions() }
     do throws(BoardError) {
       let id: ObjectID
       if let stroke {
@@ -91,7 +91,7 @@ extension BoardEditor {
     guard let id = stroke.take() else { return CommandOutcome() }
     defer {
       board.endStep()
-      runtime.performActions()
+      active.performActions()
     }
     do throws(BoardError) {
       try replica.endStroke(id, now: runtime.now)
@@ -135,7 +135,7 @@ extension BoardEditor {
   ) throws(CommandError) {
     do throws(BoardError) {
       replica.show(try change(replica.shownPresence), now: runtime.now)
-      runtime.performActions()
+      active.performActions()
     } catch {
       throw refusal(error)
     }

@@ -11,6 +11,8 @@ import WhiteboardSync
 final class BoardEditor {
   let runtime: BoardRuntime
   let replica: Replica
+  /// The open board, which owns this part; a strong reference would keep the board alive.
+  unowned let active: ActiveBoard
   let members: Members
   let photos: PhotoFiles
 
@@ -24,11 +26,13 @@ final class BoardEditor {
   init(
     _ runtime: BoardRuntime,
     _ replica: Replica,
+    of active: ActiveBoard,
     members: Members,
     photos: PhotoFiles
   ) {
     self.runtime = runtime
     self.replica = replica
+    self.active = active
     self.members = members
     self.photos = photos
   }
@@ -43,7 +47,7 @@ final class BoardEditor {
   ) throws(CommandError) -> Result {
     do throws(BoardError) {
       let result = try replica.change(now: runtime.now, body)
-      runtime.performActions()
+      active.performActions()
       return result
     } catch {
       throw refusal(error)
@@ -56,7 +60,7 @@ final class BoardEditor {
   func editInSteps<Result>(
     _ body: (Board) throws(BoardError) -> Result
   ) throws(CommandError) -> Result {
-    defer { runtime.performActions() }
+    defer { active.performActions() }
     do throws(BoardError) {
       return try replica.step(now: runtime.now, body)
     } catch {

@@ -91,11 +91,11 @@ final class SessionEvents {
     case .message(let bytes, let peer):
       guard let member = MemberID(peer.bytes) else { return }
       replica.received(bytes, from: member, now: runtime.now)
-      runtime.performActions()
+      board.performActions()
     case .datagram(let bytes, let peer):
       guard let member = MemberID(peer.bytes) else { return }
       replica.receivedDatagram(bytes, from: member, now: runtime.now)
-      runtime.performActions()
+      board.performActions()
     case .datagramPath(let peer, let path):
       guard path == .link else { return }
       runtime.emit(
@@ -137,11 +137,11 @@ final class SessionEvents {
     board.outbox.join(peer, session)
     runtime.emit(.peerState(.init(peer: id.text, name: peer.name.raw, state: .connected)))
     runtime.emit(.joined(.init(peer: id.text, name: peer.name.raw)))
-    runtime.call { $0.publisher.publish(.joined($0.publisher.member(id))) }
+    board.publisher.publish(.joined(board.publisher.member(id)))
     board.persistence.recordName(peer.name.raw, of: id.text)
     if let member = MemberID(id.bytes) {
       replica.peerJoined(member, now: runtime.now)
-      runtime.performActions()
+      board.performActions()
       if id == session.hostPeer { localRemoval.readmitted() }
       board.roles.admit(peer)
     }
@@ -185,7 +185,7 @@ final class SessionEvents {
       case .kicked(let words) where !words.isEmpty: words.displayed
       default: nil
       }
-    runtime.call { $0.publisher.publish(.left($0.publisher.member(peer))) }
+    board.publisher.publish(.left(board.publisher.member(peer)))
     board.messages.endDeliveries(to: peer, reason: reason.word) { undelivered in
       runtime.emit(
         .left(
@@ -208,7 +208,7 @@ final class SessionEvents {
     guard members.remove(peer) else { return }
     if let member = MemberID(peer.bytes) {
       replica.peerLeft(member, now: runtime.now)
-      runtime.performActions()
+      board.performActions()
     }
     discovery.membersChanged()
   }

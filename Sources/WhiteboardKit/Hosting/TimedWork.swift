@@ -31,7 +31,7 @@ final class TimedWork {
     while runtime.ending == nil {
       reportBacklogs()
       board.replica.tick(now: runtime.now)
-      runtime.performActions()
+      board.performActions()
       board.outbox.dropSlowPeers(of: board.session) { board.members.isReached($0) }
       board.persistence.runTimedWork()
       purgeIfDue()

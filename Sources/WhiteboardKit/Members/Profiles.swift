@@ -10,6 +10,8 @@ final class Profiles {
   private let runtime: BoardRuntime
   private let settings: PersonalSettings?
   private let replica: Replica
+  /// The open board, which owns this part; a strong reference would keep the board alive.
+  private unowned let active: ActiveBoard
   private let members: Members
   private let persistence: Persistence
 
@@ -18,19 +20,22 @@ final class Profiles {
   /// - Parameters:
   ///   - runtime: The services of the board.
   ///   - settings: The storage of the local profile; nil if it is not stored.
-  ///   - replica: The board.
+  ///   - replica: The replica of the board.
+  ///   - active: The open board.
   ///   - members: The members.
   ///   - persistence: The board's file, which stores the names.
   init(
     _ runtime: BoardRuntime,
     _ settings: PersonalSettings?,
     _ replica: Replica,
+    of active: ActiveBoard,
     members: Members,
     persistence: Persistence
   ) {
     self.runtime = runtime
     self.settings = settings
     self.replica = replica
+    self.active = active
     self.members = members
     self.persistence = persistence
   }
@@ -69,7 +74,7 @@ final class Profiles {
     } catch {
       throw CommandError(error) { members.label(of: $0) }
     }
-    runtime.performActions()
+    active.performActions()
     runtime.emit(
       .profile(
         .init(

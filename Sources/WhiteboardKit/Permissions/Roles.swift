@@ -14,14 +14,17 @@ final class Roles {
 
   private let runtime: BoardRuntime
   private let replica: Replica
+  /// The open board, which owns this part; a strong reference would keep the board alive.
+  private unowned let active: ActiveBoard
   private let members: Members
   private var reportedRole: Role?
   /// Whether the local role is known, or the wait for it has ended.
   private var isKnown = false
 
-  init(_ runtime: BoardRuntime, _ replica: Replica, members: Members) {
+  init(_ runtime: BoardRuntime, _ replica: Replica, of active: ActiveBoard, members: Members) {
     self.runtime = runtime
     self.replica = replica
+    self.active = active
     self.members = members
   }
 
@@ -31,7 +34,7 @@ final class Roles {
   ///   the board.
   func begin(owner: BoardOwner?) {
     // The replica ignores an owner that is not the owner of this board.
-    if let owner, replica.own(Grant(owner: owner), now: runtime.now) { runtime.performActions() }
+    if let owner, replica.own(Grant(owner: owner), now: runtime.now) { active.performActions() }
     if replica.isOwned { localRoleChanged(to: replica.role) }
     isKnown = replica.role.mayWrite
   }
@@ -52,14 +55,14 @@ final class Roles {
       replica.admit(member, for: nil, now: runtime.now)
     case nil: return
     }
-    runtime.performActions()
+    active.performActions()
   }
 
   /// Grants a relay the right to admit editors.
   func admit(relay: PeerID) {
     guard replica.mayGrant, let member = MemberID(relay.bytes) else { return }
     replica.admit(member, for: .grantingRelay, isAsked: true, now: runtime.now)
-    runtime.performActions()
+    active.performActions()
   }
 
   /// Changes the role of a member.
@@ -80,7 +83,7 @@ final class Roles {
     guard replica.mayGrant else {
       throw CommandError(.viewer, "only the owner of the board can change roles")
     }
-    defer { runtime.performActions() }
+    defer { active.performActions() }
     switch role {
     case .editor: replica.admit(member, for: .editor, isAsked: true, now: runtime.now)
     case .viewer:
@@ -97,7 +100,7 @@ final class Roles {
   func revoke(_ peer: PeerID) {
     guard replica.mayGrant, let member = MemberID(peer.bytes) else { return }
     _ = replica.revoke(member, now: runtime.now)
-    runtime.performActions()
+    active.performActions()
   }
 
   // MARK: - State

@@ -16,6 +16,8 @@ final class PhotoFiles {
   let members: Members
   let persistence: Persistence
   private(set) var replica: Replica?
+  /// The open board, which performs the actions of the replica; nil before it is open.
+  weak var active: ActiveBoard?
   /// The id prefix of the board, which the names of temporary files contain.
   private var board = ""
   private var paths: [AssetID: String] = [:]
@@ -73,7 +75,7 @@ final class PhotoFiles {
       // If only the file cannot be written, the photo is still in the document.
       guard [.damaged, .notFound].contains(error.code) else { return nil }
       replica.assetLost(id, now: runtime.now)
-      runtime.call { $0.performActions() }
+      active?.performActions()
       return nil
     }
     paths[id] = path

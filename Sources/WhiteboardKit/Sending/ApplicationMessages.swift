@@ -13,6 +13,8 @@ final class ApplicationMessages {
   private let runtime: BoardRuntime
   private let session: Session
   private let replica: Replica
+  /// The open board, which owns this part; a strong reference would keep the board alive.
+  private unowned let active: ActiveBoard
   private let members: Members
   private let outbox: Outbox
   private let answers: CommandAnswers
@@ -22,6 +24,7 @@ final class ApplicationMessages {
     _ runtime: BoardRuntime,
     _ session: Session,
     _ replica: Replica,
+    of active: ActiveBoard,
     members: Members,
     outbox: Outbox,
     answers: CommandAnswers
@@ -29,6 +32,7 @@ final class ApplicationMessages {
     self.runtime = runtime
     self.session = session
     self.replica = replica
+    self.active = active
     self.members = members
     self.outbox = outbox
     self.answers = answers
@@ -72,7 +76,7 @@ final class ApplicationMessages {
       isReliable: false,
       now: runtime.now
     )
-    runtime.performActions()
+    active.performActions()
   }
 
   /// Queues a message, and returns before the recipients confirm it, so later commands can run.
@@ -88,7 +92,7 @@ final class ApplicationMessages {
     let peers = try recipients(words)
     let message = SyncMessage.application(bytes).encode()
     let number = deliveries.add(request, byteCount: message.count, to: peers)
-    runtime.performActions()
+    active.performActions()
     outbox.send(message, to: peers, as: number)
   }
 

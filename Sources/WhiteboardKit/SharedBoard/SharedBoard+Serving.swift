@@ -184,6 +184,7 @@ extension SharedBoard {
       throw error
     }
     let active = makeActiveBoard(board, replica)
+    photos.active = active
     active.reports.showStoredBoard()
     await active.storeTitle()
     await persistence.loadNames()
@@ -204,7 +205,7 @@ extension SharedBoard {
     commandRunner.begin(on: active)
     // Set only after the file was read, since a file that could not be read must not be written.
     persistence.replica = replica
-    transfers.begin(replica, session)
+    transfers.begin(on: active)
     active.roles.begin(owner: owner)
     persistence.recordName(members.ownName, of: transport.peerID.text)
     persistence.recordTraffic(of: session, as: members.ownName)
@@ -275,7 +276,7 @@ extension SharedBoard {
     _ = try? active.editor.endStroke()
     _ = try? active.editor.edit { (board) throws(BoardError) in try board.deselectAll() }
     active.replica.prepareToLeave(now: now)
-    performActions()
+    active.performActions()
     let limit = runtime.limitOfGoodbye()
     let reached = members.filter(\.value.isReached).map(\.key)
     while runtime.clock.now < limit, !reached.allSatisfy({ outbox.isEmpty(to: $0) }) {

@@ -81,7 +81,7 @@ extension SharedBoard {
     try localRemoval.checkMayChange()
     _ = try board.editor.endStroke()
     let result = try board.replica.change(now: now, body)
-    performActions()
+    board.performActions()
     try await stored()
     return result
   }

@@ -37,7 +37,7 @@ extension Transfers {
     } else {
       replica.answerFailed(request: request, from: member, now: runtime.now)
     }
-    performActions()
+    active?.performActions()
   }
 
   /// Sends an answer from a temporary file.
@@ -66,7 +66,7 @@ extension Transfers {
       }
       withExtendedLifetime(file) {}
       node.transfers.replica?.answerSent(request: request, to: member, now: node.now)
-      node.transfers.performActions()
+      node.board?.performActions()
     }
   }
 

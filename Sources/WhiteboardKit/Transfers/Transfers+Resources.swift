@@ -21,7 +21,7 @@ extension Transfers {
     guard let replica, replica.isAsking(forAsset: asset, from: member) else { return false }
     guard replica.hasRoom(forPhoto: asset, bytes: info.size) else {
       replica.leaveOutPhoto(asset, now: runtime.now)
-      performActions()
+      active?.performActions()
       return false
     }
     return true
@@ -109,9 +109,7 @@ extension Transfers {
     } else {
       runtime.emit(.resourceFinished(event))
       if info.direction == .incoming, case .success(let resource) = result {
-        runtime.call {
-          $0.publisher.publish(.resource(resource, from: $0.publisher.member(info.peer)))
-        }
+        publisher.publish(.resource(resource, from: publisher.member(info.peer)))
       }
     }
   }
@@ -151,7 +149,7 @@ extension Transfers {
     guard case .success(let resource) = result, let path = resource.path else {
       replica.assetFailed(id, from: member, now: runtime.now)
       runtime.emit(.resourceFinished(event))
-      performActions()
+      active?.performActions()
       return
     }
     if resource.sha256 == id.description,
@@ -170,7 +168,7 @@ extension Transfers {
       runtime.emit(.resourceFinished(event))
       replica.assetFailed(id, from: member, now: runtime.now)
     }
-    performActions()
+    active?.performActions()
   }
 
   /// Moves a received photo to the photo directory if its header matches an object of the board;
@@ -196,7 +194,7 @@ extension Transfers {
       }
       node.photos.close(id)
       node.transfers.replica?.assetSent(id, to: member, now: node.now)
-      node.transfers.performActions()
+      node.board?.performActions()
     }
   }
 
