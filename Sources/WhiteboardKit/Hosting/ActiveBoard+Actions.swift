@@ -5,9 +5,11 @@ import WhiteboardSync
 
 /// Performing the actions of the replica.
 extension ActiveBoard {
-  /// Performs the replica's actions in order, and schedules the next timed work.
-  func performActions() {
-    for action in replica.takeActions() { dispatch(action) }
+  /// Performs the actions that an input of the replica returned, and schedules the next timed work.
+  ///
+  /// It must be called after each input, even if the input returned no actions.
+  func perform(_ actions: [ReplicaAction]) {
+    for action in actions { dispatch(action) }
     if reports.reportSettings() {
       runtime.spawn { node in await node.board?.storeTitle() }
     }

@@ -90,12 +90,10 @@ final class SessionEvents {
     case .peerLeft(let peer, let reason, _): left(peer, reason)
     case .message(let bytes, let peer):
       guard let member = MemberID(peer.bytes) else { return }
-      replica.received(bytes, from: member, now: runtime.now)
-      board.performActions()
+      board.perform(replica.received(bytes, from: member, now: runtime.now))
     case .datagram(let bytes, let peer):
       guard let member = MemberID(peer.bytes) else { return }
-      replica.receivedDatagram(bytes, from: member, now: runtime.now)
-      board.performActions()
+      board.perform(replica.receivedDatagram(bytes, from: member, now: runtime.now))
     case .datagramPath(let peer, let path):
       guard path == .link else { return }
       runtime.emit(
@@ -140,8 +138,7 @@ final class SessionEvents {
     board.publisher.publish(.joined(board.publisher.member(id)))
     board.persistence.recordName(peer.name.raw, of: id.text)
     if let member = MemberID(id.bytes) {
-      replica.peerJoined(member, now: runtime.now)
-      board.performActions()
+      board.perform(replica.peerJoined(member, now: runtime.now))
       if id == session.hostPeer { localRemoval.readmitted() }
       board.roles.admit(peer)
     }
@@ -207,8 +204,7 @@ final class SessionEvents {
     board.outbox.leave(peer)
     guard members.remove(peer) else { return }
     if let member = MemberID(peer.bytes) {
-      replica.peerLeft(member, now: runtime.now)
-      board.performActions()
+      board.perform(replica.peerLeft(member, now: runtime.now))
     }
     discovery.membersChanged()
   }

@@ -44,10 +44,12 @@ final class Profiles {
   ///
   /// - Throws: ``BoardError`` if the name is too long.
   func publish() throws(BoardError) {
-    try replica.setProfile(
-      name: members.ownName,
-      icon: members.ownIcon?.emoji ?? "",
-      now: runtime.now
+    active.perform(
+      try replica.setProfile(
+        name: members.ownName,
+        icon: members.ownIcon?.emoji ?? "",
+        now: runtime.now
+      )
     )
   }
 
@@ -74,7 +76,6 @@ final class Profiles {
     } catch {
       throw CommandError(error) { members.label(of: $0) }
     }
-    active.performActions()
     runtime.emit(
       .profile(
         .init(

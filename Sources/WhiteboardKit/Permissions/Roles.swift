@@ -34,7 +34,9 @@ final class Roles {
   ///   the board.
   func begin(owner: BoardOwner?) {
     // The replica ignores an owner that is not the owner of this board.
-    if let owner, replica.own(Grant(owner: owner), now: runtime.now) { active.performActions() }
+    if let owner {
+      active.perform(replica.own(Grant(owner: owner), now: runtime.now).actions)
+    }
     if replica.isOwned { localRoleChanged(to: replica.role) }
     isKnown = replica.role.mayWrite
   }
@@ -46,23 +48,24 @@ final class Roles {
   func admit(_ peer: Peer) {
     guard replica.mayGrant, let member = MemberID(peer.id.bytes) else { return }
     switch peer.admission {
-    case .here(let label):
-      replica.admit(member, for: label == Self.viewLabel ? nil : .editor, now: runtime.now)
+    case .here(let label): admit(member, for: label == Self.viewLabel ? nil : .editor)
     case .vouched(let admitter):
       // A ticket contains the id of the admitter but no role. If the admitter is allowed to grant
       // roles, it sends the role itself.
       if let admitter = MemberID(admitter.bytes), replica.mayGrant(admitter) { return }
-      replica.admit(member, for: nil, now: runtime.now)
+      admit(member, for: nil)
     case nil: return
     }
-    active.performActions()
   }
 
   /// Grants a relay the right to admit editors.
   func admit(relay: PeerID) {
     guard replica.mayGrant, let member = MemberID(relay.bytes) else { return }
-    replica.admit(member, for: .grantingRelay, isAsked: true, now: runtime.now)
-    active.performActions()
+    admit(member, for: .grantingRelay, isAsked: true)
+  }
+
+  private func admit(_ member: MemberID, for rights: Rights?, isAsked: Bool = false) {
+    active.perform(replica.admit(member, for: rights, isAsked: isAsked, now: runtime.now))
   }
 
   /// Changes the role of a member.
@@ -83,14 +86,15 @@ final class Roles {
     guard replica.mayGrant else {
       throw CommandError(.viewer, "only the owner of the board can change roles")
     }
-    defer { active.performActions() }
     switch role {
-    case .editor: replica.admit(member, for: .editor, isAsked: true, now: runtime.now)
+    case .editor: admit(member, for: .editor, isAsked: true)
     case .viewer:
       guard replica.role(of: member)?.mayWrite ?? false else {
-        return replica.admit(member, for: nil, isAsked: true, now: runtime.now)
+        return admit(member, for: nil, isAsked: true)
       }
-      guard replica.revoke(member, now: runtime.now) else {
+      let (isRevoked, actions) = replica.revoke(member, now: runtime.now)
+      active.perform(actions)
+      guard isRevoked else {
         throw CommandError(.refused, "only the owner of the board can revoke that role")
       }
     }
@@ -99,8 +103,7 @@ final class Roles {
   /// Revokes the rights of a member that is about to be removed.
   func revoke(_ peer: PeerID) {
     guard replica.mayGrant, let member = MemberID(peer.bytes) else { return }
-    _ = replica.revoke(member, now: runtime.now)
-    active.performActions()
+    active.perform(replica.revoke(member, now: runtime.now).actions)
   }
 
   // MARK: - State

@@ -70,13 +70,14 @@ final class ApplicationMessages {
           + "without it, this one can be sent"
       )
     }
-    replica.sendData(
-      bytes,
-      to: peers.compactMap { MemberID($0.bytes) },
-      isReliable: false,
-      now: runtime.now
+    active.perform(
+      replica.sendData(
+        bytes,
+        to: peers.compactMap { MemberID($0.bytes) },
+        isReliable: false,
+        now: runtime.now
+      )
     )
-    active.performActions()
   }
 
   /// Queues a message, and returns before the recipients confirm it, so later commands can run.
@@ -92,7 +93,6 @@ final class ApplicationMessages {
     let peers = try recipients(words)
     let message = SyncMessage.application(bytes).encode()
     let number = deliveries.add(request, byteCount: message.count, to: peers)
-    active.performActions()
     outbox.send(message, to: peers, as: number)
   }
 

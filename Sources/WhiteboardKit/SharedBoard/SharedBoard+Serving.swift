@@ -275,8 +275,7 @@ extension SharedBoard {
     let active = serving.active
     _ = try? active.editor.endStroke()
     _ = try? active.editor.edit { (board) throws(BoardError) in try board.deselectAll() }
-    active.replica.prepareToLeave(now: now)
-    active.performActions()
+    active.perform(active.replica.prepareToLeave(now: now))
     let limit = runtime.limitOfGoodbye()
     let reached = members.filter(\.value.isReached).map(\.key)
     while runtime.clock.now < limit, !reached.allSatisfy({ outbox.isEmpty(to: $0) }) {

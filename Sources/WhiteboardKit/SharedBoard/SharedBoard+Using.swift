@@ -80,8 +80,8 @@ extension SharedBoard {
     guard ending == nil else { throw CommandError.closed }
     try localRemoval.checkMayChange()
     _ = try board.editor.endStroke()
-    let result = try board.replica.change(now: now, body)
-    board.performActions()
+    let (result, actions) = try board.replica.change(now: now, body)
+    board.perform(actions)
     try await stored()
     return result
   }

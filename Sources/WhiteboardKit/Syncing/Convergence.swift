@@ -97,13 +97,12 @@ final class Convergence {
 
   private func beginProving() {
     waits += 1
-    replica.proveEquality(true, now: runtime.now)
-    active.performActions()
+    active.perform(replica.proveEquality(true, now: runtime.now))
   }
 
   private func endProving() {
     waits -= 1
-    if waits == 0 { replica.proveEquality(false, now: runtime.now) }
+    if waits == 0 { active.perform(replica.proveEquality(false, now: runtime.now)) }
   }
 
   // MARK: - The condition

@@ -18,10 +18,9 @@ extension Transfers {
     guard let asset = asset(named: info.name.raw), let member = MemberID(info.peer.bytes) else {
       return false
     }
-    guard let replica, replica.isAsking(forAsset: asset, from: member) else { return false }
-    guard replica.hasRoom(forPhoto: asset, bytes: info.size) else {
-      replica.leaveOutPhoto(asset, now: runtime.now)
-      active?.performActions()
+    guard let active, active.replica.isAsking(forAsset: asset, from: member) else { return false }
+    guard active.replica.hasRoom(forPhoto: asset, bytes: info.size) else {
+      active.perform(active.replica.leaveOutPhoto(asset, now: runtime.now))
       return false
     }
     return true
@@ -54,11 +53,11 @@ extension Transfers {
 
   func resourceProgressed(_ id: TransferID, _ bytes: Int, _ size: Int) {
     if let answer = answers[id], let member = MemberID(answer.peer.bytes) {
-      replica?.answerProgressed(request: answer.request, from: member, now: runtime.now)
+      active?.replica.answerProgressed(request: answer.request, from: member, now: runtime.now)
     }
     guard let transfer = pending[id.text] else { return }
     if transfer.direction == .incoming, let asset = asset(named: transfer.name) {
-      replica?.assetProgressed(asset, now: runtime.now)
+      active?.replica.assetProgressed(asset, now: runtime.now)
     }
     runtime.emit(
       .resourceProgress(
@@ -133,8 +132,8 @@ extension Transfers {
     _ event: BoardEvent.ResourceFinished
   ) {
     var event = event
-    guard let replica, let member = MemberID(peer.bytes),
-      case let references = replica.expectedAsset(id, from: member), !references.isEmpty
+    guard let active, let member = MemberID(peer.bytes),
+      case let references = active.replica.expectedAsset(id, from: member), !references.isEmpty
     else {
       // The photo had arrived before it could be refused.
       if case .success(let resource) = result, let path = resource.path {
@@ -147,9 +146,8 @@ extension Transfers {
       return
     }
     guard case .success(let resource) = result, let path = resource.path else {
-      replica.assetFailed(id, from: member, now: runtime.now)
       runtime.emit(.resourceFinished(event))
-      active?.performActions()
+      active.perform(active.replica.assetFailed(id, from: member, now: runtime.now))
       return
     }
     if resource.sha256 == id.description,
@@ -159,16 +157,15 @@ extension Transfers {
       photos.add(id, at: kept)
       persistence.recordPhoto(id, at: kept)
       runtime.emit(.resourceFinished(event))
-      replica.assetStored(id, bytes: resource.size, now: runtime.now)
+      active.perform(active.replica.assetStored(id, bytes: resource.size, now: runtime.now))
     } else {
       event.outcome = .failed
       event.path = nil
       event.message = "The photo is not what its name says."
       try? FileManager.default.removeItem(atPath: path)
       runtime.emit(.resourceFinished(event))
-      replica.assetFailed(id, from: member, now: runtime.now)
+      active.perform(active.replica.assetFailed(id, from: member, now: runtime.now))
     }
-    active?.performActions()
   }
 
   /// Moves a received photo to the photo directory if its header matches an object of the board;
@@ -187,14 +184,14 @@ extension Transfers {
   /// Sends a photo to the member that requested it.
   func sendAsset(_ id: AssetID, _ name: ResourceDTO, to member: MemberID) {
     runtime.spawn { node in
-      if let path = await node.photos.open(id) {
-        await node.transfers.sendAsset(id, name, at: path, to: member)
-      } else {
-        node.transfers.replica?.assetUnavailable(id, to: member, now: node.now)
-      }
+      let path = await node.photos.open(id)
+      if let path { await node.transfers.sendAsset(id, name, at: path, to: member) }
       node.photos.close(id)
-      node.transfers.replica?.assetSent(id, to: member, now: node.now)
-      node.board?.performActions()
+      guard let board = node.board else { return }
+      if path == nil {
+        board.perform(board.replica.assetUnavailable(id, to: member, now: node.now))
+      }
+      board.perform(board.replica.assetSent(id, to: member, now: node.now))
     }
   }
 

@@ -37,7 +37,6 @@ final class Transfers {
   /// The open board; nil before it is open.
   private(set) weak var active: ActiveBoard?
 
-  var replica: Replica? { active?.replica }
   var session: Session? { active?.session }
 
   /// The transfers that are not finished, by id.

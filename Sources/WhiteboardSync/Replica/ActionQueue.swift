@@ -34,6 +34,9 @@ final class ActionQueue {
   /// The first action that lacks a signature, and all later ones.
   private var waiting: [Waiting] = []
 
+  /// Whether there are actions that do not wait for a signature.
+  var hasReady: Bool { !ready.isEmpty }
+
   /// Removes and returns all actions that do not wait for a signature.
   func removeReady() -> [ReplicaAction] {
     defer { ready = [] }

@@ -17,7 +17,7 @@ struct MessageHandler {
       }
       replica.publishChanges(from: member, now)
     } else {
-      handle(message, from: member, VerificationState(), now)
+      handleMessage(message, from: member, VerificationState(), now)
     }
     releaseEarlyBatches(now)
   }
@@ -25,14 +25,14 @@ struct MessageHandler {
   /// Handles the messages in the inbox of a member, up to the next message that must wait.
   private func handleInbox(of member: MemberID, _ now: Moment) {
     while let message = replica.peers[member]?.inbox.removeNext() {
-      handle(message, from: member, VerificationState(), now)
+      handleMessage(message, from: member, VerificationState(), now)
     }
   }
 
   /// Handles a message of a member that has no earlier messages waiting.
   ///
   /// If its signatures are not verified yet, the message waits.
-  private func handle(
+  private func handleMessage(
     _ bytes: [UInt8],
     from member: MemberID,
     _ verification: VerificationState,
@@ -54,7 +54,7 @@ struct MessageHandler {
           replica.peers[member]?.inbox.wait(bytes, for: verification)
           return
         }
-        try handle(checked, from: member, now)
+        try handleChecked(checked, from: member, now)
         replica.requests.sendNext(now)
       }
     }
@@ -110,7 +110,7 @@ struct MessageHandler {
     }
   }
 
-  private func handle(
+  private func handleChecked(
     _ message: CheckedMessage,
     from member: MemberID,
     _ now: Moment
@@ -123,11 +123,11 @@ struct MessageHandler {
     case .grant(let grant): replica.permissions.receive(grant, now)
     case .revocation(let revocation): replica.permissions.receive(revocation, from: member, now)
     case .record(let record): try handleRecordAhead(record, from: member)
-    case .unsigned(let message): try handle(message, from: member, now)
+    case .unsigned(let message): try handleUnsigned(message, from: member, now)
     }
   }
 
-  private func handle(
+  private func handleUnsigned(
     _ message: SyncMessage,
     from member: MemberID,
     _ now: Moment
@@ -187,7 +187,7 @@ struct MessageHandler {
   func didVerify(_ id: VerificationID, isValid: Bool, _ now: Moment) {
     guard let peer = replica.peers[id.member] else { return }
     if let (message, verification) = peer.inbox.didVerify(id, isValid: isValid) {
-      handle(message, from: id.member, verification, now)
+      handleMessage(message, from: id.member, verification, now)
       handleInbox(of: id.member, now)
       releaseEarlyBatches(now)
     } else if peer.unverifiedAnswer?.verification.didVerify(id, isValid: isValid) ?? false {

@@ -18,12 +18,16 @@ extension Replica {
   /// Records that an answer did not arrive.
   ///
   /// The member is asked again after the other members.
-  public func answerFailed(request: UInt64, from member: MemberID, now: Moment) {
-    guard peers[member]?.requestInFlight == request else { return }
+  public func answerFailed(
+    request: UInt64,
+    from member: MemberID,
+    now: Moment
+  ) -> [ReplicaAction] {
+    guard peers[member]?.requestInFlight == request else { return [] }
     begin(now)
     requests.retry(member)
     requests.sendNext(now)
-    publishChanges(now)
+    return finish(now)
   }
 
   /// Handles an expected answer, of which all bytes have arrived.
@@ -34,13 +38,14 @@ extension Replica {
     request: UInt64,
     from member: MemberID,
     now: Moment
-  ) {
+  ) -> [ReplicaAction] {
     guard let peer = peers[member], peer.requestInFlight == request,
       peer.unverifiedAnswer == nil
-    else { return }
+    else { return [] }
     presence.heard(member, now)
     begin(now)
     messages.handleAnswer(bytes, to: request, from: member, VerificationState(), now)
+    return removeActions()
   }
 
   // MARK: - Answers to members
@@ -53,8 +58,10 @@ extension Replica {
   }
 
   /// Records that an action `sendAnswer` has ended, whether it succeeded or failed.
-  public func answerSent(request: UInt64, to member: MemberID, now: Moment) {
+  public func answerSent(request: UInt64, to member: MemberID, now: Moment) -> [ReplicaAction] {
+    begin(now)
     answerSender.ended(request, to: member)
+    return finish(now)
   }
 
   // MARK: - Progress
@@ -63,8 +70,10 @@ extension Replica {
   ///
   /// While it is started, the replica immediately sends its bucket sums to each member that reports the same
   /// context. The member answers with its own bucket sums.
-  public func proveEquality(_ isWanted: Bool, now: Moment) {
+  public func proveEquality(_ isWanted: Bool, now: Moment) -> [ReplicaAction] {
+    begin(now)
     reports.proveEquality(isWanted, now)
+    return finish(now)
   }
 
   /// Returns whether a member reported the same context and bucket sums that this replica has now (SYN-44).

@@ -9,12 +9,12 @@ extension Replica {
     lineWidth: Double = 5,
     color: UInt32? = nil,
     now: Moment
-  ) throws(BoardError) -> ObjectID {
-    let id = try change(now: now) { (board) throws(BoardError) in
+  ) throws(BoardError) -> (id: ObjectID, actions: [ReplicaAction]) {
+    let (id, actions) = try change(now: now) { (board) throws(BoardError) in
       try board.beginDrawing(lineWidth: lineWidth, color: color)
     }
     strokes.insert(id, now)
-    return id
+    return (id, actions)
   }
 
   /// Adds points to a stroke.
@@ -25,23 +25,24 @@ extension Replica {
     _ id: ObjectID,
     with points: [Point],
     now: Moment
-  ) throws(BoardError) {
+  ) throws(BoardError) -> [ReplicaAction] {
     try strokes.extend(id, with: points)
     begin(now)
     strokes.advance(id, now)
-    publishChanges(now)
+    return finish(now)
   }
 
   /// Commits the remaining points of a stroke, and finishes it.
   /// - Throws: `unknownObject` if the stroke is not being drawn by this replica, `empty` if it has no points.
   ///   In that case, the stroke can be continued.
-  public func endStroke(_ id: ObjectID, now: Moment) throws(BoardError) {
+  public func endStroke(_ id: ObjectID, now: Moment) throws(BoardError) -> [ReplicaAction] {
     let stroke = try strokes.finishableStroke(id)
-    try change(now: now) { (board) throws(BoardError) in
+    let (_, actions) = try change(now: now) { (board) throws(BoardError) in
       try board.appendInk(stroke.pending, to: id, first: stroke.committed)
       try board.endDrawing(id, count: stroke.count)
     }
     strokes.remove(id)
+    return actions
   }
 
   /// Returns the visible points of a stroke: the committed points, followed by the previewed points.
@@ -55,17 +56,18 @@ extension Replica {
   ///   - id: The asset.
   ///   - bytes: The size of the asset; nil for the size that the first object with this asset states.
   ///   - now: The time.
-  public func assetStored(_ id: AssetID, bytes: Int? = nil, now: Moment) {
+  /// - Returns: The actions.
+  public func assetStored(_ id: AssetID, bytes: Int? = nil, now: Moment) -> [ReplicaAction] {
     begin(now)
     photos.stored(id, bytes: bytes, now)
-    publishChanges(now)
+    return finish(now)
   }
 
   /// Requests an asset from members, because its stored bytes are damaged or missing.
-  public func assetLost(_ id: AssetID, now: Moment) {
+  public func assetLost(_ id: AssetID, now: Moment) -> [ReplicaAction] {
     begin(now)
     photos.lost(id, now)
-    publishChanges(now)
+    return finish(now)
   }
 
   /// Returns the properties of an asset, as one of its objects states them.
@@ -90,22 +92,24 @@ extension Replica {
   public func assetProgressed(_ id: AssetID, now: Moment) { photos.progressed(id, now) }
 
   /// Requests an asset from the next member, because it did not arrive or had the wrong properties.
-  public func assetFailed(_ id: AssetID, from member: MemberID, now: Moment) {
+  public func assetFailed(_ id: AssetID, from member: MemberID, now: Moment) -> [ReplicaAction] {
     begin(now)
     photos.unavailable(id, from: member, now)
-    publishChanges(now)
+    return finish(now)
   }
 
   /// Informs a member that a requested asset cannot be sent.
-  public func assetUnavailable(_ id: AssetID, to member: MemberID, now: Moment) {
+  public func assetUnavailable(_ id: AssetID, to member: MemberID, now: Moment) -> [ReplicaAction] {
     begin(now)
     if peers[member] != nil { actions.queue(.assetUnavailable(id), to: member) }
-    publishChanges(now)
+    return finish(now)
   }
 
   /// Records that an action `sendAsset` has ended, whether it succeeded or failed.
-  public func assetSent(_ id: AssetID, to member: MemberID, now: Moment) {
+  public func assetSent(_ id: AssetID, to member: MemberID, now: Moment) -> [ReplicaAction] {
+    begin(now)
     photos.sent(id, to: member)
+    return finish(now)
   }
 
   /// Returns whether a photo of this size is within the budget of its author and of the board.
@@ -116,10 +120,10 @@ extension Replica {
   }
 
   /// Stops requesting a photo that a member offers, because there is no room to store it.
-  public func leaveOutPhoto(_ id: AssetID, now: Moment) {
+  public func leaveOutPhoto(_ id: AssetID, now: Moment) -> [ReplicaAction] {
     begin(now)
     photos.leaveOut(id, now)
-    publishChanges(now)
+    return finish(now)
   }
 
   /// Throws an error if another local photo would exceed the budget of one author (BRD-38).

@@ -30,40 +30,42 @@ extension Replica {
   ///   - isAsked: Whether a user chose these rights. If not, the rights do not replace chosen ones. A member
   ///     whose rights were revoked becomes a viewer, so that it does not regain them by joining again.
   ///   - now: The time.
+  /// - Returns: The actions.
   public func admit(
     _ member: MemberID,
     for rights: Rights?,
     isAsked: Bool = false,
     now: Moment
-  ) {
-    guard mayGrant, member != author.member else { return }
+  ) -> [ReplicaAction] {
+    guard mayGrant, member != author.member else { return [] }
     begin(now)
     permissions.admit(member, for: rights, isChosen: isAsked, now)
-    publishChanges(now)
+    return finish(now)
   }
 
   /// Revokes the rights of a member.
   ///
   /// Changes of the member that have already arrived on this replica remain valid. Later changes do not count.
-  /// - Returns: Whether the rights were revoked. Only a member that may grant rights can revoke them. Only the
+  /// - Returns: Whether the rights were revoked, and the actions. Only a member that may grant rights can revoke them. Only the
   ///   owner can revoke the rights of another member that may grant. A board has room for 4,096 revocations.
-  public func revoke(_ member: MemberID, now: Moment) -> Bool {
-    guard permissions.mayRevoke(member) else { return false }
+  public func revoke(
+    _ member: MemberID,
+    now: Moment
+  ) -> (isRevoked: Bool, actions: [ReplicaAction]) {
+    guard permissions.mayRevoke(member) else { return (false, []) }
     begin(now)
-    let isValid = permissions.revoke(member, now)
-    publishChanges(now)
-    return isValid
+    let isRevoked = permissions.revoke(member, now)
+    return (isRevoked, finish(now))
   }
 
   /// Makes the local member the owner of the board.
   ///
-  /// - Returns: Whether the local member is the owner. The id of a board determines its owner.
-  public func own(_ grant: Grant, now: Moment) -> Bool {
-    guard permissions.isOwners(grant) else { return false }
-    guard permissions.isBetter(grant) else { return true }
+  /// - Returns: Whether the local member is the owner, and the actions. The id of a board determines its owner.
+  public func own(_ grant: Grant, now: Moment) -> (isOwner: Bool, actions: [ReplicaAction]) {
+    guard permissions.isOwners(grant) else { return (false, []) }
+    guard permissions.isBetter(grant) else { return (true, []) }
     begin(now)
     permissions.own(grant, now)
-    publishChanges(now)
-    return true
+    return (true, finish(now))
   }
 }

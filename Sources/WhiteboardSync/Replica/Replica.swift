@@ -3,9 +3,12 @@ import Whiteboard
 /// A replica of a board, which decides what to send to which member, and when.
 ///
 /// A replica does no I/O. Its owner passes in events together with the current time, and performs the actions
-/// that ``takeActions()`` returns, in order. The owner also calls ``tick(now:)`` at the time ``nextDeadline``.
-/// A replica is not `Sendable`; it has one owner. While a member is joined, its messages must arrive in order
-/// and exactly once. If a link is permanently lost, its member counts as having left, and must join again.
+/// that each input returns, in order. The owner also calls ``tick(now:)`` at the time ``nextDeadline``. A replica
+/// is not `Sendable`; it has one owner. While a member is joined, its messages must arrive in order and exactly
+/// once. If a link is permanently lost, its member counts as having left, and must join again.
+///
+/// If an input throws an error, actions that became due before the error are returned by the next input. The
+/// deadline is then 0, so that the owner calls ``tick(now:)``.
 ///
 /// Each part of the replica owns its state. `MessageHandler` handles the messages of members.
 public final class Replica {
@@ -17,19 +20,12 @@ public final class Replica {
   let verifier: ReplicaVerifier
   let actions = ActionQueue()
   let peers = PeerTable()
-  /// The known records of authors.
   let registry: AuthorRegistry
-  /// Publishes local batches.
   let publisher: BatchPublisher
-  /// Detects false claims about changes.
   let claims: ClaimCheck
-  /// Grants and revocations.
   let permissions: Permissions
-  /// The members that the replica will ask for missing changes.
   let requests: RequestQueue
-  /// Exchanges reports of contexts, and compares them.
   let reports: ContextReports
-  /// Answers requests.
   let answerSender: AnswerSender
   let strokes: StrokeSharing
   let photos: PhotoSharing
@@ -89,13 +85,6 @@ public final class Replica {
   /// Handles the messages of members.
   var messages: MessageHandler { MessageHandler(replica: self) }
 
-  /// Returns the actions that were added since the last call, in order.
-  public func takeActions() -> [ReplicaAction] {
-    var actions = actions.removeReady()
-    actions += author.removeSigningRequests().map { .sign($0) }
-    return actions
-  }
-
   // MARK: - Before and after each input
 
   /// Prepares the replica for an input.
@@ -116,6 +105,17 @@ public final class Replica {
     reports.boardMayHaveChanged(now)
   }
 
+  /// Ends an input: publishes local batches, reports changes, and returns the actions.
+  func finish(_ now: Moment) -> [ReplicaAction] {
+    publishChanges(now)
+    return removeActions()
+  }
+
+  /// Removes and returns the actions that do not wait for a signature, in order.
+  func removeActions() -> [ReplicaAction] {
+    actions.removeReady() + author.removeSigningRequests().map { .sign($0) }
+  }
+
   /// The digest of the board.
   public var digest: Bytes32 { BoardDigest.digest(of: board.state) }
 
@@ -125,27 +125,32 @@ public final class Replica {
   ///
   /// The edits form one batch. If they overwrite times far ahead of the wall clock, they form several (BRD-32).
   ///
+  /// - Returns: The value that `body` returns, and the actions.
   /// - Throws: The error of `body`. In that case, no edit is applied.
-  public func change<Result, Failure: Error>(
+  public func change<Value, Failure: Error>(
     now: Moment,
-    _ body: (Board) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
+    _ body: (Board) throws(Failure) -> Value
+  ) throws(Failure) -> (value: Value, actions: [ReplicaAction]) {
     begin(now)
-    let result = try board.gesture { () throws(Failure) in try body(board) }
-    publishChanges(now)
-    return result
+    let value = try board.gesture { () throws(Failure) in try body(board) }
+    return (value, finish(now))
   }
 
   /// Applies local edits that can form several batches or none, such as an undo.
   ///
-  /// - Throws: The error of `body`. Edits that `body` made before the error remain.
-  public func step<Result, Failure: Error>(
+  /// - Returns: The result of `body`, and the actions. Edits that `body` made before an error remain.
+  public func step<Value, Failure: Error>(
     now: Moment,
-    _ body: (Board) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
+    _ body: (Board) throws(Failure) -> Value
+  ) -> (result: Result<Value, Failure>, actions: [ReplicaAction]) {
     begin(now)
-    defer { publishChanges(now) }
-    return try body(board)
+    let result: Result<Value, Failure>
+    do throws(Failure) {
+      result = .success(try body(board))
+    } catch {
+      result = .failure(error)
+    }
+    return (result, finish(now))
   }
 
   /// Sends bytes from the application to members.
@@ -154,28 +159,31 @@ public final class Replica {
   ///   - members: The recipients; nil for everyone.
   ///   - isReliable: Whether to send a message or a datagram.
   ///   - now: The time.
+  /// - Returns: The actions.
   public func sendData(
     _ bytes: [UInt8],
     to members: [MemberID]? = nil,
     isReliable: Bool,
     now: Moment
-  ) {
+  ) -> [ReplicaAction] {
+    begin(now)
     let recipients = members ?? self.members
     if isReliable {
       actions.queue(SyncMessage.application(bytes), to: recipients)
     } else {
       actions.queue(SyncDatagram.application(bytes), to: recipients)
     }
+    return finish(now)
   }
 
   /// Signs and sends the head of the local chain.
   ///
-  /// Before you leave the session, perform the resulting actions, and wait until ``isAwaitingSignature`` is
-  /// false.
-  public func prepareToLeave(now: Moment) {
+  /// Before you leave the session, perform the actions, and wait until ``isAwaitingSignature`` is false.
+  public func prepareToLeave(now: Moment) -> [ReplicaAction] {
     begin(now)
     publishChanges(now)
     publisher.sendHead(now)
+    return removeActions()
   }
 
   /// Writes a batch from a recording again, as its author did (REC-10).
@@ -185,17 +193,18 @@ public final class Replica {
   ///   - record: The record of its incarnation, which has the key of this author.
   ///   - earlier: The head of the chain of that incarnation when another replica of this author last wrote.
   ///   - now: The time.
+  /// - Returns: The actions.
   /// - Throws: `boardFull`. In that case, nothing is written.
   package func reenact(
     _ batch: Batch,
     under record: AuthorRecord,
     after earlier: BatchChain?,
     now: Moment
-  ) throws(BoardError) {
+  ) throws(BoardError) -> [ReplicaAction] {
     begin(now)
     publisher.continueChain(of: batch, under: record, after: earlier)
     try board.reenact(batch)
-    publishChanges(now)
+    return finish(now)
   }
 
   /// The head of the local chain.
@@ -206,7 +215,7 @@ public final class Replica {
   /// Performs the work that is due: heads, reports, comparisons, answers, strokes, presence and timeouts.
   ///
   /// It does nothing before ``nextDeadline``.
-  public func tick(now: Moment) {
+  public func tick(now: Moment) -> [ReplicaAction] {
     begin(now)
     strokes.advanceAll(now)
     if reports.compareIfDue(now) { photos.retryIfNeeded(now) }
@@ -222,14 +231,17 @@ public final class Replica {
     messages.releaseEarlyBatches(now)
     publisher.sendHeadIfDue(now)
     reports.sendReports(now)
+    return removeActions()
   }
 
   /// The time when ``tick(now:)`` must be called next, as ``Moment/uptime``; nil if no work is due before the
   /// next input.
   ///
-  /// Any input can make the deadline earlier, including inputs about assets, answers and backlogs.
+  /// Any input can make the deadline earlier, including inputs about assets, answers and backlogs. While there are
+  /// actions that no input has returned, such as the signing requests of a new replica, the deadline is 0.
   /// - Complexity: O(members).
   public var nextDeadline: UInt64? {
+    if actions.hasReady || author.hasSigningRequests { return 0 }
     var earliest = Earliest()
     earliest.include(changes.nextDeadline)
     earliest.include(photos.nextDeadline)
@@ -254,9 +266,9 @@ extension Replica {
   /// Adds a member that has joined.
   ///
   /// If the member is already joined, it is first removed, as if it had left.
-  public func peerJoined(_ member: MemberID, now: Moment) {
-    guard member != board.member else { return }
-    if peers[member] != nil { peerLeft(member, now: now) }
+  public func peerJoined(_ member: MemberID, now: Moment) -> [ReplicaAction] {
+    guard member != board.member else { return [] }
+    let earlier = peerLeft(member, now: now)
     begin(now)
     if peers.isEmpty { reports.firstMemberJoined(now) }
     peers.insert(member, now: now.uptime)
@@ -267,12 +279,12 @@ extension Replica {
     if let profile { actions.queue(.profile(profile), to: member) }
     photos.memberJoined(member, now)
     presence.send(to: member, now)
-    publishChanges(now)
+    return earlier + finish(now)
   }
 
   /// Removes a member that has left, or whose link is permanently lost.
-  public func peerLeft(_ member: MemberID, now: Moment) {
-    guard peers.remove(member) else { return }
+  public func peerLeft(_ member: MemberID, now: Moment) -> [ReplicaAction] {
+    guard peers.remove(member) else { return [] }
     actions.memberLeft(member)
     presence.membersChanged()
     begin(now)
@@ -284,22 +296,33 @@ extension Replica {
     publishChanges(now)
     // Messages that wait for batches of this member need not wait any longer.
     messages.releaseEarlyBatches(now)
+    return removeActions()
   }
 
   /// Sets the local display name and icon, and sends them to present and future members.
   /// - Throws: `tooLong`.
-  public func setProfile(name: String, icon: String, now: Moment) throws(BoardError) {
+  public func setProfile(
+    name: String,
+    icon: String,
+    now: Moment
+  ) throws(BoardError) -> [ReplicaAction] {
     guard name.utf8.count <= BoardLimits.nameBytes else { throw .tooLong("name") }
     guard icon.utf8.count <= MemberProfile.iconBytes else { throw .tooLong("icon") }
     let profile = MemberProfile(name: name, icon: icon)
-    guard profile != self.profile else { return }
+    guard profile != self.profile else { return [] }
+    begin(now)
     self.profile = profile
     actions.queue(.profile(profile), to: members)
+    return finish(now)
   }
 
   /// The local presence, as other members see it.
   public var shownPresence: Presence { presence.shown }
 
   /// Changes the local presence, and sends it if it is due.
-  public func show(_ shown: Presence, now: Moment) { presence.show(shown, now) }
+  public func show(_ shown: Presence, now: Moment) -> [ReplicaAction] {
+    begin(now)
+    presence.show(shown, now)
+    return finish(now)
+  }
 }

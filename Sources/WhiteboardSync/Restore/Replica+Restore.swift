@@ -13,22 +13,17 @@ extension Replica {
   ///   - now: The time.
   ///   - isWhole: Whether these are the last changes. If not, records without batches are kept, because their
   ///     batches may follow.
+  /// - Returns: Requests for signatures and checks; none if keys and verifiers are local.
   /// - Throws: ``RestoreError``. Changes before the invalid change stay on the board.
   public func restore(
     _ changes: some Sequence<StoredChange>,
     now: Moment,
     isWhole: Bool = true
-  ) throws(RestoreError) {
+  ) throws(RestoreError) -> [ReplicaAction] {
     precondition(peers.isEmpty, "a board is restored before any member joins")
     begin(now)
-    defer { if isWhole { finishRestore(now) } }
-    let restorer = BoardRestorer(
-      board: board,
-      author: author,
-      registry: registry,
-      permissions: permissions
-    )
-    for change in changes { try restorer.restore(change) }
+    try BoardRestorer(replica: self).restore(changes, now, isWhole: isWhole)
+    return removeActions()
   }
 
   /// Returns the whole content of the replica as a keyframe for ``restore(_:now:isWhole:)``.
@@ -54,15 +49,5 @@ extension Replica {
   ) throws(BoardError) -> (keyframe: [UInt8], digest: Bytes32, assets: Set<AssetID>) {
     let copy = try BoardCopy(of: board.state, by: author)
     return (copy.keyframe, copy.digest, copy.assets)
-  }
-
-  private func finishRestore(_ now: Moment) {
-    permissions.applyRestoredRole()
-    let (forgotten, kept) = board.forgetEmptyIncarnations { registry[$0] != nil }
-    unrecorded = UnrecordedAuthors(forgotten: forgotten, kept: kept)
-    registry.removeUnused(except: publisher.chain.incarnation)
-    reports.boardRestored(now)
-    changes.discardChanges(now)
-    permissions.verifyRestoredGrants(now)
   }
 }

@@ -19,10 +19,11 @@ extension Replica {
   ///   - id: The request.
   ///   - signature: *r* and *s*, 32 bytes each.
   ///   - now: The time.
-  public func signed(_ id: SigningID, signature: [UInt8], now: Moment) {
+  /// - Returns: The actions.
+  public func signed(_ id: SigningID, signature: [UInt8], now: Moment) -> [ReplicaAction] {
     precondition(signature.count == AuthorRecord.signatureBytes, "a signature has 64 bytes")
     let (wasPending, record) = author.didSign(id, signature)
-    guard wasPending else { return }
+    guard wasPending else { return [] }
     begin(now)
     actions.didSign(id, signature)
     publisher.didSign(id, signature)
@@ -31,7 +32,7 @@ extension Replica {
       registry.replaceOwn(record)
       for member in members { answerSender.answerIfDue(member, now) }
     }
-    publishChanges(now)
+    return finish(now)
   }
 
   // MARK: - Verifying
@@ -53,13 +54,13 @@ extension Replica {
   ///
   /// The result of an unknown request is ignored, for example if the member has left. If a member leaves, its
   /// unverified messages are lost, as with a lost link.
-  public func verified(_ id: VerificationID, isValid: Bool, now: Moment) {
+  public func verified(_ id: VerificationID, isValid: Bool, now: Moment) -> [ReplicaAction] {
     begin(now)
     if id.member == author.member {
       permissions.didVerify(id, isValid: isValid, now)
     } else {
       messages.didVerify(id, isValid: isValid, now)
     }
-    publishChanges(now)
+    return finish(now)
   }
 }
