@@ -234,17 +234,24 @@ extension RecordingReplay {
   ///   - replica: The replica of the batch's author.
   ///   - chains: The current batch chains of the author's incarnations.
   ///   - now: The time.
+  /// - Returns: The actions of the replica.
   /// - Throws: `boardFull` if the board has no room. In that case, nothing is written.
   package func perform(
     _ act: Act,
     on replica: Replica,
     _ chains: inout [Incarnation: BatchChain],
     now: Moment
-  ) throws(BoardError) {
+  ) throws(BoardError) -> [ReplicaAction] {
     let batch = act.batch.batch
-    guard let record = records[batch.author] else { return }
-    try replica.reenact(batch, under: record, after: chains[batch.author], now: now)
+    guard let record = records[batch.author] else { return [] }
+    let actions = try replica.reenact(
+      batch,
+      under: record,
+      after: chains[batch.author],
+      now: now
+    )
     chains[batch.author] = replica.ownChain
+    return actions
   }
 
   /// Returns the grant that allows a key to write on an owned board.

@@ -133,7 +133,7 @@ MUTATIONS = [
         "worlds", 100,
     ),
     Mutation(
-        "repair-does-not-compare", SYNC + "CatchUp/AnswerReceiver.swift",
+        "repair-does-not-compare", SYNC + "Replica/MessageHandler+Answers.swift",
         "comparesAll: merging.comparesAll,",
         "comparesAll: merging.comparesAll && difference.entries.isEmpty,",
         "replicas", 300,
@@ -169,7 +169,7 @@ MUTATIONS = [
         "replicas", 300,
     ),
     Mutation(
-        "author-of-another-link", SYNC + "Authorship/BatchReceiver.swift",
+        "author-of-another-link", SYNC + "Replica/MessageHandler+Batches.swift",
         "guard record.member == member else { throw .forgedAuthor }",
         "",
         "replicas", 300,
@@ -181,8 +181,8 @@ MUTATIONS = [
         "replicas", 300,
     ),
     Mutation(
-        "answer-merged-unchecked", SYNC + "CatchUp/AnswerReceiver.swift",
-        "try answer.verify(by: record, with: verifier)",
+        "answer-merged-unchecked", SYNC + "Replica/MessageHandler+Answers.swift",
+        "try answer.verify(by: record, with: replica.verifier)",
         "_ = answer",
         "replicas", 300,
     ),
@@ -218,14 +218,14 @@ MUTATIONS = [
     ),
     Mutation(
         "newcomers-hear-of-no-revocation", SYNC + "Replica/Replica.swift",
-        "    core.permissions.sendRevocations(to: member, now)\n",
+        "    permissions.sendRevocations(to: member, now)\n",
         "",
         "owned", 300,
     ),
     Mutation(
         "revocations-are-not-passed-on", SYNC + "Permissions/Permissions.swift",
-        "outbox.send(.revocation(revocation.bytes), to: peers.members.filter { $0 != member })",
-        "if member == nil { outbox.send(.revocation(revocation.bytes), to: peers.members) }",
+        "actions.queue(.revocation(revocation.bytes), to: peers.members.filter { $0 != member })",
+        "if member == nil { actions.queue(.revocation(revocation.bytes), to: peers.members) }",
         "owned", 300,
     ),
     Mutation(

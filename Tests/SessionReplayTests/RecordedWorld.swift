@@ -88,7 +88,7 @@ struct RecordedWorld {
       }
       guard index % 40 == 39 else { continue }
       let replica = world.replica(node.key, world.now(1))
-      try replica.restore(changes[...index], now: world.now(1))
+      _ = try replica.restore(changes[...index], now: world.now(1))
       try await document.writeKeyframe(
         replica.snapshotForKeeping(),
         digest: board.digest.bytes,

@@ -59,7 +59,8 @@ actor LoopbackPeer {
       now: now
     )
     do throws(RestoreError) {
-      try replica.restore(replay.parts[part].beginning, now: now)
+      // The keys of a replay sign at once, so there are no actions.
+      _ = try replica.restore(replay.parts[part].beginning, now: now)
     } catch {
       complaints.append("\(name) cannot restore the initial board: \(error)")
     }
@@ -97,37 +98,40 @@ actor LoopbackPeer {
 
   func perform(_ act: RecordingReplay.Act) {
     do throws(BoardError) {
-      try replay.perform(act, on: replica, &chains, now: now)
+      perform(try replay.perform(act, on: replica, &chains, now: now))
     } catch {
       complaints.append("\(name) cannot make a change: \(error)")
     }
-    performActions()
   }
 
   // MARK: - Tasks
 
   func receiveEvents() async {
-    performActions()
-    for await event in session.events {
-      switch event {
-      case .peerJoined(let peer): member(of: peer.id).map { replica.peerJoined($0, now: now) }
-      case .peerLeft(let peer, _, _): member(of: peer).map { replica.peerLeft($0, now: now) }
-      case .message(let bytes, let peer): member(of: peer).map { received(bytes, from: $0) }
-      case .datagram(let bytes, let peer):
-        member(of: peer).map { replica.receivedDatagram(bytes, from: $0, now: now) }
-      default: break
-      }
-      performActions()
-    }
+    for await event in session.events { perform(handle(event)) }
     post.finish()
+  }
+
+  private func handle(_ event: SessionEvent) -> [ReplicaAction] {
+    switch event {
+    case .peerJoined(let peer):
+      guard let member = member(of: peer.id) else { return [] }
+      return replica.peerJoined(member, now: now)
+    case .peerLeft(let peer, _, _):
+      guard let member = member(of: peer) else { return [] }
+      return replica.peerLeft(member, now: now)
+    case .message(let bytes, let peer):
+      guard let member = member(of: peer) else { return [] }
+      return received(bytes, from: member)
+    case .datagram(let bytes, let peer):
+      guard let member = member(of: peer) else { return [] }
+      return replica.receivedDatagram(bytes, from: member, now: now)
+    default: return []
+    }
   }
 
   func runTimer() async {
     while !Task.isCancelled {
-      if let due = replica.nextDeadline, now.uptime >= due {
-        replica.tick(now: now)
-        performActions()
-      }
+      if let due = replica.nextDeadline, now.uptime >= due { perform(replica.tick(now: now)) }
       do { try await Task.sleep(for: .milliseconds(5)) } catch { return }
     }
   }
@@ -169,8 +173,7 @@ actor LoopbackPeer {
       // A peer that has left receives nothing.
     }
     if let request = packet.request {
-      replica.answerSent(request: request.number, to: request.member, now: now)
-      performActions()
+      perform(replica.answerSent(request: request.number, to: request.member, now: now))
     }
   }
 
@@ -190,31 +193,31 @@ actor LoopbackPeer {
     peers.firstIndex(of: peer).map { members[$0] }
   }
 
-  private func received(_ bytes: [UInt8], from member: MemberID) {
+  private func received(_ bytes: [UInt8], from member: MemberID) -> [ReplicaAction] {
     let content = Array(bytes.dropFirst())
     switch bytes.first {
-    case Kind.message?: replica.received(content, from: member, now: now)
+    case Kind.message?: return replica.received(content, from: member, now: now)
     case Kind.answer?:
-      guard let length = content.first.map(Int.init), content.count > 2 else { return }
+      guard let length = content.first.map(Int.init), content.count > 2 else { return [] }
       let nameLength = length << 8 | Int(content[1])
       let text = String(decoding: content.dropFirst(2).prefix(nameLength), as: UTF8.self)
       guard let dto = try? ResourceDTO(name: text), let request = dto.request,
         replica.expectsAnswer(dto, from: member)
-      else { return }
-      replica.receivedAnswer(
+      else { return [] }
+      return replica.receivedAnswer(
         Array(content.dropFirst(2 + nameLength)),
         request: request,
         from: member,
         now: now
       )
-    default: complaints.append("\(name) received a message of an unknown kind")
+    default:
+      complaints.append("\(name) received a message of an unknown kind")
+      return []
     }
   }
 
-  private func performActions() {
-    while case let actions = replica.takeActions(), !actions.isEmpty {
-      for action in actions { perform(action) }
-    }
+  private func perform(_ actions: [ReplicaAction]) {
+    for action in actions { perform(action) }
   }
 
   private func perform(_ action: ReplicaAction) {

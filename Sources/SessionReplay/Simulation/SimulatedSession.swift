@@ -187,8 +187,7 @@ public final class SimulatedSession {
       let peer = peers[number]
       guard peer.isUp, peer.nextTick == uptime else { return }
       peer.nextTick = nil
-      peer.replica.tick(now: now)
-      performActions(number)
+      perform(peer.replica.tick(now: now), of: number)
     case .rearrange: rearrange()
     case .kill(let number): kill(number)
     case .revive(let number): revive(number)
@@ -197,13 +196,14 @@ public final class SimulatedSession {
 
   private func begin(_ number: Int) {
     let peer = peers[number]
+    var actions: [ReplicaAction] = []
     do throws(RestoreError) {
       peer.document = part.beginning
-      try restore(peer)
+      actions = try restore(peer)
     } catch {
       complaints.append("\(peer.name) cannot restore the initial board: \(error)")
     }
-    performActions(number)
+    perform(actions, of: number)
   }
 
   private func perform(_ act: RecordingReplay.Act) {
@@ -214,12 +214,13 @@ public final class SimulatedSession {
     }
     let batch = act.batch.batch
     note("act \(peer.name) \(batch.author) \(batch.firstSequence)")
+    var actions: [ReplicaAction] = []
     do throws(BoardError) {
-      try replay.perform(act, on: peer.replica, &peer.chains, now: now)
+      actions = try replay.perform(act, on: peer.replica, &peer.chains, now: now)
     } catch {
       complaints.append("\(peer.name) cannot make a change: \(error)")
     }
-    performActions(act.person)
+    perform(actions, of: act.person)
   }
 
   private func kill(_ number: Int) {
@@ -236,21 +237,23 @@ public final class SimulatedSession {
     note("revive \(peer.name)")
     peer.isUp = true
     peer.replica = replica(of: number)
-    do throws(RestoreError) { try restore(peer) } catch {
+    var actions: [ReplicaAction] = []
+    do throws(RestoreError) { actions = try restore(peer) } catch {
       complaints.append("\(peer.name) cannot restore its stored changes: \(error)")
     }
-    performActions(number)
+    perform(actions, of: number)
     rearrange()
     let waiting = peer.waiting
     peer.waiting = []
     for act in waiting { perform(act) }
   }
 
-  private func restore(_ peer: Peer) throws(RestoreError) {
-    try peer.replica.restore(peer.document, now: now)
+  private func restore(_ peer: Peer) throws(RestoreError) -> [ReplicaAction] {
+    var actions = try peer.replica.restore(peer.document, now: now)
     for object in peer.replica.board.snapshots {
-      if let asset = object.asset { peer.replica.assetStored(asset.id, now: now) }
+      if let asset = object.asset { actions += peer.replica.assetStored(asset.id, now: now) }
     }
+    return actions
   }
 
   private func replica(of number: Int) -> Replica {
@@ -270,12 +273,12 @@ public final class SimulatedSession {
         note("\(isConnected ? "cut" : "connect") \(first.name) \(second.name)")
         if isConnected { network.disconnect(link) } else { network.connect(link) }
         for (number, neighbour) in [(one, second), (other, first)] where peers[number].isUp {
-          if isConnected {
-            peers[number].replica.peerLeft(neighbour.member, now: now)
-          } else {
-            peers[number].replica.peerJoined(neighbour.member, now: now)
-          }
-          performActions(number)
+          let replica = peers[number].replica
+          let actions =
+            isConnected
+            ? replica.peerLeft(neighbour.member, now: now)
+            : replica.peerJoined(neighbour.member, now: now)
+          perform(actions, of: number)
         }
       }
     }
@@ -327,24 +330,31 @@ public final class SimulatedSession {
   private func deliver(_ packet: SimulatedNetwork.Packet) {
     let (from, to) = (peers[packet.link.from], peers[packet.link.to])
     guard network.isOnItsConnection(packet) else { return }
+    let actions: [ReplicaAction]
     switch packet.kind {
-    case .message: to.replica.received(packet.bytes, from: from.member, now: now)
-    case .datagram: to.replica.receivedDatagram(packet.bytes, from: from.member, now: now)
+    case .message: actions = to.replica.received(packet.bytes, from: from.member, now: now)
+    case .datagram:
+      actions = to.replica.receivedDatagram(packet.bytes, from: from.member, now: now)
     case .answer:
       guard let name = packet.name, let request = name.request else { return }
-      from.replica.answerSent(request: request, to: to.member, now: now)
-      performActions(packet.link.from)
+      let sent = from.replica.answerSent(request: request, to: to.member, now: now)
+      perform(sent, of: packet.link.from)
       guard to.replica.expectsAnswer(name, from: from.member) else { return }
-      to.replica.receivedAnswer(packet.bytes, request: request, from: from.member, now: now)
+      actions = to.replica.receivedAnswer(
+        packet.bytes,
+        request: request,
+        from: from.member,
+        now: now
+      )
     }
-    performActions(packet.link.to)
+    perform(actions, of: packet.link.to)
   }
 
-  private func performActions(_ number: Int) {
+  /// Performs actions and those that follow from them, and schedules the next tick.
+  private func perform(_ actions: [ReplicaAction], of number: Int) {
     let peer = peers[number]
-    while case let actions = peer.replica.takeActions(), !actions.isEmpty {
-      for action in actions { perform(action, of: number) }
-    }
+    var actions = actions
+    while !actions.isEmpty { actions = actions.flatMap { perform($0, of: number) } }
     guard let next = peer.replica.nextDeadline, peer.isUp else { return }
     let at = max(next, uptime + 1)
     if let planned = peer.nextTick, planned <= at { return }
@@ -352,7 +362,8 @@ public final class SimulatedSession {
     events.push(.tick(number), at: at)
   }
 
-  private func perform(_ action: ReplicaAction, of number: Int) {
+  /// Performs an action, and returns the actions that follow from it.
+  private func perform(_ action: ReplicaAction, of number: Int) -> [ReplicaAction] {
     let peer = peers[number]
     switch action {
     case .send(let bytes, let members):
@@ -371,9 +382,10 @@ public final class SimulatedSession {
     case .objectAdded(let object, _), .objectChanged(let object, _):
       // Photos are not replayed, so every peer is treated as having them.
       if let asset = object.asset, object.isAssetAvailable != true {
-        peer.replica.assetStored(asset.id, now: now)
+        return peer.replica.assetStored(asset.id, now: now)
       }
     default: break
     }
+    return []
   }
 }

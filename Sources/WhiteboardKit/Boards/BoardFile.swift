@@ -248,7 +248,7 @@ package enum BoardFile {
       author: Author(board: board, key: IdentityKey(identity: .ephemeral())),
       now: moment
     )
-    let notes = try replica.restore(content, of: document, now: moment)
+    let notes = try content.restore(to: replica, from: document, now: moment)
     return (replica, notes)
   }
 
@@ -290,25 +290,24 @@ extension DocumentContent {
     }
     return changes
   }
-}
 
-extension Replica {
-  /// Restores the content of a document.
+  /// Restores the content of a document to a replica.
   ///
   /// - Returns: Descriptions of the damage and of unsigned authors, for the user.
   /// - Throws: `damaged` if the content cannot be restored; the message names the command that
   ///   recovers it.
   func restore(
-    _ content: DocumentContent,
-    of document: BoardDocument,
+    to replica: Replica,
+    from document: BoardDocument,
     now: Moment
   ) throws(DocumentError) -> [String] {
     do {
-      try restore(content.beginning, now: now, isWhole: false)
-      let isRight = content.keyframe.map { $0.digest == digest.bytes } ?? true
-      try restore(content.changes(), now: now)
+      // An author with a local key requests no signatures, so there are no actions.
+      _ = try replica.restore(beginning, now: now, isWhole: false)
+      let isRight = keyframe.map { $0.digest == replica.digest.bytes } ?? true
+      _ = try replica.restore(changes(), now: now)
       let damage = isRight ? [] : ["its first stored state does not match its digest"]
-      return damage + unrecorded.notes
+      return damage + replica.unrecorded.notes
     } catch {
       throw DocumentError(
         .damaged,

@@ -25,30 +25,28 @@ extension BoardEditor {
     do throws(BoardError) {
       let pace = StrokePace(count: points.count, seconds: seconds)
       let begin = runtime.clock.now
-      let id = try replica.beginStroke(lineWidth: pen.width, color: pen.color, now: runtime.now)
+      let (id, actions) = try replica.beginStroke(
+        lineWidth: pen.width,
+        color: pen.color,
+        now: runtime.now
+      )
       name(id, alias)
-      runtime.performActions()
+      active.perform(actions)
       var drawn = 0
       while drawn < points.count {
         let due = runtime.ending == nil ? pace.due(after: runtime.clock.now - begin) : points.count
         if due > drawn {
-          try replica.extendStroke(
-            id,
-            with: points[drawn..<due].map { Point($0) },
-            now: runtime.now
-          )
+          let points = points[drawn..<due].map { Point($0) }
+          active.perform(try replica.extendStroke(id, with: points, now: runtime.now))
           drawn = due
-          runtime.performActions()
         }
         guard drawn < points.count else { break }
         await runtime.room()
         try? await runtime.clock.sleep(for: StrokePace.frame)
       }
-      try replica.endStroke(id, now: runtime.now)
-      runtime.performActions()
+      active.perform(try replica.endStroke(id, now: runtime.now))
       return CommandOutcome(id: id)
     } catch {
-      runtime.performActions()
       throw refusal(error)
     }
   }
@@ -62,7 +60,6 @@ extension BoardEditor {
     _ alias: ObjectAlias?
   ) throws(CommandError) -> CommandOutcome {
     try check(alias)
-    defer { runtime.performActions() }
     do throws(BoardError) {
       let id: ObjectID
       if let stroke {
@@ -70,15 +67,18 @@ extension BoardEditor {
       } else {
         board.beginStep("drawing")
         defer { if stroke == nil { board.endStep() } }
-        id = try replica.beginStroke(
+        let begun = try replica.beginStroke(
           lineWidth: pen.width,
           color: pen.color,
           now: runtime.now
         )
+        id = begun.id
         stroke = id
         name(id, alias)
+        active.perform(begun.actions)
       }
-      try replica.extendStroke(id, with: points.map { Point($0) }, now: runtime.now)
+      let points = points.map { Point($0) }
+      active.perform(try replica.extendStroke(id, with: points, now: runtime.now))
       return CommandOutcome(id: id)
     } catch {
       throw refusal(error)
@@ -89,12 +89,9 @@ extension BoardEditor {
   @discardableResult
   func liftPen() throws(CommandError) -> CommandOutcome {
     guard let id = stroke.take() else { return CommandOutcome() }
-    defer {
-      board.endStep()
-      runtime.performActions()
-    }
+    defer { board.endStep() }
     do throws(BoardError) {
-      try replica.endStroke(id, now: runtime.now)
+      active.perform(try replica.endStroke(id, now: runtime.now))
       return CommandOutcome(id: id)
     } catch {
       throw refusal(error)
@@ -134,8 +131,7 @@ extension BoardEditor {
     _ change: (Presence) throws(BoardError) -> Presence
   ) throws(CommandError) {
     do throws(BoardError) {
-      replica.show(try change(replica.shownPresence), now: runtime.now)
-      runtime.performActions()
+      active.perform(replica.show(try change(replica.shownPresence), now: runtime.now))
     } catch {
       throw refusal(error)
     }

@@ -11,6 +11,8 @@ import WhiteboardSync
 final class BoardEditor {
   let runtime: BoardRuntime
   let replica: Replica
+  /// The open board, which owns this part; a strong reference would keep the board alive.
+  unowned let active: ActiveBoard
   let members: Members
   let photos: PhotoFiles
 
@@ -24,11 +26,13 @@ final class BoardEditor {
   init(
     _ runtime: BoardRuntime,
     _ replica: Replica,
+    of active: ActiveBoard,
     members: Members,
     photos: PhotoFiles
   ) {
     self.runtime = runtime
     self.replica = replica
+    self.active = active
     self.members = members
     self.photos = photos
   }
@@ -42,8 +46,8 @@ final class BoardEditor {
     _ body: (Board) throws(BoardError) -> Result
   ) throws(CommandError) -> Result {
     do throws(BoardError) {
-      let result = try replica.change(now: runtime.now, body)
-      runtime.performActions()
+      let (result, actions) = try replica.change(now: runtime.now, body)
+      active.perform(actions)
       return result
     } catch {
       throw refusal(error)
@@ -56,9 +60,10 @@ final class BoardEditor {
   func editInSteps<Result>(
     _ body: (Board) throws(BoardError) -> Result
   ) throws(CommandError) -> Result {
-    defer { runtime.performActions() }
+    let (result, actions) = replica.step(now: runtime.now, body)
+    active.perform(actions)
     do throws(BoardError) {
-      return try replica.step(now: runtime.now, body)
+      return try result.get()
     } catch {
       throw refusal(error)
     }
@@ -112,10 +117,20 @@ final class BoardEditor {
     _ alias: ObjectAlias?
   ) async throws(CommandError) -> CommandOutcome {
     try check(alias)
-    let (reference, size) = try await photos.importPhoto(file)
+    let (reference, size) = try await storePhoto(file)
     return try make(alias) { (board) throws(BoardError) in
       try board.createPhoto(reference, at: center, size: size)
     }
+  }
+
+  /// Stores a photo from a user's file, so that an object can show it.
+  private nonisolated(nonsending) func storePhoto(
+    _ file: String
+  ) async throws(CommandError) -> (AssetReference, Size) {
+    defer { checkIsolation(#isolation) }
+    let (reference, size) = try await photos.importPhoto(file)
+    active.perform(replica.assetStored(reference.id, now: runtime.now))
+    return (reference, size)
   }
 
   /// Adds a game against `opponent`; if that is nil, against the first member that makes a move.
@@ -244,7 +259,7 @@ final class BoardEditor {
     for case .photo(let asset, _) in imported.objects.map(\.content) {
       guard let bytes = files.removeValue(forKey: asset.id) else { continue }
       try photos.store(bytes, asset)
-      replica.assetStored(asset.id, now: runtime.now)
+      active.perform(replica.assetStored(asset.id, now: runtime.now))
     }
     let ids = try editInSteps { (board) throws(BoardError) in
       try board.add(imported.objects, groups: imported.groups, settings: imported.settings)
@@ -258,7 +273,7 @@ final class BoardEditor {
     _ file: String,
     at center: Point
   ) async throws(CommandError) -> CommandOutcome {
-    let (reference, size) = try await photos.importPhoto(file)
+    let (reference, size) = try await storePhoto(file)
     let id = try edit { (board) throws(BoardError) in
       try board.gesture("import") { () throws(BoardError) in
         try board.createPhoto(reference, at: center, size: size)

@@ -3,11 +3,13 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Performs the actions of the replica.
+/// Performing the actions of the replica.
 extension ActiveBoard {
-  /// Performs the replica's actions in order, and schedules the next timed work.
-  func performActions() {
-    for action in replica.takeActions() { perform(action) }
+  /// Performs the actions that an input of the replica returned, and schedules the next timed work.
+  ///
+  /// It must be called after each input, even if the input returned no actions.
+  func perform(_ actions: [ReplicaAction]) {
+    for action in actions { dispatch(action) }
     if reports.reportSettings() {
       runtime.spawn { node in await node.board?.storeTitle() }
     }
@@ -15,8 +17,9 @@ extension ActiveBoard {
     runtime.changed()
   }
 
-  private func perform(_ action: ReplicaAction) {
-    runtime.call { $0.publisher.publish(action) }
+  /// Passes an action to the part that performs it.
+  private func dispatch(_ action: ReplicaAction) {
+    publisher.publish(action)
     switch action {
     // The board
     case .objectAdded(let snapshot, let member): reports.objectAdded(snapshot, by: member)

@@ -15,22 +15,78 @@ final class ActiveBoard {
   let photos: PhotoFiles
   let outbox: Outbox
   let transfers: Transfers
+  let publisher: ChangePublisher
+  private let answers: CommandAnswers
 
   let boardSession: BoardSession
   let replica: Replica
   let authors: Authors
   let reports: BoardReports
-  let profiles: Profiles
-  let roles: Roles
-  let admission: BoardAdmission
-  let queries: Queries
-  let messages: ApplicationMessages
   let catchUp: CatchUp
-  let convergence: Convergence
-  let versions: BoardVersions
-  let files: ImportExport
+  private(set) lazy var profiles = Profiles(
+    runtime,
+    configuration.personalSettings,
+    replica,
+    of: self,
+    members: members,
+    persistence: persistence
+  )
   /// The part that runs the commands that change the board.
-  let editor: BoardEditor
+  private(set) lazy var editor = BoardEditor(
+    runtime,
+    replica,
+    of: self,
+    members: members,
+    photos: photos
+  )
+  private(set) lazy var roles = Roles(runtime, replica, of: self, members: members)
+  private(set) lazy var admission = BoardAdmission(
+    runtime,
+    configuration,
+    boardSession,
+    replica,
+    members: members,
+    roles: roles,
+    persistence: persistence
+  )
+  private(set) lazy var queries = Queries(
+    runtime,
+    session,
+    replica,
+    members: members,
+    persistence: persistence,
+    reports: reports,
+    editor: editor,
+    roles: roles
+  )
+  private(set) lazy var messages = ApplicationMessages(
+    runtime,
+    session,
+    replica,
+    of: self,
+    members: members,
+    outbox: outbox,
+    answers: answers
+  )
+  private(set) lazy var convergence = Convergence(
+    runtime,
+    configuration,
+    session,
+    replica,
+    of: self,
+    members: members,
+    outbox: outbox,
+    messages: messages
+  )
+  private(set) lazy var versions = BoardVersions(runtime, persistence: persistence, editor: editor)
+  private(set) lazy var files = ImportExport(
+    runtime,
+    configuration,
+    boardSession,
+    authors: authors,
+    photos: photos,
+    editor: editor
+  )
 
   init(
     _ runtime: BoardRuntime,
@@ -42,6 +98,7 @@ final class ActiveBoard {
     photos: PhotoFiles,
     outbox: Outbox,
     transfers: Transfers,
+    publisher: ChangePublisher,
     answers: CommandAnswers,
     hiddenAuthors: HiddenAuthors
   ) {
@@ -52,7 +109,8 @@ final class ActiveBoard {
     self.photos = photos
     self.outbox = outbox
     self.transfers = transfers
-    let session = board.session
+    self.publisher = publisher
+    self.answers = answers
     boardSession = board
     self.replica = replica
     authors = Authors(board: replica.board, members: members, persistence: persistence)
@@ -61,62 +119,16 @@ final class ActiveBoard {
       replica,
       members: members,
       photos: photos,
-      hiddenAuthors: hiddenAuthors
+      hiddenAuthors: hiddenAuthors,
+      publisher: publisher
     )
-    profiles = Profiles(
-      runtime,
-      configuration.personalSettings,
-      replica,
-      members: members,
-      persistence: persistence
-    )
-    editor = BoardEditor(runtime, replica, members: members, photos: photos)
-    roles = Roles(runtime, replica, members: members)
-    admission = BoardAdmission(
+    catchUp = CatchUp(
       runtime,
       configuration,
-      board,
+      board.session,
       replica,
       members: members,
-      roles: roles,
-      persistence: persistence
-    )
-    queries = Queries(
-      runtime,
-      session,
-      replica,
-      members: members,
-      persistence: persistence,
-      reports: reports,
-      editor: editor,
-      roles: roles
-    )
-    messages = ApplicationMessages(
-      runtime,
-      session,
-      replica,
-      members: members,
-      outbox: outbox,
-      answers: answers
-    )
-    catchUp = CatchUp(runtime, configuration, session, replica, members: members)
-    convergence = Convergence(
-      runtime,
-      configuration,
-      session,
-      replica,
-      members: members,
-      outbox: outbox,
-      messages: messages
-    )
-    versions = BoardVersions(runtime, persistence: persistence, editor: editor)
-    files = ImportExport(
-      runtime,
-      configuration,
-      board,
-      authors: authors,
-      photos: photos,
-      editor: editor
+      publisher: publisher
     )
   }
 

@@ -18,12 +18,10 @@ extension SessionIntake {
     case .peerLeft(let peer, let reason, _): left(peer, reason)
     case .message(let bytes, let peer):
       guard let member = MemberID(peer.bytes) else { return }
-      replica.received(bytes, from: member, now: runtime.now)
-      runtime.performActions()
+      board.perform(replica.received(bytes, from: member, now: runtime.now))
     case .datagram(let bytes, let peer):
       guard let member = MemberID(peer.bytes) else { return }
-      replica.receivedDatagram(bytes, from: member, now: runtime.now)
-      runtime.performActions()
+      board.perform(replica.receivedDatagram(bytes, from: member, now: runtime.now))
     case .datagramPath(let peer, let path):
       guard path == .link else { return }
       runtime.emit(
@@ -65,11 +63,10 @@ extension SessionIntake {
     board.outbox.join(peer, session)
     runtime.emit(.peerState(.init(peer: id.text, name: peer.name, state: .connected)))
     runtime.emit(.joined(.init(peer: id.text, name: peer.name)))
-    runtime.call { $0.publisher.publish(.joined($0.publisher.member(id))) }
+    board.publisher.publish(.joined(board.publisher.member(id)))
     board.persistence.recordName(peer.name, of: id.text)
     if let member = MemberID(id.bytes) {
-      replica.peerJoined(member, now: runtime.now)
-      runtime.performActions()
+      board.perform(replica.peerJoined(member, now: runtime.now))
       if id == session.hostPeer { localRemoval.readmitted() }
       board.roles.admit(peer)
     }
@@ -116,7 +113,7 @@ extension SessionIntake {
       case .kicked(let words) where !words.isEmpty: UntrustedText(words.displayed)
       default: nil
       }
-    runtime.call { $0.publisher.publish(.left($0.publisher.member(peer))) }
+    board.publisher.publish(.left(board.publisher.member(peer)))
     board.messages.endDeliveries(to: peer, reason: reason.word) { undelivered in
       runtime.emit(
         .left(
@@ -139,8 +136,7 @@ extension SessionIntake {
     board.outbox.leave(peer)
     guard members.remove(peer) else { return }
     if let member = MemberID(peer.bytes) {
-      replica.peerLeft(member, now: runtime.now)
-      runtime.performActions()
+      board.perform(replica.peerLeft(member, now: runtime.now))
     }
     discovery.membersChanged()
   }

@@ -30,8 +30,7 @@ final class TimedWork {
   nonisolated(nonsending) func run() async {
     while runtime.ending == nil {
       reportBacklogs()
-      board.replica.tick(now: runtime.now)
-      runtime.performActions()
+      board.perform(board.replica.tick(now: runtime.now))
       board.outbox.dropSlowPeers(of: board.session) { board.members.isReached($0) }
       board.persistence.runTimedWork()
       purgeIfDue()

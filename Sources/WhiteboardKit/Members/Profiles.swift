@@ -11,6 +11,8 @@ final class Profiles {
   private let runtime: BoardRuntime
   private let settings: PersonalSettings?
   private let replica: Replica
+  /// The open board, which owns this part; a strong reference would keep the board alive.
+  private unowned let active: ActiveBoard
   private let members: Members
   private let persistence: Persistence
 
@@ -19,19 +21,22 @@ final class Profiles {
   /// - Parameters:
   ///   - runtime: The services of the board.
   ///   - settings: The storage of the local profile; nil if it is not stored.
-  ///   - replica: The board.
+  ///   - replica: The replica of the board.
+  ///   - active: The open board.
   ///   - members: The members.
   ///   - persistence: The board's file, which stores the names.
   init(
     _ runtime: BoardRuntime,
     _ settings: PersonalSettings?,
     _ replica: Replica,
+    of active: ActiveBoard,
     members: Members,
     persistence: Persistence
   ) {
     self.runtime = runtime
     self.settings = settings
     self.replica = replica
+    self.active = active
     self.members = members
     self.persistence = persistence
   }
@@ -40,10 +45,12 @@ final class Profiles {
   ///
   /// - Throws: ``BoardError`` if the name is too long.
   func publish() throws(BoardError) {
-    try replica.setProfile(
-      name: members.ownName,
-      icon: members.ownIcon?.emoji ?? "",
-      now: runtime.now
+    active.perform(
+      try replica.setProfile(
+        name: members.ownName,
+        icon: members.ownIcon?.emoji ?? "",
+        now: runtime.now
+      )
     )
   }
 
@@ -70,7 +77,6 @@ final class Profiles {
     } catch {
       throw CommandError(error) { members.label(of: $0) }
     }
-    runtime.performActions()
     runtime.emit(
       .profile(
         .init(

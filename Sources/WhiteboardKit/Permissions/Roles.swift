@@ -15,14 +15,17 @@ final class Roles {
 
   private let runtime: BoardRuntime
   private let replica: Replica
+  /// The open board, which owns this part; a strong reference would keep the board alive.
+  private unowned let active: ActiveBoard
   private let members: Members
   private var reportedRole: Role?
   /// Whether the local role is known, or the wait for it has ended.
   private var isKnown = false
 
-  init(_ runtime: BoardRuntime, _ replica: Replica, members: Members) {
+  init(_ runtime: BoardRuntime, _ replica: Replica, of active: ActiveBoard, members: Members) {
     self.runtime = runtime
     self.replica = replica
+    self.active = active
     self.members = members
   }
 
@@ -32,7 +35,9 @@ final class Roles {
   ///   the board.
   func begin(owner: BoardOwner?) {
     // The replica ignores an owner that is not the owner of this board.
-    if let owner, replica.own(Grant(owner: owner), now: runtime.now) { runtime.performActions() }
+    if let owner {
+      active.perform(replica.own(Grant(owner: owner), now: runtime.now).actions)
+    }
     if replica.isOwned { localRoleChanged(to: replica.role) }
     isKnown = replica.role.mayWrite
   }
@@ -44,23 +49,24 @@ final class Roles {
   func admit(_ peer: Peer) {
     guard replica.mayGrant, let member = MemberID(peer.id.bytes) else { return }
     switch peer.admission {
-    case .here(let label):
-      replica.admit(member, for: label == Self.viewLabel ? nil : .editor, now: runtime.now)
+    case .here(let label): admit(member, for: label == Self.viewLabel ? nil : .editor)
     case .vouched(let admitter):
       // A ticket contains the id of the admitter but no role. If the admitter is allowed to grant
       // roles, it sends the role itself.
       if let admitter = MemberID(admitter.bytes), replica.mayGrant(admitter) { return }
-      replica.admit(member, for: nil, now: runtime.now)
+      admit(member, for: nil)
     case nil: return
     }
-    runtime.performActions()
   }
 
   /// Grants a relay the right to admit editors.
   func admit(relay: PeerID) {
     guard replica.mayGrant, let member = MemberID(relay.bytes) else { return }
-    replica.admit(member, for: .grantingRelay, isAsked: true, now: runtime.now)
-    runtime.performActions()
+    admit(member, for: .grantingRelay, isAsked: true)
+  }
+
+  private func admit(_ member: MemberID, for rights: Rights?, isAsked: Bool = false) {
+    active.perform(replica.admit(member, for: rights, isAsked: isAsked, now: runtime.now))
   }
 
   /// Changes the role of a member.
@@ -81,14 +87,15 @@ final class Roles {
     guard replica.mayGrant else {
       throw CommandError(.viewer, "only the owner of the board can change roles")
     }
-    defer { runtime.performActions() }
     switch role {
-    case .editor: replica.admit(member, for: .editor, isAsked: true, now: runtime.now)
+    case .editor: admit(member, for: .editor, isAsked: true)
     case .viewer:
       guard replica.role(of: member)?.mayWrite ?? false else {
-        return replica.admit(member, for: nil, isAsked: true, now: runtime.now)
+        return admit(member, for: nil, isAsked: true)
       }
-      guard replica.revoke(member, now: runtime.now) else {
+      let (isRevoked, actions) = replica.revoke(member, now: runtime.now)
+      active.perform(actions)
+      guard isRevoked else {
         throw CommandError(.refused, "only the owner of the board can revoke that role")
       }
     }
@@ -97,8 +104,7 @@ final class Roles {
   /// Revokes the rights of a member that is about to be removed.
   func revoke(_ peer: PeerID) {
     guard replica.mayGrant, let member = MemberID(peer.bytes) else { return }
-    _ = replica.revoke(member, now: runtime.now)
-    runtime.performActions()
+    active.perform(replica.revoke(member, now: runtime.now).actions)
   }
 
   // MARK: - State

@@ -42,7 +42,6 @@ extension PhotoFiles {
       }
     }
     try store(bytes, reference)
-    replica?.assetStored(reference.id, now: runtime.now)
     return (reference, reference.size(PhotoHeader.orientation(of: bytes)))
   }
 

@@ -16,6 +16,8 @@ final class PhotoFiles {
   let members: Members
   let persistence: Persistence
   private(set) var replica: Replica?
+  /// The open board, which performs the actions of the replica; nil before it is open.
+  weak var active: ActiveBoard?
   /// The id prefix of the board, which the names of temporary files contain.
   private var board = ""
   private var paths: [AssetID: String] = [:]
@@ -72,8 +74,8 @@ final class PhotoFiles {
     if let error = await extract(asset, to: path, from: document) {
       // If only the file cannot be written, the photo is still in the document.
       guard [.damaged, .notFound].contains(error.code) else { return nil }
-      replica.assetLost(id, now: runtime.now)
-      runtime.call { $0.performActions() }
+      let actions = replica.assetLost(id, now: runtime.now)
+      active?.perform(actions)
       return nil
     }
     paths[id] = path
@@ -107,6 +109,8 @@ final class PhotoFiles {
   /// Makes the photos of a document available, and restores photos that the document lacks.
   ///
   /// A photo whose row is missing or damaged is stored again from its file, if that file is intact.
+  /// The actions of the replica only report objects. The board is shown later, so they are not
+  /// performed.
   nonisolated(nonsending) func restore(
     from document: BoardDocument,
     to replica: Replica
@@ -123,7 +127,7 @@ final class PhotoFiles {
         // killed.
         try? FileManager.default.removeItem(atPath: path)
         runtime.sink.boardChanged(.photo(asset.id))
-        replica.assetStored(asset.id, bytes: asset.byteCount, now: runtime.now)
+        _ = replica.assetStored(asset.id, bytes: asset.byteCount, now: runtime.now)
         continue
       }
       if isIntact(asset, path) {
@@ -138,7 +142,7 @@ final class PhotoFiles {
         continue
       }
       add(asset.id, at: path)
-      replica.assetStored(asset.id, bytes: asset.byteCount, now: runtime.now)
+      _ = replica.assetStored(asset.id, bytes: asset.byteCount, now: runtime.now)
       remove(asset.id)
     }
   }

@@ -12,6 +12,7 @@ final class BoardReports {
   private let members: Members
   private let photos: PhotoFiles
   let hiddenAuthors: HiddenAuthors
+  private let publisher: ChangePublisher
 
   private var objects: [ObjectID: ObjectSnapshot] = [:]
   private var games: [ObjectID: GameView] = [:]
@@ -27,13 +28,15 @@ final class BoardReports {
     _ replica: Replica,
     members: Members,
     photos: PhotoFiles,
-    hiddenAuthors: HiddenAuthors
+    hiddenAuthors: HiddenAuthors,
+    publisher: ChangePublisher
   ) {
     self.runtime = runtime
     self.replica = replica
     self.members = members
     self.photos = photos
     self.hiddenAuthors = hiddenAuthors
+    self.publisher = publisher
   }
 
   /// Shows the board as it was stored, without events.
@@ -174,8 +177,7 @@ final class BoardReports {
     settings = new
     if !keys.isEmpty {
       runtime.emit(.settingChanged(.init(changed: keys, settings: new)))
-      let settings = board.settings
-      runtime.call { $0.publisher.publish(.settings(settings)) }
+      publisher.publish(.settings(board.settings))
     }
     return keys.contains("title")
   }

@@ -64,9 +64,6 @@ final class BoardRuntime {
     node.assumeIsolated(body)
   }
 
-  /// Performs the actions of the replica; must be called after each call that may add one.
-  func performActions() { call { $0.performActions() } }
-
   // MARK: - Jobs
 
   /// Runs a job until it returns or the board ends.

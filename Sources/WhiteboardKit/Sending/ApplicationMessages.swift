@@ -14,6 +14,8 @@ final class ApplicationMessages {
   private let runtime: BoardRuntime
   private let session: Session
   private let replica: Replica
+  /// The open board, which owns this part; a strong reference would keep the board alive.
+  private unowned let active: ActiveBoard
   private let members: Members
   private let outbox: Outbox
   private let answers: CommandAnswers
@@ -23,6 +25,7 @@ final class ApplicationMessages {
     _ runtime: BoardRuntime,
     _ session: Session,
     _ replica: Replica,
+    of active: ActiveBoard,
     members: Members,
     outbox: Outbox,
     answers: CommandAnswers
@@ -30,6 +33,7 @@ final class ApplicationMessages {
     self.runtime = runtime
     self.session = session
     self.replica = replica
+    self.active = active
     self.members = members
     self.outbox = outbox
     self.answers = answers
@@ -67,13 +71,14 @@ final class ApplicationMessages {
           + "without it, this one can be sent"
       )
     }
-    replica.sendData(
-      bytes,
-      to: peers.compactMap { MemberID($0.bytes) },
-      isReliable: false,
-      now: runtime.now
+    active.perform(
+      replica.sendData(
+        bytes,
+        to: peers.compactMap { MemberID($0.bytes) },
+        isReliable: false,
+        now: runtime.now
+      )
     )
-    runtime.performActions()
   }
 
   /// Queues a message, and returns before the recipients confirm it, so later commands can run.
@@ -89,7 +94,6 @@ final class ApplicationMessages {
     let peers = try recipients(words)
     let message = SyncMessage.application(bytes).encode()
     let number = deliveries.add(request, byteCount: message.count, to: peers)
-    runtime.performActions()
     outbox.enqueue(message, to: peers, as: number)
   }
 

@@ -97,7 +97,7 @@ extension SharedBoard {
     to replica: Replica,
     from document: BoardDocument
   ) async throws(DocumentError) {
-    for note in content.notes + (try replica.restore(content, of: document, now: now)) {
+    for note in content.notes + (try content.restore(to: replica, from: document, now: now)) {
       emit(.warning(.init(code: "document-damaged", message: note)))
     }
     await photos.restore(from: document, to: replica)

@@ -61,6 +61,7 @@ extension SharedBoard {
       photos: photos,
       outbox: outbox,
       transfers: transfers,
+      publisher: publisher,
       answers: answers,
       hiddenAuthors: hiddenAuthors
     )
@@ -68,14 +69,13 @@ extension SharedBoard {
 
   /// Creates the part that owns resources and streams.
   func makeTransfers() -> Transfers {
-    let runtime = runtime
-    return Transfers(
+    Transfers(
       runtime,
       configuration,
       members: members,
       persistence: persistence,
       photos: photos,
-      performActions: { runtime.call { $0.performActions() } }
+      publisher: publisher
     )
   }
 }

@@ -185,6 +185,7 @@ extension SharedBoard {
       throw error
     }
     let active = makeActiveBoard(board, replica)
+    photos.active = active
     active.reports.showStoredBoard()
     await active.storeTitle()
     await persistence.loadNames()
@@ -205,7 +206,7 @@ extension SharedBoard {
     commandRunner.begin(on: active)
     // Set only after the file was read, since a file that could not be read must not be written.
     persistence.replica = replica
-    transfers.begin(replica, session)
+    transfers.begin(on: active)
     active.roles.begin(owner: owner)
     persistence.recordName(UntrustedText(members.ownName), of: transport.peerID.text)
     persistence.recordTraffic(of: session, as: members.ownName)
@@ -275,8 +276,7 @@ extension SharedBoard {
     let active = serving.active
     _ = try? active.editor.liftPen()
     _ = try? active.editor.edit { (board) throws(BoardError) in try board.deselectAll() }
-    active.replica.prepareToLeave(now: now)
-    performActions()
+    active.perform(active.replica.prepareToLeave(now: now))
     let limit = runtime.limitOfGoodbye()
     let reached = members.filter(\.value.isReached).map(\.key)
     while runtime.clock.now < limit, !reached.allSatisfy({ outbox.isEmpty(to: $0) }) {

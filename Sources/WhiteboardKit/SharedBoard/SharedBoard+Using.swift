@@ -80,8 +80,8 @@ extension SharedBoard {
     guard ending == nil else { throw CommandError.closed }
     try localRemoval.checkMayChange()
     _ = try board.editor.liftPen()
-    let result = try board.replica.change(now: now, body)
-    performActions()
+    let (result, actions) = try board.replica.change(now: now, body)
+    board.perform(actions)
     try await stored()
     return result
   }

@@ -173,9 +173,6 @@ public actor SharedBoard {
   /// The open board with the parts that work on it; nil before it is open.
   var board: ActiveBoard? { phase.serving?.active }
 
-  /// Performs the actions of the replica; must be called after each call that may add one.
-  func performActions() { board?.performActions() }
-
   /// Returns the id for a new board; if the configuration says so, an id that the local user owns.
   func newBoard() -> SessionID {
     guard configuration.isOwned else { return .ofOpenBoard() }

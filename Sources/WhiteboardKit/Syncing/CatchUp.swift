@@ -13,6 +13,7 @@ final class CatchUp {
   private let session: Session
   private let replica: Replica
   private let members: Members
+  private let publisher: ChangePublisher
   /// Whether a member's answer to a catch-up request was applied.
   private var isCaughtUp = false
   /// The deadline for commands that wait for the board; nil until a command waits.
@@ -25,13 +26,15 @@ final class CatchUp {
     _ configuration: BoardConfiguration,
     _ session: Session,
     _ replica: Replica,
-    members: Members
+    members: Members,
+    publisher: ChangePublisher
   ) {
     self.runtime = runtime
     self.configuration = configuration
     self.session = session
     self.replica = replica
     self.members = members
+    self.publisher = publisher
   }
 
   /// Whether commands are held.
@@ -75,7 +78,7 @@ final class CatchUp {
   func caughtUp(with member: MemberID) {
     guard !isCaughtUp, hasArrived(from: member) else { return }
     isCaughtUp = true
-    runtime.call { $0.publisher.publish(.caughtUp) }
+    publisher.publish(.caughtUp)
     guard configuration.isGuest, let peer = PeerID(bytes: member.bytes) else { return }
     runtime.emit(
       .caughtUp(

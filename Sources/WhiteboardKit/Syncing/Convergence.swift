@@ -10,6 +10,8 @@ final class Convergence {
   private let configuration: BoardConfiguration
   private let session: Session
   private let replica: Replica
+  /// The open board, which owns this part; a strong reference would keep the board alive.
+  private unowned let active: ActiveBoard
   private let members: Members
   private let outbox: Outbox
   private let messages: ApplicationMessages
@@ -23,6 +25,7 @@ final class Convergence {
     _ configuration: BoardConfiguration,
     _ session: Session,
     _ replica: Replica,
+    of active: ActiveBoard,
     members: Members,
     outbox: Outbox,
     messages: ApplicationMessages
@@ -31,6 +34,7 @@ final class Convergence {
     self.configuration = configuration
     self.session = session
     self.replica = replica
+    self.active = active
     self.members = members
     self.outbox = outbox
     self.messages = messages
@@ -93,13 +97,12 @@ final class Convergence {
 
   private func beginProving() {
     waits += 1
-    replica.proveEquality(true, now: runtime.now)
-    runtime.performActions()
+    active.perform(replica.proveEquality(true, now: runtime.now))
   }
 
   private func endProving() {
     waits -= 1
-    if waits == 0 { replica.proveEquality(false, now: runtime.now) }
+    if waits == 0 { active.perform(replica.proveEquality(false, now: runtime.now)) }
   }
 
   // MARK: - The condition

@@ -9,7 +9,7 @@ extension Transfers {
   /// Returns whether the replica requested this answer from the peer.
   func wantsAnswer(_ name: ResourceDTO, _ info: ResourceInfo) -> Bool {
     guard let member = MemberID(info.peer.bytes), name.byteCount == info.size else { return false }
-    return replica?.expectsAnswer(name, from: member) ?? false
+    return active?.replica.expectsAnswer(name, from: member) ?? false
   }
 
   /// Passes a received answer to the replica, or reports the failure of its transfer.
@@ -18,29 +18,35 @@ extension Transfers {
     from peer: PeerID,
     _ result: Result<ReceivedResource, SessionError>
   ) {
-    guard let replica, let member = MemberID(peer.bytes) else { return }
+    guard let active, let member = MemberID(peer.bytes) else { return }
     var bytes: [UInt8]?
     if case .success(let resource) = result, let path = resource.path {
       bytes = try? FileReading.whole(path, limit: resource.size)
       try? FileManager.default.removeItem(atPath: path)
     }
+    let replica = active.replica
     if let bytes {
-      replica.receivedAnswer(bytes, request: request, from: member, now: runtime.now)
+      active.perform(
+        replica.receivedAnswer(bytes, request: request, from: member, now: runtime.now)
+      )
     } else {
-      replica.answerFailed(request: request, from: member, now: runtime.now)
+      active.perform(replica.answerFailed(request: request, from: member, now: runtime.now))
     }
-    performActions()
   }
 
   /// Sends an answer from a temporary file.
   func sendAnswer(_ bytes: [UInt8], _ name: ResourceDTO, to member: MemberID) {
     guard let request = name.request else { return }
-    guard let session, let peer = PeerID(bytes: member.bytes),
+    guard let active else { return }
+    guard let peer = PeerID(bytes: member.bytes),
       let file = AnswerFile(bytes, inDirectory: configuration.answersDirectory)
     else {
-      replica?.answerSent(request: request, to: member, now: runtime.now)
+      active.perform(
+        active.replica.answerSent(request: request, to: member, now: runtime.now)
+      )
       return
     }
+    let session = active.session
     runtime.spawn { node in
       do throws(SessionError) {
         _ = try await session.sendResource(
@@ -57,8 +63,8 @@ extension Transfers {
         )
       }
       withExtendedLifetime(file) {}
-      node.transfers.replica?.answerSent(request: request, to: member, now: node.now)
-      node.transfers.performActions()
+      guard let board = node.board else { return }
+      board.perform(board.replica.answerSent(request: request, to: member, now: node.now))
     }
   }
 

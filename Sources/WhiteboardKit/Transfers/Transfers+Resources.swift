@@ -64,7 +64,7 @@ extension Transfers {
   }
 
   private func contentProgressed(_ content: ResourceContent, from peer: PeerID) {
-    guard let replica, let member = MemberID(peer.bytes) else { return }
+    guard let replica = active?.replica, let member = MemberID(peer.bytes) else { return }
     switch content {
     case .answer(_, let request):
       replica.answerProgressed(request: request, from: member, now: runtime.now)
@@ -108,9 +108,7 @@ extension Transfers {
     } else {
       runtime.emit(.resourceFinished(event))
       if info.direction == .incoming, case .success(let resource) = result {
-        runtime.call {
-          $0.publisher.publish(.resource(resource, from: $0.publisher.member(info.peer)))
-        }
+        publisher.publish(.resource(resource, from: publisher.member(info.peer)))
       }
     }
   }
@@ -119,12 +117,11 @@ extension Transfers {
 
   /// Returns whether the replica requested this photo from the peer, and has room for it.
   private func wantsAsset(_ id: AssetID, _ info: ResourceInfo) -> Bool {
-    guard let replica, let member = MemberID(info.peer.bytes),
-      replica.isAsking(forAsset: id, from: member)
+    guard let active, let member = MemberID(info.peer.bytes),
+      active.replica.isAsking(forAsset: id, from: member)
     else { return false }
-    guard replica.hasRoom(forPhoto: id, bytes: info.size) else {
-      replica.leaveOutPhoto(id, now: runtime.now)
-      performActions()
+    guard active.replica.hasRoom(forPhoto: id, bytes: info.size) else {
+      active.perform(active.replica.leaveOutPhoto(id, now: runtime.now))
       return false
     }
     return true
@@ -138,8 +135,8 @@ extension Transfers {
     _ event: BoardEvent.ResourceFinished
   ) {
     var event = event
-    guard let replica, let member = MemberID(peer.bytes),
-      case let references = replica.expectedAsset(id, from: member), !references.isEmpty
+    guard let active, let member = MemberID(peer.bytes),
+      case let references = active.replica.expectedAsset(id, from: member), !references.isEmpty
     else {
       // The photo had arrived before it could be refused.
       if case .success(let resource) = result, let path = resource.path {
@@ -152,9 +149,8 @@ extension Transfers {
       return
     }
     guard case .success(let resource) = result, let path = resource.path else {
-      replica.assetFailed(id, from: member, now: runtime.now)
       runtime.emit(.resourceFinished(event))
-      performActions()
+      active.perform(active.replica.assetFailed(id, from: member, now: runtime.now))
       return
     }
     if AssetID(resource.sha256) == id,
@@ -164,16 +160,15 @@ extension Transfers {
       photos.add(id, at: kept)
       persistence.recordPhoto(id, at: kept)
       runtime.emit(.resourceFinished(event))
-      replica.assetStored(id, bytes: resource.size, now: runtime.now)
+      active.perform(active.replica.assetStored(id, bytes: resource.size, now: runtime.now))
     } else {
       event.outcome = .failed
       event.path = nil
       event.message = UntrustedText("The received file is not the requested photo.")
       try? FileManager.default.removeItem(atPath: path)
       runtime.emit(.resourceFinished(event))
-      replica.assetFailed(id, from: member, now: runtime.now)
+      active.perform(active.replica.assetFailed(id, from: member, now: runtime.now))
     }
-    performActions()
   }
 
   /// Moves a received photo to the photo directory if its header matches an object of the board;
@@ -192,14 +187,14 @@ extension Transfers {
   /// Sends a photo to the member that requested it.
   func sendAsset(_ id: AssetID, _ name: ResourceDTO, to member: MemberID) {
     runtime.spawn { node in
-      if let path = await node.photos.open(id) {
-        await node.transfers.sendAsset(id, name, at: path, to: member)
-      } else {
-        node.transfers.replica?.assetUnavailable(id, to: member, now: node.now)
-      }
+      let path = await node.photos.open(id)
+      if let path { await node.transfers.sendAsset(id, name, at: path, to: member) }
       node.photos.close(id)
-      node.transfers.replica?.assetSent(id, to: member, now: node.now)
-      node.transfers.performActions()
+      guard let board = node.board else { return }
+      if path == nil {
+        board.perform(board.replica.assetUnavailable(id, to: member, now: node.now))
+      }
+      board.perform(board.replica.assetSent(id, to: member, now: node.now))
     }
   }
 

@@ -42,12 +42,11 @@ final class Transfers {
   let members: Members
   let persistence: Persistence
   let photos: PhotoFiles
-  /// A function that performs the actions of the replica.
-  let performActions: () -> Void
-  /// The replica; nil before the board is open.
-  private(set) var replica: Replica?
-  /// The session; nil before the board is open.
-  private(set) var session: Session?
+  let publisher: ChangePublisher
+  /// The open board; nil before it is open.
+  private(set) weak var active: ActiveBoard?
+
+  var session: Session? { active?.session }
 
   /// The transfers that are not finished.
   var pending: [TransferID: PendingTransfer] = [:]
@@ -65,21 +64,18 @@ final class Transfers {
     members: Members,
     persistence: Persistence,
     photos: PhotoFiles,
-    performActions: @escaping () -> Void
+    publisher: ChangePublisher
   ) {
     self.runtime = runtime
     self.configuration = configuration
     self.members = members
     self.persistence = persistence
     self.photos = photos
-    self.performActions = performActions
+    self.publisher = publisher
   }
 
-  /// Sets the replica and the session of the open board.
-  func begin(_ replica: Replica, _ session: Session) {
-    self.replica = replica
-    self.session = session
-  }
+  /// Begins to transfer the resources and streams of the open board.
+  func begin(on active: ActiveBoard) { self.active = active }
 
   /// Returns the unfinished transfer that an argument of `cancel` names; never a catch-up answer.
   ///

@@ -9,7 +9,7 @@ final class PhotoSharing {
   private static let assetsPerMember = 64
 
   private let board: Board
-  private let outbox: Outbox
+  private let actions: ActionQueue
   private(set) var exchange = AssetExchange()
   private var budget = PhotoBudget()
   /// Whether photos were left out since the last check.
@@ -23,9 +23,9 @@ final class PhotoSharing {
   /// The first object that showed each asset.
   private var objects: [AssetID: ObjectID] = [:]
 
-  init(_ board: Board, _ outbox: Outbox) {
+  init(_ board: Board, _ actions: ActionQueue) {
     self.board = board
-    self.outbox = outbox
+    self.actions = actions
   }
 
   // MARK: - Requesting
@@ -67,6 +67,18 @@ final class PhotoSharing {
     return author == board.member || budget.hasRoom(for: bytes, of: author)
   }
 
+  /// Throws an error if another local photo would exceed the budget of one author (BRD-38).
+  func requireRoom(for photo: AssetReference) throws(BoardError) {
+    var seen: [AssetID: Int] = [photo.id: photo.byteCount]
+    for (id, record) in board.state.records {
+      guard let asset = record.asset, board.member(of: id.dot.incarnation) == board.member else {
+        continue
+      }
+      seen[asset.id] = asset.byteCount
+    }
+    guard seen.values.reduce(0, +) <= BoardLimits.photoBytesPerAuthor else { throw .photosUsed }
+  }
+
   /// Stops requesting a photo, because there is no room to store it.
   func leaveOut(_ id: AssetID, _ now: Moment) {
     leaveOut(id)
@@ -76,7 +88,7 @@ final class PhotoSharing {
   private func leaveOut(_ id: AssetID) {
     leavesOutPhotos = true
     guard let author = author(of: id), reportedAuthors.insert(author).inserted else { return }
-    outbox.append(.photosLeftOut(author))
+    actions.append(.photosLeftOut(author))
   }
 
   private func author(of id: AssetID) -> MemberID? {
@@ -86,6 +98,13 @@ final class PhotoSharing {
   /// Returns whether an asset was requested from this member.
   func isRequesting(_ id: AssetID, from member: MemberID) -> Bool {
     exchange.isAsking(id, from: member)
+  }
+
+  /// Returns the properties of an asset, as the objects of the board state them; empty if the asset was not
+  /// requested from this member.
+  func expectedAsset(_ id: AssetID, from member: MemberID) -> Set<AssetReference> {
+    guard isRequesting(id, from: member) else { return [] }
+    return Set(board.state.records.compactMap { $0.1.asset }.filter { $0.id == id })
   }
 
   /// Records that a part of a requested asset arrived.
@@ -105,8 +124,8 @@ final class PhotoSharing {
   private func perform(_ effects: [AssetExchange.Effect]) {
     for case .ask(let id, let member) in effects {
       guard let reference = exchange.reference(of: id) else { continue }
-      outbox.append(.wantAsset(reference, from: member))
-      outbox.send(.assetRequest(id), to: member)
+      actions.append(.wantAsset(reference, from: member))
+      actions.queue(.assetRequest(id), to: member)
     }
   }
 
@@ -119,7 +138,7 @@ final class PhotoSharing {
     perform(exchange.arrived(id, now: now.uptime))
     for object in board.objectIDs where board.state.record(object)?.asset?.id == id {
       if let snapshot = board.snapshot(object), snapshot.asset?.id == id {
-        outbox.append(.objectChanged(snapshot, from: nil))
+        actions.append(.objectChanged(snapshot, from: nil))
       }
     }
   }
@@ -154,12 +173,12 @@ final class PhotoSharing {
     guard board.assets.contains(id), reference(of: id) != nil, let object = objects[id],
       underway.count < Self.assetsPerMember
     else {
-      outbox.send(.assetUnavailable(id), to: member)
+      actions.queue(.assetUnavailable(id), to: member)
       return
     }
     sending[member, default: []].insert(id)
     let name = ResourceDTO(id: object.description, type: .imageData, sha256: id)
-    outbox.append(.sendAsset(id, name, to: member))
+    actions.append(.sendAsset(id, name, to: member))
   }
 
   /// Records that the sending of an asset has ended.

@@ -162,6 +162,9 @@ public final class Author {
   /// Whether any requested signature is still missing.
   var isAwaitingSignature: Bool { signer.isPending }
 
+  /// Whether there are signature requests that the owner has not received yet.
+  var hasSigningRequests: Bool { signer.hasNewRequests }
+
   /// Removes and returns the signature requests that the owner has not received yet.
   func removeSigningRequests() -> [SigningRequest] { signer.removeNewRequests() }
 

@@ -17,14 +17,14 @@ final class AuthorRegistry {
   private let board: Board
   private let author: Author
   private let peers: PeerTable
-  private let outbox: Outbox
+  private let actions: ActionQueue
   private var records: [Incarnation: AuthorRecord] = [:]
 
-  init(_ board: Board, _ author: Author, _ peers: PeerTable, _ outbox: Outbox) {
+  init(_ board: Board, _ author: Author, _ peers: PeerTable, _ actions: ActionQueue) {
     self.board = board
     self.author = author
     self.peers = peers
-    self.outbox = outbox
+    self.actions = actions
   }
 
   /// The record of an incarnation; nil if it is unknown.
@@ -71,7 +71,7 @@ final class AuthorRegistry {
 
   /// Stores a record in the document.
   func store(_ record: AuthorRecord) {
-    outbox.record(.author(record.bytes, record.incarnation), lacking: author.gaps(in: record))
+    actions.record(.author(record.bytes, record.incarnation), lacking: author.gaps(in: record))
   }
 
   /// Removes restored records if the batches of their incarnations were lost.

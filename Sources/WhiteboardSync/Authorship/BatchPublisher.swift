@@ -6,7 +6,7 @@ final class BatchPublisher {
   private let author: Author
   private let peers: PeerTable
   private let registry: AuthorRegistry
-  private let outbox: Outbox
+  private let actions: ActionQueue
 
   /// The head of the chain of the current incarnation.
   private(set) var chain: BatchChain
@@ -25,14 +25,14 @@ final class BatchPublisher {
     _ author: Author,
     _ peers: PeerTable,
     _ registry: AuthorRegistry,
-    _ outbox: Outbox,
+    _ actions: ActionQueue,
     now: UInt64
   ) {
     self.board = board
     self.author = author
     self.peers = peers
     self.registry = registry
-    self.outbox = outbox
+    self.actions = actions
     chain = BatchChain(board.incarnation)
     registry.insertOwn(author.record(of: board.incarnation))
     heads = OwnHeads(now: now, of: author.member)
@@ -55,9 +55,9 @@ final class BatchPublisher {
     let encoded = EncodedBatch(batch)
     if hasNewcomer || !writer.hasNames(for: encoded) { introduceIncarnation() }
     chain.append(encoded.bytes, through: batch.sequences.upperBound)
-    outbox.record(.batch(encoded))
+    actions.record(.batch(encoded))
     sendRecords(ofPurgesIn: batch)
-    if !peers.isEmpty { outbox.send(.batch(writer.encode(encoded)), to: peers.members) }
+    if !peers.isEmpty { actions.queue(.batch(writer.encode(encoded)), to: peers.members) }
   }
 
   /// Sends all members the records of the incarnations whose objects a batch purges.
@@ -71,7 +71,7 @@ final class BatchPublisher {
         let record = registry[incarnation]
       else { continue }
       sentAhead.insert(incarnation)
-      outbox.send(.record(record.bytes), to: peers.members, lacking: author.gaps(in: record))
+      actions.queue(.record(record.bytes), to: peers.members, lacking: author.gaps(in: record))
     }
   }
 
@@ -137,7 +137,7 @@ final class BatchPublisher {
     guard !members.isEmpty else { return }
     let record = author.record(of: chain.incarnation)
     let head = heads.head(of: chain, by: author)
-    outbox.send(
+    actions.queue(
       .author(AuthorMessage(record: record.bytes, head: head.value)),
       to: members,
       lacking: author.gaps(in: record, trailing: head.value.byteCount) + head.gaps
@@ -162,8 +162,8 @@ final class BatchPublisher {
   func sendHead(_ now: Moment) {
     guard heads.isNew(chain) else { return }
     let head = heads.nextHead(of: chain, by: author, now: now.uptime)
-    outbox.record(StoredChange(head.value, of: chain.incarnation), lacking: head.gaps)
-    outbox.send(.head(head.value), to: peers.members, lacking: head.gaps)
+    actions.record(StoredChange(head.value, of: chain.incarnation), lacking: head.gaps)
+    actions.queue(.head(head.value), to: peers.members, lacking: head.gaps)
   }
 
   /// Fills in a requested signature if it belongs to a head.

@@ -7,7 +7,7 @@ final class AnswerSender {
   private let peers: PeerTable
   private let registry: AuthorRegistry
   private let publisher: BatchPublisher
-  private let outbox: Outbox
+  private let actions: ActionQueue
 
   init(
     _ board: Board,
@@ -15,14 +15,14 @@ final class AnswerSender {
     _ peers: PeerTable,
     _ registry: AuthorRegistry,
     _ publisher: BatchPublisher,
-    _ outbox: Outbox
+    _ actions: ActionQueue
   ) {
     self.board = board
     self.author = author
     self.peers = peers
     self.registry = registry
     self.publisher = publisher
-    self.outbox = outbox
+    self.actions = actions
   }
 
   /// Handles a request from a member, which replaces the member's earlier request.
@@ -40,7 +40,7 @@ final class AnswerSender {
     if request.buckets == 0, request.context.isSuperset(of: board.state.context),
       !containsRevokedChanges(request.context)
     {
-      outbox.send(.nothingLacking(request.number), to: member)
+      actions.queue(.nothingLacking(request.number), to: member)
       return
     }
     let answer = Answer.make(
@@ -58,7 +58,7 @@ final class AnswerSender {
       request: request.number,
       byteCount: answer.value.count
     )
-    outbox.append(.sendAnswer(answer.value, name, to: member), lacking: answer.gaps)
+    actions.append(.sendAnswer(answer.value, name, to: member), lacking: answer.gaps)
   }
 
   /// Records that the sending of an answer has ended, whether it succeeded or failed.

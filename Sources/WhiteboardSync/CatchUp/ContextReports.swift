@@ -14,7 +14,7 @@ final class ContextReports {
 
   private let board: Board
   private let peers: PeerTable
-  private let outbox: Outbox
+  private let actions: ActionQueue
   private let requests: RequestQueue
 
   private var contextHash: UInt64?
@@ -35,13 +35,13 @@ final class ContextReports {
   init(
     _ board: Board,
     _ peers: PeerTable,
-    _ outbox: Outbox,
+    _ actions: ActionQueue,
     _ requests: RequestQueue,
     now: UInt64
   ) {
     self.board = board
     self.peers = peers
-    self.outbox = outbox
+    self.actions = actions
     self.requests = requests
     nextComparison = now + Self.interval
     receivingSums = Turn(after: board.member)
@@ -138,7 +138,7 @@ final class ContextReports {
     peers[member]?.agreed = buckets == 0 ? (report.contextHash, board.state.revision) : nil
     guard buckets != 0, let peer = peers[member], peer.mayRepair(now.uptime) else { return }
     if now.uptime >= differencesExpectedUntil {
-      outbox.append(.diverged(member, buckets: buckets))
+      actions.append(.diverged(member, buckets: buckets))
     }
     peer.repair(buckets, now.uptime)
     guard peer.mayBeAsked else { return }
@@ -173,15 +173,15 @@ final class ContextReports {
         peer.sumsSentFor = currentContextHash
       }
       if due.applied > 0 {
-        outbox.send(report(applied: due.applied, isWithSums: due.isWithSums), to: member)
+        actions.queue(report(applied: due.applied, isWithSums: due.isWithSums), to: member)
       } else if due.isWithSums {
         withSums.append(member)
       } else {
         withoutSums.append(member)
       }
     }
-    if !withoutSums.isEmpty { outbox.send(report(), to: withoutSums) }
-    if !withSums.isEmpty { outbox.send(report(isWithSums: true), to: withSums) }
+    if !withoutSums.isEmpty { actions.queue(report(), to: withoutSums) }
+    if !withSums.isEmpty { actions.queue(report(isWithSums: true), to: withSums) }
   }
 
   private func report(applied: UInt64 = 0, isWithSums: Bool = false) -> SyncMessage {

@@ -7,13 +7,13 @@ import Whiteboard
 final class RequestQueue {
   private let board: Board
   private let peers: PeerTable
-  private let outbox: Outbox
+  private let actions: ActionQueue
   private var waiting: [MemberID] = []
 
-  init(_ board: Board, _ peers: PeerTable, _ outbox: Outbox) {
+  init(_ board: Board, _ peers: PeerTable, _ actions: ActionQueue) {
     self.board = board
     self.peers = peers
-    self.outbox = outbox
+    self.actions = actions
   }
 
   /// Returns whether a member is in the queue.
@@ -38,7 +38,7 @@ final class RequestQueue {
     else { return }
     let member = waiting.remove(at: next)
     guard let request = peers[member]?.beginRequest(now.uptime) else { return }
-    outbox.send(
+    actions.queue(
       .request(
         CatchUpRequest(
           number: request.number,

@@ -23,14 +23,14 @@ private struct Admission {
 final class Permissions {
   private let board: Board
   private let author: Author
-  private let verifier: any SignatureVerifier
+  private let verifier: ReplicaVerifier
   private let peers: PeerTable
   private let registry: AuthorRegistry
   private let publisher: BatchPublisher
   private let reports: ContextReports
   private let requests: RequestQueue
   private let strokes: StrokeSharing
-  private let outbox: Outbox
+  private let actions: ActionQueue
 
   /// All revocations on this board.
   private(set) var revocations = Revocations()
@@ -38,6 +38,10 @@ final class Permissions {
   private var admissions: [MemberID: Admission] = [:]
   /// The last grant in the restored document, even if it is not for the local member.
   private var restoredGrant: Grant?
+  /// The grants from a document that are not verified yet, in their order.
+  private var unverifiedGrants: [Grant] = []
+  /// The results of the checks for the first of these grants.
+  private var grantVerification = VerificationState()
   /// The local revocations that still lack their signatures.
   private var unsignedRevocations: [SigningID: Revocation] = [:]
   /// The numbers of changes that were refused.
@@ -46,14 +50,14 @@ final class Permissions {
   init(
     _ board: Board,
     _ author: Author,
-    _ verifier: any SignatureVerifier,
+    _ verifier: ReplicaVerifier,
     _ peers: PeerTable,
     _ registry: AuthorRegistry,
     _ publisher: BatchPublisher,
     _ reports: ContextReports,
     _ requests: RequestQueue,
     _ strokes: StrokeSharing,
-    _ outbox: Outbox
+    _ actions: ActionQueue
   ) {
     self.board = board
     self.author = author
@@ -64,7 +68,7 @@ final class Permissions {
     self.reports = reports
     self.requests = requests
     self.strokes = strokes
-    self.outbox = outbox
+    self.actions = actions
   }
 
   /// Whether the board has an owner that decides which members may write.
@@ -164,14 +168,14 @@ final class Permissions {
     peer.granted = record.incarnation
     guard let rights = admission.rights else {
       if peer.link.role == .viewer {
-        outbox.send(.grant(Grant(owner: grant.owner).bytes), to: member)
+        actions.queue(.grant(Grant(owner: grant.owner).bytes), to: member)
       }
       return
     }
     if let role = peer.link.role, role.mayWrite, rights.allow(.relay) == (role == .relay) { return }
     let serial = max(now.wall, (revocations.serial(of: member) ?? 0) + 1)
     if let granted = author.makeGrant(rights, to: record.key, serial: serial) {
-      outbox.send(.grant(granted.value.bytes), to: member, lacking: granted.gaps)
+      actions.queue(.grant(granted.value.bytes), to: member, lacking: granted.gaps)
     }
   }
 
@@ -207,7 +211,7 @@ final class Permissions {
     if isBetter(grant) {
       storeAndAdopt(grant, now)
     } else {
-      outbox.append(.role(author.role))
+      actions.append(.role(author.role))
     }
   }
 
@@ -231,7 +235,7 @@ final class Permissions {
     board.beginIncarnation()
     board.isReadOnly = !author.role.mayWrite
     for peer in peers.states { peer.didChangeOwnRole() }
-    outbox.append(.role(author.role))
+    actions.append(.role(author.role))
   }
 
   // MARK: - Revocations
@@ -263,7 +267,7 @@ final class Permissions {
     // The revocation replaces an earlier admission of the member.
     if member != nil { admissions.removeValue(forKey: revocation.member) }
     store(AnswerMerging.revocation, revocation.bytes)
-    outbox.send(.revocation(revocation.bytes), to: peers.members.filter { $0 != member })
+    actions.queue(.revocation(revocation.bytes), to: peers.members.filter { $0 != member })
     reports.expectDifferences(now)
     limitBoard()
     for member in peers.members { updateRole(of: member) }
@@ -277,7 +281,7 @@ final class Permissions {
     guard !revocations.isEmpty else { return }
     // The board of the new member may contain revoked changes.
     reports.expectDifferences(now)
-    for revocation in revocations.all { outbox.send(.revocation(revocation.bytes), to: member) }
+    for revocation in revocations.all { actions.queue(.revocation(revocation.bytes), to: member) }
   }
 
   /// Returns whether the rights of an author were revoked.
@@ -335,11 +339,11 @@ final class Permissions {
     if peer.role != nil { peer.didChangeRole() }
     peer.role = role
     guard isOwned else { return }
-    outbox.append(.memberRole(member, role))
+    actions.append(.memberRole(member, role))
   }
 
   private func store(_ kind: UInt8, _ bytes: [UInt8]) {
-    outbox.record(.answer([kind] + bytes))
+    actions.record(.answer([kind] + bytes))
   }
 
   // MARK: - Restoring
@@ -350,24 +354,39 @@ final class Permissions {
   }
 
   /// Restores a grant from a document, if the grant is valid and for the local author.
+  ///
+  /// If the owner of the replica verifies signatures, ``verifyRestoredGrants(_:)`` must be called later.
   func restore(_ grant: Grant) {
-    noteRestored(grant)
-    if isValid(grant), isBetter(grant) { author.adopt(grant) }
+    restoredGrant = grant
+    if !verifier.isImmediate {
+      unverifiedGrants.append(grant)
+    } else if isValid(grant), isBetter(grant) {
+      author.adopt(grant)
+    }
   }
 
-  /// Remembers a grant from a document.
-  ///
-  /// If it is for the local author, it is verified later.
-  func noteRestored(_ grant: Grant) { restoredGrant = grant }
+  /// Whether a restored grant waits until signatures are verified.
+  var isAwaitingVerification: Bool { !unverifiedGrants.isEmpty }
+
+  /// Handles the result of a check for a restored grant.
+  func didVerify(_ id: VerificationID, isValid: Bool, _ now: Moment) {
+    if grantVerification.didVerify(id, isValid: isValid) { verifyRestoredGrants(now) }
+  }
+
+  /// Verifies the restored grants one after the other, and adopts the valid ones.
+  func verifyRestoredGrants(_ now: Moment) {
+    while let grant = unverifiedGrants.first, !grantVerification.isPending {
+      let isValid = verifier.check(&grantVerification, for: author.member) { self.isValid(grant) }
+      guard let isValid else { return }
+      grantVerification = VerificationState()
+      unverifiedGrants.removeFirst()
+      if isValid, isBetter(grant) { adopt(grant, now) }
+    }
+  }
 
   /// Returns whether a grant is for this board, and all its certificates are valid.
-  func isValid(_ grant: Grant) -> Bool {
+  private func isValid(_ grant: Grant) -> Bool {
     (try? grant.verify(board: author.board, with: verifier)) != nil
-  }
-
-  /// Adopts a grant from a document, which was verified after the board had been restored.
-  func adoptRestored(_ grant: Grant, _ now: Moment) {
-    if isBetter(grant) { adopt(grant, now) }
   }
 
   /// Sets the local role according to the restored grant and revocations.

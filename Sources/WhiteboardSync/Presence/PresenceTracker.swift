@@ -7,18 +7,18 @@ final class PresenceTracker {
   private let board: Board
   private let peers: PeerTable
   private let changes: ChangeReporter
-  private let outbox: Outbox
+  private let actions: ActionQueue
   private var own = PresenceState()
   private var clocks: ClockComparison
   /// The time until which the set of present members stays the same if nothing arrives; nil if the set must be
   /// computed again.
   private var presentUntil: UInt64?
 
-  init(_ board: Board, _ peers: PeerTable, _ changes: ChangeReporter, _ outbox: Outbox) {
+  init(_ board: Board, _ peers: PeerTable, _ changes: ChangeReporter, _ actions: ActionQueue) {
     self.board = board
     self.peers = peers
     self.changes = changes
-    self.outbox = outbox
+    self.actions = actions
     clocks = ClockComparison(own: board.member)
   }
 
@@ -36,11 +36,11 @@ final class PresenceTracker {
   /// Sends the local presence to all members if it is due.
   func sendIfDue(_ now: Moment) {
     guard !peers.isEmpty, let next = own.next(now, among: peers.count) else { return }
-    outbox.send(next, to: peers.members)
+    actions.queue(next, to: peers.members)
   }
 
   /// Sends the local presence to a new member.
-  func send(to member: MemberID, _ now: Moment) { outbox.send(own.next(now), to: [member]) }
+  func send(to member: MemberID, _ now: Moment) { actions.queue(own.next(now), to: [member]) }
 
   /// The time when ``sendIfDue(_:)`` or ``refresh(_:)`` must be called next.
   var nextDeadline: UInt64 {
@@ -76,7 +76,7 @@ final class PresenceTracker {
       let isNew = peer.presenceCounter == nil || peer.presence != presence
       peer.presenceCounter = counter
       peer.presence = presence
-      if isNew { outbox.append(.presence(member, presence)) }
+      if isNew { actions.append(.presence(member, presence)) }
     }
     if let wall { receiveClock(wall, counter, of: peer, now) }
   }
@@ -94,7 +94,7 @@ final class PresenceTracker {
       differences[$0.key] == nil && now.uptime < $0.value.joinedAt + ClockSamples.timeout
     }
     guard !isEarly else { return }
-    for report in clocks.judge(differences) { outbox.append(.clock(report)) }
+    for report in clocks.judge(differences) { actions.append(.clock(report)) }
   }
 
   /// Updates the set of present members on the board.

@@ -4,22 +4,22 @@ import Whiteboard
 final class StrokeSharing {
   private let board: Board
   private let peers: PeerTable
-  private let outbox: Outbox
+  private let actions: ActionQueue
   /// The local strokes.
   private var strokes: [ObjectID: LiveStroke] = [:]
   /// The previewed points of other members' strokes.
   private var tails = StrokeTails()
 
-  init(_ board: Board, _ peers: PeerTable, _ outbox: Outbox) {
+  init(_ board: Board, _ peers: PeerTable, _ actions: ActionQueue) {
     self.board = board
     self.peers = peers
-    self.outbox = outbox
+    self.actions = actions
   }
 
   // MARK: - Local strokes
 
   /// Adds a stroke that has just been created.
-  func begin(_ id: ObjectID, _ now: Moment) { strokes[id] = LiveStroke(now: now.uptime) }
+  func insert(_ id: ObjectID, _ now: Moment) { strokes[id] = LiveStroke(now: now.uptime) }
 
   /// Adds points to a local stroke without sending them.
   /// - Throws: `unknownObject` if the stroke is not being drawn by this replica, `outOfRange`, `tooLong`.
@@ -46,7 +46,7 @@ final class StrokeSharing {
   }
 
   /// Removes a stroke that was finished.
-  func end(_ id: ObjectID) { strokes[id] = nil }
+  func remove(_ id: ObjectID) { strokes[id] = nil }
 
   /// Removes all local strokes, because the local role changed.
   func discardAll() { strokes = [:] }
@@ -60,7 +60,7 @@ final class StrokeSharing {
   func advance(_ id: ObjectID, _ now: Moment) {
     guard var stroke = strokes[id] else { return }
     if let preview = stroke.preview(now.uptime) {
-      outbox.send(
+      actions.queue(
         .preview(stroke: id, first: preview.first, points: preview.points),
         to: peers.members
       )
@@ -131,7 +131,7 @@ final class StrokeSharing {
   func memberLeft(_ member: MemberID) {
     for stroke in tails.memberLeft(member) {
       guard let ink = board.snapshot(stroke)?.ink else { continue }
-      outbox.append(
+      actions.append(
         .preview(StrokePreview(stroke: stroke, member: member, first: ink.count, points: []))
       )
     }
@@ -140,7 +140,7 @@ final class StrokeSharing {
   private func reportTail(of stroke: ObjectID, committed: Int, _ member: MemberID) {
     let tail = tails.tail(of: stroke, committed: committed)
     guard !tail.isEmpty else { return }
-    outbox.append(
+    actions.append(
       .preview(StrokePreview(stroke: stroke, member: member, first: committed, points: tail))
     )
   }

@@ -5,18 +5,18 @@ final class ChangeReporter {
   private let board: Board
   private let strokes: StrokeSharing
   private let photos: PhotoSharing
-  private let outbox: Outbox
+  private let actions: ActionQueue
   private var deferred = DeferredChanges()
   /// The objects that the local member has selected.
   private var ownSelections: Set<ObjectID> = []
   /// The holder that was last reported for each selected object.
   private var reportedHolders: [ObjectID: MemberID] = [:]
 
-  init(_ board: Board, _ strokes: StrokeSharing, _ photos: PhotoSharing, _ outbox: Outbox) {
+  init(_ board: Board, _ strokes: StrokeSharing, _ photos: PhotoSharing, _ actions: ActionQueue) {
     self.board = board
     self.strokes = strokes
     self.photos = photos
-    self.outbox = outbox
+    self.actions = actions
   }
 
   /// Reports the new changes of the board, except those that are deferred.
@@ -49,7 +49,7 @@ final class ChangeReporter {
       let record = board.state.record(id)
       // Create snapshots only of photos, because a snapshot costs more than restoring the object.
       if record?.kind == .photo, let photo = board.snapshot(id) {
-        objectChanged(photo, from: nil, now)
+        updateSharing(of: photo, from: nil, now)
       }
       if record?.selection != nil, board.holder(of: id) == board.member {
         ownSelections.insert(id)
@@ -62,28 +62,29 @@ final class ChangeReporter {
     switch change {
     case .added(let id):
       if let line = board.chatLine(id) {
-        outbox.append(.chat(line, from: member))
+        actions.append(.chat(line, from: member))
       } else if let snapshot = board.snapshot(id) {
-        outbox.append(.objectAdded(snapshot, from: member))
-        objectChanged(snapshot, from: member, now)
+        actions.append(.objectAdded(snapshot, from: member))
+        updateSharing(of: snapshot, from: member, now)
         if board.state.record(id)?.selection != nil { reportSelection(of: id) }
       }
     case .changed(let id):
       if let snapshot = board.snapshot(id) {
-        outbox.append(.objectChanged(snapshot, from: member))
-        objectChanged(snapshot, from: member, now)
+        actions.append(.objectChanged(snapshot, from: member))
+        updateSharing(of: snapshot, from: member, now)
       }
     case .removed(let id):
       strokes.objectRemoved(id)
       ownSelections.remove(id)
       reportedHolders[id] = nil
-      outbox.append(.objectRemoved(id, from: member))
+      actions.append(.objectRemoved(id, from: member))
     case .selected(let id):
       reportSelection(of: id)
     }
   }
 
-  private func objectChanged(_ snapshot: ObjectSnapshot, from member: MemberID?, _ now: Moment) {
+  /// Updates the preview of a stroke, or requests a photo.
+  private func updateSharing(of snapshot: ObjectSnapshot, from member: MemberID?, _ now: Moment) {
     strokes.strokeChanged(snapshot, from: member)
     if let asset = snapshot.asset {
       photos.request(asset, of: snapshot.id, preferring: member, now)
@@ -96,10 +97,10 @@ final class ChangeReporter {
     if winner == board.member {
       ownSelections.insert(id)
     } else if ownSelections.remove(id) != nil, let winner {
-      outbox.append(.selectionLost(id, to: winner))
+      actions.append(.selectionLost(id, to: winner))
     }
     guard reportedHolders[id] != holder else { return }
     reportedHolders[id] = holder
-    outbox.append(.selected(id, by: holder))
+    actions.append(.selected(id, by: holder))
   }
 }

@@ -1,26 +1,15 @@
 import Whiteboard
 
-/// Handles answers and datagrams of members.
+/// Handles the answers of members to catch-up requests (SYN-13, SYN-29).
 extension MessageHandler {
-  /// Handles a datagram.
-  func receiveDatagram(_ bytes: [UInt8], from member: MemberID, _ now: Moment) {
-    guard core.peers[member]?.isClosed == false else { return }
-    core.presence.heard(member, now)
-    core.begin(now)
-    do {
-      switch try SyncDatagram.decode(bytes) {
-      case .presence(let counter, let shown, let wall)?:
-        core.presence.receive(shown, counter: counter, wall: wall, from: member, now)
-      case .preview(let stroke, let first, let points)?:
-        core.strokes.receivePreview(of: stroke, first: first, points, from: member)
-      case .application(let bytes)?:
-        core.outbox.append(.data(bytes[...], from: member, isReliable: false))
-      case nil: break
-      }
-    } catch {
-      close(member, for: .malformed(error))
-    }
-    core.finish(from: member, now)
+  /// Returns whether a resource that a member offers is the expected answer of that member (SYN-13).
+  func expectsAnswer(_ name: ResourceDTO, from member: MemberID) -> Bool {
+    guard let peer = replica.peers[member], let request = peer.requestInFlight,
+      peer.unverifiedAnswer == nil
+    else { return false }
+    return name.type == .whiteboard && !name.isDeleted && name.request == request
+      && name.id == replica.author.board.description
+      && name.byteCount.map { $0 <= Answer.byteLimit } ?? false
   }
 
   /// Handles the answer to the request in flight.
@@ -33,22 +22,21 @@ extension MessageHandler {
     _ verification: VerificationState,
     _ now: Moment
   ) {
-    guard let peer = core.peers[member], peer.requestInFlight == request else { return }
-    core.begin(now)
+    guard let peer = replica.peers[member], peer.requestInFlight == request else { return }
     do {
       var verification = verification
-      let checked = try core.checking(&verification, for: member) {
-        () throws -> CheckedAnswer in try core.answerReceiver.check(bytes, from: member)
+      let checked = try replica.verifier.check(&verification, for: member) {
+        () throws -> CheckedAnswer in try checkAnswer(bytes, from: member)
       }
       guard let checked else {
         peer.unverifiedAnswer = UnverifiedAnswer(bytes: bytes, verification: verification)
-        return core.finish(from: member, now)
+        return replica.publishChanges(from: member, now)
       }
       let buckets = peer.requestBuckets
       peer.endRequest()
-      if try core.answerReceiver.merge(checked, repairing: buckets, from: member, now) {
+      if try mergeAnswer(checked, repairing: buckets, from: member, now) {
         didApplyAnswer(to: request, of: member, now)
-        core.reports.reportSoonToAll(now)
+        replica.reports.reportSoonToAll(now)
       }
     } catch let error as CodecError {
       close(member, for: .malformed(error))
@@ -56,7 +44,7 @@ extension MessageHandler {
       close(member, for: error)
     } catch is UnrecordedAuthors {
       peer.endRequest()
-      core.outbox.append(.unrecorded(member))
+      replica.actions.append(.unrecorded(member))
       peer.postponeRequests(now.uptime)
     } catch {
       peer.endRequest()
@@ -64,16 +52,16 @@ extension MessageHandler {
       peer.postponeRequests(now.uptime)
     }
     // Send the next request last, so that its context includes the changes of this answer.
-    core.requests.sendNext(now)
-    core.finish(from: member, now)
+    replica.requests.sendNext(now)
+    replica.publishChanges(from: member, now)
   }
 
-  func receiveNothingLacking(
+  func handleNothingLacking(
     _ number: UInt64,
     from member: MemberID,
     _ now: Moment
   ) throws(ReplicaError) {
-    guard let peer = core.peers[member], number <= peer.lastRequest else {
+    guard let peer = replica.peers[member], number <= peer.lastRequest else {
       throw .unrequestedAnswer
     }
     guard number == peer.requestInFlight else { return }
@@ -82,8 +70,124 @@ extension MessageHandler {
   }
 
   private func didApplyAnswer(to request: UInt64, of member: MemberID, _ now: Moment) {
-    core.peers[member]?.didApplyAnswer(to: request)
-    core.outbox.append(.caughtUp(member))
-    core.peers[member]?.report(by: now.uptime)
+    replica.peers[member]?.didApplyAnswer(to: request)
+    replica.actions.append(.caughtUp(member))
+    replica.peers[member]?.report(by: now.uptime)
+  }
+
+  /// Handles an answer whose signatures were being verified, if no more results are missing.
+  func handleVerifiedAnswer(of member: MemberID, _ now: Moment) {
+    guard let peer = replica.peers[member], let request = peer.requestInFlight,
+      let answer = peer.unverifiedAnswer, !answer.verification.isPending
+    else { return }
+    peer.unverifiedAnswer = nil
+    handleAnswer(answer.bytes, to: request, from: member, answer.verification, now)
+  }
+
+  // MARK: - Checking and merging
+
+  /// Checks an answer completely before any of it is merged.
+  /// - Throws: `CodecError` and `ReplicaError` for a protocol violation, ``UnrecordedAuthors``, and
+  ///   `BoardError` if there is no room for the authors in the answer.
+  private func checkAnswer(_ bytes: [UInt8], from member: MemberID) throws -> CheckedAnswer {
+    let answer = try Answer(bytes)
+    let record =
+      answer.records.first { $0.incarnation == answer.incarnation }
+      ?? replica.registry[answer.incarnation]
+      ?? replica.peers[member]?.link.record.flatMap {
+        $0.incarnation == answer.incarnation ? $0 : nil
+      }
+    guard let record else { throw ReplicaError.noAuthor }
+    try record.verify(board: replica.author.board, with: replica.verifier)
+    guard record.member == member else { throw ReplicaError.forgedAuthor }
+    guard record.role.mayWrite else { throw ReplicaError.viewer }
+    try answer.verify(by: record, with: replica.verifier)
+    let checked = CheckedAnswer(bytes, answer, by: record)
+    guard !replica.permissions.isRevoked(record) else { return checked }
+    try replica.registry.requireRecords(in: answer)
+    var known = replica.registry.incarnations
+    for record in answer.records where replica.registry[record.incarnation]?.bytes != record.bytes {
+      try record.verify(board: replica.author.board, with: replica.verifier)
+      known.insert(record.incarnation)
+    }
+    // The author of a move affects the game, so the author must be proven by a record. On an owned board, only
+    // changes of authors with a record count.
+    for entry in answer.difference.entries {
+      for new in entry.cells where replica.permissions.isOwned || new.property.isMove {
+        guard known.contains(new.cell.dot.incarnation) else { throw ReplicaError.noAuthor }
+      }
+    }
+    return checked
+  }
+
+  /// Merges an answer.
+  ///
+  /// If it throws, nothing is merged.
+  ///
+  /// - Parameters:
+  ///   - answer: The answer, which was checked.
+  ///   - buckets: The buckets that the request asked for; 0 unless it was a repair.
+  ///   - member: The member that answered.
+  ///   - now: The time.
+  /// - Returns: Whether the answer counts, which is false if the rights of its author were revoked.
+  /// - Throws: `BoardError` if there is no room for the answer.
+  private func mergeAnswer(
+    _ answer: CheckedAnswer,
+    repairing buckets: UInt16,
+    from member: MemberID,
+    _ now: Moment
+  ) throws -> Bool {
+    guard replica.permissions.admitsAnswer(by: answer.author) else { return false }
+    let merging = AnswerMerging(repairing: buckets, by: replica.author.role)
+    let (records, claimed) = (answer.records, answer.difference)
+    let difference = replica.claims.removingContradictedClaims(from: claimed, by: member, now)
+    let (revision, known) = (replica.board.state.revision, replica.registry.count)
+    // Keep the records of incarnations that have a dot in the local context or in the answer's context.
+    let seen = records.filter { record in
+      difference.context.contains(record.incarnation)
+        || replica.board.state.context.contains(record.incarnation)
+    }
+    replica.permissions.limitBoard(for: seen)
+    try replica.board.receive(
+      difference,
+      comparesAll: merging.comparesAll,
+      replacing: merging.replacing
+    )
+    for record in seen { replica.registry.insert(record) }
+    if replica.board.state.revision != revision || replica.registry.count != known {
+      // If a part of the answer was left out, the document must not contain that part either. The local author
+      // signs the stored part.
+      let isWhole = difference.context == claimed.context
+      let stored =
+        isWhole
+        ? Signed(value: answer.bytes, request: nil)
+        : Answer.make(
+          records,
+          difference,
+          by: replica.author,
+          as: replica.publisher.chain.incarnation
+        )
+      replica.actions.record(.answer(merging.bytes + stored.value), lacking: stored.gaps)
+    }
+    return true
+  }
+}
+
+/// An answer that was checked and can be merged, unless the rights of its author were revoked.
+private struct CheckedAnswer {
+  /// The bytes of the answer.
+  let bytes: [UInt8]
+  /// The record of the member that answered.
+  let author: AuthorRecord
+  /// The records of the authors in the answer.
+  let records: [AuthorRecord]
+  /// The changes.
+  let difference: Difference
+
+  init(_ bytes: [UInt8], _ answer: Answer, by author: AuthorRecord) {
+    self.bytes = bytes
+    self.author = author
+    records = answer.records
+    difference = answer.difference
   }
 }

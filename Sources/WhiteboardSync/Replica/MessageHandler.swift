@@ -3,69 +3,62 @@ import Whiteboard
 /// Handles the messages, datagrams and answers of members, and rejects those that violate the protocol.
 ///
 /// If the signatures of a message must be verified first, or a batch is early, it waits in the inbox of its
-/// member. Later messages of that member wait behind it.
-final class MessageHandler {
-  let core: ReplicaCore
-  /// The grants from a document that are not verified yet, in their order.
-  var restoredGrants: [Grant] = []
-  /// The results of the checks for the first of the restored grants.
-  var grantVerification = VerificationState()
+/// member. Later messages of that member wait behind it. The handler owns no state: it applies what a message
+/// contains, or passes it to the part of the replica that owns the state.
+struct MessageHandler {
+  let replica: Replica
 
-  init(_ core: ReplicaCore) { self.core = core }
-
-  /// Handles a message, or adds it to the inbox if earlier messages of the member are waiting.
-  func receive(_ message: [UInt8], from member: MemberID, _ now: Moment) {
-    guard let peer = core.peers[member] else { return }
+  /// Accepts a message: handles it now, or adds it to the inbox if earlier messages of the member are waiting.
+  func accept(_ message: [UInt8], from member: MemberID, _ now: Moment) {
+    guard let peer = replica.peers[member] else { return }
     if peer.inbox.isWaiting {
-      core.begin(now)
       if !peer.inbox.append(message) {
         close(member, for: .malformed(.overLimit("unverified messages")))
       }
-      core.finish(from: member, now)
+      replica.publishChanges(from: member, now)
     } else {
-      handle(message, from: member, VerificationState(), now)
+      handleMessage(message, from: member, VerificationState(), now)
     }
     releaseEarlyBatches(now)
   }
 
   /// Handles the messages in the inbox of a member, up to the next message that must wait.
-  func handleInbox(of member: MemberID, _ now: Moment) {
-    while let message = core.peers[member]?.inbox.removeNext() {
-      handle(message, from: member, VerificationState(), now)
+  private func handleInbox(of member: MemberID, _ now: Moment) {
+    while let message = replica.peers[member]?.inbox.removeNext() {
+      handleMessage(message, from: member, VerificationState(), now)
     }
   }
 
   /// Handles a message of a member that has no earlier messages waiting.
   ///
   /// If its signatures are not verified yet, the message waits.
-  func handle(
+  private func handleMessage(
     _ bytes: [UInt8],
     from member: MemberID,
     _ verification: VerificationState,
     _ now: Moment
   ) {
-    core.begin(now)
     handling(of: member, now) {
       if bytes.first == SyncMessage.batchKind {
         // Decode batches in place, because most messages are batches.
-        try core.receiver.receiveBatch(bytes, at: 1, from: member, now)
+        try handleBatch(bytes, at: 1, from: member, now)
       } else if bytes.first == SyncMessage.applicationKind {
         // Do not copy the message, because it can be large.
-        core.outbox.append(.data(bytes.dropFirst(), from: member, isReliable: true))
+        replica.actions.append(.data(bytes.dropFirst(), from: member, isReliable: true))
       } else if let message = try SyncMessage.decode(bytes) {
         var verification = verification
-        let checked = try core.checking(&verification, for: member) {
+        let checked = try replica.verifier.check(&verification, for: member) {
           () throws(ReplicaError) -> CheckedMessage in try check(message, from: member)
         }
         guard let checked else {
-          core.peers[member]?.inbox.wait(bytes, for: verification)
+          replica.peers[member]?.inbox.wait(bytes, for: verification)
           return
         }
-        try handle(checked, from: member, now)
-        core.requests.sendNext(now)
+        try handleChecked(checked, from: member, now)
+        replica.requests.sendNext(now)
       }
     }
-    core.finish(from: member, now)
+    replica.publishChanges(from: member, now)
   }
 
   /// Runs `body`, and handles an error that it throws as an error in a message of a member.
@@ -75,7 +68,7 @@ final class MessageHandler {
     } catch let error as CodecError {
       close(member, for: .malformed(error))
     } catch let error as ReplicaError {
-      if error == .viewer { core.permissions.viewerWasRefused() }
+      if error == .viewer { replica.permissions.viewerWasRefused() }
       close(member, for: error)
     } catch {
       reportFull(member, now)
@@ -86,15 +79,15 @@ final class MessageHandler {
   ///
   /// This is not a protocol violation, because other members may have filled the board.
   func reportFull(_ member: MemberID, _ now: Moment) {
-    guard core.peers[member]?.beginFullReport(now.uptime) ?? false else { return }
-    core.outbox.append(.full(member))
+    guard replica.peers[member]?.beginFullReport(now.uptime) ?? false else { return }
+    replica.actions.append(.full(member))
   }
 
   /// Requests that the session close the link of a member, and ignores further messages on the link.
   func close(_ member: MemberID, for error: ReplicaError) {
-    core.peers[member]?.close()
-    core.requests.remove(member)
-    core.outbox.append(.protocolViolation(member, error))
+    replica.peers[member]?.close()
+    replica.requests.remove(member)
+    replica.actions.append(.protocolViolation(member, error))
   }
 
   /// Checks the signatures in a message, and whether the member may send it.
@@ -105,67 +98,102 @@ final class MessageHandler {
     from member: MemberID
   ) throws(ReplicaError) -> CheckedMessage {
     switch message {
-    case .author(let message):
-      return .author(try core.receiver.check(message, from: member), message.head)
+    case .author(let message): return .author(try check(message, from: member), message.head)
     case .head(let head):
-      try core.receiver.check(head, from: member)
+      try check(head, from: member)
       return .head(head)
-    case .grant(let bytes): return .grant(try core.permissions.checkGrant(bytes))
-    case .revocation(let bytes): return .revocation(try core.permissions.checkRevocation(bytes))
-    case .record(let bytes): return .record(try core.receiver.checkRecord(bytes))
+    case .grant(let bytes): return .grant(try replica.permissions.checkGrant(bytes))
+    case .revocation(let bytes):
+      return .revocation(try replica.permissions.checkRevocation(bytes))
+    case .record(let bytes): return .record(try checkRecord(bytes))
     default: return .unsigned(message)
     }
   }
 
-  private func handle(
+  private func handleChecked(
     _ message: CheckedMessage,
     from member: MemberID,
     _ now: Moment
   ) throws {
     switch message {
     case .author(let record, let head):
-      try core.receiver.receive(record, head, from: member)
+      try handleIntroduction(record, head, from: member)
       memberIntroducedItself(member, now)
-    case .head(let head): core.receiver.receive(head, from: member)
-    case .grant(let grant): core.permissions.receive(grant, now)
-    case .revocation(let revocation): core.permissions.receive(revocation, from: member, now)
-    case .record(let record): try core.receiver.receiveAhead(record, from: member)
-    case .unsigned(let message): try handle(message, from: member, now)
+    case .head(let head): handleHead(head, from: member)
+    case .grant(let grant): replica.permissions.receive(grant, now)
+    case .revocation(let revocation): replica.permissions.receive(revocation, from: member, now)
+    case .record(let record): try handleRecordAhead(record, from: member)
+    case .unsigned(let message): try handleUnsigned(message, from: member, now)
     }
   }
 
-  private func handle(
+  private func handleUnsigned(
     _ message: SyncMessage,
     from member: MemberID,
     _ now: Moment
   ) throws {
     switch message {
-    case .batch(let bytes): try core.receiver.receiveBatch(bytes, at: 0, from: member, now)
-    case .request(let request): core.answerSender.receive(request, from: member, now)
-    case .nothingLacking(let number): try receiveNothingLacking(number, from: member, now)
-    case .state(let report): core.reports.receive(report, from: member, now)
-    case .assetRequest(let id): core.photos.serve(id, to: member)
-    case .assetUnavailable(let id): core.photos.unavailable(id, from: member, now)
+    case .batch(let bytes): try handleBatch(bytes, at: 0, from: member, now)
+    case .request(let request): replica.answerSender.receive(request, from: member, now)
+    case .nothingLacking(let number): try handleNothingLacking(number, from: member, now)
+    case .state(let report): replica.reports.receive(report, from: member, now)
+    case .assetRequest(let id): replica.photos.serve(id, to: member)
+    case .assetUnavailable(let id): replica.photos.unavailable(id, from: member, now)
     case .profile(let profile):
-      core.outbox.append(.profile(member, name: profile.name, icon: profile.icon))
+      replica.actions.append(.profile(member, name: profile.name, icon: profile.icon))
     case .application(let bytes):
-      core.outbox.append(.data(bytes[...], from: member, isReliable: true))
+      replica.actions.append(.data(bytes[...], from: member, isReliable: true))
     case .author, .head, .grant, .revocation, .record:
       preconditionFailure("signed messages are handled after their signatures are checked")
     }
   }
 
   private func memberIntroducedItself(_ member: MemberID, _ now: Moment) {
-    core.presence.membersChanged()
-    core.permissions.updateRole(of: member)
-    core.permissions.sendGrant(to: member, now)
+    replica.presence.membersChanged()
+    replica.permissions.updateRole(of: member)
+    replica.permissions.sendGrant(to: member, now)
     // Do not ask a viewer. An editor can become a viewer under another incarnation.
-    guard let peer = core.peers[member], peer.mayBeAsked, !peer.isAsked, now.uptime >= peer.askAgain
+    guard let peer = replica.peers[member], peer.mayBeAsked, !peer.isAsked,
+      now.uptime >= peer.askAgain
     else { return }
-    core.requests.insert(member)
+    replica.requests.insert(member)
   }
 
-  // MARK: - Early batches
+  // MARK: - Datagrams
+
+  /// Handles a datagram.
+  func acceptDatagram(_ bytes: [UInt8], from member: MemberID, _ now: Moment) {
+    do {
+      switch try SyncDatagram.decode(bytes) {
+      case .presence(let counter, let shown, let wall)?:
+        replica.presence.receive(shown, counter: counter, wall: wall, from: member, now)
+      case .preview(let stroke, let first, let points)?:
+        replica.strokes.receivePreview(of: stroke, first: first, points, from: member)
+      case .application(let bytes)?:
+        replica.actions.append(.data(bytes[...], from: member, isReliable: false))
+      case nil: break
+      }
+    } catch {
+      close(member, for: .malformed(error))
+    }
+    replica.publishChanges(from: member, now)
+  }
+
+  // MARK: - Waiting messages
+
+  /// Handles the result of a check for a message or an answer.
+  ///
+  /// If this was the last check, the message or answer and those behind it are handled.
+  func didVerify(_ id: VerificationID, isValid: Bool, _ now: Moment) {
+    guard let peer = replica.peers[id.member] else { return }
+    if let (message, verification) = peer.inbox.didVerify(id, isValid: isValid) {
+      handleMessage(message, from: id.member, verification, now)
+      handleInbox(of: id.member, now)
+      releaseEarlyBatches(now)
+    } else if peer.unverifiedAnswer?.verification.didVerify(id, isValid: isValid) ?? false {
+      handleVerifiedAnswer(of: id.member, now)
+    }
+  }
 
   /// Handles the batches that are no longer early or have waited for too long, and the messages behind them.
   ///
@@ -175,21 +203,20 @@ final class MessageHandler {
   /// Call this function only after an input from outside. It uses a loop instead of recursion, because a member
   /// can let any number of early batches wait.
   func releaseEarlyBatches(_ now: Moment) {
-    var isProgress = core.peers.states.contains { $0.inbox.earlyBatch != nil }
+    var isProgress = replica.peers.states.contains { $0.inbox.earlyBatch != nil }
     while isProgress {
       isProgress = false
-      for member in core.peers.members {
-        guard let peer = core.peers[member], let early = peer.inbox.earlyBatch else { continue }
+      for member in replica.peers.members {
+        guard let peer = replica.peers[member], let early = peer.inbox.earlyBatch else { continue }
         let isOverdue = peer.inbox.isOverdue(now.uptime)
-        guard isOverdue || !core.claims.isEarly(early.batch, now) else { continue }
+        guard isOverdue || !replica.claims.isEarly(early.batch, now) else { continue }
         isProgress = true
-        let last = isOverdue ? core.claims.lastWritten(now) : [:]
+        let last = isOverdue ? replica.claims.lastWritten(now) : [:]
         peer.inbox.removeEarlyBatch()
-        core.begin(now)
         handling(of: member, now) {
-          try core.receiver.apply(early, purgingWithin: last, from: member, now)
+          try applyBatch(early, purgingWithin: last, from: member, now)
         }
-        core.finish(from: member, now)
+        replica.publishChanges(from: member, now)
         handleInbox(of: member, now)
       }
     }

@@ -6,24 +6,28 @@ extension Replica {
 
   /// Returns whether a resource that a member offers is the expected answer of that member (SYN-13).
   public func expectsAnswer(_ name: ResourceDTO, from member: MemberID) -> Bool {
-    core.answerReceiver.expectsAnswer(name, from: member)
+    messages.expectsAnswer(name, from: member)
   }
 
   /// Records that a part of an answer arrived, so that the replica waits longer before it asks another member.
   public func answerProgressed(request: UInt64, from member: MemberID, now: Moment) {
-    guard let peer = core.peers[member], peer.requestInFlight == request else { return }
+    guard let peer = peers[member], peer.requestInFlight == request else { return }
     peer.noteProgress(now.uptime)
   }
 
   /// Records that an answer did not arrive.
   ///
   /// The member is asked again after the other members.
-  public func answerFailed(request: UInt64, from member: MemberID, now: Moment) {
-    guard core.peers[member]?.requestInFlight == request else { return }
-    core.begin(now)
-    core.requests.retry(member)
-    core.requests.sendNext(now)
-    core.finish(now)
+  public func answerFailed(
+    request: UInt64,
+    from member: MemberID,
+    now: Moment
+  ) -> [ReplicaAction] {
+    guard peers[member]?.requestInFlight == request else { return [] }
+    begin(now)
+    requests.retry(member)
+    requests.sendNext(now)
+    return finish(now)
   }
 
   /// Handles an expected answer, of which all bytes have arrived.
@@ -34,12 +38,14 @@ extension Replica {
     request: UInt64,
     from member: MemberID,
     now: Moment
-  ) {
-    guard let peer = core.peers[member], peer.requestInFlight == request,
+  ) -> [ReplicaAction] {
+    guard let peer = peers[member], peer.requestInFlight == request,
       peer.unverifiedAnswer == nil
-    else { return }
-    core.presence.heard(member, now)
+    else { return [] }
+    presence.heard(member, now)
+    begin(now)
     messages.handleAnswer(bytes, to: request, from: member, VerificationState(), now)
+    return removeActions()
   }
 
   // MARK: - Answers to members
@@ -48,12 +54,14 @@ extension Replica {
   ///
   /// The member's request is stored. A ``tick(now:)`` answers it when the queue is shorter.
   public func memberIsBacklogged(_ member: MemberID, _ isBacklogged: Bool) {
-    core.answerSender.setBacklogged(member, isBacklogged)
+    answerSender.setBacklogged(member, isBacklogged)
   }
 
   /// Records that an action `sendAnswer` has ended, whether it succeeded or failed.
-  public func answerSent(request: UInt64, to member: MemberID, now: Moment) {
-    core.answerSender.ended(request, to: member)
+  public func answerSent(request: UInt64, to member: MemberID, now: Moment) -> [ReplicaAction] {
+    begin(now)
+    answerSender.ended(request, to: member)
+    return finish(now)
   }
 
   // MARK: - Progress
@@ -62,34 +70,36 @@ extension Replica {
   ///
   /// While it is started, the replica immediately sends its bucket sums to each member that reports the same
   /// context. The member answers with its own bucket sums.
-  public func proveEquality(_ isWanted: Bool, now: Moment) {
-    core.reports.proveEquality(isWanted, now)
+  public func proveEquality(_ isWanted: Bool, now: Moment) -> [ReplicaAction] {
+    begin(now)
+    reports.proveEquality(isWanted, now)
+    return finish(now)
   }
 
   /// Returns whether a member reported the same context and bucket sums that this replica has now (SYN-44).
-  public func isEqual(to member: MemberID) -> Bool { core.reports.isEqual(to: member) }
+  public func isEqual(to member: MemberID) -> Bool { reports.isEqual(to: member) }
 
   /// Returns whether a member reported the same context that this replica has now.
   public func hasSameContext(as member: MemberID) -> Bool {
-    core.reports.hasSameContext(as: member)
+    reports.hasSameContext(as: member)
   }
 
   /// Returns whether a member introduced itself as an author of this board (AUT-4).
   ///
   /// A member that does not introduce itself, such as another program in the session, has no board to compare.
   public func hasIntroducedItself(_ member: MemberID) -> Bool {
-    core.peers[member]?.link.role != nil
+    peers[member]?.link.role != nil
   }
 
   /// Returns whether photos are being received, or are being sent to one of these members.
   public func isExchangingAssets(with members: [MemberID]) -> Bool {
-    core.photos.isReceiving || members.contains { core.photos.isSending(to: $0) }
+    photos.isReceiving || members.contains { photos.isSending(to: $0) }
   }
 
   /// Returns whether this replica and every member have the same changes and assets.
   public func isSynced(now: Moment) -> Bool {
     !isAwaitingSignature && members.allSatisfy { isSynced(with: $0, now: now) }
-      && !core.photos.isReceiving && !core.photos.isSending
+      && !photos.isReceiving && !photos.isSending
   }
 
   /// Returns whether this replica and a member have the same changes.
@@ -98,10 +108,10 @@ extension Replica {
   /// In that case, it is enough that catch-up is complete in both directions, because later changes are on
   /// their way.
   public func isSynced(with member: MemberID, now: Moment) -> Bool {
-    guard !isAwaitingSignature, let peer = core.peers[member], !peer.inbox.isVerifying,
+    guard !isAwaitingSignature, let peer = peers[member], !peer.inbox.isVerifying,
       peer.isCaughtUp,
-      peer.hasCaughtUp || !core.author.role.mayWrite
+      peer.hasCaughtUp || !author.role.mayWrite
     else { return false }
-    return peer.contextHash == core.reports.currentContextHash || core.reports.isBusy(now)
+    return peer.contextHash == reports.currentContextHash || reports.isBusy(now)
   }
 }

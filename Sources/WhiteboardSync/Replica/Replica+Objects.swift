@@ -9,12 +9,12 @@ extension Replica {
     lineWidth: Double = 5,
     color: UInt32? = nil,
     now: Moment
-  ) throws(BoardError) -> ObjectID {
-    let id = try change(now: now) { (board) throws(BoardError) in
+  ) throws(BoardError) -> (id: ObjectID, actions: [ReplicaAction]) {
+    let (id, actions) = try change(now: now) { (board) throws(BoardError) in
       try board.beginDrawing(lineWidth: lineWidth, color: color)
     }
-    core.strokes.begin(id, now)
-    return id
+    strokes.insert(id, now)
+    return (id, actions)
   }
 
   /// Adds points to a stroke.
@@ -25,27 +25,28 @@ extension Replica {
     _ id: ObjectID,
     with points: [Point],
     now: Moment
-  ) throws(BoardError) {
-    try core.strokes.extend(id, with: points)
-    core.begin(now)
-    core.strokes.advance(id, now)
-    core.finish(now)
+  ) throws(BoardError) -> [ReplicaAction] {
+    try strokes.extend(id, with: points)
+    begin(now)
+    strokes.advance(id, now)
+    return finish(now)
   }
 
   /// Commits the remaining points of a stroke, and finishes it.
   /// - Throws: `unknownObject` if the stroke is not being drawn by this replica, `empty` if it has no points.
   ///   In that case, the stroke can be continued.
-  public func endStroke(_ id: ObjectID, now: Moment) throws(BoardError) {
-    let stroke = try core.strokes.finishableStroke(id)
-    try change(now: now) { (board) throws(BoardError) in
+  public func endStroke(_ id: ObjectID, now: Moment) throws(BoardError) -> [ReplicaAction] {
+    let stroke = try strokes.finishableStroke(id)
+    let (_, actions) = try change(now: now) { (board) throws(BoardError) in
       try board.appendInk(stroke.pending, to: id, first: stroke.committed)
       try board.endDrawing(id, count: stroke.count)
     }
-    core.strokes.end(id)
+    strokes.remove(id)
+    return actions
   }
 
   /// Returns the visible points of a stroke: the committed points, followed by the previewed points.
-  public func shownInk(of id: ObjectID) -> [InkPoint] { core.strokes.visibleInk(of: id) }
+  public func shownInk(of id: ObjectID) -> [InkPoint] { strokes.visibleInk(of: id) }
 
   // MARK: - Photos
 
@@ -55,25 +56,26 @@ extension Replica {
   ///   - id: The asset.
   ///   - bytes: The size of the asset; nil for the size that the first object with this asset states.
   ///   - now: The time.
-  public func assetStored(_ id: AssetID, bytes: Int? = nil, now: Moment) {
-    core.begin(now)
-    core.photos.stored(id, bytes: bytes, now)
-    core.finish(now)
+  /// - Returns: The actions.
+  public func assetStored(_ id: AssetID, bytes: Int? = nil, now: Moment) -> [ReplicaAction] {
+    begin(now)
+    photos.stored(id, bytes: bytes, now)
+    return finish(now)
   }
 
   /// Requests an asset from members, because its stored bytes are damaged or missing.
-  public func assetLost(_ id: AssetID, now: Moment) {
-    core.begin(now)
-    core.photos.lost(id, now)
-    core.finish(now)
+  public func assetLost(_ id: AssetID, now: Moment) -> [ReplicaAction] {
+    begin(now)
+    photos.lost(id, now)
+    return finish(now)
   }
 
   /// Returns the properties of an asset, as one of its objects states them.
-  public func reference(of id: AssetID) -> AssetReference? { core.photos.reference(of: id) }
+  public func reference(of id: AssetID) -> AssetReference? { photos.reference(of: id) }
 
   /// Returns whether an asset was requested from this member.
   public func isAsking(forAsset id: AssetID, from member: MemberID) -> Bool {
-    core.photos.isRequesting(id, from: member)
+    photos.isRequesting(id, from: member)
   }
 
   /// Returns the properties of an asset, as the objects of the board state them.
@@ -82,45 +84,46 @@ extension Replica {
   /// the asset needs to match only one element of the set.
   /// - Complexity: O(*n*) in the objects.
   public func expectedAsset(_ id: AssetID, from member: MemberID) -> Set<AssetReference> {
-    guard core.photos.isRequesting(id, from: member) else { return [] }
-    return Set(core.board.state.records.compactMap { $0.1.asset }.filter { $0.id == id })
+    photos.expectedAsset(id, from: member)
   }
 
   /// Records that a part of a requested asset arrived, so that the replica waits longer before it asks another
   /// member.
-  public func assetProgressed(_ id: AssetID, now: Moment) { core.photos.progressed(id, now) }
+  public func assetProgressed(_ id: AssetID, now: Moment) { photos.progressed(id, now) }
 
   /// Requests an asset from the next member, because it did not arrive or had the wrong properties.
-  public func assetFailed(_ id: AssetID, from member: MemberID, now: Moment) {
-    core.begin(now)
-    core.photos.unavailable(id, from: member, now)
-    core.finish(now)
+  public func assetFailed(_ id: AssetID, from member: MemberID, now: Moment) -> [ReplicaAction] {
+    begin(now)
+    photos.unavailable(id, from: member, now)
+    return finish(now)
   }
 
   /// Informs a member that a requested asset cannot be sent.
-  public func assetUnavailable(_ id: AssetID, to member: MemberID, now: Moment) {
-    core.begin(now)
-    if core.peers[member] != nil { core.outbox.send(.assetUnavailable(id), to: member) }
-    core.finish(now)
+  public func assetUnavailable(_ id: AssetID, to member: MemberID, now: Moment) -> [ReplicaAction] {
+    begin(now)
+    if peers[member] != nil { actions.queue(.assetUnavailable(id), to: member) }
+    return finish(now)
   }
 
   /// Records that an action `sendAsset` has ended, whether it succeeded or failed.
-  public func assetSent(_ id: AssetID, to member: MemberID, now: Moment) {
-    core.photos.sent(id, to: member)
+  public func assetSent(_ id: AssetID, to member: MemberID, now: Moment) -> [ReplicaAction] {
+    begin(now)
+    photos.sent(id, to: member)
+    return finish(now)
   }
 
   /// Returns whether a photo of this size is within the budget of its author and of the board.
   ///
   /// Local photos always are.
   public func hasRoom(forPhoto id: AssetID, bytes: Int) -> Bool {
-    core.photos.hasRoom(for: id, bytes: bytes)
+    photos.hasRoom(for: id, bytes: bytes)
   }
 
   /// Stops requesting a photo that a member offers, because there is no room to store it.
-  public func leaveOutPhoto(_ id: AssetID, now: Moment) {
-    core.begin(now)
-    core.photos.leaveOut(id, now)
-    core.finish(now)
+  public func leaveOutPhoto(_ id: AssetID, now: Moment) -> [ReplicaAction] {
+    begin(now)
+    photos.leaveOut(id, now)
+    return finish(now)
   }
 
   /// Throws an error if another local photo would exceed the budget of one author (BRD-38).
@@ -129,14 +132,6 @@ extension Replica {
   /// - Throws: `photosUsed`.
   /// - Complexity: O(*n*) in the objects.
   package func requireRoom(for photo: AssetReference) throws(BoardError) {
-    var seen: [AssetID: Int] = [photo.id: photo.byteCount]
-    for (id, record) in core.board.state.records {
-      guard let asset = record.asset, core.board.member(of: id.dot.incarnation) == core.board.member
-      else {
-        continue
-      }
-      seen[asset.id] = asset.byteCount
-    }
-    guard seen.values.reduce(0, +) <= BoardLimits.photoBytesPerAuthor else { throw .photosUsed }
+    try photos.requireRoom(for: photo)
   }
 }

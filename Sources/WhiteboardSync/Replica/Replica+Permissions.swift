@@ -3,22 +3,22 @@ import Whiteboard
 /// The rights of members on an owned board (AUT-9 to AUT-15).
 extension Replica {
   /// The local role on the board.
-  public var role: Role { core.author.role }
+  public var role: Role { author.role }
 
   /// Whether the board has an owner that decides which members may write.
-  public var isOwned: Bool { core.permissions.isOwned }
+  public var isOwned: Bool { permissions.isOwned }
 
   /// Whether the local member may make other members editors.
-  public var mayGrant: Bool { core.author.mayGrant }
+  public var mayGrant: Bool { author.mayGrant }
 
   /// Returns whether a member may make other members editors, according to the record that this replica has.
-  public func mayGrant(_ member: MemberID) -> Bool { core.permissions.mayGrant(member) }
+  public func mayGrant(_ member: MemberID) -> Bool { permissions.mayGrant(member) }
 
   /// Returns the role of a joined member; nil until the member has introduced itself.
-  public func role(of member: MemberID) -> Role? { core.peers[member]?.link.role }
+  public func role(of member: MemberID) -> Role? { peers[member]?.link.role }
 
   /// The numbers of changes that were refused since this replica was created.
-  public var refusals: Refusals { core.permissions.refusals }
+  public var refusals: Refusals { permissions.refusals }
 
   /// Sets the rights with which a member was admitted.
   ///
@@ -30,40 +30,42 @@ extension Replica {
   ///   - isAsked: Whether a user chose these rights. If not, the rights do not replace chosen ones. A member
   ///     whose rights were revoked becomes a viewer, so that it does not regain them by joining again.
   ///   - now: The time.
+  /// - Returns: The actions.
   public func admit(
     _ member: MemberID,
     for rights: Rights?,
     isAsked: Bool = false,
     now: Moment
-  ) {
-    guard mayGrant, member != core.author.member else { return }
-    core.begin(now)
-    core.permissions.admit(member, for: rights, isChosen: isAsked, now)
-    core.finish(now)
+  ) -> [ReplicaAction] {
+    guard mayGrant, member != author.member else { return [] }
+    begin(now)
+    permissions.admit(member, for: rights, isChosen: isAsked, now)
+    return finish(now)
   }
 
   /// Revokes the rights of a member.
   ///
   /// Changes of the member that have already arrived on this replica remain valid. Later changes do not count.
-  /// - Returns: Whether the rights were revoked. Only a member that may grant rights can revoke them. Only the
+  /// - Returns: Whether the rights were revoked, and the actions. Only a member that may grant rights can revoke them. Only the
   ///   owner can revoke the rights of another member that may grant. A board has room for 4,096 revocations.
-  public func revoke(_ member: MemberID, now: Moment) -> Bool {
-    guard core.permissions.mayRevoke(member) else { return false }
-    core.begin(now)
-    let isValid = core.permissions.revoke(member, now)
-    core.finish(now)
-    return isValid
+  public func revoke(
+    _ member: MemberID,
+    now: Moment
+  ) -> (isRevoked: Bool, actions: [ReplicaAction]) {
+    guard permissions.mayRevoke(member) else { return (false, []) }
+    begin(now)
+    let isRevoked = permissions.revoke(member, now)
+    return (isRevoked, finish(now))
   }
 
   /// Makes the local member the owner of the board.
   ///
-  /// - Returns: Whether the local member is the owner. The id of a board determines its owner.
-  public func own(_ grant: Grant, now: Moment) -> Bool {
-    guard core.permissions.isOwners(grant) else { return false }
-    guard core.permissions.isBetter(grant) else { return true }
-    core.begin(now)
-    core.permissions.own(grant, now)
-    core.finish(now)
-    return true
+  /// - Returns: Whether the local member is the owner, and the actions. The id of a board determines its owner.
+  public func own(_ grant: Grant, now: Moment) -> (isOwner: Bool, actions: [ReplicaAction]) {
+    guard permissions.isOwners(grant) else { return (false, []) }
+    guard permissions.isBetter(grant) else { return (true, []) }
+    begin(now)
+    permissions.own(grant, now)
+    return (true, finish(now))
   }
 }

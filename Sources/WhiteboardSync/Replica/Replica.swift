@@ -3,20 +3,34 @@ import Whiteboard
 /// A replica of a board, which decides what to send to which member, and when.
 ///
 /// A replica does no I/O. Its owner passes in events together with the current time, and performs the actions
-/// that ``takeActions()`` returns, in order. The owner also calls ``tick(now:)`` at the time ``nextDeadline``.
-/// A replica is not `Sendable`; it has one owner. While a member is joined, its messages must arrive in order
-/// and exactly once. If a link is permanently lost, its member counts as having left, and must join again.
+/// that each input returns, in order. The owner also calls ``tick(now:)`` at the time ``nextDeadline``. A replica
+/// is not `Sendable`; it has one owner. While a member is joined, its messages must arrive in order and exactly
+/// once. If a link is permanently lost, its member counts as having left, and must join again.
 ///
-/// ``ReplicaCore`` contains the parts that do the work, and `MessageHandler` handles the messages of members.
+/// If an input throws an error, actions that became due before the error are returned by the next input. The
+/// deadline is then 0, so that the owner calls ``tick(now:)``.
+///
+/// Each part of the replica owns its state. `MessageHandler` handles the messages of members.
 public final class Replica {
   /// The board.
   ///
   /// Edit it only inside `change(now:_:)`.
-  public var board: Board { core.board }
-
-  let core: ReplicaCore
-  /// Handles the messages of members.
-  let messages: MessageHandler
+  public let board: Board
+  let author: Author
+  let verifier: ReplicaVerifier
+  let actions = ActionQueue()
+  let peers = PeerTable()
+  let registry: AuthorRegistry
+  let publisher: BatchPublisher
+  let claims: ClaimCheck
+  let permissions: Permissions
+  let requests: RequestQueue
+  let reports: ContextReports
+  let answerSender: AnswerSender
+  let strokes: StrokeSharing
+  let photos: PhotoSharing
+  let changes: ChangeReporter
+  let presence: PresenceTracker
   private var profile: MemberProfile?
   /// The incarnations without a record in the restored board (BRD-37).
   public internal(set) var unrecorded = UnrecordedAuthors()
@@ -35,19 +49,75 @@ public final class Replica {
     now: Moment,
     verifier: (any SignatureVerifier)? = P256SignatureVerifier()
   ) {
-    core = ReplicaCore(author: author, now: now, verifier: verifier)
-    messages = MessageHandler(core)
+    self.author = author
+    self.verifier = ReplicaVerifier(verifier, actions)
+    board = Board(
+      incarnation: author.makeIncarnation(),
+      member: author.member,
+      wallClock: now.wall,
+      newIncarnation: { author.makeIncarnation() }
+    )
+    board.isReadOnly = !author.role.mayWrite
+    registry = AuthorRegistry(board, author, peers, actions)
+    publisher = BatchPublisher(board, author, peers, registry, actions, now: now.uptime)
+    claims = ClaimCheck(board, peers, publisher)
+    requests = RequestQueue(board, peers, actions)
+    reports = ContextReports(board, peers, actions, requests, now: now.uptime)
+    strokes = StrokeSharing(board, peers, actions)
+    photos = PhotoSharing(board, actions)
+    changes = ChangeReporter(board, strokes, photos, actions)
+    presence = PresenceTracker(board, peers, changes, actions)
+    permissions = Permissions(
+      board,
+      author,
+      self.verifier,
+      peers,
+      registry,
+      publisher,
+      reports,
+      requests,
+      strokes,
+      actions
+    )
+    answerSender = AnswerSender(board, author, peers, registry, publisher, actions)
   }
 
-  /// Returns the actions that were added since the last call, in order.
-  public func takeActions() -> [ReplicaAction] {
-    var actions = core.outbox.removeReady()
-    actions += core.author.removeSigningRequests().map { .sign($0) }
-    return actions
+  /// Handles the messages of members.
+  var messages: MessageHandler { MessageHandler(replica: self) }
+
+  // MARK: - Before and after each input
+
+  /// Prepares the replica for an input.
+  func begin(_ now: Moment) {
+    board.wallClock = now.wall
+    presence.refresh(now)
+  }
+
+  /// Publishes local batches, and reports changes.
+  ///
+  /// - Parameters:
+  ///   - member: The member whose message was handled; nil for another input.
+  ///   - now: The time.
+  func publishChanges(from member: MemberID? = nil, _ now: Moment) {
+    presence.refresh(now)
+    publisher.publishBatches()
+    changes.reportChanges(from: member, now)
+    reports.boardMayHaveChanged(now)
+  }
+
+  /// Ends an input: publishes local batches, reports changes, and returns the actions.
+  func finish(_ now: Moment) -> [ReplicaAction] {
+    publishChanges(now)
+    return removeActions()
+  }
+
+  /// Removes and returns the actions that do not wait for a signature, in order.
+  func removeActions() -> [ReplicaAction] {
+    actions.removeReady() + author.removeSigningRequests().map { .sign($0) }
   }
 
   /// The digest of the board.
-  public var digest: Bytes32 { BoardDigest.digest(of: core.board.state) }
+  public var digest: Bytes32 { BoardDigest.digest(of: board.state) }
 
   // MARK: - Local changes
 
@@ -55,27 +125,32 @@ public final class Replica {
   ///
   /// The edits form one batch. If they overwrite times far ahead of the wall clock, they form several (BRD-32).
   ///
+  /// - Returns: The value that `body` returns, and the actions.
   /// - Throws: The error of `body`. In that case, no edit is applied.
-  public func change<Result, Failure: Error>(
+  public func change<Value, Failure: Error>(
     now: Moment,
-    _ body: (Board) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    core.begin(now)
-    let result = try core.board.gesture { () throws(Failure) in try body(core.board) }
-    core.finish(now)
-    return result
+    _ body: (Board) throws(Failure) -> Value
+  ) throws(Failure) -> (value: Value, actions: [ReplicaAction]) {
+    begin(now)
+    let value = try board.gesture { () throws(Failure) in try body(board) }
+    return (value, finish(now))
   }
 
   /// Applies local edits that can form several batches or none, such as an undo.
   ///
-  /// - Throws: The error of `body`. Edits that `body` made before the error remain.
-  public func step<Result, Failure: Error>(
+  /// - Returns: The result of `body`, and the actions. Edits that `body` made before an error remain.
+  public func step<Value, Failure: Error>(
     now: Moment,
-    _ body: (Board) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    core.begin(now)
-    defer { core.finish(now) }
-    return try body(core.board)
+    _ body: (Board) throws(Failure) -> Value
+  ) -> (result: Result<Value, Failure>, actions: [ReplicaAction]) {
+    begin(now)
+    let result: Result<Value, Failure>
+    do throws(Failure) {
+      result = .success(try body(board))
+    } catch {
+      result = .failure(error)
+    }
+    return (result, finish(now))
   }
 
   /// Sends bytes from the application to members.
@@ -84,28 +159,31 @@ public final class Replica {
   ///   - members: The recipients; nil for everyone.
   ///   - isReliable: Whether to send a message or a datagram.
   ///   - now: The time.
+  /// - Returns: The actions.
   public func sendData(
     _ bytes: [UInt8],
     to members: [MemberID]? = nil,
     isReliable: Bool,
     now: Moment
-  ) {
+  ) -> [ReplicaAction] {
+    begin(now)
     let recipients = members ?? self.members
     if isReliable {
-      core.outbox.send(SyncMessage.application(bytes), to: recipients)
+      actions.queue(SyncMessage.application(bytes), to: recipients)
     } else {
-      core.outbox.send(SyncDatagram.application(bytes), to: recipients)
+      actions.queue(SyncDatagram.application(bytes), to: recipients)
     }
+    return finish(now)
   }
 
   /// Signs and sends the head of the local chain.
   ///
-  /// Before you leave the session, perform the resulting actions, and wait until ``isAwaitingSignature`` is
-  /// false.
-  public func prepareToLeave(now: Moment) {
-    core.begin(now)
-    core.finish(now)
-    core.publisher.sendHead(now)
+  /// Before you leave the session, perform the actions, and wait until ``isAwaitingSignature`` is false.
+  public func prepareToLeave(now: Moment) -> [ReplicaAction] {
+    begin(now)
+    publishChanges(now)
+    publisher.sendHead(now)
+    return removeActions()
   }
 
   /// Writes a batch from a recording again, as its author did (REC-10).
@@ -115,62 +193,66 @@ public final class Replica {
   ///   - record: The record of its incarnation, which has the key of this author.
   ///   - earlier: The head of the chain of that incarnation when another replica of this author last wrote.
   ///   - now: The time.
+  /// - Returns: The actions.
   /// - Throws: `boardFull`. In that case, nothing is written.
   package func reenact(
     _ batch: Batch,
     under record: AuthorRecord,
     after earlier: BatchChain?,
     now: Moment
-  ) throws(BoardError) {
-    core.begin(now)
-    core.publisher.continueChain(of: batch, under: record, after: earlier)
-    try core.board.reenact(batch)
-    core.finish(now)
+  ) throws(BoardError) -> [ReplicaAction] {
+    begin(now)
+    publisher.continueChain(of: batch, under: record, after: earlier)
+    try board.reenact(batch)
+    return finish(now)
   }
 
   /// The head of the local chain.
-  package var ownChain: BatchChain { core.publisher.chain }
+  package var ownChain: BatchChain { publisher.chain }
 
   // MARK: - Time
 
   /// Performs the work that is due: heads, reports, comparisons, answers, strokes, presence and timeouts.
   ///
   /// It does nothing before ``nextDeadline``.
-  public func tick(now: Moment) {
-    core.begin(now)
-    core.strokes.advanceAll(now)
-    if core.reports.compareIfDue(now) { core.photos.retryIfNeeded(now) }
+  public func tick(now: Moment) -> [ReplicaAction] {
+    begin(now)
+    strokes.advanceAll(now)
+    if reports.compareIfDue(now) { photos.retryIfNeeded(now) }
     for member in members {
-      core.requests.giveUpRequest(to: member, now)
-      core.answerSender.answerIfDue(member, now)
+      requests.giveUpRequest(to: member, now)
+      answerSender.answerIfDue(member, now)
     }
-    core.requests.sendNext(now)
-    core.changes.reportDeferredChange(now)
-    core.photos.tick(now)
-    core.presence.sendIfDue(now)
-    core.finish(now)
+    requests.sendNext(now)
+    changes.reportDeferredChange(now)
+    photos.tick(now)
+    presence.sendIfDue(now)
+    publishChanges(now)
     messages.releaseEarlyBatches(now)
-    core.publisher.sendHeadIfDue(now)
-    core.reports.sendReports(now)
+    publisher.sendHeadIfDue(now)
+    reports.sendReports(now)
+    return removeActions()
   }
 
   /// The time when ``tick(now:)`` must be called next, as ``Moment/uptime``; nil if no work is due before the
   /// next input.
   ///
-  /// Any input can make the deadline earlier, including inputs about assets, answers and backlogs.
+  /// Any input can make the deadline earlier, including inputs about assets, answers and backlogs. While there are
+  /// actions that no input has returned, such as the signing requests of a new replica, the deadline is 0.
   /// - Complexity: O(members).
   public var nextDeadline: UInt64? {
+    if actions.hasReady || author.hasSigningRequests { return 0 }
     var earliest = Earliest()
-    earliest.include(core.changes.nextDeadline)
-    earliest.include(core.photos.nextDeadline)
-    earliest.include(core.publisher.nextDeadline)
-    earliest.include(core.requests.nextDeadline)
-    earliest.include(core.strokes.nextDeadline)
-    guard !core.peers.isEmpty else { return earliest.time }
-    earliest.include(core.reports.nextDeadline)
-    earliest.include(core.presence.nextDeadline)
-    let mayAnswer = core.answerSender.mayAnswer
-    for peer in core.peers.states { earliest.include(peer.nextDeadline(mayAnswer: mayAnswer)) }
+    earliest.include(changes.nextDeadline)
+    earliest.include(photos.nextDeadline)
+    earliest.include(publisher.nextDeadline)
+    earliest.include(requests.nextDeadline)
+    earliest.include(strokes.nextDeadline)
+    guard !peers.isEmpty else { return earliest.time }
+    earliest.include(reports.nextDeadline)
+    earliest.include(presence.nextDeadline)
+    let mayAnswer = answerSender.mayAnswer
+    for peer in peers.states { earliest.include(peer.nextDeadline(mayAnswer: mayAnswer)) }
     return earliest.time
   }
 }
@@ -179,57 +261,68 @@ public final class Replica {
 
 extension Replica {
   /// The joined members, in ascending order.
-  public var members: [MemberID] { core.peers.members }
+  public var members: [MemberID] { peers.members }
 
   /// Adds a member that has joined.
   ///
   /// If the member is already joined, it is first removed, as if it had left.
-  public func peerJoined(_ member: MemberID, now: Moment) {
-    guard member != core.board.member else { return }
-    if core.peers[member] != nil { peerLeft(member, now: now) }
-    core.begin(now)
-    if core.peers.isEmpty { core.reports.firstMemberJoined(now) }
-    core.peers.insert(member, now: now.uptime)
-    core.presence.membersChanged()
-    core.peers[member]?.report(by: now.uptime + core.peers.reportDelay)
-    core.publisher.introduceIncarnation(to: member)
-    core.permissions.sendRevocations(to: member, now)
-    if let profile { core.outbox.send(.profile(profile), to: member) }
-    core.photos.memberJoined(member, now)
-    core.presence.send(to: member, now)
-    core.finish(now)
+  public func peerJoined(_ member: MemberID, now: Moment) -> [ReplicaAction] {
+    guard member != board.member else { return [] }
+    let earlier = peerLeft(member, now: now)
+    begin(now)
+    if peers.isEmpty { reports.firstMemberJoined(now) }
+    peers.insert(member, now: now.uptime)
+    presence.membersChanged()
+    peers[member]?.report(by: now.uptime + peers.reportDelay)
+    publisher.introduceIncarnation(to: member)
+    permissions.sendRevocations(to: member, now)
+    if let profile { actions.queue(.profile(profile), to: member) }
+    photos.memberJoined(member, now)
+    presence.send(to: member, now)
+    return earlier + finish(now)
   }
 
   /// Removes a member that has left, or whose link is permanently lost.
-  public func peerLeft(_ member: MemberID, now: Moment) {
-    guard core.peers.remove(member) else { return }
-    core.outbox.memberLeft(member)
-    core.presence.membersChanged()
-    core.begin(now)
-    core.requests.remove(member)
-    core.strokes.memberLeft(member)
-    core.photos.memberLeft(member, now)
-    core.reports.memberLeft(now)
-    core.requests.sendNext(now)
-    core.finish(now)
+  public func peerLeft(_ member: MemberID, now: Moment) -> [ReplicaAction] {
+    guard peers.remove(member) else { return [] }
+    actions.memberLeft(member)
+    presence.membersChanged()
+    begin(now)
+    requests.remove(member)
+    strokes.memberLeft(member)
+    photos.memberLeft(member, now)
+    reports.memberLeft(now)
+    requests.sendNext(now)
+    publishChanges(now)
     // Messages that wait for batches of this member need not wait any longer.
     messages.releaseEarlyBatches(now)
+    return removeActions()
   }
 
   /// Sets the local display name and icon, and sends them to present and future members.
   /// - Throws: `tooLong`.
-  public func setProfile(name: String, icon: String, now: Moment) throws(BoardError) {
+  public func setProfile(
+    name: String,
+    icon: String,
+    now: Moment
+  ) throws(BoardError) -> [ReplicaAction] {
     guard name.utf8.count <= BoardLimits.nameBytes else { throw .tooLong("name") }
     guard icon.utf8.count <= MemberProfile.iconBytes else { throw .tooLong("icon") }
     let profile = MemberProfile(name: name, icon: icon)
-    guard profile != self.profile else { return }
+    guard profile != self.profile else { return [] }
+    begin(now)
     self.profile = profile
-    core.outbox.send(.profile(profile), to: members)
+    actions.queue(.profile(profile), to: members)
+    return finish(now)
   }
 
   /// The local presence, as other members see it.
-  public var shownPresence: Presence { core.presence.shown }
+  public var shownPresence: Presence { presence.shown }
 
   /// Changes the local presence, and sends it if it is due.
-  public func show(_ shown: Presence, now: Moment) { core.presence.show(shown, now) }
+  public func show(_ shown: Presence, now: Moment) -> [ReplicaAction] {
+    begin(now)
+    presence.show(shown, now)
+    return finish(now)
+  }
 }

@@ -10,7 +10,7 @@ extension Replica {
   /// Whether a requested signature is missing.
   ///
   /// Actions may be waiting for it.
-  public var isAwaitingSignature: Bool { core.author.isAwaitingSignature }
+  public var isAwaitingSignature: Bool { author.isAwaitingSignature }
 
   /// Accepts a signature from the owner that ``ReplicaAction/sign(_:)`` requested.
   ///
@@ -19,26 +19,27 @@ extension Replica {
   ///   - id: The request.
   ///   - signature: *r* and *s*, 32 bytes each.
   ///   - now: The time.
-  public func signed(_ id: SigningID, signature: [UInt8], now: Moment) {
+  /// - Returns: The actions.
+  public func signed(_ id: SigningID, signature: [UInt8], now: Moment) -> [ReplicaAction] {
     precondition(signature.count == AuthorRecord.signatureBytes, "a signature has 64 bytes")
-    let (wasPending, record) = core.author.didSign(id, signature)
-    guard wasPending else { return }
-    core.begin(now)
-    core.outbox.didSign(id, signature)
-    core.publisher.didSign(id, signature)
-    core.permissions.didSign(id, signature, now)
+    let (wasPending, record) = author.didSign(id, signature)
+    guard wasPending else { return [] }
+    begin(now)
+    actions.didSign(id, signature)
+    publisher.didSign(id, signature)
+    permissions.didSign(id, signature, now)
     if let record {
-      core.registry.replaceOwn(record)
-      for member in members { core.answerSender.answerIfDue(member, now) }
+      registry.replaceOwn(record)
+      for member in members { answerSender.answerIfDue(member, now) }
     }
-    core.finish(now)
+    return finish(now)
   }
 
   // MARK: - Verifying
 
   /// Whether messages, answers or a restored grant wait for the verification of signatures.
   public var isAwaitingVerification: Bool {
-    !messages.restoredGrants.isEmpty || core.peers.states.contains { $0.isAwaitingVerification }
+    permissions.isAwaitingVerification || peers.states.contains { $0.isAwaitingVerification }
   }
 
   /// Returns whether messages or an answer of a member wait for the verification of signatures.
@@ -46,16 +47,20 @@ extension Replica {
   /// During that time, the owner should not read from the member: if more than 16 MiB of messages wait, the
   /// link is closed.
   public func isAwaitingVerification(from member: MemberID) -> Bool {
-    core.peers[member]?.isAwaitingVerification ?? false
+    peers[member]?.isAwaitingVerification ?? false
   }
 
   /// Accepts the result of a check that ``ReplicaAction/verify(_:)`` requested.
   ///
   /// The result of an unknown request is ignored, for example if the member has left. If a member leaves, its
   /// unverified messages are lost, as with a lost link.
-  public func verified(_ id: VerificationID, isValid: Bool, now: Moment) {
-    core.begin(now)
-    messages.didVerify(id, isValid: isValid, now)
-    core.finish(now)
+  public func verified(_ id: VerificationID, isValid: Bool, now: Moment) -> [ReplicaAction] {
+    begin(now)
+    if id.member == author.member {
+      permissions.didVerify(id, isValid: isValid, now)
+    } else {
+      messages.didVerify(id, isValid: isValid, now)
+    }
+    return finish(now)
   }
 }

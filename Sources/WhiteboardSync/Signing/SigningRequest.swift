@@ -75,6 +75,9 @@ struct Signer {
   /// Whether any requested signature is missing.
   var isPending: Bool { !pending.isEmpty }
 
+  /// Whether there are requests that the owner has not received yet.
+  var hasNewRequests: Bool { !newRequests.isEmpty }
+
   /// Removes and returns the requests that the owner has not received yet.
   mutating func removeNewRequests() -> [SigningRequest] {
     guard !newRequests.isEmpty else { return [] }

@@ -51,20 +51,28 @@ struct UnverifiedAnswer {
   var verification: VerificationState
 }
 
-/// A verifier that requests results from the owner of the replica, and gets them later.
+/// The verifier of a replica: it has a local verifier, or requests results from the owner and gets them later.
 ///
-/// While a message is being checked, the verifier collects the keys and signatures that have no result yet, and
-/// assumes that they are valid. If there are any, the message waits for the results and is then checked again.
-/// So the check has the same result as with a local verifier.
-final class OwnerVerifier: SignatureVerifier {
-  private let outbox: Outbox
+/// In the second case, it collects the keys and signatures that have no result yet while a message is being
+/// checked, and assumes that they are valid. If there are any, the message waits for the results and is then
+/// checked again. So the check has the same result as with a local verifier.
+final class ReplicaVerifier: SignatureVerifier {
+  /// The local verifier; nil if the owner verifies signatures.
+  private let local: (any SignatureVerifier)?
+  private let actions: ActionQueue
   /// The known results for the running check.
   private var results: [VerificationRequest.Subject: Bool] = [:]
   /// The keys and signatures in the running check that have no result yet, in order.
   private var missing: [VerificationRequest.Subject] = []
   private var lastNumber: UInt64 = 0
 
-  init(_ outbox: Outbox) { self.outbox = outbox }
+  init(_ local: (any SignatureVerifier)?, _ actions: ActionQueue) {
+    self.local = local
+    self.actions = actions
+  }
+
+  /// Whether each result is available immediately.
+  var isImmediate: Bool { local != nil }
 
   /// Checks the signatures in a message of a member.
   ///
@@ -72,34 +80,44 @@ final class OwnerVerifier: SignatureVerifier {
   ///   - verification: The results so far. Missing results are requested.
   ///   - member: The member.
   ///   - body: The check, which must have no side effects.
-  /// - Returns: The result of the check; nil if results are missing.
-  func check<Result>(
+  /// - Returns: The result of the check; nil if results are missing. The check must then run again when they
+  ///   have arrived.
+  /// - Throws: The error that `body` throws.
+  func check<Checked, Failure: Error>(
     _ verification: inout VerificationState,
     for member: MemberID,
-    _ body: () -> Result
-  ) -> Result? {
+    _ body: () throws(Failure) -> Checked
+  ) throws(Failure) -> Checked? {
+    guard !isImmediate else { return try body() }
     results = verification.results
     defer { (results, missing) = ([:], []) }
-    let result = body()
-    guard !missing.isEmpty else { return result }
+    let result: Result<Checked, Failure>
+    do throws(Failure) {
+      result = .success(try body())
+    } catch {
+      result = .failure(error)
+    }
+    guard !missing.isEmpty else { return try result.get() }
     for subject in missing {
       lastNumber += 1
       let id = VerificationID(number: lastNumber, member: member)
       let request = VerificationRequest(id: id, subject: subject)
       verification.add(request)
-      outbox.request(.verify(request))
+      actions.request(.verify(request))
     }
     return nil
   }
 
   func isKey(_ bytes: [UInt8]) -> Bool {
+    if let local { return local.isKey(bytes) }
     // Reject most invalid keys without asking the owner.
     guard bytes.count == AuthorRecord.keyBytes, bytes.first == 4 else { return false }
     return result(of: .key(bytes))
   }
 
   func isValid(_ signature: [UInt8], of bytes: [UInt8], by key: [UInt8]) -> Bool {
-    result(of: .signature(signature, of: bytes, by: key))
+    if let local { return local.isValid(signature, of: bytes, by: key) }
+    return result(of: .signature(signature, of: bytes, by: key))
   }
 
   private func result(of subject: VerificationRequest.Subject) -> Bool {

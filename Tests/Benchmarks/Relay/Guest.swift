@@ -98,25 +98,31 @@ actor Guest {
       while kind == .deaf, clock.isLoaded {
         try? await ContinuousClock().sleep(for: .milliseconds(100))
       }
-      switch event {
-      case .peerJoined(let peer):
-        joinings[peer.id] = peer.joinGeneration
-        if let member = MemberID(peer.id.bytes) { replica?.peerJoined(member, now: moment) }
-      case .peerLeft(let peer, let reason, _):
-        joinings[peer] = nil
-        if peer == session.hostPeer { departure = describe(reason) }
-        if let member = MemberID(peer.bytes) { replica?.peerLeft(member, now: moment) }
-      case .message(let bytes, let peer):
-        if let member = MemberID(peer.bytes) { replica?.received(bytes, from: member, now: moment) }
-      case .datagram(let bytes, let peer):
-        if let member = MemberID(peer.bytes) {
-          replica?.receivedDatagram(bytes, from: member, now: moment)
-        }
-      default: continue
-      }
-      perform()
+      perform(handle(event, of: session))
     }
     source.finish()
+  }
+
+  private func handle(_ event: SessionEvent, of session: Session) -> [ReplicaAction] {
+    guard let replica else { return [] }
+    switch event {
+    case .peerJoined(let peer):
+      joinings[peer.id] = peer.joinGeneration
+      guard let member = MemberID(peer.id.bytes) else { return [] }
+      return replica.peerJoined(member, now: moment)
+    case .peerLeft(let peer, let reason, _):
+      joinings[peer] = nil
+      if peer == session.hostPeer { departure = describe(reason) }
+      guard let member = MemberID(peer.bytes) else { return [] }
+      return replica.peerLeft(member, now: moment)
+    case .message(let bytes, let peer):
+      guard let member = MemberID(peer.bytes) else { return [] }
+      return replica.received(bytes, from: member, now: moment)
+    case .datagram(let bytes, let peer):
+      guard let member = MemberID(peer.bytes) else { return [] }
+      return replica.receivedDatagram(bytes, from: member, now: moment)
+    default: return []
+    }
   }
 
   private func send(_ session: Session) async {
@@ -135,13 +141,11 @@ actor Guest {
       } catch {
         return
       }
-      replica?.tick(now: moment)
-      perform()
+      perform(replica?.tick(now: moment) ?? [])
     }
   }
 
-  private func perform() {
-    guard let actions = replica?.takeActions() else { return }
+  private func perform(_ actions: [ReplicaAction]) {
     let now = clock.now
     for action in actions {
       switch action {
@@ -193,16 +197,19 @@ actor Guest {
     if kind == .flooding {
       // The flooding guest shares the processor with the measured ones, so its messages are cheap
       // to make.
-      replica.sendData(Guest.flood, isReliable: true, now: moment)
+      perform(replica.sendData(Guest.flood, isReliable: true, now: moment))
     } else if let own {
-      try replica.change(now: moment) { board in
+      let (_, actions) = try replica.change(now: moment) { board in
         try board.move([own], by: Point(x: 1, y: 0))
       }
+      perform(actions)
     } else {
-      own = try replica.change(now: moment) { board in try board.createText("\(number)", at: place)
+      let (id, actions) = try replica.change(now: moment) { board in
+        try board.createText("\(number)", at: place)
       }
+      own = id
+      perform(actions)
     }
-    perform()
     // The guest floods only as fast as messages are accepted, because more would only fill its
     // memory.
     if queued > 1_000 { await withCheckedContinuation { roomWaiter = $0 } }

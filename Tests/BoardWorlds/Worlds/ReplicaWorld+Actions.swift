@@ -4,9 +4,9 @@ import WhiteboardSync
 
 /// Executing the actions of replicas.
 extension ReplicaWorld {
-  /// Executes the pending actions of a replica.
-  package func carryOut(_ number: Int) {
-    for action in nodes[number].replica.takeActions() { carryOut(action, number) }
+  /// Executes the actions that an input of a replica returned.
+  package func carryOut(_ actions: [ReplicaAction], _ number: Int) {
+    for action in actions { carryOut(action, number) }
   }
 
   func carryOut(_ action: ReplicaAction, _ number: Int) {
@@ -90,16 +90,16 @@ extension ReplicaWorld {
     guard let to = index(of: member) else { return }
     // The name of a resource must decode to its description.
     if (try? ResourceDTO(name: dto.name)) != dto { complaints.append("a name is not read back") }
-    nodes[from].replica.assetSent(id, to: member, now: now(from))
+    carryOut(nodes[from].replica.assetSent(id, to: member, now: now(from)), from)
     guard !nodes[to].replica.expectedAsset(id, from: nodes[from].member).isEmpty else { return }
     if random.chance(25) {
-      nodes[to].replica.assetFailed(id, from: nodes[from].member, now: now(to))
+      let sender = nodes[from].member
+      carryOut(nodes[to].replica.assetFailed(id, from: sender, now: now(to)), to)
     } else {
       nodes[to].stored.insert(id)
       nodes[to].deliveries[id, default: 0] += 1
-      nodes[to].replica.assetStored(id, now: now(to))
+      carryOut(nodes[to].replica.assetStored(id, now: now(to)), to)
     }
-    carryOut(to)
   }
 
   /// Records a new batch, and checks that no dot is used twice (I5).

@@ -179,7 +179,7 @@ extension ReplicaWorld {
     let node = nodes[number]
     let again = replica(node.key, now(number))
     do throws(RestoreError) {
-      try again.restore(node.document, now: now(number))
+      _ = try again.restore(node.document, now: now(number))
     } catch {
       complaints.append("I11: what was kept is not restored: \(error)")
     }

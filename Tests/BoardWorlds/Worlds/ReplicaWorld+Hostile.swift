@@ -30,19 +30,17 @@ extension ReplicaWorld {
   }
 
   func join(_ scriptedReplica: ScriptedReplica, _ number: Int) {
-    nodes[number].replica.peerJoined(scriptedReplica.member, now: now(number))
-    carryOut(number)
+    carryOut(nodes[number].replica.peerJoined(scriptedReplica.member, now: now(number)), number)
   }
 
   func leave(_ scriptedReplica: ScriptedReplica, _ number: Int) {
-    nodes[number].replica.peerLeft(scriptedReplica.member, now: now(number))
-    carryOut(number)
+    carryOut(nodes[number].replica.peerLeft(scriptedReplica.member, now: now(number)), number)
   }
 
   func say(_ bytes: [UInt8]?, _ scriptedReplica: ScriptedReplica, _ number: Int) {
     guard let bytes else { return }
-    nodes[number].replica.received(bytes, from: scriptedReplica.member, now: now(number))
-    carryOut(number)
+    let member = scriptedReplica.member
+    carryOut(nodes[number].replica.received(bytes, from: member, now: now(number)), number)
     finishAllSignatures(number)
   }
 
@@ -70,13 +68,13 @@ extension ReplicaWorld {
     switch last {
     case .message(let bytes): say(bytes, scriptedReplica, number)
     case .answer(let bytes):
-      nodes[number].replica.receivedAnswer(
+      let actions = nodes[number].replica.receivedAnswer(
         bytes,
         request: 1,
         from: scriptedReplica.member,
         now: now(number)
       )
-      carryOut(number)
+      carryOut(actions, number)
       finishAllSignatures(number)
     }
     tally[.lies] += 1

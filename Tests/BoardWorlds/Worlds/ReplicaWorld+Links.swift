@@ -27,8 +27,7 @@ extension ReplicaWorld {
 
   private func join(_ one: Int, _ other: Int) {
     admit(other, by: one)
-    nodes[one].replica.peerJoined(nodes[other].member, now: now(one))
-    carryOut(one)
+    carryOut(nodes[one].replica.peerJoined(nodes[other].member, now: now(one)), one)
   }
 
   /// Cuts the link between two nodes, and loses everything on it.
@@ -39,10 +38,8 @@ extension ReplicaWorld {
       connected.remove(link)
       packets[link] = nil
     }
-    nodes[one].replica.peerLeft(nodes[other].member, now: now(one))
-    carryOut(one)
-    nodes[other].replica.peerLeft(nodes[one].member, now: now(other))
-    carryOut(other)
+    carryOut(nodes[one].replica.peerLeft(nodes[other].member, now: now(one)), one)
+    carryOut(nodes[other].replica.peerLeft(nodes[one].member, now: now(other)), other)
   }
 
   /// Connects all nodes that may be connected.
@@ -59,8 +56,7 @@ extension ReplicaWorld {
         connected.remove(link)
         packets[link] = nil
       }
-      nodes[other].replica.peerLeft(nodes[number].member, now: now(other))
-      carryOut(other)
+      carryOut(nodes[other].replica.peerLeft(nodes[number].member, now: now(other)), other)
     }
     let node = nodes[number]
     // Set the clock while the program is down.
@@ -78,17 +74,19 @@ extension ReplicaWorld {
     } else {
       node.document = Array(node.document.dropLast(random.below(20)))
     }
+    var actions: [ReplicaAction] = []
     do throws(RestoreError) {
       // In two parts, as a document loads them: the keyframe, and the later changes.
       let count = random.below(node.document.count + 1)
-      try node.replica.restore(node.document.prefix(count), now: now(number), isWhole: false)
-      try node.replica.restore(node.document.dropFirst(count), now: now(number))
+      let (first, others) = (node.document.prefix(count), node.document.dropFirst(count))
+      actions += try node.replica.restore(first, now: now(number), isWhole: false)
+      actions += try node.replica.restore(others, now: now(number))
     } catch {
       complaints.append("I11: what was kept is not restored: \(error)")
     }
     node.signatures = []
     node.storedAuthors = []
-    for action in node.replica.takeActions() {
+    for action in actions {
       switch action {
       case .sign, .verify: carryOut(action, number)
       default: complaints.append("a restore reports something")

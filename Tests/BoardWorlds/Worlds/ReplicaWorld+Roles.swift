@@ -18,8 +18,7 @@ extension ReplicaWorld {
   func admit(_ other: Int, by one: Int) {
     guard nodes[one].replica.mayGrant else { return }
     let rights = one == 0 ? rights(of: other) : .editor
-    nodes[one].replica.admit(nodes[other].member, for: rights, now: now(one))
-    carryOut(one)
+    carryOut(nodes[one].replica.admit(nodes[other].member, for: rights, now: now(one)), one)
   }
 
   /// Returns the owner's grant for a member that is not one of the nodes.
@@ -39,26 +38,28 @@ extension ReplicaWorld {
       revokeStranger(by: one)
     } else if random.chance(50) {
       let member = nodes[other].member
-      if nodes[one].replica.revoke(member, now: now(one)) { noteRevocation() }
-      carryOut(one)
+      let (isRevoked, actions) = nodes[one].replica.revoke(member, now: now(one))
+      if isRevoked { noteRevocation() }
+      carryOut(actions, one)
     } else {
       let rights: Rights? = random.chance(70) ? .editor : nil
-      nodes[one].replica.admit(nodes[other].member, for: rights, isAsked: true, now: now(one))
-      carryOut(one)
+      let member = nodes[other].member
+      let actions = nodes[one].replica.admit(member, for: rights, isAsked: true, now: now(one))
+      carryOut(actions, one)
     }
   }
 
   /// Lets the owner make every member an editor.
   func admitAll() {
     for other in nodes.indices.dropFirst() {
-      nodes[0].replica.admit(
+      let actions = nodes[0].replica.admit(
         nodes[other].member,
         for: .editor,
         isAsked: true,
         now: now(0)
       )
+      carryOut(actions, 0)
     }
-    carryOut(0)
   }
 
   private func noteRevocation() {
@@ -81,8 +82,12 @@ extension ReplicaWorld {
     }
     // One node has received more than the revoking one.
     if other != number { say(texts[1], scriptedReplica, other) }
-    if nodes[number].replica.revoke(scriptedReplica.member, now: now(number)) { noteRevocation() }
-    carryOut(number)
+    let (isRevoked, actions) = nodes[number].replica.revoke(
+      scriptedReplica.member,
+      now: now(number)
+    )
+    if isRevoked { noteRevocation() }
+    carryOut(actions, number)
     finishAllSignatures(number)
     let before = nodes[number].replica.board.state.context
     say(other == number ? texts[1] : scriptedReplica.head(), scriptedReplica, number)

@@ -49,9 +49,10 @@ extension ReplicaWorld {
   private func finish(_ request: SlowSignature.Request, _ number: Int) {
     let node = nodes[number]
     tally[.signatures] += 1
+    let actions: [ReplicaAction]
     switch request {
     case .sign(let request):
-      node.replica.signed(
+      actions = node.replica.signed(
         request.id,
         signature: node.key.signature(of: request.bytes),
         now: now(number)
@@ -63,9 +64,9 @@ extension ReplicaWorld {
         case .signature(let signature, let bytes, let key):
           verifier.isValid(signature, of: bytes, by: key)
         }
-      node.replica.verified(request.id, isValid: isValid, now: now(number))
+      actions = node.replica.verified(request.id, isValid: isValid, now: now(number))
     }
-    carryOut(number)
+    carryOut(actions, number)
   }
 
   /// Checks that a stored change has its signatures, and comes after the record of its author.

@@ -23,8 +23,7 @@ extension ReplicaWorld {
     let replica = nodes[number].replica
     let isDue = replica.nextDeadline.map { uptime >= $0 } ?? false
     guard isDue || uptime % 2 == 0 else { return }
-    replica.tick(now: now(number))
-    let actions = replica.takeActions()
+    let actions = replica.tick(now: now(number))
     if !isDue, !actions.isEmpty { complaints.append("a tick before its time does \(actions[0])") }
     for action in actions { carryOut(action, number) }
     if let next = replica.nextDeadline, next <= uptime {
@@ -51,11 +50,13 @@ extension ReplicaWorld {
       let node = nodes[link.to]
       let member = nodes[link.from].member
       switch packet.kind {
-      case .message: node.replica.received(packet.bytes, from: member, now: now(link.to))
-      case .datagram: node.replica.receivedDatagram(packet.bytes, from: member, now: now(link.to))
+      case .message:
+        carryOut(node.replica.received(packet.bytes, from: member, now: now(link.to)), link.to)
+      case .datagram:
+        let actions = node.replica.receivedDatagram(packet.bytes, from: member, now: now(link.to))
+        carryOut(actions, link.to)
       case .answer(let name): deliver(packet.bytes, name, on: link)
       }
-      carryOut(link.to)
     }
     packets[link] = waiting + (packets[link] ?? [])
   }
@@ -67,12 +68,18 @@ extension ReplicaWorld {
     }
     guard let request = name.request else { return }
     let (node, sender) = (nodes[link.to], nodes[link.from])
-    sender.replica.answerSent(request: request, to: node.member, now: now(link.from))
+    let sent = sender.replica.answerSent(request: request, to: node.member, now: now(link.from))
+    carryOut(sent, link.from)
     guard node.replica.expectsAnswer(name, from: sender.member) else { return }
+    let actions: [ReplicaAction]
     if random.chance(weather.failures) {
-      node.replica.answerFailed(request: request, from: sender.member, now: now(link.to))
+      actions = node.replica.answerFailed(
+        request: request,
+        from: sender.member,
+        now: now(link.to)
+      )
     } else {
-      node.replica.receivedAnswer(
+      actions = node.replica.receivedAnswer(
         answer,
         request: request,
         from: sender.member,
@@ -80,6 +87,7 @@ extension ReplicaWorld {
       )
       tally[.answers] += 1
     }
+    carryOut(actions, link.to)
   }
 
   /// Performs one random step of a busy room.

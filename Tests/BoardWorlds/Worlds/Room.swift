@@ -83,9 +83,8 @@ public final class Room {
   public func joinAll() {
     for one in replicas.indices {
       for other in replicas.indices where other != one {
-        replicas[one].peerJoined(replicas[other].board.member, now: now)
+        carryOut(replicas[one].peerJoined(replicas[other].board.member, now: now), one)
       }
-      carryOut(one)
     }
     deliver()
   }
@@ -93,8 +92,7 @@ public final class Room {
   /// Disconnects a replica.
   package func leave(_ number: Int) {
     for other in replicas.indices where other != number {
-      replicas[other].peerLeft(replicas[number].board.member, now: now)
-      carryOut(other)
+      carryOut(replicas[other].peerLeft(replicas[number].board.member, now: now), other)
     }
     deliver()
   }
@@ -104,10 +102,10 @@ public final class Room {
 
   private func write(_ number: Int, _ hears: (Int) -> Bool) {
     // The board cannot be full after a few minutes of small edits.
-    _ = try? replicas[number].change(now: now) { (board) throws(BoardError) in
+    let change = try? replicas[number].change(now: now) { (board) throws(BoardError) in
       try board.createText("x", at: Point(x: Double(number), y: 0))
     }
-    carryOut(number)
+    carryOut(change?.actions ?? [], number)
     packets.removeAll { !hears($0.to) }
     deliver()
   }
@@ -125,8 +123,7 @@ public final class Room {
       uptime = min(max(due, uptime + 1), end)
       for number in replicas.indices
       where replicas[number].nextDeadline.map({ $0 <= uptime }) ?? false {
-        replicas[number].tick(now: now)
-        carryOut(number)
+        carryOut(replicas[number].tick(now: now), number)
       }
       deliver()
     }
@@ -141,8 +138,8 @@ public final class Room {
     return counts
   }
 
-  private func carryOut(_ number: Int) {
-    for action in replicas[number].takeActions() {
+  private func carryOut(_ actions: [ReplicaAction], _ number: Int) {
+    for action in actions {
       switch action {
       case .send(let bytes, let members):
         guard let kind = bytes.first.flatMap({ Kind(rawValue: Int($0)) }) else { continue }
@@ -154,14 +151,14 @@ public final class Room {
       case .sendAnswer(let bytes, let name, let member):
         counts[.answer, default: Count()].add(bytes.count, to: 1)
         guard let to = numbers[member], let request = name.request else { continue }
-        replicas[number].answerSent(request: request, to: member, now: now)
-        replicas[to].receivedAnswer(
+        carryOut(replicas[number].answerSent(request: request, to: member, now: now), number)
+        let received = replicas[to].receivedAnswer(
           bytes,
           request: request,
           from: replicas[number].board.member,
           now: now
         )
-        carryOut(to)
+        carryOut(received, to)
       default: break
       }
     }
@@ -179,12 +176,11 @@ public final class Room {
       packets = []
       for packet in arriving {
         let member = replicas[packet.from].board.member
-        if packet.isReliable {
-          replicas[packet.to].received(packet.bytes, from: member, now: now)
-        } else {
-          replicas[packet.to].receivedDatagram(packet.bytes, from: member, now: now)
-        }
-        carryOut(packet.to)
+        let actions =
+          packet.isReliable
+          ? replicas[packet.to].received(packet.bytes, from: member, now: now)
+          : replicas[packet.to].receivedDatagram(packet.bytes, from: member, now: now)
+        carryOut(actions, packet.to)
       }
     }
   }

@@ -6,6 +6,7 @@ import Testing
 
 @Suite final class PhotoBudgetTests {
   private let anna = World(seed: 1, nodes: 1).nodes[0]
+  private let log = ActionLog()
   private var bo = ScriptedReplica(9)
   private var cleo = ScriptedReplica(10)
   private var now = Moment(wall: 1_700_000_000_000, uptime: 2_000_000)
@@ -23,9 +24,9 @@ import Testing
   }
 
   private func join(_ scriptedReplica: inout ScriptedReplica) {
-    anna.replica.peerJoined(scriptedReplica.member, now: now)
-    anna.replica.received(scriptedReplica.hello(), from: scriptedReplica.member, now: now)
-    _ = anna.replica.takeActions()
+    log += anna.replica.peerJoined(scriptedReplica.member, now: now)
+    log += anna.replica.received(scriptedReplica.hello(), from: scriptedReplica.member, now: now)
+    _ = log.take()
   }
 
   private func show(_ photo: AssetReference, by scriptedReplica: inout ScriptedReplica) throws
@@ -36,18 +37,18 @@ import Testing
       Operation(id, .kind, .unsigned(3)), Operation(id, .position, .pair(0, 0)),
       Operation(id, .size, .pair(64, 64)), Operation(id, .asset, photo.value),
     ])
-    anna.replica.received(message, from: scriptedReplica.member, now: now)
-    return anna.replica.takeActions()
+    log += anna.replica.received(message, from: scriptedReplica.member, now: now)
+    return log.take()
   }
 
   /// Stores the bytes of a photo.
   private func store(_ photo: AssetReference) {
-    anna.replica.assetStored(photo.id, bytes: photo.byteCount, now: now)
-    _ = anna.replica.takeActions()
+    log += anna.replica.assetStored(photo.id, bytes: photo.byteCount, now: now)
+    _ = log.take()
   }
 
   private func isWanted(_ photo: AssetReference) -> Bool {
-    anna.replica.core.photos.exchange.reference(of: photo.id) != nil
+    anna.replica.photos.exchange.reference(of: photo.id) != nil
   }
 
   @Test("[BRD-38] photos of an author beyond 512 MiB are not requested, and one warning is emitted")
@@ -111,13 +112,13 @@ import Testing
     }
     #expect(!isWanted(try photo(17)))
     let first = ObjectID(Dot(bo.incarnation, 1))
-    _ = try anna.replica.change(now: now) { board in
+    log += try anna.replica.change(now: now) { board in
       try board.delete(first)
       try board.purge(first)
-    }
-    _ = anna.replica.takeActions()
+    }.actions
+    _ = log.take()
     wait(5000)
-    anna.replica.tick(now: now)
+    log += anna.replica.tick(now: now)
     #expect(isWanted(try photo(17)))
   }
 
@@ -136,9 +137,9 @@ import Testing
     for number: UInt8 in 1...16 {
       let photo = try photo(number)
       try anna.replica.requireRoom(for: photo)
-      try anna.replica.change(now: now) { board in
+      log += try anna.replica.change(now: now) { board in
         _ = try board.createPhoto(photo, at: Point(x: 0, y: 0))
-      }
+      }.actions
     }
     #expect(throws: BoardError.photosUsed) { try anna.replica.requireRoom(for: photo(17)) }
     // The same photo again needs no room.

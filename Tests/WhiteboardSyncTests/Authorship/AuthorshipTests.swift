@@ -7,6 +7,7 @@ import Testing
 /// Valid and invalid messages of a member about its authorship.
 @Suite final class AuthorshipTests {
   private let anna = World(seed: 1, nodes: 1).nodes[0]
+  private let log = ActionLog()
   private var bo = ScriptedReplica(9)
   private var cleo = ScriptedReplica(10)
   private let start = Moment(wall: 1_700_000_000_000, uptime: 2_000_000)
@@ -16,17 +17,17 @@ import Testing
   }
 
   private func receive(_ bytes: [UInt8], from member: MemberID? = nil) {
-    anna.replica.received(bytes, from: member ?? bo.member, now: start)
+    log += anna.replica.received(bytes, from: member ?? bo.member, now: start)
   }
 
   private func join(_ member: MemberID? = nil) {
-    anna.replica.peerJoined(member ?? bo.member, now: start)
-    _ = anna.replica.takeActions()
+    log += anna.replica.peerJoined(member ?? bo.member, now: start)
+    _ = log.take()
   }
 
   /// Returns the errors since the last call; nothing of the refused messages was applied.
   private func refusals() -> [ReplicaError] {
-    anna.replica.takeActions().compactMap {
+    log.take().compactMap {
       if case .protocolViolation(_, let error) = $0 { error } else { nil }
     }
   }
@@ -132,8 +133,8 @@ import Testing
     bo = ScriptedReplica(9, role: .viewer)
     join()
     receive(bo.hello())
-    anna.replica.tick(now: later(10_000))
-    for case .send(let bytes, _) in anna.replica.takeActions() {
+    log += anna.replica.tick(now: later(10_000))
+    for case .send(let bytes, _) in log.take() {
       if case .request? = try SyncMessage.decode(bytes) { Issue.record("a viewer was asked") }
     }
     receive(try bo.sendText())
@@ -149,14 +150,12 @@ import Testing
         try board.createText("x", at: Point(x: 0, y: 0))
       }
     }
-    viewer.peerJoined(cleo.member, now: start)
-    viewer.received(cleo.hello(), from: cleo.member, now: start)
-    viewer.received(try cleo.sendText(), from: cleo.member, now: start)
+    _ = viewer.peerJoined(cleo.member, now: start)
+    _ = viewer.received(cleo.hello(), from: cleo.member, now: start)
+    _ = viewer.received(try cleo.sendText(), from: cleo.member, now: start)
     #expect(viewer.board.objectIDs.count == 1)
-    _ = viewer.takeActions()
-    let request = CatchUpRequest(number: 1, context: Context())
-    viewer.received(SyncMessage.request(request).encode(), from: cleo.member, now: start)
-    #expect(viewer.takeActions().isEmpty)
+    let request = SyncMessage.request(CatchUpRequest(number: 1, context: Context()))
+    #expect(viewer.received(request.encode(), from: cleo.member, now: start).isEmpty)
   }
 
   @Test("[AUT-6] the chain starts and continues as specified")
@@ -254,23 +253,23 @@ import Testing
     join()
     var signed: [SignedHead] = []
     for step in UInt64(1)...100 {
-      try anna.replica.change(now: later(step * 33)) { board in
+      log += try anna.replica.change(now: later(step * 33)) { board in
         _ = try board.createText("x", at: Point(x: 0, y: 0))
-      }
-      anna.replica.tick(now: later(step * 33))
-      signed += try heads(anna.replica.takeActions())
+      }.actions
+      log += anna.replica.tick(now: later(step * 33))
+      signed += try heads(log.take())
     }
     #expect(signed.count == 4)
-    anna.replica.prepareToLeave(now: later(3301))
-    let last = try heads(anna.replica.takeActions())
+    log += anna.replica.prepareToLeave(now: later(3301))
+    let last = try heads(log.take())
     #expect(last.count == 1)
     #expect(
       last[0].sequence
         == anna.replica.board.written[anna.replica.board.incarnation].ranges[0].upperBound
     )
     // There are no new writes.
-    anna.replica.prepareToLeave(now: later(3302))
-    #expect(try heads(anna.replica.takeActions()).isEmpty)
+    log += anna.replica.prepareToLeave(now: later(3302))
+    #expect(try heads(log.take()).isEmpty)
   }
 
   @Test("[AUT-7] the stored batches and heads prove their author to any peer")
@@ -282,7 +281,7 @@ import Testing
     var record: AuthorRecord?
     var chain: BatchChain?
     var proven = 0
-    for case .record(let change) in anna.replica.takeActions() {
+    for case .record(let change) in log.take() {
       switch change {
       case .author(let bytes, let incarnation):
         record = try AuthorRecord(bytes)
@@ -309,7 +308,7 @@ import Testing
     receive(bo.hello())
     for _ in 0..<500 { receive(bo.beginIncarnation()) }
     // The record of an author without operations is dropped with the link.
-    #expect(anna.replica.core.registry.count == 1)
+    #expect(anna.replica.registry.count == 1)
     #expect(refusals().isEmpty)
   }
 }

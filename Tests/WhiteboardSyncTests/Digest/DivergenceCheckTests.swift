@@ -11,10 +11,10 @@ import Testing
   func repair() throws {
     let world = World(seed: 11, nodes: 3, weather: calm)
     world.connectAll()
-    let id = try world.nodes[0].replica.change(now: world.now(0)) { board in
+    let (id, actions) = try world.nodes[0].replica.change(now: world.now(0)) { board in
       try board.createText("right", at: Point(x: 0, y: 0))
     }
-    world.carryOut(0)
+    world.carryOut(actions, 0)
     #expect(world.settle())
     // The same dot with another value, as bad memory or a malicious author would cause it.
     let author = Incarnation(99)
@@ -25,10 +25,10 @@ import Testing
         time: HybridTime(1 << 57),
         operations: [Operation(id, .color, .unsigned(value))]
       )
-      try world.nodes[number].replica.change(now: world.now(number)) { board in
+      let (_, actions) = try world.nodes[number].replica.change(now: world.now(number)) { board in
         try board.receive(batch)
       }
-      world.carryOut(number)
+      world.carryOut(actions, number)
     }
     #expect(world.nodes[0].replica.digest != world.nodes[2].replica.digest)
     for _ in 0..<400 { world.step(25) }
@@ -50,8 +50,8 @@ import Testing
     for _ in 0..<900 { world.step(25) }
     #expect(world.nodes.allSatisfy { $0.divergences == 0 })
     let replica = world.nodes[0].replica
-    replica.tick(now: Moment(wall: world.now(0).wall, uptime: world.uptime + 6000))
-    let reports = try replica.takeActions().compactMap { action -> ReplicaReport? in
+    let later = Moment(wall: world.now(0).wall, uptime: world.uptime + 6000)
+    let reports = try replica.tick(now: later).compactMap { action -> ReplicaReport? in
       guard case .send(let bytes, _) = action,
         case .state(let report)? = try SyncMessage.decode(bytes)
       else { return nil }
@@ -66,44 +66,42 @@ import Testing
     let anna = world.nodes[0].replica
     var bo = ScriptedReplica(9)
     let now = world.now(0)
-    anna.peerJoined(bo.member, now: now)
-    anna.received(bo.hello(), from: bo.member, now: now)
-    anna.received(SyncMessage.nothingLacking(1).encode(), from: bo.member, now: now)
-    _ = anna.takeActions()
+    _ = anna.peerJoined(bo.member, now: now)
+    _ = anna.received(bo.hello(), from: bo.member, now: now)
+    _ = anna.received(SyncMessage.nothingLacking(1).encode(), from: bo.member, now: now)
     func told(_ hash: UInt64, _ now: Moment) throws -> [UInt16] {
       let report = ReplicaReport(
         contextHash: hash,
         sums: [1, 0, 0, 4] + [UInt64](repeating: 0, count: 12)
       )
-      anna.received(SyncMessage.state(report).encode(), from: bo.member, now: now)
-      return try anna.takeActions().compactMap {
+      let actions = anna.received(SyncMessage.state(report).encode(), from: bo.member, now: now)
+      return try actions.compactMap {
         guard case .send(let bytes, _) = $0,
           case .request(let request)? = try SyncMessage.decode(bytes)
         else { return nil }
         return request.buckets
       }
     }
-    #expect(try told(anna.core.reports.currentContextHash &+ 1, now).isEmpty)
-    #expect(try told(anna.core.reports.currentContextHash, now) == [0b1001])
-    anna.received(SyncMessage.nothingLacking(2).encode(), from: bo.member, now: now)
-    #expect(try told(anna.core.reports.currentContextHash, now).isEmpty)
+    #expect(try told(anna.reports.currentContextHash &+ 1, now).isEmpty)
+    #expect(try told(anna.reports.currentContextHash, now) == [0b1001])
+    _ = anna.received(SyncMessage.nothingLacking(2).encode(), from: bo.member, now: now)
+    #expect(try told(anna.reports.currentContextHash, now).isEmpty)
     let later = Moment(wall: now.wall, uptime: now.uptime + 5000)
-    #expect(try told(anna.core.reports.currentContextHash, later) == [0b1001])
+    #expect(try told(anna.reports.currentContextHash, later) == [0b1001])
     // A member that repeatedly answers that nothing is missing cannot prevent a repair by another.
-    anna.received(SyncMessage.nothingLacking(3).encode(), from: bo.member, now: later)
+    _ = anna.received(SyncMessage.nothingLacking(3).encode(), from: bo.member, now: later)
     bo = ScriptedReplica(10)
-    anna.peerJoined(bo.member, now: later)
-    anna.received(bo.hello(), from: bo.member, now: later)
-    anna.received(SyncMessage.nothingLacking(1).encode(), from: bo.member, now: later)
-    _ = anna.takeActions()
-    #expect(try told(anna.core.reports.currentContextHash, later) == [0b1001])
+    _ = anna.peerJoined(bo.member, now: later)
+    _ = anna.received(bo.hello(), from: bo.member, now: later)
+    _ = anna.received(SyncMessage.nothingLacking(1).encode(), from: bo.member, now: later)
+    #expect(try told(anna.reports.currentContextHash, later) == [0b1001])
   }
 
   @Test("[SYN-44] boards are equal if contexts and sums are equal; sums are sent at once")
   func equality() throws {
     let world = World(seed: 14, nodes: 3, weather: calm)
     let (anna, bo) = (world.nodes[0], world.nodes[1])
-    anna.replica.proveEquality(true, now: world.now(0))
+    world.carryOut(anna.replica.proveEquality(true, now: world.now(0)), 0)
     #expect(!anna.replica.isEqual(to: bo.member), "no other member is connected")
     world.connectAll()
     for _ in 0..<20 { world.edit(1) }
@@ -111,11 +109,11 @@ import Testing
     for _ in 0..<80 { world.step(25) }
     #expect(anna.replica.isEqual(to: bo.member))
     #expect(anna.replica.digest == bo.replica.digest)
-    try anna.replica.change(now: world.now(0)) { board in
-      _ = try board.createText("x", at: Point(x: 0, y: 0))
+    let (_, actions) = try anna.replica.change(now: world.now(0)) { board in
+      try board.createText("x", at: Point(x: 0, y: 0))
     }
     #expect(!anna.replica.isEqual(to: bo.member))
-    world.carryOut(0)
+    world.carryOut(actions, 0)
     #expect(!anna.replica.isEqual(to: bo.member))
     for _ in 0..<80 { world.step(25) }
     #expect(anna.replica.isEqual(to: bo.member))
@@ -128,12 +126,12 @@ import Testing
   func inequality() throws {
     let world = World(seed: 15, nodes: 2, weather: calm)
     let (anna, bo) = (world.nodes[0].replica, world.nodes[1].replica)
-    anna.proveEquality(true, now: world.now(0))
+    world.carryOut(anna.proveEquality(true, now: world.now(0)), 0)
     world.connectAll()
-    let id = try anna.change(now: world.now(0)) { board in
+    let (id, actions) = try anna.change(now: world.now(0)) { board in
       try board.createText("right", at: Point(x: 0, y: 0))
     }
-    world.carryOut(0)
+    world.carryOut(actions, 0)
     #expect(world.settle())
     for (number, value) in [(0, UInt64(5)), (1, 4)] {
       let batch = try Batch(
@@ -142,10 +140,10 @@ import Testing
         time: HybridTime(1 << 57),
         operations: [Operation(id, .color, .unsigned(value))]
       )
-      try world.nodes[number].replica.change(now: world.now(number)) { board in
+      let (_, actions) = try world.nodes[number].replica.change(now: world.now(number)) { board in
         try board.receive(batch)
       }
-      world.carryOut(number)
+      world.carryOut(actions, number)
     }
     var wasDifferent = false
     for _ in 0..<400 {
@@ -165,25 +163,24 @@ import Testing
     let anna = world.nodes[0].replica
     var bo = ScriptedReplica(9)
     let now = world.now(0)
-    anna.peerJoined(bo.member, now: now)
-    anna.received(bo.hello(), from: bo.member, now: now)
-    anna.received(SyncMessage.nothingLacking(1).encode(), from: bo.member, now: now)
-    anna.tick(now: now)
-    _ = anna.takeActions()
+    _ = anna.peerJoined(bo.member, now: now)
+    _ = anna.received(bo.hello(), from: bo.member, now: now)
+    _ = anna.received(SyncMessage.nothingLacking(1).encode(), from: bo.member, now: now)
+    _ = anna.tick(now: now)
     func answers(_ hash: UInt64) throws -> Int {
       let sums = BucketSums.sums(of: anna.board.state)
       let report = ReplicaReport(contextHash: hash, sums: sums)
-      anna.received(SyncMessage.state(report).encode(), from: bo.member, now: now)
-      anna.tick(now: now)
-      return try anna.takeActions().count {
+      var actions = anna.received(SyncMessage.state(report).encode(), from: bo.member, now: now)
+      actions += anna.tick(now: now)
+      return try actions.count {
         guard case .send(let bytes, _) = $0,
           case .state(let report)? = try SyncMessage.decode(bytes)
         else { return false }
         return report.sums == sums
       }
     }
-    #expect(try answers(anna.core.reports.currentContextHash &+ 1) == 0)
-    #expect(try answers(anna.core.reports.currentContextHash) == 1)
-    #expect(try answers(anna.core.reports.currentContextHash) == 0)
+    #expect(try answers(anna.reports.currentContextHash &+ 1) == 0)
+    #expect(try answers(anna.reports.currentContextHash) == 1)
+    #expect(try answers(anna.reports.currentContextHash) == 0)
   }
 }

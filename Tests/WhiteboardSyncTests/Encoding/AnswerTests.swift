@@ -8,6 +8,7 @@ import Testing
 /// Answers: the accepted ones, and that an answer has no effect before it was checked completely.
 @Suite final class AnswerTests {
   private let anna = World(seed: 1, nodes: 1).nodes[0]
+  private let log = ActionLog()
   private var bo = ScriptedReplica(9)
   private let start = Moment(wall: 1_700_000_000_000, uptime: 2_000_000)
 
@@ -16,20 +17,20 @@ import Testing
   }
 
   private func refusals() -> [String] {
-    anna.replica.takeActions().compactMap {
+    log.take().compactMap {
       if case .protocolViolation(_, let error) = $0 { error.code } else { nil }
     }
   }
 
   /// Lets Bo join and receive a request.
   private func join() {
-    anna.replica.peerJoined(bo.member, now: start)
-    anna.replica.received(bo.hello(), from: bo.member, now: start)
-    _ = anna.replica.takeActions()
+    log += anna.replica.peerJoined(bo.member, now: start)
+    log += anna.replica.received(bo.hello(), from: bo.member, now: start)
+    _ = log.take()
   }
 
   private func receive(_ answer: [UInt8], request: UInt64 = 1) {
-    anna.replica.receivedAnswer(answer, request: request, from: bo.member, now: start)
+    log += anna.replica.receivedAnswer(answer, request: request, from: bo.member, now: start)
   }
 
   /// Returns a board's contents as an answer to an empty replica.
@@ -71,14 +72,14 @@ import Testing
     join()
     let bytes = bo.answer(try difference())
     receive(bytes)
-    let actions = anna.replica.takeActions()
+    let actions = log.take()
     #expect(actions.first == .record(.answer([0] + bytes)))
     #expect(actions.contains(.caughtUp(bo.member)))
     #expect(anna.replica.board.objectIDs.count == 1)
     // A late or repeated answer has no effect.
     receive(bytes)
     receive(bytes, request: 7)
-    #expect(anna.replica.takeActions().isEmpty)
+    #expect(log.take().isEmpty)
   }
 
   @Test("[SYN-29] an answer that is truncated, or has one wrong bit, changes nothing")
@@ -93,7 +94,7 @@ import Testing
         receive(damaged, request: request)
         #expect(refusals().count == 1, "byte \(index), cut \(isCut)")
         #expect(anna.replica.board.state.context.isEmpty, "byte \(index), cut \(isCut)")
-        #expect(anna.replica.core.registry.count == 1)
+        #expect(anna.replica.registry.count == 1)
       }
     }
   }
@@ -159,8 +160,8 @@ import Testing
     receive(Answer.encode(sorted, try difference(), by: bo.author, as: bo.incarnation))
     #expect(refusals().isEmpty)
     // The record of an incarnation without operations is not stored.
-    #expect(anna.replica.core.registry[bo.incarnation] != nil)
-    for other in others.dropLast() { #expect(anna.replica.core.registry[other.incarnation] == nil) }
+    #expect(anna.replica.registry[bo.incarnation] != nil)
+    for other in others.dropLast() { #expect(anna.replica.registry[other.incarnation] == nil) }
   }
 
   @Test("[SYN-29] a move by an unknown author is refused, because games would differ forever")
@@ -182,7 +183,7 @@ import Testing
     let difference = state.difference(since: Context())
     join()
     receive(bo.answer(difference))
-    #expect(anna.replica.takeActions().contains(.unrecorded(bo.member)))
+    #expect(log.take().contains(.unrecorded(bo.member)))
     #expect(anna.replica.board.state.context.isEmpty)
     let records = [bo.record, cleo.record].sorted { $0.incarnation < $1.incarnation }
     join()
@@ -238,22 +239,22 @@ import Testing
     join()
     let difference = try difference()
     receive(bo.answer(difference))
-    _ = anna.replica.takeActions()
-    anna.replica.answerFailed(request: 1, from: bo.member, now: start)
+    _ = log.take()
+    log += anna.replica.answerFailed(request: 1, from: bo.member, now: start)
     var context = Context()
     context.insert(Dot(Incarnation(5), 1))
     let report = ReplicaReport(contextHash: 1)
-    anna.replica.received(SyncMessage.state(report).encode(), from: bo.member, now: start)
-    anna.replica.tick(now: later(6000))
-    _ = anna.replica.takeActions()
+    log += anna.replica.received(SyncMessage.state(report).encode(), from: bo.member, now: start)
+    log += anna.replica.tick(now: later(6000))
+    _ = log.take()
     #expect(anna.replica.expectsAnswer(name(request: 2), from: bo.member))
-    anna.replica.receivedAnswer(
+    log += anna.replica.receivedAnswer(
       bo.answer(difference),
       request: 2,
       from: bo.member,
       now: later(6000)
     )
-    let actions = anna.replica.takeActions()
+    let actions = log.take()
     #expect(actions.contains(.caughtUp(bo.member)))
     for case .record(let change) in actions { Issue.record("kept: \(change)") }
   }
@@ -262,11 +263,11 @@ import Testing
   func patience() throws {
     var cleo = ScriptedReplica(10)
     join()
-    anna.replica.peerJoined(cleo.member, now: start)
-    anna.replica.received(cleo.hello(), from: cleo.member, now: start)
+    log += anna.replica.peerJoined(cleo.member, now: start)
+    log += anna.replica.received(cleo.hello(), from: cleo.member, now: start)
     func asked(_ now: Moment) throws -> [MemberID] {
-      anna.replica.tick(now: now)
-      return try anna.replica.takeActions().compactMap {
+      log += anna.replica.tick(now: now)
+      return try log.take().compactMap {
         guard case .send(let bytes, let members) = $0,
           case .request? = try SyncMessage.decode(bytes)
         else { return nil }
@@ -277,7 +278,7 @@ import Testing
     anna.replica.answerProgressed(request: 1, from: bo.member, now: later(4000))
     #expect(try asked(later(8999)).isEmpty)
     #expect(try asked(later(9000)) == [cleo.member])
-    anna.replica.answerFailed(request: 1, from: cleo.member, now: later(9100))
+    log += anna.replica.answerFailed(request: 1, from: cleo.member, now: later(9100))
     #expect(try asked(later(9100)) == [bo.member])
   }
 
@@ -285,9 +286,9 @@ import Testing
   func dripping() throws {
     var cleo = ScriptedReplica(10)
     join()
-    anna.replica.peerJoined(cleo.member, now: start)
-    anna.replica.received(cleo.hello(), from: cleo.member, now: start)
-    _ = anna.replica.takeActions()
+    log += anna.replica.peerJoined(cleo.member, now: start)
+    log += anna.replica.received(cleo.hello(), from: cleo.member, now: start)
+    _ = log.take()
     let cleos = ResourceDTO(
       id: World.board.description,
       type: .whiteboard,
@@ -296,14 +297,14 @@ import Testing
     )
     for second: UInt64 in 1..<30 {
       anna.replica.answerProgressed(request: 1, from: bo.member, now: later(second * 1000))
-      anna.replica.tick(now: later(second * 1000))
+      log += anna.replica.tick(now: later(second * 1000))
       #expect(!anna.replica.expectsAnswer(cleos, from: cleo.member))
     }
-    anna.replica.tick(now: later(30_000))
+    log += anna.replica.tick(now: later(30_000))
     #expect(anna.replica.expectsAnswer(cleos, from: cleo.member))
     // The answer may still be completed.
     #expect(anna.replica.expectsAnswer(name(), from: bo.member))
-    anna.replica.receivedAnswer(
+    log += anna.replica.receivedAnswer(
       bo.answer(try difference()),
       request: 1,
       from: bo.member,
@@ -317,19 +318,19 @@ import Testing
   func records() throws {
     join()
     for _ in 0..<3 {
-      anna.replica.received(try bo.sendText(), from: bo.member, now: start)
+      log += anna.replica.received(try bo.sendText(), from: bo.member, now: start)
     }
-    try anna.replica.change(now: start) { board in
+    log += try anna.replica.change(now: start) { board in
       _ = try board.createText("x", at: Point(x: 0, y: 0))
-    }
+    }.actions
     func records(_ context: Context, number: UInt64) throws -> Set<Incarnation> {
-      _ = anna.replica.takeActions()
+      _ = log.take()
       let request = SyncMessage.request(CatchUpRequest(number: number, context: context))
       let now = later(number * 1000)
-      anna.replica.received(request.encode(), from: bo.member, now: now)
-      for case .sendAnswer(let bytes, let name, _) in anna.replica.takeActions() {
+      log += anna.replica.received(request.encode(), from: bo.member, now: now)
+      for case .sendAnswer(let bytes, let name, _) in log.take() {
         #expect(name.byteCount == bytes.count)
-        anna.replica.answerSent(request: number, to: bo.member, now: now)
+        log += anna.replica.answerSent(request: number, to: bo.member, now: now)
         return Set(try Answer(bytes).records.map(\.incarnation))
       }
       return []

@@ -18,16 +18,15 @@ import Testing
     world.connectAll()
     #expect(world.settle())
     let (author, other) = (world.nodes[0].replica, world.nodes[1].replica)
-    let stroke = try author.beginStroke(now: world.now(0))
-    world.carryOut(0)
+    let (stroke, actions) = try author.beginStroke(now: world.now(0))
+    world.carryOut(actions, 0)
     var drawn: [InkPoint] = []
     var shown: [InkPoint] = []
     var grewBetweenCommits = 0
     for index in 0..<200 {
       let point = Point(x: Double(index) * 1.5, y: Double(index % 17))
       drawn.append(try InkPoint(point))
-      try author.extendStroke(stroke, with: [point], now: world.now(0))
-      world.carryOut(0)
+      world.carryOut(try author.extendStroke(stroke, with: [point], now: world.now(0)), 0)
       world.step(10)
       let next = other.shownInk(of: stroke)
       #expect(next.starts(with: shown), "seed \(seed): what was shown moved or went")
@@ -36,8 +35,7 @@ import Testing
       if next.count > shown.count, next.count > committed { grewBetweenCommits += 1 }
       shown = next
     }
-    try author.endStroke(stroke, now: world.now(0))
-    world.carryOut(0)
+    world.carryOut(try author.endStroke(stroke, now: world.now(0)), 0)
     #expect(world.settle())
     #expect(other.shownInk(of: stroke) == drawn)
     #expect(other.board.snapshot(stroke)?.isFinished == true)
@@ -52,8 +50,9 @@ import Testing
     let world = World(seed: 1, nodes: 3)
     world.connectAll()
     #expect(world.settle())
-    let stroke = try world.nodes[0].replica.beginStroke(now: world.now(0))
-    world.carryOut(0)
+    let author = world.nodes[0].replica
+    let (stroke, actions) = try author.beginStroke(now: world.now(0))
+    world.carryOut(actions, 0)
     #expect(world.settle())
     let other = world.nodes[1].replica
     let forged = SyncDatagram.preview(
@@ -61,19 +60,15 @@ import Testing
       first: 0,
       points: [InkPoint(x: 1, y: 1)]
     ).encode()
-    other.receivedDatagram(forged, from: world.nodes[2].member, now: world.now(1))
+    _ = other.receivedDatagram(forged, from: world.nodes[2].member, now: world.now(1))
     #expect(other.shownInk(of: stroke).isEmpty)
-    other.receivedDatagram(forged, from: world.nodes[0].member, now: world.now(1))
+    _ = other.receivedDatagram(forged, from: world.nodes[0].member, now: world.now(1))
     #expect(other.shownInk(of: stroke) == [InkPoint(x: 1, y: 1)])
-    try world.nodes[0].replica.extendStroke(
-      stroke,
-      with: [Point(x: 5, y: 5)],
-      now: world.now(0)
-    )
-    try world.nodes[0].replica.endStroke(stroke, now: world.now(0))
-    world.carryOut(0)
+    let point = Point(x: 5, y: 5)
+    world.carryOut(try author.extendStroke(stroke, with: [point], now: world.now(0)), 0)
+    world.carryOut(try author.endStroke(stroke, now: world.now(0)), 0)
     #expect(world.settle())
-    other.receivedDatagram(
+    _ = other.receivedDatagram(
       SyncDatagram.preview(stroke: stroke, first: 1, points: [InkPoint(x: 1, y: 1)]).encode(),
       from: world.nodes[0].member,
       now: world.now(1)

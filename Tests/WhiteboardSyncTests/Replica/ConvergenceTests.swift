@@ -29,10 +29,10 @@ import Testing
     // The fourth node is connected only with the first, and crashes.
     world.disconnect(3, 1)
     world.disconnect(3, 2)
-    let id = try world.nodes[3].replica.change(now: world.now(3)) { board in
+    let (id, actions) = try world.nodes[3].replica.change(now: world.now(3)) { board in
       try board.createText("last words", at: Point(x: 0, y: 0))
     }
-    world.carryOut(3)
+    world.carryOut(actions, 3)
     for _ in 0..<5 { world.step(20) }
     #expect(world.nodes[0].replica.board.object(id) != nil)
     #expect(world.nodes[1].replica.board.object(id) == nil)
@@ -105,11 +105,11 @@ import Testing
     world.connect(0, 1)
     #expect(!world.nodes[0].replica.isSynced(now: world.now(0)))
     #expect(world.settle())
-    try world.nodes[0].replica.change(now: world.now(0)) { board in
-      _ = try board.createText("x", at: Point(x: 0, y: 0))
+    let (_, actions) = try world.nodes[0].replica.change(now: world.now(0)) { board in
+      try board.createText("x", at: Point(x: 0, y: 0))
     }
     #expect(!world.nodes[0].replica.isSynced(now: world.now(0)))
-    world.carryOut(0)
+    world.carryOut(actions, 0)
     #expect(!world.nodes[0].replica.isSynced(now: world.now(0)))
     #expect(world.settle())
     #expect(world.nodes[1].replica.board.objectIDs.count == 1)

@@ -7,6 +7,7 @@ import Testing
 /// A context names only incarnations with a record, and one member cannot use up its room.
 @Suite final class IncarnationTests {
   private let anna = World(seed: 1, nodes: 1).nodes[0]
+  private let log = ActionLog()
   private var bo = ScriptedReplica(9)
   private var now = Moment(wall: 1_700_000_000_000, uptime: 2_000_000)
   private var request: UInt64 = 1
@@ -15,19 +16,19 @@ import Testing
 
   /// Lets Bo join and receive a request.
   private func join() {
-    anna.replica.peerJoined(bo.member, now: now)
-    anna.replica.received(bo.hello(), from: bo.member, now: now)
-    _ = anna.replica.takeActions()
+    log += anna.replica.peerJoined(bo.member, now: now)
+    log += anna.replica.received(bo.hello(), from: bo.member, now: now)
+    _ = log.take()
   }
 
   private func receive(_ message: [UInt8]) -> [ReplicaAction] {
-    anna.replica.received(message, from: bo.member, now: now)
-    return anna.replica.takeActions()
+    log += anna.replica.received(message, from: bo.member, now: now)
+    return log.take()
   }
 
   private func receive(answer: [UInt8]) -> [ReplicaAction] {
-    anna.replica.receivedAnswer(answer, request: 1, from: bo.member, now: now)
-    return anna.replica.takeActions()
+    log += anna.replica.receivedAnswer(answer, request: 1, from: bo.member, now: now)
+    return log.take()
   }
 
   /// Returns a difference whose context claims one dot of each of `count` unused incarnations.
@@ -51,9 +52,9 @@ import Testing
     #expect(errors(actions).isEmpty)
     #expect(context.isEmpty)
     // The board is unchanged: all can write, and the member's own edits arrive.
-    try anna.replica.change(now: now) { board in
+    log += try anna.replica.change(now: now) { board in
       _ = try board.createText("still here", at: Point(x: 0, y: 0))
-    }
+    }.actions
     #expect(errors(receive(try bo.sendText())).isEmpty)
     #expect(anna.replica.board.objectIDs.count == 2)
   }
@@ -62,21 +63,21 @@ import Testing
   func repaired() throws {
     let world = World(seed: 5, nodes: 1)
     let node = world.nodes[0]
-    let id = try node.replica.change(now: now) { board in
+    let (id, actions) = try node.replica.change(now: now) { board in
       try board.createText("mine", at: Point(x: 0, y: 0))
     }
     let digest = node.replica.digest
-    let document = node.replica.takeActions().compactMap { action in
+    let document = actions.compactMap { action in
       if case .record(let change) = action { change } else { nil }
     }
     // The stored changes as an earlier version wrote them.
     let damaged = [StoredChange.keyframe(KeptState.encode([], invented(65_530)))]
     let replica = world.replica(node.key, now)
-    try replica.restore(document + damaged, now: now)
+    _ = try replica.restore(document + damaged, now: now)
     #expect(replica.unrecorded == UnrecordedAuthors(forgotten: 65_530, kept: 0))
     #expect(replica.board.state.context == node.replica.board.state.context)
     #expect(replica.digest == digest)
-    try replica.change(now: now) { board in try board.delete(id) }
+    _ = try replica.change(now: now) { board in try board.delete(id) }
   }
 
   @Test("[BRD-37] objects of authors without a record are not lost when a board is opened")
@@ -97,7 +98,7 @@ import Testing
     )
     let keyframe = KeptState.encode([], state.difference(since: Context()))
     let replica = world.replica(world.nodes[0].key, now)
-    try replica.restore([.keyframe(keyframe)], now: now)
+    _ = try replica.restore([.keyframe(keyframe)], now: now)
     #expect(replica.unrecorded == UnrecordedAuthors(forgotten: 0, kept: 1))
     #expect(replica.board.state.record(id)?.count == 2)
     // A new board that is created from it has all records, and can be shared.
@@ -153,9 +154,9 @@ import Testing
         records.append(author.record(of: author.makeIncarnation()))
       }
     }
-    try anna.replica.change(now: now) { board in
+    log += try anna.replica.change(now: now) { board in
       _ = try board.createText("mine", at: Point(x: 0, y: 0))
-    }
+    }.actions
     join()
     let most = claim(strangers - 1) { records[Int($0) - 1].incarnation }
     _ = receive(answer: bo.answer(most, of: Array(records.dropLast())))
@@ -184,7 +185,7 @@ import Testing
     let second = receive(try bo.send([Operation(id, .purge, .none)]))
     #expect(errors(second).isEmpty)
     #expect(context.contains(id.dot))
-    #expect(anna.replica.core.registry[cleo.incarnation] == cleo.record)
+    #expect(anna.replica.registry[cleo.incarnation] == cleo.record)
   }
 
   @Test("[SYN-48] an invalid record, or too many of them, are refused")
@@ -209,12 +210,12 @@ import Testing
     let id = ObjectID(Dot(bo.incarnation, 1))
     _ = receive(try bo.sendText())
     let cleo = ScriptedReplica(10)
-    anna.replica.peerJoined(cleo.member, now: now)
-    _ = anna.replica.takeActions()
-    try anna.replica.change(now: now) { board in try board.delete(id) }
-    _ = anna.replica.takeActions()
-    try anna.replica.change(now: now) { board in try board.purge(id) }
-    let sent = anna.replica.takeActions().compactMap { action in
+    log += anna.replica.peerJoined(cleo.member, now: now)
+    _ = log.take()
+    log += try anna.replica.change(now: now) { board in try board.delete(id) }.actions
+    _ = log.take()
+    log += try anna.replica.change(now: now) { board in try board.purge(id) }.actions
+    let sent = log.take().compactMap { action in
       if case .send(let bytes, let members) = action { (bytes, members) } else { nil }
     }
     let kinds = sent.filter { [0x81, 0x01].contains($0.0[0]) }.map(\.0[0])

@@ -8,6 +8,7 @@ import Testing
 /// One replica that receives messages from scripted members.
 @Suite final class ReplicaTests {
   private let anna = World(seed: 1, nodes: 1).nodes[0]
+  private let log = ActionLog()
   private var scriptedReplica = ScriptedReplica(9)
   private let start = Moment(wall: 1_700_000_000_000, uptime: 2_000_000)
 
@@ -30,14 +31,14 @@ import Testing
   }
 
   private func receive(_ bytes: [UInt8], _ now: Moment? = nil) {
-    anna.replica.received(bytes, from: peer, now: now ?? start)
+    log += anna.replica.received(bytes, from: peer, now: now ?? start)
   }
 
   /// Lets the scripted replica join and introduce itself.
   private func join() {
-    anna.replica.peerJoined(peer, now: start)
+    log += anna.replica.peerJoined(peer, now: start)
     receive(scriptedReplica.hello())
-    _ = anna.replica.takeActions()
+    _ = log.take()
   }
 
   /// Sends the scripted replica's answer to our request.
@@ -47,7 +48,7 @@ import Testing
     request: UInt64,
     now: Moment
   ) {
-    anna.replica.receivedAnswer(
+    log += anna.replica.receivedAnswer(
       scriptedReplica.answer(difference, of: others),
       request: request,
       from: peer,
@@ -56,9 +57,10 @@ import Testing
   }
 
   private func createText() throws -> ObjectID {
-    try anna.replica.change(now: start) { board in
+    let outcome = try anna.replica.change(now: start) { board in
       try board.createText("x", at: Point(x: 0, y: 0))
     }
+    return log.value(of: outcome)
   }
 
   private func report(_ hash: UInt64) -> [UInt8] {
@@ -70,7 +72,7 @@ import Testing
   @Test func `nothing is heard from one who has not joined`() throws {
     receive(scriptedReplica.hello())
     receive(try scriptedReplica.sendText())
-    #expect(anna.replica.takeActions().isEmpty)
+    #expect(log.take().isEmpty)
     #expect(anna.replica.board.state.objectCount == 0)
   }
 
@@ -78,7 +80,7 @@ import Testing
   func noEcho() throws {
     join()
     receive(try scriptedReplica.sendText())
-    let actions = anna.replica.takeActions()
+    let actions = log.take()
     #expect(try sent(actions).isEmpty)
     // The record and the batch are stored before the object is reported.
     #expect(actions.count == 3)
@@ -98,7 +100,7 @@ import Testing
       case batch(to: Int)
     }
     func said() -> [Said] {
-      anna.replica.takeActions().compactMap {
+      log.take().compactMap {
         guard case .send(let bytes, let members) = $0 else { return nil }
         switch bytes.first {
         case SyncMessage.batchKind: return .batch(to: members.count)
@@ -111,15 +113,15 @@ import Testing
     _ = try createText()
     #expect(said() == [.batch(to: 1)], "the only link is as the writer begins")
     let bo = ScriptedReplica(10).member
-    anna.replica.peerJoined(bo, now: start)
+    log += anna.replica.peerJoined(bo, now: start)
     #expect(said() == [.author(to: 1)])
     _ = try createText()
     #expect(said() == [.author(to: 2), .batch(to: 2)])
     _ = try createText()
     #expect(said() == [.batch(to: 2)])
     // All of these receive the same messages from the start.
-    for member in [peer, bo] { anna.replica.peerLeft(member, now: start) }
-    for member in [peer, bo] { anna.replica.peerJoined(member, now: start) }
+    for member in [peer, bo] { log += anna.replica.peerLeft(member, now: start) }
+    for member in [peer, bo] { log += anna.replica.peerJoined(member, now: start) }
     _ = try createText()
     #expect(said() == [.author(to: 1), .author(to: 1), .batch(to: 2)])
   }
@@ -128,7 +130,7 @@ import Testing
   func unrequested() {
     join()
     receive(SyncMessage.nothingLacking(9).encode())
-    #expect(violations(anna.replica.takeActions()) == [.unrequestedAnswer])
+    #expect(violations(log.take()) == [.unrequestedAnswer])
   }
 
   @Test("[SYN-12] a member that lacks nothing gets that answer, and both have caught up")
@@ -136,32 +138,32 @@ import Testing
     join()
     let request = CatchUpRequest(number: 1, context: Context())
     receive(SyncMessage.request(request).encode())
-    #expect(try sent(anna.replica.takeActions()) == [.nothingLacking(1)])
+    #expect(try sent(log.take()) == [.nothingLacking(1)])
     receive(SyncMessage.nothingLacking(1).encode())
-    #expect(anna.replica.takeActions() == [.caughtUp(peer)])
+    #expect(log.take() == [.caughtUp(peer)])
     // An answer to a finished or abandoned request counts as late.
     receive(SyncMessage.nothingLacking(1).encode())
-    #expect(anna.replica.takeActions().isEmpty)
+    #expect(log.take().isEmpty)
   }
 
   @Test("[SYN-12] endless requests are answered once a second, one at a time")
   func flood() throws {
     join()
     _ = try createText()
-    _ = anna.replica.takeActions()
+    _ = log.take()
     var answers: [UInt64] = []
     for number: UInt64 in 1...200 {
       let now = later(number * 20)
       receive(SyncMessage.request(CatchUpRequest(number: number, context: Context())).encode(), now)
-      anna.replica.tick(now: now)
-      for case .sendAnswer(_, let name, _) in anna.replica.takeActions() {
+      log += anna.replica.tick(now: now)
+      for case .sendAnswer(_, let name, _) in log.take() {
         answers.append(try #require(name.request))
         // Sending the second answer takes two seconds.
         if answers.count != 2 {
-          anna.replica.answerSent(request: answers[answers.count - 1], to: peer, now: now)
+          log += anna.replica.answerSent(request: answers[answers.count - 1], to: peer, now: now)
         }
       }
-      if number == 151 { anna.replica.answerSent(request: answers[1], to: peer, now: now) }
+      if number == 151 { log += anna.replica.answerSent(request: answers[1], to: peer, now: now) }
     }
     #expect(answers == [1, 51, 152])
   }
@@ -173,12 +175,12 @@ import Testing
     for number: UInt64 in 1...4 {
       let request = CatchUpRequest(number: number, context: Context())
       receive(SyncMessage.request(request).encode(), later(number * 1000))
-      anna.replica.tick(now: later(number * 1000))
-      #expect(try !sent(anna.replica.takeActions()).contains(.nothingLacking(number)))
+      log += anna.replica.tick(now: later(number * 1000))
+      #expect(try !sent(log.take()).contains(.nothingLacking(number)))
     }
     anna.replica.memberIsBacklogged(peer, false)
-    anna.replica.tick(now: later(4040))
-    #expect(try sent(anna.replica.takeActions()).contains(.nothingLacking(4)))
+    log += anna.replica.tick(now: later(4040))
+    #expect(try sent(log.take()).contains(.nothingLacking(4)))
   }
 
   @Test("[BRD-22] a selection ends when its member has been silent for 10 s")
@@ -188,34 +190,51 @@ import Testing
     receive(
       try scriptedReplica.send([Operation(id, .selection, .bytes(peer.bytes))], time: 1 << 41)
     )
-    #expect(anna.replica.takeActions().contains(.selected(id, by: peer)))
-    anna.replica.tick(now: later(9999))
+    #expect(log.take().contains(.selected(id, by: peer)))
+    log += anna.replica.tick(now: later(9999))
     #expect(anna.replica.board.holder(of: id) == peer)
-    anna.replica.tick(now: later(10_000))
-    #expect(anna.replica.takeActions().contains(.selected(id, by: nil)))
+    log += anna.replica.tick(now: later(10_000))
+    #expect(log.take().contains(.selected(id, by: nil)))
     // After any message of the holder, the selection counts again.
-    anna.replica.receivedDatagram(
+    log += anna.replica.receivedDatagram(
       SyncDatagram.presence(counter: 1, Presence()).encode(),
       from: peer,
       now: later(10_000)
     )
-    #expect(anna.replica.takeActions().contains(.selected(id, by: peer)))
-    anna.replica.peerLeft(peer, now: later(10_000))
-    #expect(anna.replica.takeActions().contains(.selected(id, by: nil)))
+    #expect(log.take().contains(.selected(id, by: peer)))
+    log += anna.replica.peerLeft(peer, now: later(10_000))
+    #expect(log.take().contains(.selected(id, by: nil)))
+  }
+
+  @Test("actions that are due when an input fails are returned by the next input")
+  func dueActions() throws {
+    join()
+    let id = try createText()
+    receive(
+      try scriptedReplica.send([Operation(id, .selection, .bytes(peer.bytes))], time: 1 << 41)
+    )
+    _ = log.take()
+    #expect(anna.replica.nextDeadline ?? 0 > 0)
+    #expect(throws: BoardError.empty) {
+      try anna.replica.change(now: later(10_000)) { _ in throw BoardError.empty }
+    }
+    #expect(anna.replica.nextDeadline == 0)
+    #expect(anna.replica.tick(now: later(10_000)).contains(.selected(id, by: nil)))
+    #expect(anna.replica.nextDeadline ?? 0 > 0)
   }
 
   @Test("[BRD-22] a member that loses a race for an object is notified")
   func loser() throws {
     join()
     let id = try createText()
-    try anna.replica.change(now: start) { board in
+    log += try anna.replica.change(now: start) { board in
       try board.object(id)?.select()
-    }
-    #expect(anna.replica.takeActions().contains(.selected(id, by: anna.member)))
+    }.actions
+    #expect(log.take().contains(.selected(id, by: anna.member)))
     receive(
       try scriptedReplica.send([Operation(id, .selection, .bytes(peer.bytes))], time: 1 << 41)
     )
-    let actions = anna.replica.takeActions()
+    let actions = log.take()
     #expect(actions.contains(.selectionLost(id, to: peer)))
     #expect(actions.contains(.selected(id, by: peer)))
   }
@@ -224,7 +243,7 @@ import Testing
   func selectionForAnother() throws {
     join()
     let id = try createText()
-    _ = anna.replica.takeActions()
+    _ = log.take()
     receive(
       try scriptedReplica.send(
         [Operation(id, .selection, .bytes(anna.member.bytes))],
@@ -233,7 +252,7 @@ import Testing
     )
     #expect(anna.replica.board.holder(of: id) == nil)
     #expect(
-      !anna.replica.takeActions().contains { if case .selected = $0 { true } else { false } }
+      !log.take().contains { if case .selected = $0 { true } else { false } }
     )
     // The same cell by its own author counts.
     receive(
@@ -248,23 +267,23 @@ import Testing
     let places = try [1, 3].map { try Presence(cursor: Point(x: $0, y: 0)) }
     let counters: [UInt64] = [2, 1, 3, 4]
     for (counter, shown) in zip(counters, places + places) {
-      anna.replica.receivedDatagram(
+      log += anna.replica.receivedDatagram(
         SyncDatagram.presence(counter: counter, shown).encode(),
         from: peer,
         now: start
       )
     }
-    #expect(anna.replica.takeActions() == places.map { .presence(peer, $0) })
+    #expect(log.take() == places.map { .presence(peer, $0) })
   }
 
   @Test("[SYN-30] presence is sent every 33 ms while it changes, and once a second otherwise")
   func pace() throws {
     join()
-    anna.replica.tick(now: start)
-    _ = anna.replica.takeActions()
+    log += anna.replica.tick(now: start)
+    _ = log.take()
     var sent: [(time: UInt64, shown: Presence)] = []
     func note(_ time: UInt64) throws {
-      for case .sendDatagram(let bytes, _) in anna.replica.takeActions() {
+      for case .sendDatagram(let bytes, _) in log.take() {
         guard case .presence(_, let shown, _)? = try SyncDatagram.decode(bytes) else { continue }
         sent.append((time, shown))
       }
@@ -274,11 +293,11 @@ import Testing
     last.view = try Presence.View(center: Point(x: 3, y: 4), width: 80, height: 24)
     for time in UInt64(1)...1100 {
       switch time {
-      case 10: anna.replica.show(laser, now: later(time))
-      case 40: anna.replica.show(last, now: later(time))
+      case 10: log += anna.replica.show(laser, now: later(time))
+      case 40: log += anna.replica.show(last, now: later(time))
       // No change.
-      case 50, 900: anna.replica.show(last, now: later(time))
-      default: anna.replica.tick(now: later(time))
+      case 50, 900: log += anna.replica.show(last, now: later(time))
+      default: log += anna.replica.tick(now: later(time))
       }
       try note(time)
     }
@@ -312,31 +331,31 @@ import Testing
   ) {
     join()
     receive([0x80, 1, 2])
-    anna.replica.receivedDatagram([0xFF], from: peer, now: start)
-    #expect(anna.replica.takeActions().isEmpty)
+    log += anna.replica.receivedDatagram([0xFF], from: peer, now: start)
+    #expect(log.take().isEmpty)
     receive(bytes)
-    #expect(violations(anna.replica.takeActions()).map(\.code) == [code])
+    #expect(violations(log.take()).map(\.code) == [code])
   }
 
   @Test func `a datagram of an unknown kind is refused`() {
     join()
-    anna.replica.receivedDatagram([0x03], from: peer, now: start)
-    #expect(violations(anna.replica.takeActions()).map(\.code) == ["reserved"])
+    log += anna.replica.receivedDatagram([0x03], from: peer, now: start)
+    #expect(violations(log.take()).map(\.code) == ["reserved"])
   }
 
   @Test func `the application's bytes pass as they are`() {
     join()
-    anna.replica.sendData([1, 2], isReliable: true, now: start)
-    anna.replica.sendData([3], to: [peer], isReliable: false, now: start)
+    log += anna.replica.sendData([1, 2], isReliable: true, now: start)
+    log += anna.replica.sendData([3], to: [peer], isReliable: false, now: start)
     #expect(
-      anna.replica.takeActions() == [
+      log.take() == [
         .send([0x10, 1, 2], to: [peer]), .sendDatagram([0x10, 3], to: [peer]),
       ]
     )
-    anna.replica.received([0x10, 7], from: peer, now: start)
-    anna.replica.receivedDatagram([0x10], from: peer, now: start)
+    log += anna.replica.received([0x10, 7], from: peer, now: start)
+    log += anna.replica.receivedDatagram([0x10], from: peer, now: start)
     #expect(
-      anna.replica.takeActions() == [
+      log.take() == [
         .data([7], from: peer, isReliable: true), .data([], from: peer, isReliable: false),
       ]
     )
@@ -344,26 +363,26 @@ import Testing
 
   @Test("profiles are sent on joining and on change")
   func profiles() throws {
-    try anna.replica.setProfile(name: "Anna", icon: "\u{1F33B}", now: start)
-    #expect(anna.replica.takeActions().isEmpty)
-    anna.replica.peerJoined(peer, now: start)
+    log += try anna.replica.setProfile(name: "Anna", icon: "\u{1F33B}", now: start)
+    #expect(log.take().isEmpty)
+    log += anna.replica.peerJoined(peer, now: start)
     let profile = MemberProfile(name: "Anna", icon: "\u{1F33B}")
-    #expect(try sent(anna.replica.takeActions()).contains(.profile(profile)))
+    #expect(try sent(log.take()).contains(.profile(profile)))
     receive(SyncMessage.profile(MemberProfile(name: "Bo", icon: "")).encode() + [7])
-    #expect(anna.replica.takeActions() == [.profile(peer, name: "Bo", icon: "")])
-    try anna.replica.setProfile(name: "Ann", icon: "", now: start)
+    #expect(log.take() == [.profile(peer, name: "Bo", icon: "")])
+    log += try anna.replica.setProfile(name: "Ann", icon: "", now: start)
     #expect(
-      try sent(anna.replica.takeActions()) == [.profile(MemberProfile(name: "Ann", icon: ""))]
+      try sent(log.take()) == [.profile(MemberProfile(name: "Ann", icon: ""))]
     )
     #expect(throws: BoardError.tooLong("icon")) {
-      try anna.replica.setProfile(
+      log += try anna.replica.setProfile(
         name: "Ann",
         icon: String(repeating: "x", count: 17),
         now: start
       )
     }
     receive([0x09, 0x01, 0xFF, 0x00])
-    #expect(violations(anna.replica.takeActions()).map(\.code) == ["text"])
+    #expect(violations(log.take()).map(\.code) == ["text"])
   }
 
   @Test(
@@ -393,13 +412,13 @@ import Testing
       default: bytes = (0..<random.below(80)).map { _ in UInt8(random.below(256)) }
       }
       // It breaks a rule at once, and may join again.
-      if random.chance(20) { node.replica.peerJoined(from, now: world.now(0)) }
-      node.replica.received(bytes, from: from, now: world.now(0))
-      node.replica.receivedDatagram(bytes, from: from, now: world.now(0))
-      node.replica.receivedAnswer(bytes, request: 1, from: from, now: world.now(0))
+      if random.chance(20) { _ = node.replica.peerJoined(from, now: world.now(0)) }
+      _ = node.replica.received(bytes, from: from, now: world.now(0))
+      _ = node.replica.receivedDatagram(bytes, from: from, now: world.now(0))
+      _ = node.replica.receivedAnswer(bytes, request: 1, from: from, now: world.now(0))
     }
     // The replica still works.
-    let id = try node.replica.change(now: world.now(0)) { board in
+    let (id, _) = try node.replica.change(now: world.now(0)) { board in
       try board.createText("alive", at: Point(x: 0, y: 0))
     }
     #expect(node.replica.board.snapshot(id)?.text == "alive")
@@ -412,7 +431,7 @@ import Testing
     var claim = Difference(context: Context())
     claim.context.insert(1...BoardLimits.sequence, of: old)
     answer(claim, request: 1, now: start)
-    let actions = anna.replica.takeActions()
+    let actions = log.take()
     #expect(violations(actions).isEmpty)
     let new = anna.replica.board.incarnation
     #expect(new != old && anna.replica.board.member(of: new) == anna.member)
@@ -424,7 +443,7 @@ import Testing
     #expect(record.incarnation == new && message.head.sequence == 0)
     let id = try createText()
     #expect(id.dot == Dot(new, 1))
-    guard case .batch? = try sent(anna.replica.takeActions()).first else {
+    guard case .batch? = try sent(log.take()).first else {
       Issue.record("no batch was sent")
       return
     }
@@ -451,7 +470,7 @@ import Testing
       context: anna.replica.board.state.context
     )
     #expect(SyncMessage.request(request).encode().count <= 16 << 20)
-    #expect(violations(anna.replica.takeActions()).isEmpty)
+    #expect(violations(log.take()).isEmpty)
   }
 
   @Test("[BRD-30] a context beyond the limit of ranges is a violation by its sender")
@@ -462,7 +481,7 @@ import Testing
       claim.context.insert(Dot(scriptedReplica.incarnation, 2 * number + 1))
     }
     answer(claim, request: 1, now: start)
-    #expect(violations(anna.replica.takeActions()).map(\.code) == ["limit"])
+    #expect(violations(log.take()).map(\.code) == ["limit"])
     #expect(anna.replica.board.state.context.isEmpty)
   }
 
@@ -480,17 +499,17 @@ import Testing
     receive(try scriptedReplica.sendText())
     receive(try scriptedReplica.sendText())
     #expect(anna.replica.board.state.objectCount == 0)
-    let actions = anna.replica.takeActions()
+    let actions = log.take()
     #expect(violations(actions).isEmpty)
     // The user is notified once.
     #expect(actions.filter { $0 == .full(peer) }.count == 1)
     // The author's chain continues without us.
     receive(scriptedReplica.head())
     receive(report(1))
-    #expect(violations(anna.replica.takeActions()).isEmpty)
+    #expect(violations(log.take()).isEmpty)
     func requests(after seconds: UInt64) throws -> Int {
-      anna.replica.tick(now: later(seconds * 1000))
-      return try sent(anna.replica.takeActions()).filter {
+      log += anna.replica.tick(now: later(seconds * 1000))
+      return try sent(log.take()).filter {
         if case .request = $0 { true } else { false }
       }.count
     }
@@ -498,7 +517,7 @@ import Testing
     var other = Difference(context: Context())
     other.context.insert(Dot(dora.incarnation, 1))
     answer(other, of: [dora.record], request: 2, now: later(6000))
-    #expect(violations(anna.replica.takeActions()).isEmpty)
+    #expect(violations(log.take()).isEmpty)
     #expect(try requests(after: 30) == 0)
     #expect(try requests(after: 70) == 1)
   }
@@ -517,7 +536,7 @@ import Testing
         )
       )
     }
-    _ = anna.replica.takeActions()
+    _ = log.take()
     for number in UInt64(0)..<100 {
       receive(
         try scriptedReplica.send(
@@ -531,8 +550,8 @@ import Testing
         if case .objectChanged(let snapshot, _) = $0 { snapshot.color } else { nil }
       }
     }
-    #expect(told(anna.replica.takeActions()).isEmpty)
-    anna.replica.tick(now: later(1))
-    #expect(told(anna.replica.takeActions()) == [99])
+    #expect(told(log.take()).isEmpty)
+    log += anna.replica.tick(now: later(1))
+    #expect(told(log.take()) == [99])
   }
 }

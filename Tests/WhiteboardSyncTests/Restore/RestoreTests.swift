@@ -18,8 +18,7 @@ import Testing
     }
     for node in world.nodes {
       let replica = world.replica(node.key, world.now(0))
-      try replica.restore(node.document, now: world.now(0))
-      #expect(replica.takeActions().isEmpty)
+      #expect(try replica.restore(node.document, now: world.now(0)).isEmpty)
       #expect(replica.digest == node.replica.digest, "seed \(seed)")
       #expect(replica.board.state.context == node.replica.board.state.context, "seed \(seed)")
       #expect(replica.board.incarnation != node.replica.board.incarnation)
@@ -56,14 +55,16 @@ import Testing
       )
       return state.difference(since: Context())
     }
-    node.replica.peerJoined(bo.member, now: now)
-    node.replica.received(bo.hello(), from: bo.member, now: now)
-    node.replica.receivedAnswer(bo.answer(try story(1)), request: 1, from: bo.member, now: now)
+    let log = ActionLog()
+    log += node.replica.peerJoined(bo.member, now: now)
+    log += node.replica.received(bo.hello(), from: bo.member, now: now)
+    let first = bo.answer(try story(1))
+    log += node.replica.receivedAnswer(first, request: 1, from: bo.member, now: now)
     // The same dots with other values, and one more dot, so that the answer is stored.
     let later = Moment(wall: now.wall, uptime: now.uptime + 6000)
     var other = try story(2)
     other.context.insert(Dot(bo.incarnation, 77))
-    node.replica.received(
+    log += node.replica.received(
       SyncMessage.state(
         ReplicaReport(contextHash: 1)
       )
@@ -71,15 +72,16 @@ import Testing
       from: bo.member,
       now: now
     )
-    node.replica.tick(now: later)
-    node.replica.receivedAnswer(bo.answer(other), request: 2, from: bo.member, now: later)
-    let kept = node.replica.takeActions().compactMap { action in
+    log += node.replica.tick(now: later)
+    let second = bo.answer(other)
+    log += node.replica.receivedAnswer(second, request: 2, from: bo.member, now: later)
+    let kept = log.take().compactMap { action in
       if case .record(let change) = action { change } else { nil }
     }
     #expect(kept.count == 2)
     #expect(node.replica.board.snapshot(id)?.color == 1)
     let restored = world.replica(node.key, now)
-    try restored.restore(kept, now: now)
+    _ = try restored.restore(kept, now: now)
     #expect(restored.board.snapshot(id)?.color == 1)
     #expect(restored.digest == node.replica.digest)
   }
@@ -89,16 +91,16 @@ import Testing
     let world = World(seed: 5, nodes: 1)
     let node = world.nodes[0]
     let now = world.now(0)
-    let id = try node.replica.change(now: now) { board in
+    let (id, _) = try node.replica.change(now: now) { board in
       try board.createConnectFour(at: Point(x: 0, y: 0))
     }
-    try node.replica.change(now: now) { board in
+    _ = try node.replica.change(now: now) { board in
       try board.game(id).play("3")
     }
     let author = Author(board: World.board, key: node.key)
     let copy = try node.replica.snapshotForAnotherBoard(by: author)
     let other = world.replica(node.key, now)
-    try other.restore([.keyframe(copy.keyframe)], now: now)
+    _ = try other.restore([.keyframe(copy.keyframe)], now: now)
     #expect(other.digest == copy.digest)
     #expect(other.digest != node.replica.digest)
     let games = other.board.state.records.map(\.value)
@@ -114,8 +116,8 @@ import Testing
     let written = node.replica.board.written
     for count in 0...node.document.count {
       let replica = world.replica(node.key, world.now(0))
-      try replica.restore(node.document.prefix(count), now: world.now(0))
-      let id = try replica.change(now: world.now(0)) { board in
+      _ = try replica.restore(node.document.prefix(count), now: world.now(0))
+      let (id, _) = try replica.change(now: world.now(0)) { board in
         try board.createText("x", at: Point(x: 0, y: 0))
       }
       #expect(!written.contains(id.dot))

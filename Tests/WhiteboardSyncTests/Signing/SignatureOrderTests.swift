@@ -30,26 +30,25 @@ import Whiteboard
       )
     }
 
-    func collectActions() {
-      for action in replica.takeActions() {
+    func collect(_ actions: [ReplicaAction]) {
+      for action in actions {
         switch action {
         case .sign, .verify:
           pending.append(action)
           requestCount += 1
         case .sendDatagram: break
-        default: actions.append(action)
+        default: self.actions.append(action)
         }
       }
     }
 
     /// Signs and verifies everything, in any order.
     func finish(using random: inout SeededGenerator, _ now: Moment) {
-      collectActions()
       while let index = pending.indices.randomElement(using: &random) {
         switch pending.remove(at: index) {
         case .sign(let request):
           let signature = Self.key.signature(of: request.bytes)
-          replica.signed(request.id, signature: signature, now: now)
+          collect(replica.signed(request.id, signature: signature, now: now))
         case .verify(let request):
           let isValid =
             switch request.subject {
@@ -57,10 +56,9 @@ import Whiteboard
             case .signature(let signature, let bytes, let key):
               SimulatedVerifier().isValid(signature, of: bytes, by: key)
             }
-          replica.verified(request.id, isValid: isValid, now: now)
+          collect(replica.verified(request.id, isValid: isValid, now: now))
         default: break
         }
-        collectActions()
       }
     }
   }
@@ -134,12 +132,16 @@ import Whiteboard
     }
   }
 
-  private func apply(_ input: Input, to replica: Replica, _ now: Moment) throws {
+  private func apply(
+    _ input: Input,
+    to replica: Replica,
+    _ now: Moment
+  ) throws -> [ReplicaAction] {
     switch input {
     case .edit(let text):
       try replica.change(now: now) { board in
         _ = try board.createText(text, at: Point(x: 0, y: 0))
-      }
+      }.actions
     case .profile(let name): try replica.setProfile(name: name, icon: "", now: now)
     case .head: replica.prepareToLeave(now: now)
     case .message(let bytes, let member): replica.received(bytes, from: member, now: now)
@@ -160,22 +162,22 @@ import Whiteboard
     let late = Driven(seed: seed, isLate: true, now: now)
     var script = Script(random: SeededGenerator(seed: ~seed))
     var order = SeededGenerator(seed: seed ^ 0x517)
+    // A late replica first requests the signature of its record.
+    for driven in [prompt, late] { driven.collect(driven.replica.tick(now: now)) }
     late.finish(using: &order, now)
     for number in 0..<60 {
       let requests = prompt.replica.members.reduce(into: [MemberID: UInt64]()) { result, member in
-        result[member] = prompt.replica.core.peers[member]?.requestInFlight
+        result[member] = prompt.replica.peers[member]?.requestInFlight
       }
       for input in try script.round(number, lastRequests: requests) {
         for driven in [prompt, late] {
-          try apply(input, to: driven.replica, now)
-          driven.collectActions()
+          driven.collect(try apply(input, to: driven.replica, now))
         }
       }
       late.finish(using: &order, now)
       now = Moment(wall: now.wall + 700, uptime: now.uptime + 700)
       for driven in [prompt, late] {
-        driven.replica.tick(now: now)
-        driven.collectActions()
+        driven.collect(driven.replica.tick(now: now))
       }
       late.finish(using: &order, now)
       #expect(prompt.actions == late.actions, "seed \(seed), round \(number)")

@@ -9,6 +9,7 @@ import Whiteboard
   private let key = SimulatedKey(1)
   private let now = Moment(wall: Self.wall, uptime: 1000)
   private let replica: Replica
+  private let log = ActionLog()
   private var bo = ScriptedReplica(2)
 
   init() {
@@ -21,7 +22,7 @@ import Whiteboard
 
   /// The pending actions, apart from datagrams and reports of presence.
   private func actions() -> [ReplicaAction] {
-    replica.takeActions().filter { if case .sendDatagram = $0 { false } else { true } }
+    log.take().filter { if case .sendDatagram = $0 { false } else { true } }
   }
 
   private func signingRequests(_ actions: [ReplicaAction]) -> [SigningRequest] {
@@ -33,12 +34,12 @@ import Whiteboard
   }
 
   private func sign(_ request: SigningRequest) {
-    replica.signed(request.id, signature: key.signature(of: request.bytes), now: now)
+    log += replica.signed(request.id, signature: key.signature(of: request.bytes), now: now)
   }
 
   /// Lets Bo join, and makes the signatures of the introduction to it.
   private func join() throws {
-    replica.peerJoined(bo.member, now: now)
+    log += replica.peerJoined(bo.member, now: now)
     let requests = signingRequests(actions())
     try #require(requests.count == 2)
     for request in requests { sign(request) }
@@ -48,16 +49,16 @@ import Whiteboard
   /// Lets Bo join and introduce itself, with all signatures; then it is asked for its changes.
   private mutating func introduce() throws {
     try join()
-    replica.received(bo.hello(), from: bo.member, now: now)
-    for check in checks(actions()) { replica.verified(check.id, isValid: true, now: now) }
+    log += replica.received(bo.hello(), from: bo.member, now: now)
+    for check in checks(actions()) { log += replica.verified(check.id, isValid: true, now: now) }
     _ = actions()
-    try #require(replica.core.peers[bo.member]?.requestInFlight == 1)
+    try #require(replica.peers[bo.member]?.requestInFlight == 1)
   }
 
   private func writeText() throws {
-    try replica.change(now: now) { board in
+    log += try replica.change(now: now) { board in
       _ = try board.createText("hello", at: Point(x: 0, y: 0))
-    }
+    }.actions
   }
 
   @Test(
@@ -80,7 +81,7 @@ import Whiteboard
 
   @Test("nothing of a batch is stored, sent or reported before the record of its author is signed")
   func recordFirst() throws {
-    replica.peerJoined(bo.member, now: now)
+    log += replica.peerJoined(bo.member, now: now)
     try writeText()
     let before = actions()
     // The record, and the head in the introduction.
@@ -112,10 +113,10 @@ import Whiteboard
 
   @Test("a member that joins again gets nothing that was made for the lost link")
   func joinsAgain() throws {
-    replica.peerJoined(bo.member, now: now)
+    log += replica.peerJoined(bo.member, now: now)
     try writeText()
-    replica.peerLeft(bo.member, now: now)
-    replica.peerJoined(bo.member, now: now)
+    log += replica.peerLeft(bo.member, now: now)
+    log += replica.peerJoined(bo.member, now: now)
     for request in signingRequests(actions()) { sign(request) }
     let messages = actions().compactMap { action -> SyncMessage? in
       guard case .send(let bytes, _) = action else { return nil }
@@ -132,24 +133,24 @@ import Whiteboard
   @Test("messages of a member wait behind one that is being verified, those of others do not")
   mutating func waits() throws {
     var cleo = ScriptedReplica(3)
-    for member in [bo.member, cleo.member] { replica.peerJoined(member, now: now) }
+    for member in [bo.member, cleo.member] { log += replica.peerJoined(member, now: now) }
     _ = actions()
-    replica.received(bo.hello(), from: bo.member, now: now)
+    log += replica.received(bo.hello(), from: bo.member, now: now)
     let ofBo = checks(actions())
-    replica.received(try bo.sendText(), from: bo.member, now: now)
-    replica.received(cleo.hello(), from: cleo.member, now: now)
+    log += replica.received(try bo.sendText(), from: bo.member, now: now)
+    log += replica.received(cleo.hello(), from: cleo.member, now: now)
     let ofCleo = checks(actions())
-    replica.received(try cleo.sendText(), from: cleo.member, now: now)
+    log += replica.received(try cleo.sendText(), from: cleo.member, now: now)
     for member in [bo.member, cleo.member] {
       #expect(replica.isAwaitingVerification(from: member))
     }
     #expect(replica.board.objectIDs.isEmpty)
-    for check in ofCleo.reversed() { replica.verified(check.id, isValid: true, now: now) }
+    for check in ofCleo.reversed() { log += replica.verified(check.id, isValid: true, now: now) }
     #expect(replica.board.objectIDs.count == 1)
     #expect(!replica.isAwaitingVerification(from: cleo.member))
-    for check in ofBo.dropLast() { replica.verified(check.id, isValid: true, now: now) }
+    for check in ofBo.dropLast() { log += replica.verified(check.id, isValid: true, now: now) }
     #expect(replica.board.objectIDs.count == 1)
-    for check in ofBo.suffix(1) { replica.verified(check.id, isValid: true, now: now) }
+    for check in ofBo.suffix(1) { log += replica.verified(check.id, isValid: true, now: now) }
     #expect(replica.board.objectIDs.count == 2)
     #expect(!replica.isAwaitingVerification)
   }
@@ -169,34 +170,34 @@ import Whiteboard
   @Test("the messages of a member keep their order while a signature is verified")
   mutating func keepsOrder() throws {
     try join()
-    replica.received(bo.hello(), from: bo.member, now: now)
+    log += replica.received(bo.hello(), from: bo.member, now: now)
     let requests = checks(actions())
     for number in 1...3 as ClosedRange<UInt8> {
       let data = SyncMessage.application([number]).encode()
-      replica.received(data, from: bo.member, now: now)
-      replica.received(try bo.sendText(), from: bo.member, now: now)
+      log += replica.received(data, from: bo.member, now: now)
+      log += replica.received(try bo.sendText(), from: bo.member, now: now)
     }
-    replica.received(bo.head(), from: bo.member, now: now)
-    replica.received(SyncMessage.application([4]).encode(), from: bo.member, now: now)
+    log += replica.received(bo.head(), from: bo.member, now: now)
+    log += replica.received(SyncMessage.application([4]).encode(), from: bo.member, now: now)
     #expect(actions().isEmpty)
-    for check in requests.reversed() { replica.verified(check.id, isValid: true, now: now) }
+    for check in requests.reversed() { log += replica.verified(check.id, isValid: true, now: now) }
     let first = actions()
     #expect(order(of: first) == ["data 1", "batch", "data 2", "batch", "data 3", "batch"])
     // The head waits for its own check, and the last message behind it.
-    for check in checks(first) { replica.verified(check.id, isValid: true, now: now) }
+    for check in checks(first) { log += replica.verified(check.id, isValid: true, now: now) }
     #expect(order(of: actions()) == ["head", "data 4"])
   }
 
   @Test("the messages of a member are verified one at a time, and each check is requested once")
   mutating func oneAtATime() throws {
-    replica.peerJoined(bo.member, now: now)
+    log += replica.peerJoined(bo.member, now: now)
     _ = actions()
-    for _ in 0..<100 { replica.received(bo.beginIncarnation(), from: bo.member, now: now) }
+    for _ in 0..<100 { log += replica.received(bo.beginIncarnation(), from: bo.member, now: now) }
     var counts: [Int] = []
     var requests = checks(actions())
     while !requests.isEmpty {
       counts.append(requests.count)
-      for check in requests { replica.verified(check.id, isValid: true, now: now) }
+      for check in requests { log += replica.verified(check.id, isValid: true, now: now) }
       requests = checks(actions())
     }
     // The key, and the signatures of the record and the head.
@@ -209,18 +210,20 @@ import Whiteboard
     try introduce()
     let others = (0..<3000 as Range<UInt64>).map { ScriptedReplica(1000 + $0 % 50).record }
     let answer = bo.answer(Difference(context: Context()), of: others)
-    replica.receivedAnswer(answer, request: 1, from: bo.member, now: now)
+    log += replica.receivedAnswer(answer, request: 1, from: bo.member, now: now)
     let requests = checks(actions())
     // The keys of 51 members, and the signatures of the records and of the answer.
     #expect(requests.count == 51 + 3001 + 1)
     #expect(Set(requests.map(\.subject)).count == requests.count)
-    replica.received(SyncMessage.application([1]).encode(), from: bo.member, now: now)
+    log += replica.received(SyncMessage.application([1]).encode(), from: bo.member, now: now)
     #expect(actions() == [.data([1], from: bo.member, isReliable: true)])
     #expect(replica.isAwaitingVerification)
     // The request is not given up while its answer is verified.
     let later = Moment(wall: now.wall + 20_000, uptime: now.uptime + 20_000)
-    replica.tick(now: later)
-    for check in requests.shuffled() { replica.verified(check.id, isValid: true, now: later) }
+    log += replica.tick(now: later)
+    for check in requests.shuffled() {
+      log += replica.verified(check.id, isValid: true, now: later)
+    }
     #expect(actions().contains(.caughtUp(bo.member)))
     #expect(!replica.isAwaitingVerification)
   }
@@ -229,31 +232,31 @@ import Whiteboard
   mutating func answerOfClosedLink() throws {
     try introduce()
     let answer = bo.answer(Difference(context: Context()))
-    replica.receivedAnswer(answer, request: 1, from: bo.member, now: now)
+    log += replica.receivedAnswer(answer, request: 1, from: bo.member, now: now)
     let requests = checks(actions())
     #expect(!requests.isEmpty)
-    replica.received([SyncMessage.batchKind, 0xFF], from: bo.member, now: now)
+    log += replica.received([SyncMessage.batchKind, 0xFF], from: bo.member, now: now)
     #expect(!replica.isAwaitingVerification)
-    replica.verified(requests[0].id, isValid: true, now: now)
-    replica.peerLeft(bo.member, now: now)
-    replica.verified(requests[0].id, isValid: true, now: now)
-    replica.peerJoined(bo.member, now: now)
-    for check in requests { replica.verified(check.id, isValid: true, now: now) }
+    log += replica.verified(requests[0].id, isValid: true, now: now)
+    log += replica.peerLeft(bo.member, now: now)
+    log += replica.verified(requests[0].id, isValid: true, now: now)
+    log += replica.peerJoined(bo.member, now: now)
+    for check in requests { log += replica.verified(check.id, isValid: true, now: now) }
     #expect(!actions().contains(.caughtUp(bo.member)))
   }
 
   @Test("an invalid signature closes the link, and drops the messages behind it")
   mutating func invalid() throws {
-    replica.peerJoined(bo.member, now: now)
+    log += replica.peerJoined(bo.member, now: now)
     _ = actions()
-    replica.received(bo.hello(), from: bo.member, now: now)
-    replica.received(try bo.sendText(), from: bo.member, now: now)
+    log += replica.received(bo.hello(), from: bo.member, now: now)
+    log += replica.received(try bo.sendText(), from: bo.member, now: now)
     let requests = checks(actions())
     #expect(requests.count == 3)
     for check in requests {
       var isSignature = false
       if case .signature = check.subject { isSignature = true }
-      replica.verified(check.id, isValid: !isSignature, now: now)
+      log += replica.verified(check.id, isValid: !isSignature, now: now)
     }
     #expect(replica.board.objectIDs.isEmpty)
     #expect(!replica.isAwaitingVerification)
@@ -261,25 +264,25 @@ import Whiteboard
 
   @Test("waiting messages are dropped when their member leaves, and late results are ignored")
   mutating func leaves() throws {
-    replica.peerJoined(bo.member, now: now)
+    log += replica.peerJoined(bo.member, now: now)
     _ = actions()
-    replica.received(bo.hello(), from: bo.member, now: now)
+    log += replica.received(bo.hello(), from: bo.member, now: now)
     let requests = checks(actions())
-    replica.peerLeft(bo.member, now: now)
+    log += replica.peerLeft(bo.member, now: now)
     #expect(!replica.isAwaitingVerification)
-    replica.peerJoined(bo.member, now: now)
-    for check in requests { replica.verified(check.id, isValid: true, now: now) }
+    log += replica.peerJoined(bo.member, now: now)
+    for check in requests { log += replica.verified(check.id, isValid: true, now: now) }
     #expect(replica.role(of: bo.member) == nil)
   }
 
   @Test("a member whose unverified messages exceed the limit is closed")
   mutating func floods() throws {
     try join()
-    replica.received(bo.hello(), from: bo.member, now: now)
+    log += replica.received(bo.hello(), from: bo.member, now: now)
     let data = SyncMessage.application([UInt8](repeating: 0, count: 1 << 20)).encode()
-    for _ in 0..<17 { replica.received(data, from: bo.member, now: now) }
+    for _ in 0..<17 { log += replica.received(data, from: bo.member, now: now) }
     #expect(
-      replica.takeActions().contains {
+      log.take().contains {
         if case .protocolViolation(_, .malformed(.overLimit)) = $0 { true } else { false }
       }
     )
@@ -288,7 +291,7 @@ import Whiteboard
 
   @Test("a restart before the record is signed loses the edits, and nothing is stored of them")
   func restart() throws {
-    replica.peerJoined(bo.member, now: now)
+    log += replica.peerJoined(bo.member, now: now)
     try writeText()
     let requests = signingRequests(actions())
     let document = actions().compactMap { if case .record(let change) = $0 { change } else { nil } }
@@ -298,11 +301,11 @@ import Whiteboard
       now: now,
       verifier: nil
     )
-    try again.restore(document, now: now)
+    let actions = try again.restore(document, now: now)
     #expect(again.board.objectIDs.isEmpty)
     #expect(again.board.incarnation != replica.board.incarnation)
     // A signature for the replica before the restart is not for this one, which asks again.
-    #expect(signingRequests(again.takeActions()).map(\.bytes) != requests.map(\.bytes))
+    #expect(signingRequests(actions).map(\.bytes) != requests.map(\.bytes))
   }
 
   @Test(
@@ -320,20 +323,20 @@ import Whiteboard
       verifier: nil
     )
     let stored = StoredChange.answer([AnswerMerging.grant] + grant.bytes)
-    try member.restore([stored, stored], now: now)
+    log += try member.restore([stored, stored], now: now)
     #expect(member.role == .viewer && member.isAwaitingVerification)
     func verifyAll() -> [ReplicaAction] {
-      let actions = member.takeActions()
+      let actions = log.take()
       for check in checks(actions) {
         var isSignature = false
         if case .signature = check.subject { isSignature = true }
-        member.verified(check.id, isValid: isValid || !isSignature, now: now)
+        log += member.verified(check.id, isValid: isValid || !isSignature, now: now)
       }
       return actions
     }
     var all: [ReplicaAction] = []
     while member.isAwaitingVerification { all += verifyAll() }
-    all += member.takeActions()
+    all += log.take()
     #expect(member.role == (isValid ? .editor : .viewer))
     #expect(all.contains(.role(.editor)) == isValid)
     #expect(!all.contains { if case .record = $0 { true } else { false } })
@@ -341,10 +344,10 @@ import Whiteboard
 
   @Test("a replica is not synced while a signature is missing")
   func notSynced() {
-    replica.peerJoined(bo.member, now: now)
+    log += replica.peerJoined(bo.member, now: now)
     #expect(replica.isAwaitingSignature)
     #expect(!replica.isSynced(now: now))
-    replica.peerLeft(bo.member, now: now)
+    log += replica.peerLeft(bo.member, now: now)
     #expect(!replica.isSynced(now: now))
     for request in signingRequests(actions()) { sign(request) }
     #expect(replica.isSynced(now: now))

@@ -13,8 +13,7 @@ import Testing
   /// Returns a replica that knows only `member`, from which it received nothing yet.
   private func replica(on board: BoardID, joinedBy member: MemberID) -> Replica {
     let replica = Replica(author: Author(board: board, key: RealKey(9)), now: Self.now)
-    replica.peerJoined(member, now: Self.now)
-    _ = replica.takeActions()
+    _ = replica.peerJoined(member, now: Self.now)
     return replica
   }
 
@@ -97,8 +96,7 @@ import Testing
     var chain: BatchChain?
     for message in vector.messages {
       let bytes = try BoardVectors.bytes(message.hex)
-      replica.received(bytes, from: member, now: Self.now)
-      let actions = replica.takeActions()
+      let actions = replica.received(bytes, from: member, now: Self.now)
       #expect(violations(actions) == [])
       switch try SyncMessage.decode(bytes) {
       case .author(let content)?:
@@ -152,9 +150,8 @@ import Testing
     let member = try BoardVectors.member(vectors.member)
     let replica = replica(on: try BoardVectors.board(vectors.board), joinedBy: member)
     for hex in vectors.before {
-      replica.received(try BoardVectors.bytes(hex), from: member, now: Self.now)
+      _ = replica.received(try BoardVectors.bytes(hex), from: member, now: Self.now)
     }
-    _ = replica.takeActions()
     let bytes = try BoardVectors.bytes(vector.hex)
     guard case .head(let head)? = try SyncMessage.decode(bytes) else {
       Issue.record("no head")
@@ -162,8 +159,8 @@ import Testing
     }
     #expect(head.sequence == vector.sequence)
     #expect(head.hash.hex == vector.hash)
-    replica.received(bytes, from: member, now: Self.now)
-    let kept = replica.takeActions().compactMap { action -> [UInt8]? in
+    let actions = replica.received(bytes, from: member, now: Self.now)
+    let kept = actions.compactMap { action -> [UInt8]? in
       if case .record(.head(let bytes, _, sequence: _)) = action { bytes } else { nil }
     }
     #expect(kept == [Array(bytes.dropFirst())])
@@ -191,12 +188,12 @@ import Testing
   ) throws {
     let replica = replica(on: board, joinedBy: member)
     for message in before {
-      replica.received(try BoardVectors.bytes(message), from: member, now: Self.now)
+      let actions = replica.received(try BoardVectors.bytes(message), from: member, now: Self.now)
+      #expect(violations(actions) == [])
     }
-    #expect(violations(replica.takeActions()) == [])
     let digest = replica.digest
-    replica.received(try BoardVectors.bytes(hex), from: member, now: Self.now)
-    #expect(violations(replica.takeActions()) == [word])
+    let actions = replica.received(try BoardVectors.bytes(hex), from: member, now: Self.now)
+    #expect(violations(actions) == [word])
     #expect(replica.digest == digest)
   }
 
@@ -208,8 +205,8 @@ import Testing
     let hello = SyncMessage.author(
       AuthorMessage(record: author.record(of: chain.incarnation).bytes, head: author.sign(chain))
     )
-    replica.received(hello.encode(), from: member, now: Self.now)
-    #expect(violations(replica.takeActions()) == [])
+    let actions = replica.received(hello.encode(), from: member, now: Self.now)
+    #expect(violations(actions) == [])
     return replica
   }
 
@@ -232,8 +229,8 @@ import Testing
     #expect(made.dropLast(64) == bytes.dropLast(64))
     for bytes in [bytes, made] {
       let replica = try replica(askingOn: board, member)
-      replica.receivedAnswer(bytes, request: 1, from: member, now: Self.now)
-      #expect(replica.takeActions().contains(.caughtUp(member)))
+      let actions = replica.receivedAnswer(bytes, request: 1, from: member, now: Self.now)
+      #expect(actions.contains(.caughtUp(member)))
       let held = replica.board.state.difference(since: Context())
       #expect(held.context == answer.difference.context)
       #expect(held.living == answer.difference.living || answer.difference.entries.isEmpty)
@@ -249,8 +246,7 @@ import Testing
     let member = try BoardVectors.member(vector.member)
     let replica = try replica(askingOn: board, member)
     let bytes = try BoardVectors.bytes(vector.hex)
-    replica.receivedAnswer(bytes, request: 1, from: member, now: Self.now)
-    let actions = replica.takeActions()
+    let actions = replica.receivedAnswer(bytes, request: 1, from: member, now: Self.now)
     #expect(violations(actions) == [])
     #expect(actions.contains(.unrecorded(member)))
     #expect(replica.board.state.context.isEmpty)
@@ -262,8 +258,8 @@ import Testing
     let member = try BoardVectors.member(vector.member)
     let replica = try replica(askingOn: board, member)
     let bytes = try BoardVectors.bytes(vector.hex)
-    replica.receivedAnswer(bytes, request: 1, from: member, now: Self.now)
-    #expect(violations(replica.takeActions()) == [vector.error])
+    let actions = replica.receivedAnswer(bytes, request: 1, from: member, now: Self.now)
+    #expect(violations(actions) == [vector.error])
     #expect(replica.board.state.context.isEmpty)
   }
 }

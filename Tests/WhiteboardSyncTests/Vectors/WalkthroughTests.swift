@@ -90,7 +90,8 @@ struct WalkthroughTests {
   func board() throws {
     let board = try #require(BoardID(BoardVectors.bytes(told.session)))
     let replica = Replica(author: Author(board: board, key: RealKey(9)), now: Self.now)
-    for name in ["anna", "ben"] { replica.peerJoined(try member(name), now: Self.now) }
+    let log = ActionLog()
+    for name in ["anna", "ben"] { log += replica.peerJoined(try member(name), now: Self.now) }
     var writer = LinkBatchWriter()
     for step in told.steps {
       guard let hex = step.message else { continue }
@@ -105,11 +106,11 @@ struct WalkthroughTests {
       case .request?, .nothingLacking?, .state?: continue
       default: break
       }
-      replica.received(bytes, from: try member(step.from), now: Self.now)
+      log += replica.received(bytes, from: try member(step.from), now: Self.now)
     }
     let answer = try BoardVectors.bytes(told.answer)
-    replica.receivedAnswer(answer, request: 1, from: try member("anna"), now: Self.now)
-    for action in replica.takeActions() {
+    log += replica.receivedAnswer(answer, request: 1, from: try member("anna"), now: Self.now)
+    for action in log.take() {
       if case .protocolViolation(_, let error) = action { Issue.record("refused: \(error)") }
     }
     #expect(replica.digest.hex == told.batches[1].digest)

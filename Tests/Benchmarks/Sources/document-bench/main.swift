@@ -112,7 +112,7 @@ func replica() -> Replica {
 }
 let writer = replica()
 for number in 0..<10_000 {
-  try writer.change(now: Moment(wall: 1_700_000_000_000, uptime: 1)) { board in
+  _ = try writer.change(now: Moment(wall: 1_700_000_000_000, uptime: 1)) { board in
     _ = try board.createText(
       "Text \(number)",
       at: Point(x: Double(number % 100) * 50, y: Double(number / 100) * 50)
@@ -129,7 +129,10 @@ for _ in 0..<11 {
   document = try await BoardDocument.open(at: path, mode: .writing)
   guard let keyframe = try await document.load().keyframe else { fatalError("it was written") }
   let opened = replica()
-  try opened.restore([.keyframe(keyframe.bytes)], now: Moment(wall: 1_700_000_000_000, uptime: 1))
+  _ = try opened.restore(
+    [.keyframe(keyframe.bytes)],
+    now: Moment(wall: 1_700_000_000_000, uptime: 1)
+  )
   times.append(1000 * seconds(clock.now - start))
   guard opened.digest == writer.digest else { fatalError("another board") }
   try await document.close()

@@ -1,36 +1,7 @@
 import Whiteboard
 
-/// Checks and applies the records, batches and heads that members send (AUT-4 to AUT-8).
-final class BatchReceiver {
-  private let board: Board
-  private let author: Author
-  private let verifier: any SignatureVerifier
-  private let peers: PeerTable
-  private let registry: AuthorRegistry
-  private let claims: ClaimCheck
-  private let permissions: Permissions
-  private let outbox: Outbox
-
-  init(
-    _ board: Board,
-    _ author: Author,
-    _ verifier: any SignatureVerifier,
-    _ peers: PeerTable,
-    _ registry: AuthorRegistry,
-    _ claims: ClaimCheck,
-    _ permissions: Permissions,
-    _ outbox: Outbox
-  ) {
-    self.board = board
-    self.author = author
-    self.verifier = verifier
-    self.peers = peers
-    self.registry = registry
-    self.claims = claims
-    self.permissions = permissions
-    self.outbox = outbox
-  }
-
+/// Checks and applies the changes that members send: records, batches and heads (AUT-4 to AUT-8).
+extension MessageHandler {
   /// Checks the introduction of an incarnation, and returns its record.
   func check(
     _ message: AuthorMessage,
@@ -38,21 +9,21 @@ final class BatchReceiver {
   ) throws(ReplicaError) -> AuthorRecord {
     let record = try AuthorRecord.read(message.record)
     // A known record was already verified.
-    if registry[record.incarnation]?.bytes != record.bytes {
-      try record.verify(board: author.board, with: verifier)
+    if replica.registry[record.incarnation]?.bytes != record.bytes {
+      try record.verify(board: replica.author.board, with: replica.verifier)
     }
     guard record.member == member else { throw .forgedAuthor }
-    try message.head.verify(by: record, with: verifier)
+    try message.head.verify(by: record, with: replica.verifier)
     return record
   }
 
   /// Handles the introduction of an incarnation, whose record and head were checked.
-  func receive(
+  func handleIntroduction(
     _ record: AuthorRecord,
     _ head: SignedHead,
     from member: MemberID
   ) throws(ReplicaError) {
-    guard let peer = peers[member] else { return }
+    guard let peer = replica.peers[member] else { return }
     try peer.link.introduce(record, head)
     peer.reader.beginAuthor(record.incarnation, lastSequence: head.sequence)
   }
@@ -61,21 +32,21 @@ final class BatchReceiver {
   ///
   /// If the batch is early, it waits, and later messages of the same member wait behind it.
   /// - Throws: `ReplicaError`, or `BoardError.boardFull`, which is not a protocol violation of the member.
-  func receiveBatch(
+  func handleBatch(
     _ bytes: [UInt8],
     at offset: Int,
     from member: MemberID,
     _ now: Moment
   ) throws {
-    guard let peer = peers[member] else { return }
+    guard let peer = replica.peers[member] else { return }
     try peer.link.requireWriter()
     let encoded = try peer.reader.decode(bytes, from: offset)
     // The batch is part of the chain even if the board has no room for it.
     peer.link.append(encoded.bytes, through: encoded.batch.sequences.upperBound)
-    if claims.isEarly(encoded.batch, now) {
+    if replica.claims.isEarly(encoded.batch, now) {
       peer.inbox.wait(encoded, since: now.uptime)
     } else {
-      try apply(encoded, from: member, now)
+      try applyBatch(encoded, from: member, now)
     }
   }
 
@@ -87,54 +58,55 @@ final class BatchReceiver {
   ///   - member: The member.
   ///   - now: The time.
   /// - Throws: `ReplicaError`, or `BoardError` if there is no room for the batch.
-  func apply(
+  func applyBatch(
     _ encoded: EncodedBatch,
     purgingWithin last: [Incarnation: UInt64] = [:],
     from member: MemberID,
     _ now: Moment
   ) throws {
-    guard let peer = peers[member] else { return }
+    guard let peer = replica.peers[member] else { return }
     let batch = encoded.batch
-    guard permissions.admitsBatch(batch, from: peer.link) else { return }
-    let new = try registry.newRecords(for: batch, from: peer.link)
-    try board.requireShare(for: batch, of: member)
-    try board.receive(batch, purgingWithin: last)
+    guard replica.permissions.admitsBatch(batch, from: peer.link) else { return }
+    let new = try replica.registry.newRecords(for: batch, from: peer.link)
+    try replica.board.requireShare(for: batch, of: member)
+    try replica.board.receive(batch, purgingWithin: last)
     for record in new {
-      registry.insertAndStore(record)
+      replica.registry.insertAndStore(record)
       peer.link.forgetAhead(record.incarnation)
     }
-    outbox.record(.batch(encoded))
-    peer.report(by: now.uptime + peers.reportDelay)
+    replica.actions.record(.batch(encoded))
+    peer.report(by: now.uptime + replica.peers.reportDelay)
   }
 
   /// Throws an error if a head does not match the member's chain, or is not signed by the member.
   func check(_ head: SignedHead, from member: MemberID) throws(ReplicaError) {
-    try peers[member]?.link.check(head, with: verifier)
+    try replica.peers[member]?.link.check(head, with: replica.verifier)
   }
 
   /// Stores the signed head of a member's chain, which was checked.
-  func receive(_ head: SignedHead, from member: MemberID) {
+  func handleHead(_ head: SignedHead, from member: MemberID) {
     // Batches that did not fit were not stored, so they need no proof.
-    guard let incarnation = peers[member]?.link.record?.incarnation, registry[incarnation] != nil,
-      board.state.limits[incarnation].map({ head.sequence <= $0 }) ?? true
+    guard let incarnation = replica.peers[member]?.link.record?.incarnation,
+      replica.registry[incarnation] != nil,
+      replica.board.state.limits[incarnation].map({ head.sequence <= $0 }) ?? true
     else { return }
-    outbox.record(StoredChange(head, of: incarnation))
+    replica.actions.record(StoredChange(head, of: incarnation))
   }
 
   /// Checks a record that a member sent ahead of a purge, and returns the record.
   func checkRecord(_ bytes: [UInt8]) throws(ReplicaError) -> AuthorRecord {
     let record = try AuthorRecord.read(bytes)
     // A known record was already verified. If this one differs, it is not needed.
-    if registry[record.incarnation] == nil {
-      try record.verify(board: author.board, with: verifier)
+    if replica.registry[record.incarnation] == nil {
+      try record.verify(board: replica.author.board, with: replica.verifier)
     }
     return record
   }
 
   /// Handles a checked record that a member sent ahead of a purge (SYN-48).
-  func receiveAhead(_ record: AuthorRecord, from member: MemberID) throws(ReplicaError) {
-    guard registry[record.incarnation] == nil else { return }
-    try peers[member]?.link.keepAhead(record)
+  func handleRecordAhead(_ record: AuthorRecord, from member: MemberID) throws(ReplicaError) {
+    guard replica.registry[record.incarnation] == nil else { return }
+    try replica.peers[member]?.link.keepAhead(record)
   }
 }
 

@@ -24,7 +24,7 @@ extension Signed {
 /// An action whose bytes lack a signature waits, and all later actions wait behind it. So the owner gets the
 /// actions in the same order, however long signing takes. Only datagrams do not wait, because they may also
 /// overtake messages on the network.
-final class Outbox {
+final class ActionQueue {
   private struct Waiting {
     var action: ReplicaAction
     var gaps: [SignatureGap]
@@ -33,6 +33,9 @@ final class Outbox {
   private var ready: [ReplicaAction] = []
   /// The first action that lacks a signature, and all later ones.
   private var waiting: [Waiting] = []
+
+  /// Whether there are actions that do not wait for a signature.
+  var hasReady: Bool { !ready.isEmpty }
 
   /// Removes and returns all actions that do not wait for a signature.
   func removeReady() -> [ReplicaAction] {
@@ -56,18 +59,18 @@ final class Outbox {
   }
 
   /// Adds an action that sends a message to one member.
-  func send(_ message: SyncMessage, to member: MemberID, lacking gaps: [SignatureGap] = []) {
-    send(message, to: [member], lacking: gaps)
+  func queue(_ message: SyncMessage, to member: MemberID, lacking gaps: [SignatureGap] = []) {
+    queue(message, to: [member], lacking: gaps)
   }
 
   /// Adds an action that sends a message to several members; does nothing if there are none.
-  func send(_ message: SyncMessage, to members: [MemberID], lacking gaps: [SignatureGap] = []) {
+  func queue(_ message: SyncMessage, to members: [MemberID], lacking gaps: [SignatureGap] = []) {
     guard !members.isEmpty else { return }
     append(.send(message.encode(), to: members), lacking: gaps)
   }
 
   /// Adds an action that sends a datagram to several members; does nothing if there are none.
-  func send(_ datagram: SyncDatagram, to members: [MemberID]) {
+  func queue(_ datagram: SyncDatagram, to members: [MemberID]) {
     guard !members.isEmpty else { return }
     ready.append(.sendDatagram(datagram.encode(), to: members))
   }

@@ -1,0 +1,90 @@
+import Whiteboard
+
+/// Applies the stored changes of a document to the board of a replica, its authors and its rights.
+struct BoardRestorer {
+  let replica: Replica
+
+  /// Restores stored changes in the order in which they were recorded.
+  ///
+  /// - Parameters:
+  ///   - changes: The stored changes.
+  ///   - now: The time.
+  ///   - isWhole: Whether these are the last changes.
+  /// - Throws: ``RestoreError``. Changes before the invalid change stay on the board.
+  func restore(
+    _ changes: some Sequence<StoredChange>,
+    _ now: Moment,
+    isWhole: Bool
+  ) throws(RestoreError) {
+    defer { if isWhole { finish(now) } }
+    for change in changes { try restore(change) }
+  }
+
+  private func finish(_ now: Moment) {
+    let (board, registry, permissions) = (replica.board, replica.registry, replica.permissions)
+    permissions.applyRestoredRole()
+    let (forgotten, kept) = board.forgetEmptyIncarnations { registry[$0] != nil }
+    replica.unrecorded = UnrecordedAuthors(forgotten: forgotten, kept: kept)
+    registry.removeUnused(except: replica.publisher.chain.incarnation)
+    replica.reports.boardRestored(now)
+    replica.changes.discardChanges(now)
+    permissions.verifyRestoredGrants(now)
+  }
+
+  private func restore(_ change: StoredChange) throws(RestoreError) {
+    do {
+      switch change {
+      case .author(let bytes, _): try restore(AuthorRecord(bytes))
+      case .batch(let encoded): try replica.board.receive(encoded.batch)
+      case .answer(let bytes): try restoreAnswer(bytes)
+      case .keyframe(let bytes):
+        let state = try KeptState(bytes)
+        for record in state.records { try restore(record) }
+        for revocation in state.revocations { try restore(revocation) }
+        try replica.board.receive(state.difference)
+        if let grant = state.grant { replica.permissions.restore(grant) }
+      case .head: break
+      }
+    } catch let error as CodecError {
+      throw .damaged(error)
+    } catch let error as RestoreError {
+      throw error
+    } catch {
+      throw .boardFull
+    }
+  }
+
+  private func restoreAnswer(_ bytes: [UInt8]) throws {
+    let content = Array(bytes.dropFirst())
+    switch bytes.first {
+    case AnswerMerging.grant:
+      replica.permissions.restore(try Grant(for: replica.author.publicKey, content))
+    case AnswerMerging.revocation: try restore(try Revocation(content))
+    default:
+      var reader = ByteReader(bytes)
+      let merging = try AnswerMerging(&reader)
+      let answer = try Answer(reader.rest())
+      for record in answer.records { try restore(record) }
+      try replica.board.receive(
+        answer.difference,
+        comparesAll: merging.comparesAll,
+        replacing: merging.replacing
+      )
+    }
+  }
+
+  private func restore(_ record: AuthorRecord) throws(RestoreError) {
+    guard record.board == replica.author.board else { throw .wrongBoard }
+    guard replica.registry[record.incarnation] == nil, replica.registry.count <= Answer.recordLimit
+    else {
+      return
+    }
+    replica.registry.insert(record)
+    replica.permissions.limitBoard(for: [record])
+  }
+
+  private func restore(_ revocation: Revocation) throws(RestoreError) {
+    guard revocation.board == replica.author.board else { throw .wrongBoard }
+    replica.permissions.restore(revocation)
+  }
+}
