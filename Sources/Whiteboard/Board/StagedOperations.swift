@@ -67,11 +67,11 @@ struct StagedOperations {
     }
   }
 
-  /// Returns the most by which the board can grow through the gesture if one more operation is added to it.
+  /// Returns an upper bound of the growth of the board by the gesture, including one additional operation.
   /// - Parameters:
-  ///   - operation: The operation.
-  ///   - shown: The part of the growth that the board already shows.
-  /// - Returns: The growth that the board does not show yet.
+  ///   - operation: The additional operation.
+  ///   - shown: The growth that the board's cells already include.
+  /// - Returns: The growth that the board's cells do not include yet.
   func growth(with operation: Operation, alreadyShown shown: BoardGrowth) -> BoardGrowth {
     let count = operations.count + 1
     return BoardGrowth(

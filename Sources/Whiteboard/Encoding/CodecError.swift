@@ -14,7 +14,7 @@ public enum CodecError: Error, Hashable, Sendable {
   case notCanonical(String)
   /// The item named by the associated value has a value that is reserved.
   case reserved(String)
-  /// The bytes of a text are not UTF-8.
+  /// A string is not valid UTF-8.
   case notText
   /// An operation wrote the property named by the associated value without having the right to write it.
   case notTheAuthor(String)

@@ -5,7 +5,8 @@ extension PhotoHeader {
   /// The data between the header and the end is not checked. Data after the end is ignored.
   ///
   /// - Throws: The same errors as `init(reading:)`, and `truncated` if the image has no end.
-  /// - Complexity: O(chunks) for a PNG, O(bytes) for a JPEG.
+  /// - Complexity: O(*n*), where *n* is the number of chunks of a PNG or the number of bytes of a
+  ///   JPEG.
   public init(ofWhole bytes: [UInt8]) throws(PhotoError) {
     try self.init(reading: bytes)
     let isWhole =

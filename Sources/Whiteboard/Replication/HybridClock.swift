@@ -15,7 +15,7 @@ public struct HybridTime: Hashable, Comparable, Sendable {
   /// The counter that distinguishes times within one millisecond; at most 65,535.
   @inlinable public var counter: UInt64 { rawValue & 0xFFFF }
 
-  /// Whether a batch of any length can get times after this one.
+  /// Whether the operations of a batch of any length can get times after this one.
   var canBeFollowed: Bool {
     rawValue < BoardLimits.time - UInt64(BoardLimits.operationsPerBatch)
   }
@@ -74,7 +74,7 @@ public struct HybridClock: Sendable {
   /// - Returns: The batches to send, in order; nil if no legal time is left.
   public mutating func next(wall: UInt64, after floors: [HybridTime?]) -> [Run]? {
     let limit = Self.limit(wall)
-    // If the wall clock was set back, do not continue from its earlier times.
+    // If the wall clock was set back, do not continue from the later times that it showed before.
     if last > limit { last = 0 }
     var base = max(last + 1, Self.time(wall))
     for case let floor? in floors where floor.rawValue < limit {
