@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// A namespace for making text of other members safe to show on a terminal or to include in a message.
+/// A namespace for making text from other members safe to show on a terminal or to include in a message.
 ///
 /// The result cannot move the cursor, change colors, or reorder or hide other text. Controls, format characters, line
 /// and paragraph separators, and private and unassigned code points become escapes. The number of combining marks on
@@ -38,7 +38,7 @@ package enum TerminalText {
     return String(result)
   }
 
-  /// Returns the cleaned text in double quotes, truncated for use in a message.
+  /// Returns the escaped text in double quotes, truncated for use in a message.
   package static func quoted(_ text: some StringProtocol, limit: Int = 64) -> String {
     "\"\(cleaned(text, limit: limit))\""
   }

@@ -37,7 +37,8 @@ extension BoardCanvas {
     screen.takeClusters(of: ground)
   }
 
-  /// Returns whether lines may replace the glyph of a cell: a space or a part of a photo.
+  /// Returns whether a line may replace the glyph of a cell, which is true for spaces and parts of
+  /// photos.
   private static func isBare(_ glyph: Glyph) -> Bool {
     glyph == .space || glyph == .upperHalf || glyph == .lowerHalf
   }
