@@ -143,7 +143,7 @@ public class BoardReplica {
   ///
   /// If so, they are added to the author's usage.
   private final func admit(_ operations: some Sequence<Operation>, of author: MemberID) -> Bool {
-    // Check this first, because a call of `AuthorShares.admit` copies the state.
+    // Check this first, because calling `AuthorShares.admit` copies the state.
     guard cells.mayHoldWholeShare else { return true }
     return shares.admit(operations, of: author, to: cells, authors)
   }

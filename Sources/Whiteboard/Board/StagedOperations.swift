@@ -83,7 +83,9 @@ struct StagedOperations {
     )
   }
 
-  /// Adds an operation that writes a cell which the gesture has not written yet.
+  /// Adds an operation.
+  ///
+  /// The gesture must not have written its cell before.
   /// - Parameters:
   ///   - operation: The operation.
   ///   - floor: A time that the operation's own time must exceed.

@@ -2,7 +2,7 @@
 ///
 /// `code` is the name of the error in `Protocol/board.md` and in the test vectors.
 public enum CodecError: Error, Hashable, Sendable {
-  /// The bytes end too early.
+  /// The input ends too early.
   case truncated
   /// Bytes follow the end of the encoded item.
   case trailingBytes

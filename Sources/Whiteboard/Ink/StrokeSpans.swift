@@ -4,7 +4,7 @@
 /// The union of two sets contains everything that either set contains. Therefore members can erase the same stroke at
 /// the same time without conflict.
 package struct StrokeSpans: Hashable, Sendable {
-  /// The number of steps between one point and the next.
+  /// The number of steps between consecutive points.
   package static let steps = 16
 
   /// The spans in ascending order.

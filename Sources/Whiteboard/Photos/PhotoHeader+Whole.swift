@@ -40,7 +40,7 @@ extension PhotoHeader {
     var hasScan = false
     while offset < bytes.count {
       guard bytes[offset] == 0xFF else {
-        // Only the data of a scan is outside of segments.
+        // Only scan data is outside of segments.
         guard hasScan else { return false }
         offset += 1
         continue

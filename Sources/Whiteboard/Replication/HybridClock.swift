@@ -104,10 +104,10 @@ public struct HybridClock: Sendable {
     if time.rawValue <= Self.limit(wall) { last = max(last, time.rawValue) }
   }
 
-  /// Returns how many leading operations have floors within `BoardLimits.drift` of each other, and their common
-  /// time.
+  /// Returns the end index of the leading operations that can share a batch, and the time of that batch.
   ///
-  /// The common time is therefore at most `BoardLimits.drift` later than any of the operations requires.
+  /// All floors of the batch are within `BoardLimits.drift` of each other. Therefore the time is at most
+  /// `BoardLimits.drift` later than any of the operations requires.
   private static func farRun(
     _ floors: ArraySlice<HybridTime?>,
     _ limit: UInt64
@@ -127,7 +127,7 @@ public struct HybridClock: Sendable {
     floor.map { $0.rawValue >= limit } ?? false
   }
 
-  /// Returns the latest time that is accepted as plausible at this wall-clock time.
+  /// Returns the latest time that counts as plausible when the wall clock shows `wall`.
   private static func limit(_ wall: UInt64) -> UInt64 {
     // Prevent an overflow, because the wall clock may have any value.
     let (sum, isTooMuch) = wall.addingReportingOverflow(BoardLimits.drift)

@@ -36,7 +36,7 @@ struct UndoHistory {
   /// restored.
   private var replaced: [(key: CellKey, known: (winner: Dot?, standing: Standing)?)] = []
 
-  /// The typing of a user into a text object, and its time.
+  /// A user's typing in a text object, and the time of the typing.
   private struct Typing {
     let text: ObjectID
     let time: UInt64

@@ -3,7 +3,7 @@ import GRDB
 /// The part of a board's history that its document has: the changes in order, and the digests
 /// that the board must have after them.
 public struct DocumentHistory: Sendable {
-  /// A change of the board, at one position of the history.
+  /// A change to the board, at one position in the history.
   public struct Step: Hashable, Sendable {
     /// The content of a step; its bytes are those of a `DocumentEntry` or a ``Keyframe``.
     public enum Content: Hashable, Sendable {

@@ -32,7 +32,7 @@ final class WriterLock: Sendable {
       if fstat(descriptor, &ours) == 0, Self.isFile(descriptor, at: path) {
         self.descriptor = Mutex(descriptor)
         self.path = path
-        // A file that is not empty was not created by this program.
+        // This program creates only empty lock files, so a file with content belongs to another program.
         isOurs = ours.st_size == 0
         return
       }

@@ -200,7 +200,7 @@ final class PageScanner {
     guard local < length else { return result }
     guard offset + local + 4 <= content.count else { return nil }
     if let scanned {
-      // Rows with the same bytes here have the same overflow pages.
+      // If these bytes of two rows are equal, the rows have the same overflow pages.
       let place = withUnsafeBytes(of: (scanned, length)) { Array($0) }
       guard budget > 0,
         known.insert(place + content[offset..<(offset + local + 4)]).inserted

@@ -68,7 +68,7 @@ package enum PicturePage {
       )
     else { throw .outOfMemory }
     defer { cairo_surface_destroy(surface) }
-    // The surface writes until it is finished, even after an error.
+    // Finish the surface even after an error, because it may write until then.
     defer { withExtendedLifetime(sink) { cairo_surface_finish(surface) } }
     try draw(picture, on: surface, scale: scale, isPDF: true)
     cairo_surface_finish(surface)

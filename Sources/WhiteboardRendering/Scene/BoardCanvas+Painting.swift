@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// Painting of objects as cells.
+/// Painting objects as cells.
 extension BoardCanvas {
   /// Returns an area extended by all labels that overlap it, so that no wide character is cut.
   func withLabels(_ area: CellArea) -> CellArea {
