@@ -1,17 +1,17 @@
-/// Detection of invisible characters, which can hide words in a text or reverse its direction.
+/// Detection of invisible characters, which can hide words in a string or reverse its direction.
 ///
 /// All code that writes text for users or programs uses this type to find them.
 package enum InvisibleText {
-  /// Calls a closure for each code point of a text, in order.
+  /// Calls a closure for each code point of a string, in order.
   ///
-  /// Joiners between letters or emoji, and one variation selector after a character, change how a text looks.
-  /// They count as visible. All other format characters and ignorable code points are invisible, such as
-  /// zero-width spaces, direction marks and overrides, tags, and fillers.
+  /// Joiners between letters or emoji, and one variation selector after a character, change how text looks. They count
+  /// as visible. All other format characters and ignorable code points are invisible, such as zero-width spaces,
+  /// direction marks and overrides, tags, and fillers.
   ///
   /// - Parameters:
-  ///   - text: The text.
+  ///   - text: The string.
   ///   - body: A closure that receives the code point and whether it is invisible.
-  /// - Complexity: O(n).
+  /// - Complexity: O(*n*), where *n* is the length of the string.
   package static func scan(
     _ text: some StringProtocol,
     _ body: (_ scalar: Unicode.Scalar, _ isInvisible: Bool) -> Void
@@ -27,11 +27,11 @@ package enum InvisibleText {
     }
   }
 
-  /// Returns a text without its invisible characters.
+  /// Returns a string without its invisible characters.
   ///
-  /// - Parameter text: The text.
-  /// - Returns: The text without invisible characters; it looks the same.
-  /// - Complexity: O(n).
+  /// - Parameter text: The string.
+  /// - Returns: The string without invisible characters; it looks the same.
+  /// - Complexity: O(*n*), where *n* is the length of the string.
   package static func removed(from text: String) -> String {
     guard text.utf8.contains(where: { $0 >= 0x80 }) else { return text }
     var result = String.UnicodeScalarView()

@@ -1,10 +1,10 @@
 import CQRCode
 
-/// The reason why a text cannot be encoded as a QR code.
+/// The reason why a string cannot be encoded as a QR code.
 package enum QRCodeError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The text is empty.
+  /// The string is empty.
   case empty
-  /// The text has more bytes than the largest symbol holds.
+  /// The string has more bytes than the largest symbol holds.
   case tooLong(Int)
   /// The encoder failed, for example because memory is exhausted.
   case notEncoded
@@ -20,12 +20,12 @@ package enum QRCodeError: Error, Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A QR code: a square of dark and light modules that a camera reads as a text.
+/// A QR code: a square of dark and light modules that encodes a string.
 ///
 /// It uses the lowest error correction (level L), because a screen has no scratches and a smaller
 /// symbol fits on more terminals.
 package struct QRSymbol: Hashable, Sendable {
-  /// The maximum length of a text in bytes.
+  /// The maximum length of the encoded string, in bytes.
   package static let maximumLength = 2_953
 
   /// The number of modules in a row or column, without the margin.
@@ -33,9 +33,9 @@ package struct QRSymbol: Hashable, Sendable {
   /// The modules of all rows, row by row; `true` means dark.
   private let modules: [Bool]
 
-  /// Creates the smallest symbol for a text.
+  /// Creates the smallest symbol for a string.
   ///
-  /// - Throws: ``QRCodeError`` if the text cannot be encoded.
+  /// - Throws: ``QRCodeError`` if the string cannot be encoded.
   package init(_ text: String) throws(QRCodeError) {
     let bytes = Array(text.utf8)
     guard !bytes.isEmpty else { throw .empty }

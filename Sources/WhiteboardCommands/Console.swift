@@ -33,16 +33,16 @@ package enum Console {
       ?? CommandLine.arguments[0]
   }
 
-  /// Writes a whole text to standard output.
+  /// Writes all of a string to standard output.
   ///
-  /// - Throws: ``WhiteboardError`` if the text cannot be written. If the reader has closed the output,
-  ///   this is not an error.
+  /// - Throws: ``WhiteboardError`` if the string cannot be written. It is not an error if the
+  ///   reader has closed the output.
   package static func tell(_ text: String) throws(WhiteboardError) { try tell(Array(text.utf8)) }
 
   /// Writes all bytes to standard output.
   ///
-  /// - Throws: ``WhiteboardError`` if the bytes cannot be written. If the reader has closed the output,
-  ///   this is not an error.
+  /// - Throws: ``WhiteboardError`` if the bytes cannot be written. It is not an error if the reader
+  ///   has closed the output.
   package static func tell(_ bytes: [UInt8]) throws(WhiteboardError) {
     switch FileWriting.writeAll(bytes, to: STDOUT_FILENO) {
     case nil, EPIPE?: return

@@ -14,7 +14,8 @@ extension DocumentedProgram {
   ///
   /// If it fails, it prints an error and exits with the status of that error.
   ///
-  /// - Parameter run: Runs the program with its arguments. The default runs the command that they name.
+  /// - Parameter run: A closure that runs the program with its arguments. The default runs the
+  ///   command that the arguments name.
   package static func runMain(
     _ run: ([String]) async throws -> Void = { arguments in
       try CommandSpelling.check(arguments, of: Self.self)
@@ -28,7 +29,7 @@ extension DocumentedProgram {
       fail(error)
     } catch {
       guard exitCode(for: error) == .success else { exit(withError: error) }
-      // Help and version texts are regular output, so a failure to write them is reported.
+      // Help and version information are regular output, so a failure to write them is reported.
       do throws(WhiteboardError) {
         try Console.tell(fullMessage(for: error, columns: nil) + "\n")
       } catch {
@@ -49,7 +50,8 @@ extension DocumentedProgram {
 
   /// Configures the signals and the memory allocator of the process.
   private static func prepareProcess() {
-    // If the reader of the output closes it, the write fails, but the program must not end.
+    // If the reader closes the output, the write must fail, but the signal must not end the
+    // program.
     signal(SIGPIPE, SIG_IGN)
     #if canImport(Glibc)
     // Return the memory of large messages to the system when they are freed. By default, glibc

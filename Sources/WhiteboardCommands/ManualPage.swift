@@ -137,8 +137,9 @@ package struct ManualPage {
     options(command.arguments ?? [])
   }
 
-  /// Appends a help text: lines of capital letters become headings, and lines that begin with a
-  /// space stay unchanged.
+  /// Appends a help text.
+  ///
+  /// Lines of capital letters become headings, and lines that begin with a space stay unchanged.
   private mutating func discussion(_ text: String) {
     var rest = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
     while let row = rest.first {

@@ -22,7 +22,7 @@ package enum Pager {
     if let chosen = environment("PAGER") { return chosen }
     let directories = (environment("PATH") ?? "/usr/bin:/bin").split(separator: ":")
     guard directories.contains(where: { exists("\($0)/less") }) else { return nil }
-    // As in git: less exits at once if the text fits on the screen, and leaves it there.
+    // As in git, less exits immediately if the text fits on the screen, and leaves the text there.
     return environment("LESS") == nil ? "LESS=FRX less" : "less"
   }
 

@@ -9,8 +9,8 @@ extension Settings {
       guard case .file(let path, let line) = origin(.dataDirectory) else {
         return BoardFile.absolute(given)
       }
-      // The configuration file is used in any directory, so relative paths are rejected, and no
-      // shell expands `~`.
+      // The program can be started in any directory, so relative paths in the configuration file
+      // are rejected. No shell expands `~`, so it is expanded here.
       if given.hasPrefix("~/"), let home = Environment["HOME"] {
         return home + given.dropFirst()
       }

@@ -6,19 +6,19 @@ import Dispatch
 @preconcurrency import Musl
 #endif
 
-/// The handler of SIGTERM, SIGINT and SIGHUP: the first signal asks the program to end, a second
-/// one ends the process at once.
+/// A handler of SIGTERM, SIGINT and SIGHUP.
+///
+/// The first signal asks the program to end. A second signal ends the process immediately.
 package final class Termination {
   private let source: any DispatchSourceRead
 
-  /// Starts to watch for signals.
+  /// Starts handling signals.
   ///
-  /// Create only one instance in a process, before any work that needs an orderly end.
+  /// Create only one instance in a process, before starting work that must not be interrupted.
   ///
   /// - Parameters:
-  ///   - ask: Called at the first signal, in a separate task.
-  ///   - reload: Called at each SIGHUP, which then does not end the program; nil if SIGHUP ends the
-  ///     program.
+  ///   - ask: Called for the first signal, in a separate task.
+  ///   - reload: Called for each SIGHUP; nil if SIGHUP ends the program.
   package convenience init(
     _ ask: @escaping @Sendable () async -> Void,
     reload: (@Sendable () async -> Void)? = nil
@@ -29,13 +29,12 @@ package final class Termination {
     }
   }
 
-  /// Starts to watch for signals, in a program that may ask its user before it ends.
+  /// Starts handling signals in a program that may ask its user whether to end.
   ///
   /// - Parameters:
-  ///   - reload: Called at each SIGHUP, which then does not end the program; nil if SIGHUP ends the
-  ///     program.
-  ///   - ask: Called for each signal, in a separate task, until it returns true because the program
-  ///     ends.
+  ///   - reload: Called for each SIGHUP; nil if SIGHUP ends the program.
+  ///   - ask: Called for a signal, in a separate task. It returns whether the program ends. After
+  ///     it has returned false, it is called for the next signal too.
   package init(
     reload: (@Sendable () async -> Void)? = nil,
     asking ask: @escaping @Sendable (_ signal: Int32) async -> Bool
@@ -57,7 +56,7 @@ package final class Termination {
       var number: UInt8 = 0
       guard read(readEnd, &number, 1) == 1 else { return }
       if let reload, Int32(number) == SIGHUP {
-        // No code awaits this task; `reload` logs its result.
+        // No code awaits this task, because `reload` logs its result.
         Task { await reload() }
         return
       }

@@ -8,7 +8,7 @@ package enum TextTable {
   ///   - rows: The cells of each row; a row may have fewer cells than others.
   ///   - numbers: The columns that are aligned to the right.
   /// - Returns: The lines, without trailing spaces or line feeds.
-  /// - Complexity: O(n) in the number of characters.
+  /// - Complexity: O(*n*), where *n* is the number of characters.
   package static func lines(_ rows: [[String]], numbers: Set<Int> = []) -> [String] {
     var widths: [Int] = []
     for row in rows {
@@ -30,7 +30,7 @@ package enum TextTable {
     }
   }
 
-  /// Returns the rows as one text, aligned as in ``lines(_:numbers:)``.
+  /// Returns the rows as one string, aligned as in ``lines(_:numbers:)``.
   ///
   /// - Parameters:
   ///   - rows: The cells of each row.

@@ -8,7 +8,7 @@ import WhiteboardKit
 
 /// A test of whether a disk accepts data.
 enum DiskProbe {
-  /// Tries to store a few blocks in a directory, and removes them.
+  /// Writes a few blocks to a temporary file in a directory, and removes the file.
   ///
   /// - Parameter directory: The directory; it must exist.
   /// - Returns: The error number of the failed attempt; nil if the data reached the disk.

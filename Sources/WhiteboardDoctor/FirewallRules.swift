@@ -20,7 +20,7 @@ struct FirewallRules: Equatable, Sendable {
     case input
     /// Others.
     case elsewhere
-    /// Packets that another chain passes on by a jump.
+    /// Packets that a jump in another chain passes to this chain.
     case jumped
   }
 
@@ -29,8 +29,9 @@ struct FirewallRules: Equatable, Sendable {
   /// The rules in their order.
   var rules: [Rule] = []
 
-  /// Returns whether the firewall accepts packets to a port, according to the first rule that applies to all packets to
-  /// that port.
+  /// Returns whether the firewall accepts packets to a port.
+  ///
+  /// The first rule that applies to all packets to the port decides.
   func accepts(_ transport: String, _ port: Int) -> Bool {
     for rule in rules {
       guard rule.transport.map({ $0 == transport }) ?? true,
@@ -44,7 +45,9 @@ struct FirewallRules: Equatable, Sendable {
     return acceptsByDefault
   }
 
-  /// Adds a rule; the rules of a chain that is reached by a jump come before the rule with the jump.
+  /// Adds a rule.
+  ///
+  /// The rules of a chain that is reached by a jump are added before all other rules.
   private mutating func add(_ rule: Rule, in chain: Chain) {
     switch chain {
     case .input: rules.append(rule)

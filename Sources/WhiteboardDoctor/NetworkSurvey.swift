@@ -93,7 +93,7 @@ package enum NetworkSurvey {
     ) == 0
   }
 
-  /// Returns the error of connecting to the system bus, or nil if connecting works.
+  /// Returns the error from connecting to the system bus, or nil if the connection succeeds.
   static func connectsToSystemBus() -> Int32? {
     var path = "/run/dbus/system_bus_socket"
     if let raw = getenv("DBUS_SYSTEM_BUS_ADDRESS") {
@@ -119,7 +119,8 @@ package enum NetworkSurvey {
     return result == 0 ? nil : errno
   }
 
-  /// Returns the error of opening a port for TCP and UDP on every address, or nil if opening works.
+  /// Returns the error from opening a port for TCP and UDP on every address, or nil if the port can
+  /// be opened.
   static func bindFailure(port: Int) -> Int32? {
     for kind in [SOCK_STREAM, SOCK_DGRAM] {
       let descriptor = socket(AF_INET, Int32(kind.rawValue), 0)

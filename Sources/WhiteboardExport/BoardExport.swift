@@ -11,7 +11,7 @@ package struct BoardExport: Sendable {
   package let name: String
   /// The settings of the board.
   package let settings: BoardSettings
-  /// The data with which the games among the objects were set up.
+  /// The setup data of the exported games, by object id.
   package let setups: [ObjectID: [UInt8]]
   /// The lines of the chat.
   package let chat: [ChatLine]
@@ -44,7 +44,8 @@ package struct BoardExport: Sendable {
       guard objects?.contains(id) ?? true, let snapshot = board.snapshot(id) else { return nil }
       let item = BoardCanvas.Item(snapshot, game: board.gameView(id, for: board.member))
       guard let region, let touching, !touching.contains(id) else { return item }
-      // Texts and game panels can extend beyond their boxes, so compare their bounds on the page.
+      // Text and game panels can extend beyond the boxes of their objects, so compare their bounds
+      // on the page.
       let hasWords = snapshot.kind == .text || snapshot.kind == .game
       return hasWords && item.pageBounds.touches(region) ? item : nil
     }
@@ -121,9 +122,9 @@ package enum ExportFormat: String, CaseIterable, Sendable {
   package static let endings = allCases.map { ".\($0.rawValue)" }.joined(separator: " ")
 }
 
-/// A writer of pages as PNG and PDF.
+/// A writer that renders pages as PNG and PDF files.
 ///
-/// It needs libraries that not every program has.
+/// It needs libraries that only some of the programs link.
 package protocol PageWriter: Sendable {
   /// Returns the picture as a PNG with `scale` pixels for each board unit.
   /// - Throws: ``ExportError/page(_:)``.

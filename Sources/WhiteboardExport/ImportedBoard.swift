@@ -3,15 +3,15 @@ import Whiteboard
 
 /// The content of a file that can be added to a board.
 package struct ImportedBoard: Sendable {
-  /// The greatest size of a file that is read, in bytes.
+  /// The maximum size of a file that is read, in bytes.
   package static let byteLimit = 100_000_000
 
   /// The objects, from back to front.
   package var objects: [ObjectDraft] = []
   /// The groups.
   ///
-  /// The value for each group is the index of its enclosing group, which comes before it; nil if there is no enclosing
-  /// group.
+  /// The value for each group is the index of its enclosing group, or nil if it has none. An enclosing group comes
+  /// before the groups inside it.
   package var groups: [Int?] = []
   /// The photos whose bytes are in the file.
   package var photos: [AssetID: [UInt8]] = [:]
@@ -89,8 +89,7 @@ package struct ImportedBoard: Sendable {
     return around
   }
 
-  /// Returns the beginning of a text that fits into one object, and adds a warning if the text is
-  /// cut.
+  /// Returns the part of a string that fits into one text object, and adds a warning if the string is cut.
   mutating func fitting(_ text: String) -> String {
     let text = PlainText.lines(text)
     guard text.utf8.count > BoardLimits.textBytes else { return text }
@@ -108,7 +107,7 @@ package struct ImportedBoard: Sendable {
   }
 }
 
-/// A converter of strokes from a file to ink points.
+/// A converter that turns strokes from a file into ink points.
 enum ImportedInk {
   /// Returns the ink points of a stroke around `center`, without changing the distances between
   /// them.

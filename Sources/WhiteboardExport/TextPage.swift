@@ -1,11 +1,11 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// A page in characters, as a terminal of the necessary size would show it.
+/// A page in characters, as a terminal that is large enough would show it.
 package enum TextPage {
-  /// The greatest number of columns; a wider board is shown smaller.
+  /// The maximum number of columns; a wider board is scaled down.
   package static let columnLimit = 160
-  /// The greatest number of rows; a taller board is shown smaller.
+  /// The maximum number of rows; a taller board is scaled down.
   package static let rowLimit = 400
 
   /// Returns the page as lines that end with line feeds.

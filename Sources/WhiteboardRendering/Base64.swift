@@ -19,8 +19,8 @@ package enum Base64 {
 
   /// Appends the base64 text of `bytes` to `text`.
   package static func append(_ bytes: ArraySlice<UInt8>, to text: inout [UInt8]) {
-    // Reserve room for some bytes that the caller appends after the base64 text. Otherwise the first of these bytes
-    // doubles the capacity.
+    // Reserve room for some bytes that the caller appends after the base64 text. Otherwise, appending the first of them
+    // would double the capacity.
     text.reserveCapacity(text.count + (bytes.count + 2) / 3 * 4 + min(bytes.count, 4096))
     var start = bytes.startIndex
     while start + 3 <= bytes.endIndex {
@@ -40,7 +40,7 @@ package enum Base64 {
     text.append(padding)
   }
 
-  /// Decodes a base64 text with or without padding; returns nil if it is not valid.
+  /// Decodes base64 text with or without padding; returns nil if the text is not valid.
   package static func decode(_ text: some StringProtocol) -> [UInt8]? {
     let all = Array(text.utf8)
     let padded = all.suffix(2).count { $0 == padding }

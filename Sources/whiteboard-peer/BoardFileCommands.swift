@@ -186,7 +186,8 @@ extension BoardsCommand {
     @OptionGroup var common: CommonOptions
 
     mutating func run() async throws {
-      // A damaged file may have lost its name. In this case, the user gives its path.
+      // The board's name may be missing from a damaged file. In this case, the user must pass the
+      // path of the file.
       let isFile = BoardFile.isMeant(by: file) || FileManager.default.fileExists(atPath: file)
       let source = isFile ? BoardFile.absolute(file) : try await common.path(of: file)
       let target = output.map(BoardFile.absolute) ?? BoardLibrary.recoveredPath(of: source)

@@ -4,7 +4,7 @@ import WhiteboardCommands
 import WhiteboardDocument
 import WhiteboardKit
 
-/// The options that set whether commands wait for the other members' copy of the board, and for how long.
+/// The options that set whether and how long commands wait for the board's current content from other members.
 struct CatchUpOptions: ParsableArguments {
   @Option(
     name: .customLong("sync-timeout"),

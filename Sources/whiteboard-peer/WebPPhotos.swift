@@ -1,7 +1,7 @@
 import WhiteboardKit
 import WhiteboardPictures
 
-/// A converter of WebP files to photos.
+/// A converter that turns WebP files into photos.
 ///
 /// Only this program uses the WebP library.
 struct WebPPhotos: PhotoConverter {

@@ -41,7 +41,7 @@ struct WhiteboardPeer: DocumentedProgram {
     settings: CommonOptions.entries,
     sections: [
       ("BOARD COMMANDS", CommandTable.text), ("KEYS", KeyMap.standard.manual),
-      ("MEANING OF REPORTED WORDS", ReportedWord.text),
+      ("WHAT PROGRAMS REPORT", ReportedWord.text),
     ],
     files: [
       (

@@ -72,7 +72,9 @@ struct ExportCommand: AsyncParsableCommand {
       )
     }
     guard !isFilm || (time == nil && every == nil) else {
-      throw ValidationError("A film shows the whole recording. To export a part, use `cut` first.")
+      throw ValidationError(
+        "A .cast file always contains the whole recording. To export a part, use `cut` first."
+      )
     }
     guard scale == nil || output.hasSuffix(".png") else {
       throw ValidationError("--scale requires a FILE that ends in .png.")
@@ -120,7 +122,7 @@ struct ExportCommand: AsyncParsableCommand {
     guard every == nil, time == nil else {
       throw WhiteboardError(
         .usage,
-        "the lines contain the whole recording; to export a part, use `cut` first"
+        "a .jsonl file always contains the whole recording; to export a part, use `cut` first"
       )
     }
     let recording = try await input.recording()

@@ -1,12 +1,13 @@
-/// A namespace for finding the intended word for a mistyped word.
+/// A namespace for finding the word that a user most likely meant by a mistyped word.
 package enum Spelling {
-  /// Returns the word nearest in spelling to a mistyped word.
+  /// Returns the valid word whose spelling is closest to a mistyped word.
   ///
   /// - Parameters:
   ///   - word: The mistyped word.
   ///   - words: The valid words.
-  /// - Returns: The nearest word; nil if none is near.
-  /// - Complexity: O(*n*) in the words; only 32 bytes of the mistyped word are compared.
+  /// - Returns: The closest word; nil if no word is similar enough.
+  /// - Complexity: O(*n*), where *n* is the total length of the valid words. Only the first 32
+  ///   bytes of the mistyped word are compared.
   package static func nearest(to word: String, in words: some Sequence<String>) -> String? {
     let letters = Array(word.lowercased().utf8.prefix(32))
     let candidates = words.map { (word: $0, distance: distance(letters, Array($0.utf8))) }

@@ -96,8 +96,8 @@ extension SettingKey<BoardConfiguration.Admission> {
     "admit",
     "How peers are admitted",
     standard: .words(
-      "a host uses ask on a terminal and code otherwise; a member uses code if it joined with a code, "
-        + "and known otherwise"
+      "a host uses `ask` on a terminal and `code` otherwise; a member uses `code` if it joined with a code, "
+        + "and `known` otherwise"
     )
   )
 }

@@ -189,7 +189,7 @@ extension PrivateFile.Failure {
     case .system(let call, let path, let number):
       "\(call) failed on \(path): \(String(cString: strerror(number)))."
     case .wrongKind(let path):
-      "\(path) is not what it should be (a file or a directory). Move it away: "
+      "\(path) has the wrong type, such as a directory in place of a file. Move it away: "
         + "mv \(shellQuoted(path)) \(shellQuoted(path + ".old"))"
     case .notOurs(let path):
       "\(path) belongs to another user. Choose a directory of your own with --data-dir, or: "

@@ -1,7 +1,7 @@
-/// The part of a board that each author uses, which is limited so that no author alone can fill the board
-/// (BRD-38).
+/// A record of how much of a board's storage each author uses (BRD-38).
 ///
-/// The usage is computed only when the board holds about as much as one author may use.
+/// The usage of each author is limited, so that a single author cannot fill the board. It is computed only when the
+/// board holds about as much as one author may use.
 struct AuthorShares {
   /// The amount of storage that an author uses, or that an edit would add.
   struct Usage {
@@ -19,13 +19,13 @@ struct AuthorShares {
     }
   }
 
-  /// The usage of each author: counted at the last recount, plus what was admitted since.
+  /// The usage of each author as of the last count, plus the operations that were admitted since.
   ///
   /// Nil before the first count.
   private var usage: [MemberID: Usage]?
   /// The number of refusals after which the usage is counted again.
   ///
-  /// Counting is slow, so it is not repeated at each refusal.
+  /// Counting is slow, so it is not repeated after each refusal.
   private var recountThreshold = 1
   private var refusals = 0
 
@@ -33,8 +33,9 @@ struct AuthorShares {
   ///
   /// If so, they are added to the author's usage.
   ///
-  /// Call this method only if the board may hold as much as one author may use.
-  /// - Complexity: O(1) for almost all calls; O(*n*) in the cells of the board if the usage is counted again.
+  /// Call this method only if the board might hold as much as one author may use.
+  /// - Complexity: O(1) for almost all calls. If the usage is counted again, O(*n*), where *n* is the number of cells
+  ///   on the board.
   mutating func admit(
     _ operations: some Sequence<Operation>,
     of author: MemberID,
@@ -99,7 +100,7 @@ extension BoardState {
 }
 
 extension AuthorShares.Usage {
-  /// Creates the maximum usage that operations can add.
+  /// Creates an upper bound of the usage that operations add.
   ///
   /// Deletions and purges add nothing, because they free space.
   init(_ operations: some Sequence<Operation>) {

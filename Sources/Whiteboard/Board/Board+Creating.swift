@@ -1,6 +1,6 @@
-/// Creating texts, strokes and photos.
+/// Creating text objects, strokes and photos.
 extension Board {
-  /// Creates a text in front of all objects.
+  /// Creates a text object in front of all other objects.
   /// - Throws: `outOfRange`, `tooLong`, `boardFull`.
   @discardableResult
   public func createText(
@@ -20,7 +20,7 @@ extension Board {
     }
   }
 
-  /// Begins a stroke in front of all objects.
+  /// Begins a stroke in front of all other objects.
   ///
   /// Call `appendInk` and then `endDrawing` to complete the stroke.
   /// - Throws: `outOfRange`, `boardFull`.
@@ -87,12 +87,12 @@ extension Board {
     guard id.dot.incarnation == incarnation, !record.isFinished else { throw .wrongKind(id) }
   }
 
-  /// Creates a photo in front of all objects.
+  /// Creates a photo in front of all other objects.
   ///
   /// The photo's bytes are transferred separately.
   ///
-  /// Without a `size`, the longest side of the photo is 200 board units, and the photo is not
-  /// rotated.
+  /// If `size` is nil, the longest side of the photo is 200 board units, and its pixels are assumed
+  /// to be upright.
   ///
   /// - Throws: `outOfRange`, `boardFull`.
   @discardableResult

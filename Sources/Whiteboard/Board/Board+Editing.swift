@@ -1,4 +1,4 @@
-/// Changing the appearance, place and selection of objects.
+/// Changing the appearance, position and selection of objects.
 ///
 /// Each method is one gesture: if any of the objects is held or locked, no object is changed.
 extension Board {
@@ -35,8 +35,8 @@ extension Board {
 
   /// Locks or unlocks an object, or all objects of a group (BRD-27).
   ///
-  /// If the time of a cell is so late that no write can follow it, unlocking replaces the object with a new one
-  /// (BRD-36). This also applies to the selection cell.
+  /// If a cell of the object, such as the selection cell, has a time so late that no write can follow it, unlocking
+  /// replaces the object with a new one (BRD-36).
   /// - Throws: `unknownObject`, `held`.
   public func setLocked(_ id: ObjectID, _ isLocked: Bool) throws(BoardError) {
     try gesture { () throws(BoardError) in
@@ -66,8 +66,8 @@ extension Board {
   /// - Parameters:
   ///   - ids: The objects and groups.
   ///   - factor: The factor; 2 doubles the size.
-  ///   - pivot: The place that does not move.
-  ///   - isLineWidthKept: Whether lines are shown as wide as before.
+  ///   - pivot: The point that does not move.
+  ///   - isLineWidthKept: Whether lines keep the width at which they are shown.
   /// - Throws: `unknownObject`, `held`, `locked`, `unfinished`, `outOfRange`.
   public func scale(
     _ ids: [ObjectID],

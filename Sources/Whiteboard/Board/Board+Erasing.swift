@@ -5,7 +5,7 @@ extension Board {
   /// A stroke with no remaining parts is deleted.
   /// - Parameters:
   ///   - id: The stroke.
-  ///   - spans: The parts to erase, in 1/16 of the distance from one point to the next.
+  ///   - spans: The parts to erase, in units of 1/16 of the distance between consecutive points.
   /// - Throws: `unknownObject`, `wrongKind`, `held`, `locked`, `unfinished`, `outOfRange` for a
   ///   span beyond the stroke or of length zero, `tooLong` if the stroke has too many erasures.
   public func erase(_ id: ObjectID, spans: [ClosedRange<Int>]) throws(BoardError) {
@@ -29,9 +29,9 @@ extension Board {
   /// or if another member holds them or is still drawing them.
   ///
   /// - Parameters:
-  ///   - path: The places of the eraser, at least one.
+  ///   - path: The positions of the eraser; at least one.
   ///   - radius: Half the width of the eraser, in board units.
-  /// - Returns: The strokes that lost a part to the eraser, from back to front.
+  /// - Returns: The strokes of which a part was erased, from back to front.
   /// - Throws: `outOfRange`, `empty`, `tooLong`, `tooManyOperations`, `boardFull`.
   @discardableResult
   public func erase(along path: [Point], radius: Double) throws(BoardError) -> [ObjectID] {

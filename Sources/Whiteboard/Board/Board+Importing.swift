@@ -7,8 +7,8 @@ extension Board {
   ///
   /// - Parameters:
   ///   - drafts: The objects to add, from back to front.
-  ///   - groups: For each new group, the index of its enclosing group, which must be smaller; nil for an
-  ///     outermost group.
+  ///   - groups: For each new group, the index of its enclosing group, which must be smaller than its own index; nil
+  ///     for an outermost group.
   ///   - settings: The settings to apply. A setting that the board already has is not changed.
   /// - Returns: The new objects, in their order.
   /// - Throws: `outOfRange`, `tooLong`, `empty`, `viewer`, `boardFull`. If it throws, nothing is

@@ -67,12 +67,12 @@ extension Board {
   /// This includes objects that are locked, held, or not deleted.
   ///
   /// - Parameters:
-  ///   - author: The member whose objects are removed, with all incarnations of the member.
+  ///   - author: The member whose objects are removed. All incarnations of the member are included.
   ///   - most: The maximum number of objects to remove; at most `BoardLimits.operationsPerBatch`.
   /// - Returns: The number of removed objects. If it is less than `most`, all objects of the author are
   ///   removed.
   /// - Throws: `viewer`.
-  /// - Complexity: O(*n*) in the stored objects.
+  /// - Complexity: O(*n*), where *n* is the number of stored objects.
   package func purge(madeBy author: MemberID, atMost most: Int) throws(BoardError) -> Int {
     var ids: [ObjectID] = []
     for id in state.storedIDs where authors[id.dot.incarnation] == author {

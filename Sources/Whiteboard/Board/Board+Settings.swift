@@ -34,12 +34,13 @@ extension Board {
         return try replaceFrozenSettings(property, value)
       }
       let settings = if let known { known } else { try create(.settings) }
-      // The new write must follow the cell in effect, which may belong to another settings object.
+      // The new write must be later than the cell that currently determines the setting, even if that cell belongs to
+      // another settings object.
       try stage(settings, property, value, after: present?.time)
     }
   }
 
-  /// Purges the settings objects with cells that can no longer be written, and copies their settings to another
+  /// Purges the settings objects that have a cell which can no longer be written, and copies their settings to another
   /// settings object (BRD-36).
   private func replaceFrozenSettings(
     _ property: Property,

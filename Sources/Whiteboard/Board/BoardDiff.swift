@@ -1,4 +1,4 @@
-/// The differences between two states of a board, as users see them.
+/// The differences between two states of a board that are visible to users.
 ///
 /// Chat lines, groups and settings are included. A deleted object appears only as removed.
 /// Selections are ignored.
@@ -64,7 +64,7 @@ public struct BoardDiff: Hashable, Sendable {
   public var isEmpty: Bool { changes.isEmpty }
 
   /// Returns the differences between `earlier` and `later`.
-  /// - Complexity: O(*n* log *n*) in the cells of both states.
+  /// - Complexity: O(*n* log *n*), where *n* is the number of cells in both states.
   public static func between(_ earlier: BoardState, _ later: BoardState) -> BoardDiff {
     var changes: [Change] = []
     for id in Set(earlier.records.keys).union(later.records.keys).sorted() {
@@ -103,10 +103,9 @@ public struct BoardDiff: Hashable, Sendable {
 }
 
 extension ObjectRecord {
-  /// The properties of the object that users see, as JSON keys and values in a fixed order.
+  /// The visible properties of the object, as JSON keys and values in a fixed order.
   ///
-  /// They do not depend on the time or the author of the writes. A default value is listed as if it
-  /// had been written.
+  /// They do not depend on the times and authors of the writes. A default value is listed as if it had been written.
   fileprivate var content: [(name: String, json: String)] {
     let isShown = kind?.isShown ?? false
     var content: [(name: String, json: String)] = []
@@ -166,7 +165,7 @@ extension Property {
     switch self {
     case .kind, .deleted, .selection, .chatAuthor, .chatText, .purge: return nil
     case .position, .scale, .angle, .size, .zIndex, .lineWidth, .lock, .end:
-      // Groups and settings have no use for this property, so list it by number.
+      // Groups and settings do not use this property, so the key contains only its number.
       return isShown ? nil : "property-\(number)"
     case .color: return "color"
     case .asset: return "asset"

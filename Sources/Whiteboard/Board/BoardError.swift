@@ -22,7 +22,7 @@ public enum BoardError: Error, Hashable, Sendable {
   ///
   /// The associated value is the name of the number.
   case outOfRange(String)
-  /// A text, a path or another item is longer than its limit.
+  /// A string, a path or another item is longer than its limit.
   ///
   /// The associated value is the name of the item.
   case tooLong(String)
@@ -44,7 +44,7 @@ public enum BoardError: Error, Hashable, Sendable {
   case nothingToRedo(skipped: [SkippedStep] = [])
   /// The board has reached its size limit.
   case boardFull
-  /// The local member uses as much of the board as one author may use while other members write on it too.
+  /// The local member uses as much storage as one author may use on a board that other members write on too.
   case shareUsed
   /// The photos of one author on the board would exceed their limit.
   case photosUsed

@@ -12,7 +12,7 @@ package struct BoardGrowth: Hashable, Sendable {
   package var ranges = 0
 }
 
-/// Checks of the storage limits, which apply to the board after a change (BRD-30).
+/// Checks whether the board will be within the storage limits after a change (BRD-30).
 extension BoardState {
   /// Returns whether the board has room for the given growth.
   ///
@@ -119,7 +119,7 @@ extension BoardState {
   }
 
   /// Returns the exact growth of the board if a batch is applied.
-  /// - Complexity: About O(*n*) in the operations.
+  /// - Complexity: About O(*n*), where *n* is the number of operations.
   package func growth(with batch: Batch) -> BoardGrowth {
     var trials: [ObjectID: Trial] = [:]
     var seen = DotSet()
@@ -158,7 +158,7 @@ extension BoardState {
   }
 
   /// Returns the exact growth of the board if an answer is merged and purges these objects.
-  /// - Complexity: O(*n*) in the cells of the answer.
+  /// - Complexity: O(*n*), where *n* is the number of cells in the answer.
   package func growth(
     with difference: Difference,
     without purged: [ObjectID],
@@ -171,7 +171,8 @@ extension BoardState {
     for id in orphans where difference.context.contains(id.dot) { gone.insert(id) }
     for entry in difference.entries {
       let known = record(entry.object)
-      // An id in the context without an object was purged, and none of its cells is stored.
+      // If the context contains the id of an object that is not stored, the object was purged, and
+      // none of its cells is stored.
       if known == nil, context.contains(entry.object.dot) { continue }
       var added = BoardGrowth(objects: known == nil ? 1 : 0)
       var isMerged = false

@@ -3,9 +3,9 @@
 /// Limits that are checked for each decoded field are computed properties, so that they are
 /// constants in every module.
 public enum BoardLimits {
-  /// The greatest sequence number of one incarnation.
+  /// The maximum sequence number of one incarnation.
   @inlinable public static var sequence: UInt64 { (1 << 48) - 1 }
-  /// The greatest hybrid time: 47 bits of milliseconds and a 16-bit counter.
+  /// The maximum hybrid time: 47 bits of milliseconds and a 16-bit counter.
   @inlinable public static var time: UInt64 { (1 << 63) - 1 }
   /// The maximum number of operations in one batch.
   public static let operationsPerBatch = 4096
@@ -13,7 +13,7 @@ public enum BoardLimits {
   public static let batchBytes = 1 << 20
   /// The maximum number of bytes in one value.
   @inlinable public static var valueBytes: Int { 1 << 16 }
-  /// The greatest property number.
+  /// The maximum property number.
   @inlinable public static var property: UInt16 { 1023 }
   /// The number of objects at which local edits stop creating more.
   ///
@@ -25,12 +25,11 @@ public enum BoardLimits {
   public static let storedCells = 1 << 22
   /// The maximum number of bytes in all values that a replica stores, from all authors.
   public static let storedBytes = 128 << 20
-  /// The maximum number of objects that one author creates on a board that others use too (BRD-38).
+  /// The maximum number of objects that one author may create on a board that others use too (BRD-38).
   public static let objectsPerAuthor = objects / 2
-  /// The maximum number of cells that one author writes on a board that others use too.
+  /// The maximum number of cells that one author may write on a board that others use too.
   public static let cellsPerAuthor = storedCells / 2
-  /// The maximum number of bytes in the values that one author writes on a board that others use
-  /// too.
+  /// The maximum number of bytes in the values that one author may write on a board that others use too.
   public static let bytesPerAuthor = storedBytes / 2
   /// The maximum number of bytes in the photos of one author on a board (BRD-38).
   public static let photoBytesPerAuthor = 512 << 20
@@ -40,7 +39,8 @@ public enum BoardLimits {
   public static let incarnations = 1 << 16
   /// The maximum number of incarnations of one author in a context (BRD-37).
   public static let incarnationsPerAuthor = 1 << 12
-  /// The number of incarnations in a context above which only those of connected members are accepted (BRD-37).
+  /// The number of incarnations in a context beyond which a replica accepts only incarnations of connected members
+  /// (BRD-37).
   public static let incarnationsOfStrangers = incarnations - (1 << 12)
   /// The value of `incarnationsOfStrangers` for a replica whose context was empty.
   ///
@@ -52,7 +52,7 @@ public enum BoardLimits {
   public static let recordsAhead = 1 << 12
   /// The maximum number of ranges of sequence numbers in a context, or in a set of living objects.
   ///
-  /// A range takes at most 14 bytes and an incarnation takes 12. So a catch-up request, which contains a
+  /// A range takes at most 14 bytes and an incarnation takes 12. Therefore a catch-up request, which contains a
   /// context, always fits in one message of the session.
   public static let ranges = 1 << 20
   /// The maximum number of UTF-8 bytes in the visible text of one text object.
@@ -81,11 +81,11 @@ public enum BoardLimits {
   public static let gameMovesPerIncarnation = 256
   /// The maximum number of bytes in the setup of a game.
   public static let setupBytes = 4096
-  /// The greatest spacing of a board's grid, in board units.
+  /// The maximum spacing of a board's grid, in board units.
   public static let grid: Double = 65_536
   /// The maximum number of spans in one erasure.
   public static let erasureSpans = 4096
-  /// The greatest end of an erased span, in 1/16 of the distance from one point to the next.
+  /// The maximum end of an erased span, in units of 1/16 of the distance between consecutive points.
   public static let erasureEnd = 1_048_576
   /// The maximum number of erasures that are read for one stroke.
   public static let erasuresPerStroke = 4096
@@ -97,7 +97,7 @@ public enum BoardLimits {
   public static let purgeDelay: UInt64 = 600_000
   /// The maximum nesting depth of groups.
   ///
-  /// Groups further out are ignored.
+  /// Enclosing groups beyond this depth are ignored.
   public static let groupDepth = 64
   /// The maximum number of points in one chunk of a stroke, which is the value of one cell.
   public static let pointsPerChunk = 128
@@ -111,11 +111,11 @@ public enum BoardLimits {
   public static let coordinate: Double = 33_554_432
   /// The maximum width and height of a member's view in board units: the size of the whole board.
   public static let viewExtent = 67_108_864
-  /// The smallest scale of an object.
+  /// The minimum scale of an object.
   public static let leastScale: Double = 1.0 / 1024
-  /// The greatest scale of an object.
+  /// The maximum scale of an object.
   public static let greatestScale: Double = 1024
-  /// The greatest line width in board units.
+  /// The maximum line width in board units.
   public static let lineWidth: Double = 1024
   /// The maximum number of bytes in a z index.
   public static let zIndexBytes = 64

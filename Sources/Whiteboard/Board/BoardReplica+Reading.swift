@@ -29,10 +29,11 @@ extension BoardReplica {
 
   // MARK: - Places
 
-  /// Returns the objects that cover a place or are at most `tolerance` away from it, from front to back.
+  /// Returns the objects that cover a point or are at most `tolerance` away from it, from front to back.
   ///
   /// Groups and locks are ignored.
-  /// - Complexity: O(*n* log *n*) in the objects of the board, plus the points of nearby strokes.
+  /// - Complexity: O(*n* log *n* + *m*), where *n* is the number of objects on the board and *m* is the number of
+  ///   points of nearby strokes.
   public func objects(at place: Point, tolerance: Double = 0) -> [ObjectID] {
     guard place.isFinite, tolerance >= 0 else { return [] }
     let state = self.state
@@ -71,7 +72,7 @@ extension BoardReplica {
   public func groups(of id: ObjectID) -> [ObjectID] { state.groups(of: id) }
 
   /// Returns the objects in a group and in the groups inside it, from back to front.
-  /// - Complexity: O(*n* log *n*) in the objects of the board; O(1) if the group is empty.
+  /// - Complexity: O(*n* log *n*), where *n* is the number of objects on the board; O(1) if the group is empty.
   public func members(ofGroup group: ObjectID) -> [ObjectID] {
     let members = Set(state.contents(of: [group])[group] ?? [])
     guard !members.isEmpty else { return [] }
@@ -107,7 +108,7 @@ extension BoardReplica {
   /// If `isRevealing` is true, the view includes spoilers about other members' play even before
   /// `member` has finished.
   ///
-  /// - Complexity: O(*n* log *n*) in the number of moves.
+  /// - Complexity: O(*n* log *n*), where *n* is the number of moves.
   public func gameView(
     _ id: ObjectID,
     for member: MemberID,

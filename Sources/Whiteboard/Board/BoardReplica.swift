@@ -22,7 +22,7 @@ public class BoardReplica {
   ///
   /// The caller keeps it up to date.
   public final var wallClock: UInt64
-  /// The other members that are online and sent data recently.
+  /// The other members that are online and have sent data recently.
   ///
   /// Only their selections hold objects.
   public final var presentMembers: Set<MemberID> = []
@@ -42,7 +42,7 @@ public class BoardReplica {
   final var history = UndoHistory()
   /// The frontmost z index and the latest chat time so far.
   ///
-  /// New objects and chat lines must follow them.
+  /// New objects and new chat lines must come after them.
   final private(set) var frontier = Frontier()
 
   /// The agreed state and, after `showStaged`, the edits of the current gesture.
@@ -82,8 +82,8 @@ public class BoardReplica {
 
   /// The author of local edits.
   ///
-  /// If a peer claims that this incarnation wrote a dot that it has not written, a new incarnation begins with
-  /// the next gesture (BRD-25).
+  /// If a peer claims a dot of this incarnation that the incarnation never wrote, a new incarnation begins with the
+  /// next gesture (BRD-25).
   public final var incarnation: Incarnation { localAuthor.incarnation }
   /// The dots of all local edits, for each incarnation that this board had.
   package final var written: DotSet { localAuthor.written }
@@ -133,7 +133,7 @@ public class BoardReplica {
     )
   }
 
-  /// Throws an error if a batch would exceed its author's part of the board (BRD-38).
+  /// Throws an error if a batch would exceed the storage limit for its author (BRD-38).
   /// - Throws: `shareUsed`.
   package final func requireShare(for batch: Batch, of author: MemberID) throws(BoardError) {
     guard admit(batch.operations, of: author) else { throw .shareUsed }
@@ -143,7 +143,7 @@ public class BoardReplica {
   ///
   /// If so, they are added to the author's usage.
   private final func admit(_ operations: some Sequence<Operation>, of author: MemberID) -> Bool {
-    // Check this first, because a call of `AuthorShares.admit` copies the state.
+    // Check this first, because calling `AuthorShares.admit` copies the state.
     guard cells.mayHoldWholeShare else { return true }
     return shares.admit(operations, of: author, to: cells, authors)
   }
@@ -210,7 +210,7 @@ public class BoardReplica {
   /// The caller must send each batch to every peer.
   public final func takeBatches() -> [Batch] { output.removeBatches() }
 
-  /// Returns the changes of objects since the last call, by local edits and by received ones.
+  /// Returns the changes of objects since the last call, both from local edits and from received ones.
   public final func takeChanges() -> [ObjectChange] {
     guard !output.changes.isEmpty else { return [] }
     // Hide the edits of the current gesture, which are not applied yet.
@@ -229,10 +229,10 @@ public class BoardReplica {
   ///
   /// If `body` throws, no edits are made.
   ///
-  /// Inside `body` the board reads as if each edit were applied immediately. An inner gesture is part of the
-  /// outer one: batches and changes are produced when the outermost gesture ends. A gesture is one undo step.
-  /// If `label` is nil, the label comes from the inner gesture that makes the first change. If that gesture has
-  /// no label either, a word for the change is used.
+  /// Inside `body`, the board can be read as if each edit were applied immediately. An inner gesture is part of the
+  /// outer one. Batches and changes are produced when the outermost gesture ends. A gesture is one undo step. If
+  /// `label` is nil, the label comes from the inner gesture that makes the first change. If that gesture has no label
+  /// either, the label is a word for the change, such as `move`.
   public final func gesture<Result, Failure: Error>(
     _ label: String? = nil,
     _ body: () throws(Failure) -> Result
@@ -380,7 +380,7 @@ public class BoardReplica {
     return id
   }
 
-  /// Stages a z index that places the object in front of all objects.
+  /// Stages a z index that places the object in front of all other objects.
   final func stageZIndex(_ id: ObjectID) throws(BoardError) {
     let jitter = UInt8(truncatingIfNeeded: incarnation.rawValue ^ id.dot.sequence)
     let zIndex = ZIndex.above(frontier.zIndex, jitter: jitter)

@@ -10,7 +10,7 @@ public struct DeletionAges: Sendable {
 
   private var seen: [ObjectID: Sighting] = [:]
 
-  /// Creates an empty record, for a board that was not inspected yet.
+  /// Creates an empty record for a board that has not been inspected yet.
   public init() {}
 
   /// Records the objects that are deleted now, and returns those that this replica has seen as
@@ -18,10 +18,10 @@ public struct DeletionAges: Sendable {
   ///
   /// - Parameters:
   ///   - board: The board.
-  ///   - uptime: The time in milliseconds, by a clock that never goes back.
+  ///   - uptime: The time in milliseconds, from a monotonic clock.
   ///   - kept: The objects that a local undo may restore.
   /// - Returns: The ids of the objects that may be purged, in ascending order.
-  /// - Complexity: O(*n* log *n*) in the stored objects.
+  /// - Complexity: O(*n* log *n*), where *n* is the number of stored objects.
   public mutating func purgeable(
     on board: Board,
     at uptime: UInt64,

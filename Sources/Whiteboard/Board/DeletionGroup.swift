@@ -40,7 +40,7 @@ extension BoardState {
 extension Cell {
   /// The difference between the time and the sequence number of the cell.
   ///
-  /// Both increase together within a batch (BRD-11). So the difference is equal for all cells of one batch, and
-  /// for all batches that one author writes within one millisecond.
+  /// Both increase together within a batch (BRD-11). Therefore the difference is the same for all cells of one batch,
+  /// and for all batches that one author writes within one millisecond.
   fileprivate var offset: UInt64 { time.rawValue &- dot.sequence }
 }

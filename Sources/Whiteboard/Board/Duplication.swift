@@ -4,7 +4,7 @@ struct Duplication {
   private let originals: Set<ObjectID>
   /// The groups to copy, in ascending order.
   private let groups: [ObjectID]
-  /// The distance of each copy from its original.
+  /// The offset of each copy from its original.
   private let offset: Point
 
   /// Determines the objects and groups to copy.

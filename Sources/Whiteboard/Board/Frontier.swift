@@ -1,6 +1,6 @@
 /// The frontmost z index and the latest chat time on a board.
 ///
-/// New objects and chat lines must follow them.
+/// New objects and new chat lines must come after them.
 struct Frontier {
   /// The greatest z index seen so far.
   ///

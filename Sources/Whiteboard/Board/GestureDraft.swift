@@ -1,12 +1,11 @@
 /// The edits of the current gesture, which are shown in a board's cells until the gesture ends.
 ///
-/// The draft stores the previous state of each object that the gesture touches, so that the board
-/// can be restored before the edits are applied. The cost depends on the edits, not on the size of
-/// the board.
+/// The draft stores the previous state of each object that the gesture touches, so that the board can be restored
+/// before the edits are applied. The cost depends on the number of edits, not on the size of the board.
 struct GestureDraft {
   /// The number of operations that are shown in the cells.
   private(set) var shownCount = 0
-  /// The growth of the board by the operations that are shown in the cells.
+  /// The growth of the board due to the operations that are shown in the cells.
   private(set) var growth = BoardGrowth()
 
   /// The time that the first operation would get if the gesture ended now.

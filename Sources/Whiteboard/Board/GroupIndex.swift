@@ -1,7 +1,8 @@
 /// An index of the objects on a board by the group that their `group` cells name, even if that group does not
 /// exist (BRD-26).
 ///
-/// Finding the members of a group costs O(log *n*) in the number of grouped objects, plus O(1) for each member.
+/// Finding the members of a group takes O(log *n*) time, where *n* is the number of grouped objects, plus O(1) for each
+/// member.
 struct GroupIndex: Sendable {
   private struct Entry: Sendable {
     let group: ObjectID

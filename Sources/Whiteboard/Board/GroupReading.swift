@@ -33,11 +33,11 @@ extension BoardState {
   }
 
   /// Returns, for each of these groups, the shown objects and the groups inside it, by ascending id.
-  /// - Complexity: O(*n* log *n*) in the objects inside the groups.
+  /// - Complexity: O(*n* log *n*), where *n* is the number of objects inside the groups.
   package func contents(of groups: Set<ObjectID>) -> [ObjectID: [ObjectID]] {
     var contents: [ObjectID: [ObjectID]] = [:]
-    // Ask each object for its groups, because only the path from the object shows where a ring of groups is
-    // cut.
+    // Determine the groups of each object. The point at which a ring of groups is cut can be found only by following
+    // the groups outward from an object.
     for id in objects(below: groups.filter(isGroup)) where isShown(id) || isGroup(id) {
       for group in self.groups(of: id) where groups.contains(group) {
         contents[group, default: []].append(id)
@@ -49,7 +49,7 @@ extension BoardState {
   /// Returns the objects inside these groups, through at most `BoardLimits.groupDepth` levels, by ascending id.
   ///
   /// Rings of groups are not cut.
-  /// - Complexity: O(*n* log *n*) in the returned objects.
+  /// - Complexity: O(*n* log *n*), where *n* is the number of returned objects.
   func objects(below groups: Set<ObjectID>) -> [ObjectID] {
     var found: Set<ObjectID> = []
     var expanded = groups

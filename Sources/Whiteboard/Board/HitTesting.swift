@@ -11,7 +11,7 @@ public enum RectangleMode: Hashable, Sendable {
 /// A stroke covers its line, with the line's width and without erased parts. Every other object
 /// covers its rotated and scaled box.
 extension ObjectRecord {
-  /// Returns whether the object covers a point at most `tolerance` away from `place`.
+  /// Returns whether any point that the object covers is at most `tolerance` away from `place`.
   func covers(_ place: Point, within tolerance: Double) -> Bool {
     let ink = kind == .drawing ? points : nil
     let placement = placement(points: ink)
@@ -42,7 +42,7 @@ extension ObjectRecord {
   /// The smallest upright rectangle around the object's box.
   var bounds: Rectangle { placement(points: kind == .drawing ? points : nil).bounds }
 
-  /// Returns the place, size and rotation at which the object is shown.
+  /// Returns the position, size and rotation at which the object is shown.
   ///
   /// `points` are the points of a drawing.
   func placement(points: [InkPoint]?) -> Placement {

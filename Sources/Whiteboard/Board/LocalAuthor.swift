@@ -34,7 +34,7 @@ struct LocalAuthor {
     context[incarnation] != written[incarnation]
   }
 
-  /// Begins a new incarnation of which the context has no dots.
+  /// Begins a new incarnation that has no dots in the context.
   mutating func beginIncarnation(outside context: borrowing Context) {
     repeat {
       incarnation = newIncarnation()

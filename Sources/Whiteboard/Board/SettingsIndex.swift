@@ -1,8 +1,8 @@
 /// An index of the visible settings objects of a board, with the cells of each setting sorted by
 /// stamp (BRD-28).
 ///
-/// Any member may create settings objects. With the index, reading or writing a setting costs O(log
-/// *n*) in the number of settings objects.
+/// Any member may create settings objects. With the index, reading or writing a setting takes O(log
+/// *n*) time, where *n* is the number of settings objects.
 struct SettingsIndex: Sendable {
   private struct Entry: Sendable {
     let object: ObjectID

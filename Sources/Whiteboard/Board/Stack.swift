@@ -33,7 +33,7 @@ struct Stack {
   /// - Parameters:
   ///   - moving: The objects to move.
   ///   - move: Their new position.
-  ///   - objects: Returns the objects that an id names; the id of a group names the objects in it.
+  ///   - objects: Returns the objects that an id stands for. The id of a group stands for the objects in the group.
   /// - Throws: `unknownObject`, `nextToItself`.
   mutating func move(
     _ moving: Set<ObjectID>,
@@ -163,7 +163,8 @@ struct Stack {
     }
   }
 
-  /// Returns the new z index of the object at an index; if it has none, its current z index.
+  /// Returns the new z index of the object at an index in ``order``; if the object gets no new z index, the current
+  /// one.
   private func current(_ index: Int, _ zIndex: (ObjectID) -> [UInt8]) -> [UInt8] {
     changed[order[index]] ?? zIndex(order[index])
   }

@@ -67,11 +67,11 @@ struct StagedOperations {
     }
   }
 
-  /// Returns the most by which the board can grow through the gesture if one more operation is added to it.
+  /// Returns an upper bound of the growth of the board by the gesture, including one additional operation.
   /// - Parameters:
-  ///   - operation: The operation.
-  ///   - shown: The part of the growth that the board already shows.
-  /// - Returns: The growth that the board does not show yet.
+  ///   - operation: The additional operation.
+  ///   - shown: The growth that the board's cells already include.
+  /// - Returns: The growth that the board's cells do not include yet.
   func growth(with operation: Operation, alreadyShown shown: BoardGrowth) -> BoardGrowth {
     let count = operations.count + 1
     return BoardGrowth(
@@ -83,7 +83,9 @@ struct StagedOperations {
     )
   }
 
-  /// Adds an operation that writes a cell which the gesture has not written yet.
+  /// Adds an operation.
+  ///
+  /// The gesture must not have written its cell before.
   /// - Parameters:
   ///   - operation: The operation.
   ///   - floor: A time that the operation's own time must exceed.

@@ -15,7 +15,7 @@ package struct ByteReader {
     self.offset = min(offset, bytes.count)
   }
 
-  /// The number of bytes that were not read yet.
+  /// The number of bytes that have not been read yet.
   @inlinable package var remaining: Int { bytes.count - offset }
 
   /// The offset of the next byte.

@@ -54,7 +54,7 @@ public struct Bytes32: Hashable, Comparable, Sendable {
 package enum Hexadecimal {
   private static let digits: [UInt8] = Array("0123456789abcdef".utf8)
 
-  /// Returns the text of `bytes`, two digits for each byte.
+  /// Returns `bytes` as text, with two digits for each byte.
   package static func encode(_ bytes: some Sequence<UInt8>) -> String {
     var text: [UInt8] = []
     for byte in bytes {

@@ -2,7 +2,7 @@
 ///
 /// `code` is the name of the error in `Protocol/board.md` and in the test vectors.
 public enum CodecError: Error, Hashable, Sendable {
-  /// The bytes end too early.
+  /// The input ends too early.
   case truncated
   /// Bytes follow the end of the encoded item.
   case trailingBytes
@@ -14,7 +14,7 @@ public enum CodecError: Error, Hashable, Sendable {
   case notCanonical(String)
   /// The item named by the associated value has a value that is reserved.
   case reserved(String)
-  /// The bytes of a text are not UTF-8.
+  /// A string is not valid UTF-8.
   case notText
   /// An operation wrote the property named by the associated value without having the right to write it.
   case notTheAuthor(String)

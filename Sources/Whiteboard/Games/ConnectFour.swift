@@ -78,7 +78,9 @@ package struct ConnectFour: Game {
     return stacks[column][row]
   }
 
-  /// Returns the places of all lines through a place that have four or more discs of one color.
+  /// Returns the positions on all winning lines through a position.
+  ///
+  /// A line wins if it has four or more discs of one color.
   private func fours(through place: ConnectFourView.Place) -> Set<ConnectFourView.Place> {
     let own = seat(place.column, place.row)
     var result: Set<ConnectFourView.Place> = []

@@ -21,7 +21,7 @@ public struct ConnectFourView: Hashable, Sendable {
     }
   }
 
-  /// A place in the grid.
+  /// A position in the grid.
   ///
   /// Columns are counted from the left and rows from the bottom, both from 0.
   public struct Place: Hashable, Comparable, Sendable {
@@ -30,7 +30,7 @@ public struct ConnectFourView: Hashable, Sendable {
     /// The row, counted from the bottom.
     public let row: Int
 
-    /// Compares two places by column, then by row.
+    /// Compares two positions by column, then by row.
     public static func < (lhs: Place, rhs: Place) -> Bool {
       lhs.column == rhs.column ? lhs.row < rhs.row : lhs.column < rhs.column
     }
@@ -48,7 +48,7 @@ public struct ConnectFourView: Hashable, Sendable {
   public let stacks: [[Int]]
   /// The result of the game so far.
   public let outcome: Outcome
-  /// The places of the winning line; empty if no member has won with a line.
+  /// The positions of the discs in the winning line; empty if no member has won with a line.
   public let line: [Place]
 
   /// The rows of the grid from the top.

@@ -134,9 +134,8 @@ package struct Wordle: Game {
 
   /// Returns the marks of a guess (GAM-7).
   ///
-  /// Letters in the right position are marked first. Then the other letters are matched, from left to right,
-  /// with the remaining letters of the answer. So a letter is never marked more often than it occurs in the
-  /// answer.
+  /// Letters in the right position are marked first. Then the other letters are matched, from left to right, with the
+  /// remaining letters of the answer. Therefore a letter is never marked more often than it occurs in the answer.
   package static func marks(of guess: [UInt8], for answer: [UInt8]) -> [WordleMark] {
     var marks = [WordleMark](repeating: .absent, count: guess.count)
     var left: [UInt8: Int] = [:]

@@ -30,7 +30,7 @@ public struct WordleView: Hashable, Sendable {
     /// The mark of each letter.
     public let marks: [WordleMark]
 
-    /// The marks as a text of five characters.
+    /// The marks as a string of five characters.
     public var symbols: String { marks.map(\.symbol).joined() }
 
     var json: String {

@@ -14,7 +14,7 @@ public struct InkPoint: Hashable, Sendable {
     self.pressure = pressure
   }
 
-  /// Creates the point nearest to a place on the board.
+  /// Creates the ink point nearest to a position on the board.
   /// - Throws: `BoardError.outOfRange` if the place is outside the board.
   public init(_ point: Point, pressure: UInt8 = 0) throws(BoardError) {
     self.init(
@@ -24,7 +24,7 @@ public struct InkPoint: Hashable, Sendable {
     )
   }
 
-  /// The place of the point, in board units.
+  /// The position of the point, in board units.
   public var point: Point {
     Point(x: Double(x) / FixedPoint.ink, y: Double(y) / FixedPoint.ink)
   }

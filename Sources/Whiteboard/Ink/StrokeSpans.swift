@@ -1,10 +1,10 @@
-/// A set of parts of a stroke, in 1/16 of the distance from one point to the next (BRD-29).
+/// A set of parts of a stroke, in units of 1/16 of the distance between consecutive points (BRD-29).
 ///
-/// Point *i* is at 16 *i*. A span includes both its ends. The spans are sorted, do not touch, and are longer
-/// than zero. The union of two sets contains everything that either set contains, so members who erase the same
-/// stroke at once do not conflict.
+/// Point *i* is at 16 *i*. A span includes both its ends. The spans are sorted, do not touch, and are longer than zero.
+/// The union of two sets contains everything that either set contains. Therefore members can erase the same stroke at
+/// the same time without conflict.
 package struct StrokeSpans: Hashable, Sendable {
-  /// The number of steps between one point and the next.
+  /// The number of steps between consecutive points.
   package static let steps = 16
 
   /// The spans in ascending order.

@@ -1,4 +1,4 @@
-/// A place on the board, in board units.
+/// A point on the board, in board units.
 ///
 /// The y axis points down.
 public struct Point: Hashable, Sendable {

@@ -2,9 +2,9 @@
 package struct ObjectDraft: Hashable, Sendable {
   /// The content of an object, which also determines its kind.
   package enum Content: Hashable, Sendable {
-    /// A text.
+    /// A text object.
     ///
-    /// Without a size, it has the default size of texts.
+    /// If its size is nil, it has the default size of text objects.
     case text(String, size: Size?)
     /// A finished stroke; parts of it may be erased.
     case drawing([InkPoint], lineWidth: Double, erased: StrokeSpans)

@@ -6,7 +6,7 @@ extension ObjectSnapshot {
   /// The bounding rectangle of the rotated box.
   package var bounds: Rectangle { placement.bounds }
 
-  /// Returns whether the object covers a place or is at most `tolerance` away from it, as in
+  /// Returns whether the object covers a point or is at most `tolerance` away from it, as in
   /// `BoardReplica.objects(at:tolerance:)`.
   package func isNear(_ place: Point, within tolerance: Double) -> Bool {
     let placement = placement

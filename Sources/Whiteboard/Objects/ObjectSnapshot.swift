@@ -1,6 +1,6 @@
 /// The state of an object at one moment, as a value that can leave the board's isolation.
 ///
-/// Its texts are unchecked text from peers. Do not print them to a terminal without escaping them.
+/// Its strings are unchecked text from peers. Escape them before printing them to a terminal.
 public struct ObjectSnapshot: Hashable, Sendable {
   /// The id of the object.
   public let id: ObjectID
@@ -28,9 +28,9 @@ public struct ObjectSnapshot: Hashable, Sendable {
   public let color: UInt32?
   /// The text of a text object.
   public let text: String?
-  /// The committed points of a drawing, at the places where they were drawn.
+  /// The committed points of a drawing, at the positions where they were drawn.
   ///
-  /// `shown(_:)` returns the place at which a point is shown now.
+  /// `shown(_:)` returns the position at which a point is shown now.
   public let ink: [InkPoint]?
   /// The line width of a drawing, in board units.
   public let lineWidth: Double?
@@ -56,8 +56,8 @@ public struct ObjectSnapshot: Hashable, Sendable {
     return ink.map { Point(x: $0.point.x - center.x, y: $0.point.y - center.y) }
   }
 
-  /// The erased parts of a drawing, in 1/16 of the distance from one point to the next: point *i*
-  /// is at 16 *i*.
+  /// The erased parts of a drawing, in units of 1/16 of the distance between consecutive points:
+  /// point *i* is at 16 *i*.
   public var erasedSpans: [ClosedRange<Int>]? { erased?.ranges }
 
   /// The visible parts of a drawing, in the same unit as `erasedSpans`.
@@ -76,12 +76,12 @@ public struct ObjectSnapshot: Hashable, Sendable {
     return (erased ?? StrokeSpans()).rest(of: points)
   }
 
-  /// Returns the place on the board at which a point of the object is shown.
+  /// Returns the position on the board at which a point of the object is shown.
   /// - Parameters:
   ///   - offset: The point relative to the center, neither scaled nor rotated.
   ///   - sine: The sine of `angle`.
   ///   - cosine: The cosine of `angle`.
-  /// - Returns: The place on the board.
+  /// - Returns: The position on the board.
   public func shown(_ offset: Point, sine: Double, cosine: Double) -> Point {
     Point(
       x: centerPosition.x + scale * (offset.x * cosine - offset.y * sine),

@@ -1,8 +1,8 @@
 /// A rectangle on the board with horizontal and vertical sides.
 public struct Rectangle: Hashable, Sendable {
-  /// The corner with the least x and y.
+  /// The corner with the smallest x and y.
   public let least: Point
-  /// The corner with the greatest x and y.
+  /// The corner with the largest x and y.
   public let greatest: Point
 
   /// Creates the rectangle between two opposite corners, given in any order.
@@ -134,14 +134,15 @@ struct Placement {
     halfHeight = size.height * scale / 2
   }
 
-  /// Returns the place on the board of a point of the object, given by its offset from the center
-  /// before scaling and rotation.
+  /// Returns the position on the board of a point of the object.
+  ///
+  /// The argument is the offset of the point from the center before scaling and rotation.
   func shown(_ offset: Point) -> Point {
     let turned = rotation.turned(offset)
     return Point(x: center.x + scale * turned.x, y: center.y + scale * turned.y)
   }
 
-  /// Returns the offset of a place on the board from the center, before scaling and rotation.
+  /// Returns the offset of a position on the board from the center, before scaling and rotation.
   func offset(of place: Point) -> Point {
     let turned = upright(place)
     return Point(x: turned.x / scale, y: turned.y / scale)
@@ -161,7 +162,7 @@ struct Placement {
     )
   }
 
-  /// Returns the distance of a place from the box; zero inside the box.
+  /// Returns the distance of a point from the box; zero inside the box.
   func distance(to place: Point) -> Double {
     Rectangle(Point(x: -halfWidth, y: -halfHeight), Point(x: halfWidth, y: halfHeight))
       .distance(to: upright(place))
@@ -180,7 +181,7 @@ struct Placement {
   }
 }
 
-/// A straight line from one place to another.
+/// A straight line from one point to another.
 struct Segment {
   let from: Point
   let to: Point
@@ -202,7 +203,7 @@ struct Segment {
 
   /// Returns the part of a segment on which a linear function is within bounds.
   ///
-  /// The ends of the segment are 0 and 1.
+  /// In the result, 0 stands for the start of the segment and 1 for its end.
   private static func part(
     _ start: Double,
     _ slope: Double,
@@ -227,7 +228,7 @@ struct Segment {
 
   /// Returns the part of this segment that is within `radius` of another segment.
   ///
-  /// The ends of this segment are 0 and 1.
+  /// In the result, 0 stands for the start of this segment and 1 for its end.
   ///
   /// The area within `radius` of a segment is a disc at each end and a band between them. The area is convex,
   /// so the parts of this segment inside the three shapes form one part.

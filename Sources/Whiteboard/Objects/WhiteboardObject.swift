@@ -48,8 +48,8 @@ public class WhiteboardObject {
 
   /// Selects the object for the local member.
   ///
-  /// If several members select the object at once, all replicas agree on one of them. A member
-  /// cannot select for another member, because peers would ignore it (BRD-22).
+  /// If several members select the object at the same time, all replicas agree on one of them. A
+  /// member cannot select for another member, because peers would ignore it (BRD-22).
   public func select() throws(BoardError) {
     try board.requireSelectable(id)
     try board.writeSelection(of: id)
@@ -107,7 +107,7 @@ public class WhiteboardObject {
 
 /// A drawing on the board: one stroke.
 public final class DrawingObject: WhiteboardObject {
-  /// The committed points of the stroke, in the places where they were drawn.
+  /// The committed points of the stroke, at the positions where they were drawn.
   public var ink: [InkPoint] { record.points }
   /// The line width of the stroke, in board units.
   public var lineWidth: Double { record.lineWidth }
@@ -116,7 +116,7 @@ public final class DrawingObject: WhiteboardObject {
     try board.setLineWidth(width, of: id)
   }
 
-  /// The erased parts of the stroke, in 1/16 of the distance from one point to the next.
+  /// The erased parts of the stroke, in units of 1/16 of the distance between consecutive points.
   public var erasedSpans: [ClosedRange<Int>] { record.erased.ranges }
 
   /// Erases parts of the stroke; see `Board.erase(_:spans:)`.

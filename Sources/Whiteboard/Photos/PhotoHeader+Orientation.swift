@@ -1,5 +1,6 @@
-/// The orientation of a JPEG's pixels, which cameras store in the file if they were held rotated (Exif tag
-/// 0x0112).
+/// The orientation of a JPEG's pixels (Exif tag 0x0112).
+///
+/// A camera stores the orientation in the file if the camera was held sideways or upside down.
 package enum PhotoOrientation: UInt8, Hashable, Sendable, CaseIterable {
   /// The pixels are in the right orientation.
   case upright = 1
@@ -32,7 +33,7 @@ extension PhotoHeader {
 
   /// Returns the file with its stated orientation set to upright.
   ///
-  /// Use this for programs that may ignore the orientation in a file.
+  /// Use the result for programs that may ignore the orientation in a file.
   package static func upright(_ bytes: [UInt8]) -> [UInt8] {
     guard let (_, place) = orientationPlace(in: bytes) else { return bytes }
     var bytes = bytes

@@ -5,7 +5,8 @@ extension PhotoHeader {
   /// The data between the header and the end is not checked. Data after the end is ignored.
   ///
   /// - Throws: The same errors as `init(reading:)`, and `truncated` if the image has no end.
-  /// - Complexity: O(chunks) for a PNG, O(bytes) for a JPEG.
+  /// - Complexity: O(*n*), where *n* is the number of chunks of a PNG or the number of bytes of a
+  ///   JPEG.
   public init(ofWhole bytes: [UInt8]) throws(PhotoError) {
     try self.init(reading: bytes)
     let isWhole =
@@ -39,7 +40,7 @@ extension PhotoHeader {
     var hasScan = false
     while offset < bytes.count {
       guard bytes[offset] == 0xFF else {
-        // Only the data of a scan is outside of segments.
+        // Only scan data is outside of segments.
         guard hasScan else { return false }
         offset += 1
         continue

@@ -47,9 +47,10 @@ public struct PhotoHeader: Hashable, Sendable {
 
   /// Reads the header of a photo.
   ///
-  /// A PNG needs its first 33 bytes. A JPEG needs all bytes up to its frame header, which may
-  /// follow hundreds of kilobytes of metadata, so pass the whole file.
-  /// - Complexity: O(1) for a PNG, O(segments) for a JPEG.
+  /// For a PNG, pass at least the first 33 bytes. For a JPEG, pass the whole file, because hundreds
+  /// of kilobytes of metadata may come before its frame header.
+  /// - Complexity: O(1) for a PNG. For a JPEG, O(*n*), where *n* is the number of segments before
+  ///   the frame header.
   public init(reading bytes: [UInt8]) throws(PhotoError) {
     if bytes.starts(with: Self.pngBeginning) {
       try self.init(png: bytes)

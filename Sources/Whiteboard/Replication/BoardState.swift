@@ -129,7 +129,7 @@ public struct BoardState: Sendable {
   ///
   /// If `since` is empty, that is the whole state. Objects in `buckets` (bit *i* for bucket *i*) are included
   /// with all their cells, even if the context contains them (SYN-42).
-  /// - Complexity: O(cells), and O(*n* log *n*) in the objects.
+  /// - Complexity: O(*m* + *n* log *n*), where *m* is the number of cells and *n* is the number of objects.
   public func difference(since: Context, buckets: UInt16 = 0) -> Difference {
     var difference = Difference(context: context)
     let ids = objects.ids
@@ -232,7 +232,7 @@ public struct BoardState: Sendable {
   ///
   /// - Parameter isKnown: Returns whether to keep an incarnation in any case.
   /// - Returns: The number of removed incarnations, and the number of unknown incarnations that remain.
-  /// - Complexity: O(*n*) in the cells if an incarnation is unknown; otherwise O(*n*) in the
+  /// - Complexity: O(*n*). If an incarnation is unknown, *n* is the number of cells; otherwise, it is the number of
   ///   incarnations.
   package mutating func forgetEmpty(
     unless isKnown: (Incarnation) -> Bool

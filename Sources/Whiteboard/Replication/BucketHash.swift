@@ -1,4 +1,4 @@
-/// A fast hash that shows replicas with equal contexts whether their cells differ (SYN-41).
+/// A fast hash by which replicas with equal contexts detect that their cells differ (SYN-41).
 ///
 /// The hash detects faults, not forgeries. If a peer forges cells with equal sums, the difference is detected
 /// when the context next changes. Only the digest proves that cells are equal.

@@ -20,7 +20,7 @@ public struct ChangeLog: Sendable {
     var wasVisible: Bool?
     var content = false
     var selection = false
-    /// Whether a cell changed that decides the object's group, or whether the object is a group.
+    /// Whether the object is a group, or a cell that determines the object's group changed.
     var grouping = false
     /// Whether the object was a group and was removed.
     var wasGroup = false

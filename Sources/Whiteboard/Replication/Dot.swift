@@ -20,7 +20,7 @@ public struct Dot: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The dot as text, `SEQ-INCARNATION`.
   public var description: String { "\(sequence)-\(incarnation)" }
 
-  /// Returns whether the sequence number is at most the one given for its incarnation; true if none is given.
+  /// Returns whether the sequence number does not exceed the limit for its incarnation; true if there is no limit.
   package func isWithin(_ last: [Incarnation: UInt64]) -> Bool {
     last[incarnation].map { sequence <= $0 } ?? true
   }

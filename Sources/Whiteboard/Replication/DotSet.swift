@@ -19,7 +19,7 @@ public struct SequenceRanges: Sendable {
   var last: UInt64? { pieces.last?.upperBound }
 
   /// Returns whether `sequence` is in the set.
-  /// - Complexity: O(log *n*) in the number of ranges, O(1) if there is one range.
+  /// - Complexity: O(log *n*), where *n* is the number of ranges; O(1) if there is one range.
   public func contains(_ sequence: UInt64) -> Bool { contains(sequence...sequence) }
 
   /// Returns whether every number of `range` is in the set.
@@ -35,9 +35,10 @@ public struct SequenceRanges: Sendable {
   }
 
   /// Adds a range to the set.
-  /// - Complexity: O(log *n*), plus the number of ranges that `range` covers.
+  /// - Complexity: O(log *n* + *m*), where *n* is the number of ranges in the set and *m* is the number of ranges that
+  ///   `range` covers.
   public mutating func insert(_ range: ClosedRange<UInt64>) {
-    // In nearly all cases an author continues its last range.
+    // In nearly all cases, the new range continues the author's last range.
     let isExtension: Bool? = pieces.updateLast { last in
       guard last.upperBound + 1 == range.lowerBound else { return nil }
       last = last.lowerBound...range.upperBound
@@ -61,7 +62,7 @@ public struct SequenceRanges: Sendable {
   }
 
   /// Adds every number of `other` to the set.
-  /// - Complexity: O(*n* + *m*) for any two sets.
+  /// - Complexity: O(*n* + *m*), where *n* and *m* are the numbers of ranges in the two sets.
   public mutating func formUnion(_ other: SequenceRanges) {
     guard pieces.count > 0 else {
       self = other
@@ -99,7 +100,8 @@ public struct SequenceRanges: Sendable {
   /// Returns the number of ranges that the set would have after adding `other`.
   ///
   /// Adjacent ranges are merged, and each merge reduces the number by one.
-  /// - Complexity: O(*m* log *n*), and one step for each range that `other` covers.
+  /// - Complexity: O(*m* log *n*), where *n* and *m* are the numbers of ranges in this set and in `other`. Each range
+  ///   that `other` covers takes one additional step.
   package func rangeCount(with other: SequenceRanges) -> Int {
     var touches = 0
     for range in other.ranges {
@@ -139,7 +141,7 @@ public struct DotSet: Sendable {
   // The incarnations that have a dot in the set, in no particular order, and the ranges of each.
   private var authors: [Incarnation] = []
   private var sets: [SequenceRanges] = []
-  /// The index of each incarnation; empty if there are few enough to search `authors`.
+  /// The index of each incarnation in `authors`; empty if `authors` is small enough for a linear search.
   private var places: [Incarnation: Int] = [:]
   /// The number of ranges of all incarnations together.
   public private(set) var rangeCount = 0
@@ -258,7 +260,7 @@ public struct DotSet: Sendable {
   }
 
   /// Removes all dots of the given incarnations.
-  /// - Complexity: O(*n*) in the incarnations.
+  /// - Complexity: O(*n*), where *n* is the number of incarnations.
   mutating func removeAll(of removed: Set<Incarnation>) {
     let kept = zip(authors, sets).filter { !removed.contains($0.0) }
     guard kept.count < authors.count else { return }

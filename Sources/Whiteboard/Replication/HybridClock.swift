@@ -15,7 +15,7 @@ public struct HybridTime: Hashable, Comparable, Sendable {
   /// The counter that distinguishes times within one millisecond; at most 65,535.
   @inlinable public var counter: UInt64 { rawValue & 0xFFFF }
 
-  /// Whether a batch of any length can get times after this one.
+  /// Whether the operations of a batch of any length can get times after this one.
   var canBeFollowed: Bool {
     rawValue < BoardLimits.time - UInt64(BoardLimits.operationsPerBatch)
   }
@@ -74,7 +74,7 @@ public struct HybridClock: Sendable {
   /// - Returns: The batches to send, in order; nil if no legal time is left.
   public mutating func next(wall: UInt64, after floors: [HybridTime?]) -> [Run]? {
     let limit = Self.limit(wall)
-    // If the wall clock was set back, do not continue from its earlier times.
+    // If the wall clock was set back, do not continue from the later times that it showed before.
     if last > limit { last = 0 }
     var base = max(last + 1, Self.time(wall))
     for case let floor? in floors where floor.rawValue < limit {
@@ -104,10 +104,10 @@ public struct HybridClock: Sendable {
     if time.rawValue <= Self.limit(wall) { last = max(last, time.rawValue) }
   }
 
-  /// Returns how many leading operations have floors within `BoardLimits.drift` of each other, and their common
-  /// time.
+  /// Returns the end index of the leading operations that can share a batch, and the time of that batch.
   ///
-  /// The common time is therefore at most `BoardLimits.drift` later than any of the operations requires.
+  /// All floors of the batch are within `BoardLimits.drift` of each other. Therefore the time is at most
+  /// `BoardLimits.drift` later than any of the operations requires.
   private static func farRun(
     _ floors: ArraySlice<HybridTime?>,
     _ limit: UInt64
@@ -127,7 +127,7 @@ public struct HybridClock: Sendable {
     floor.map { $0.rawValue >= limit } ?? false
   }
 
-  /// Returns the latest time that is accepted as plausible at this wall-clock time.
+  /// Returns the latest time that counts as plausible when the wall clock shows `wall`.
   private static func limit(_ wall: UInt64) -> UInt64 {
     // Prevent an overflow, because the wall clock may have any value.
     let (sum, isTooMuch) = wall.addingReportingOverflow(BoardLimits.drift)

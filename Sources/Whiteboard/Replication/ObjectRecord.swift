@@ -65,7 +65,7 @@ package struct ObjectRecord: Sendable {
   }
 
   /// Writes a cell if it beats the existing one.
-  /// - Complexity: O(log *n*), plus moving at most one piece.
+  /// - Complexity: O(log *n*), plus the cost of moving the cells of at most one piece.
   package mutating func write(_ cell: Cell, at property: Property) -> Outcome {
     put(cell, at: property) { cell.beats($0) }
   }

@@ -105,9 +105,9 @@ struct ObjectStore: Sendable {
 
   /// Removes the cells for which `isRemoved` returns true.
   ///
-  /// Objects stay, even if they have no cells left.
+  /// Objects stay stored, even if they have no cells left.
   /// - Returns: Whether any cell was removed.
-  /// - Complexity: O(*n*) in all cells.
+  /// - Complexity: O(*n*), where *n* is the number of cells of all objects.
   mutating func removeCells(
     changes: inout ChangeLog,
     where isRemoved: (ObjectID, PropertyCell) -> Bool

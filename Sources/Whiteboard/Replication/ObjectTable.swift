@@ -72,7 +72,9 @@ struct ObjectTable: Sendable {
     }
   }
 
-  /// Returns the slot that holds `place`, searching from the hash of the id at that index.
+  /// Returns the slot that holds `place`.
+  ///
+  /// The search begins at the slot for the hash of the id at that index.
   private func probe(of place: Int, _ ids: [ObjectID], _ mask: Int) -> Int {
     var probe = hash(ids[place]) & mask
     while places[probe] != UInt32(place + 1) { probe = (probe + 1) & mask }

@@ -134,17 +134,19 @@ extension Property {
   /// The language of a board's games: text, a BCP 47 tag.
   public static let language = Property(26)
 
-  /// Returns the property of the chunk of a stroke's points that begins with the point at index `first`.
+  /// Returns the property for a chunk of a stroke's points.
+  ///
+  /// `first` is the index of the first point of the chunk.
   public static func ink(first: UInt64) -> Property { Property(64, index: first) }
-  /// Returns the property of the run of characters that the operation `dot` inserted.
+  /// Returns the property for the run of characters that the operation `dot` inserted.
   public static func run(_ dot: Dot) -> Property { Property(runNumber, dot: dot) }
-  /// Returns the property of the deletion of characters that the operation `dot` made.
+  /// Returns the property for the deletion of characters by the operation `dot`.
   public static func deletion(_ dot: Dot) -> Property { Property(129, dot: dot) }
-  /// Returns the property of the erasure of stroke parts that the operation `dot` made (BRD-29).
+  /// Returns the property for the erasure of stroke parts by the operation `dot` (BRD-29).
   public static func erasure(_ dot: Dot) -> Property { Property(130, dot: dot) }
   /// The property number of the moves of a game.
   package static let moveNumber: UInt16 = 131
-  /// Returns the property of the move that the operation `dot` made in a game.
+  /// Returns the property for the move that the operation `dot` made in a game.
   public static func move(_ dot: Dot) -> Property { Property(131, dot: dot) }
 
   /// The operations that may write a property.

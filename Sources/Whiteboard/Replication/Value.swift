@@ -10,7 +10,7 @@ public enum Value: Sendable {
   case pair(Int32, Int32)
   /// Bytes whose meaning the property defines.
   case bytes([UInt8])
-  /// A text in UTF-8.
+  /// A string in UTF-8.
   case text(String)
   /// A reference to an operation or an object.
   case dot(Dot)
@@ -37,8 +37,10 @@ public enum Value: Sendable {
     }
   }
 
-  /// Returns whether this value is less than `other`: by type, then by its bytes in the digest
-  /// (BRD-5, SYN-40).
+  /// Returns whether this value is less than `other`.
+  ///
+  /// Values are compared by type, then by the bytes that represent them in the digest (BRD-5,
+  /// SYN-40).
   package func precedes(_ other: Value) -> Bool {
     switch (self, other) {
     case (.unsigned(let left), .unsigned(let right)): left < right
@@ -59,7 +61,7 @@ public enum Value: Sendable {
 extension Value: Hashable {
   /// Returns whether both values have the same bits.
   ///
-  /// Texts that only look the same (NFC and NFD) are not equal.
+  /// Strings that only look the same (NFC and NFD) are not equal.
   public static func == (lhs: Value, rhs: Value) -> Bool {
     switch (lhs, rhs) {
     case (.none, .none): true

@@ -1,18 +1,18 @@
-/// The difference between two texts: the part of each text that is between their common beginning and their
-/// common end.
+/// The difference between two strings: the part of each string that lies between their common prefix and their common
+/// suffix.
 ///
 /// All positions and counts are in Unicode scalars.
 package struct TextDifference: Hashable, Sendable {
-  /// The range of the first text that is replaced in the second.
+  /// The range of the first string that differs from the second string.
   package let range: Range<Int>
-  /// The text that replaces the range in the second text.
+  /// The text that replaces the range in the second string.
   package let words: String
   /// The number of scalars in the replacement.
   private let count: Int
 
-  /// Creates the difference between two texts.
+  /// Creates the difference between two strings.
   ///
-  /// - Complexity: O(n).
+  /// - Complexity: O(*n*), where *n* is the total length of both strings.
   package init(from old: [Unicode.Scalar], to new: [Unicode.Scalar]) {
     let room = min(old.count, new.count)
     var start = 0
@@ -26,7 +26,7 @@ package struct TextDifference: Hashable, Sendable {
     self.words = String(words)
   }
 
-  /// Converts a position in the first text to a position in the second text.
+  /// Converts a position in the first string to a position in the second string.
   ///
   /// Positions inside the replaced range move to its start.
   package func moved(_ place: Int) -> Int {

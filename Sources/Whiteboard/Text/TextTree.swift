@@ -2,8 +2,8 @@
 ///
 /// Both are cells that are written only once (BRD-14).
 ///
-/// The text is computed from the set of runs and the set of deletions. Both sets only grow, so the text needs
-/// no merge of its own. Runs that two members type at the same place are not interleaved.
+/// The text is computed from the set of runs and the set of deletions. Both sets only grow, so merging the sets also
+/// merges the text. Runs that two members type at the same place are not interleaved.
 package struct TextTree {
   /// The id of one character: the run that inserted it, and its offset in that run.
   package struct Element: Hashable {

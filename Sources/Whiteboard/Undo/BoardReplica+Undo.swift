@@ -21,7 +21,7 @@ extension BoardReplica {
   /// The objects that an undo or a redo may need.
   ///
   /// If one of them is purged, its steps become incomplete.
-  /// - Complexity: O(*n*) in the cells of all steps.
+  /// - Complexity: O(*n*), where *n* is the number of cells in all steps.
   public var objectsInUndo: Set<ObjectID> { history.objects }
 
   /// Begins a step of several gestures, such as a drag that is shown while it is in progress.

@@ -24,7 +24,7 @@ struct RestorePlan {
       case .create: 0
       case .write(_, let value), .run(let value), .deletion(let value), .erasure(let value):
         value.length
-      // The characters of a text, each with the reference to the character that it follows.
+      // The characters of a text object, each with a reference to the character that it follows.
       case .append(let text): text.utf8.count + 32
       }
     }
@@ -52,7 +52,7 @@ struct RestorePlan {
   }
 
   /// Creates the plan that restores `earlier`.
-  /// - Throws: `tooLong` if a text has no room for its earlier content.
+  /// - Throws: `tooLong` if a text object has no room for its earlier content.
   init(
     from present: BoardState,
     to earlier: BoardState,
@@ -172,12 +172,9 @@ struct RestorePlan {
     if old.kind == .text { try changeText(now, to: old.text, at: place) }
   }
 
-  /// Returns the value.
+  /// Returns the value; if it is the id of a replaced group, returns the id of the replacement instead.
   ///
-  /// If it names a group that was replaced, it is changed to the id of the replacement.
-  ///
-  /// If the replacement is still to be created, the id of the old group is returned. No existing object has
-  /// that id.
+  /// If the replacement does not exist yet, the id of the old group is returned. No existing object has that id.
   private func resolved(_ value: Value, of property: Property) -> Value {
     guard property == .group, case .dot(let dot) = value,
       case .here(let id)? = places[ObjectID(dot)]
@@ -215,7 +212,7 @@ struct RestorePlan {
     of place: Place
   ) throws(BoardError) {
     let run = TextTree.encodeRun(text, at: anchor)
-    // The inserted text must fit in one run, but a text that several members typed may be longer.
+    // The inserted text must fit in one run, but text that several members typed may be longer.
     guard run.length <= BoardLimits.valueBytes else { throw .tooLong("text") }
     changes.append((place, .run(run)))
   }
@@ -235,7 +232,7 @@ struct RestorePlan {
       }
     }
     for (_, value) in Self.erasures(of: old) { changes.append((place, .erasure(value))) }
-    // Split the text into runs, because a text that several members typed may be too long for one run.
+    // Split the text into runs, because text that several members typed may be too long for one run.
     let scalars = Array((old.kind == .text ? old.text : "").unicodeScalars)
     for start in stride(from: 0, to: scalars.count, by: BoardLimits.textBytes) {
       var text = String.UnicodeScalarView()

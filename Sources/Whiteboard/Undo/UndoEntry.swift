@@ -6,8 +6,8 @@ struct CellKey: Hashable {
 
 /// The state of a cell, as undo sees it.
 ///
-/// If undo restores an earlier write, the cell has the state of that earlier write. This allows the step before
-/// it to be undone too, and a write of another member is never mistaken for a local one.
+/// If undo restores an earlier write, the cell has the state of that earlier write. Therefore the step before it can be
+/// undone too, and another member's write is never mistaken for a local one.
 enum Standing: Hashable {
   /// The object was not created yet.
   case uncreated
@@ -28,7 +28,8 @@ struct UndoItem {
   let object: ObjectID
   /// The property of the cell.
   ///
-  /// For a run of text, it is the run. After an undo, it is the deletion of the run.
+  /// When a step inserts text, this is the property of the inserted run. After an undo of the step, it is the property
+  /// of the run's deletion.
   var property: Property
   var before: Side
   var after: Side

@@ -30,21 +30,20 @@ struct UndoHistory {
   private var typing: Typing?
   /// The text object and the time of the typing in the latest step.
   private var typed: Typing?
-  /// The cells that undo wrote: the operation that restored each one, and the state that it
-  /// restored.
+  /// For each cell that undo wrote, the operation that restored the cell, and the restored state.
   private var standings: [CellKey: (winner: Dot?, standing: Standing)] = [:]
   /// The previous values of the entries in `standings` that the undo in progress replaced, so that they can be
   /// restored.
   private var replaced: [(key: CellKey, known: (winner: Dot?, standing: Standing)?)] = []
 
-  /// The typing of a user into a text object, and its time.
+  /// A user's typing in a text object, and the time of the typing.
   private struct Typing {
     let text: ObjectID
     let time: UInt64
 
     /// Returns whether this typing continues earlier typing.
     ///
-    /// It does not continue it if the clock was set back in between.
+    /// The result is false if the clock was set back in between.
     func continues(_ earlier: Typing) -> Bool {
       text == earlier.text && time >= earlier.time && time - earlier.time <= UndoHistory.typingPause
     }
@@ -108,7 +107,7 @@ struct UndoHistory {
 
   /// Marks the next gesture as typing.
   ///
-  /// The gesture is added to the latest step if that step is recent typing in the same text.
+  /// The gesture is added to the latest step if that step is recent typing in the same text object.
   mutating func beginTyping(into text: ObjectID, at time: UInt64) {
     typing = Typing(text: text, time: time)
   }
@@ -145,8 +144,8 @@ struct UndoHistory {
       switch (operation.property, operation.value) {
       case (.purge, _): left.insert(id)
       case (.kind, .unsigned(ObjectKind.chat.rawValue)): left.insert(id)
-      // Other members may write settings to a new settings object, so undo each setting, not the
-      // creation.
+      // Other members may write settings to a new settings object, so undo each setting instead of the creation of the
+      // object.
       case (.kind, .unsigned(ObjectKind.settings.rawValue)): break
       case (.kind, _) where left.contains(id): break
       case (.kind, .unsigned(let number)):
@@ -192,7 +191,7 @@ struct UndoHistory {
   }
 
   private mutating func push(_ closing: UndoEntry) {
-    // Selections, chat lines and moves of games make no step, and do not clear the redo stack.
+    // Selections, chat lines and moves of games are not steps, and do not clear the redo stack.
     guard !closing.items.isEmpty else { return }
     var entry = closing
     entry.close()

@@ -172,7 +172,7 @@ struct UndoPlan {
 }
 
 extension Property {
-  /// Returns the property of a new cell that has the same effect as this property.
+  /// Returns the property for a new cell that has the same effect as this property.
   ///
   /// The operation `dot` writes the new cell.
   ///

@@ -15,7 +15,7 @@ extension BoardDocument {
     if let error = await enqueue([.entries(entries)]) { throw error }
   }
 
-  /// Stores the whole state after all entries appended so far, so that opening can begin from it.
+  /// Stores the whole state after all entries appended so far, so that the document can be opened from this state.
   ///
   /// The document keeps the two newest keyframes, since one may be damaged. It keeps enough of the older keyframes that
   /// seeking applies at most about 16,384 entries.
@@ -23,9 +23,9 @@ extension BoardDocument {
   ///   - bytes: The state.
   ///   - digest: The digest that a board in this state must have.
   ///   - time: Milliseconds since 1970.
-  ///   - lost: The time from which entries are missing in the log, because they could not be appended, although this
-  ///     state contains them; nil if none are missing. A gap is stored for the missing entries, since they cannot be
-  ///     replayed from an earlier keyframe.
+  ///   - lost: The time from which entries are missing in the log because they could not be appended; nil if none are
+  ///     missing. The state contains the changes of these entries. A gap is stored in place of them, since they cannot
+  ///     be replayed from an earlier keyframe.
   /// - Throws: The errors of ``append(_:)``.
   public func writeKeyframe(
     _ bytes: [UInt8],

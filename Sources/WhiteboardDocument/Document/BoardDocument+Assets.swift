@@ -1,5 +1,5 @@
 extension BoardDocument {
-  /// The greatest size of an asset, in bytes.
+  /// The maximum size of an asset, in bytes.
   public static let maximumAssetSize = 32 << 20
 
   /// Stores a photo under its hash, and replaces a damaged copy of it.
@@ -19,7 +19,7 @@ extension BoardDocument {
 
   /// Stores the content of a file under its hash; see ``storeAsset(_:sha256:)``.
   /// - Throws: The errors of ``storeAsset(_:sha256:)``; `notFound` or `inputOutput` if the file cannot be read.
-  /// - Complexity: O(n) in the file. The file is not read if the asset is already stored and
+  /// - Complexity: O(*n*), where *n* is the size of the file. The file is not read if the asset is already stored and
   ///   intact.
   public func storeAsset(file: String, sha256: [UInt8]) async throws(DocumentError) {
     try checkWritable()

@@ -9,10 +9,10 @@ extension BoardDocument {
     try await DocumentCopier(connection).copy(to: path)
   }
 
-  /// Writes a document of a new board that begins with a state of this board.
+  /// Creates a document for a new board that begins with a state of this board.
   ///
   /// Records, batches and heads are signed for one board, so the new document does not have them. It has only the given
-  /// state, and the given assets as far as this document has them. It does not contain permanently deleted data.
+  /// state, and those of the given assets that this document has. It does not contain permanently deleted data.
   /// - Throws: The errors of ``save(as:)``; `badName`, `wrongBoard`.
   public func duplicate(
     to path: String,

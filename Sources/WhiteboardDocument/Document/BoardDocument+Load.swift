@@ -1,7 +1,8 @@
 extension BoardDocument {
   /// Reads the current content of the board.
   /// - Throws: `damaged` if data that the current state needs is damaged; `closed`, `inputOutput`.
-  /// - Complexity: O(n) in the newest keyframe and the rows after it, not in the history.
+  /// - Complexity: O(*n*), where *n* is the size of the newest keyframe and the rows after it.
+  ///   Older history is not read.
   public func load() async throws(DocumentError) -> DocumentContent {
     try await read { [path] db in try LogReader(db, path: path).content(upTo: nil) }
   }
@@ -18,8 +19,7 @@ extension BoardDocument {
     try await read { [path] db in try LogReader(db, path: path).marks().compactMap(\.entry) }
   }
 
-  /// Returns the first intact keyframe or version whose number is greater than `number`; nil if
-  /// there is none.
+  /// Returns the next intact keyframe or version after `number`; nil if there is none.
   ///
   /// Numbers begin at 1. Damaged keyframes are skipped; ``verify()`` reports them.
   public func keyframe(
@@ -32,7 +32,7 @@ extension BoardDocument {
 
   /// Checks all stored data, page by page and row by row, and describes the damage; empty if there
   /// is none.
-  /// - Complexity: O(n) in the file.
+  /// - Complexity: O(*n*), where *n* is the size of the file.
   public func verify() async throws(DocumentError) -> [String] {
     let damages = mode == .reading ? damages : []
     return try await read { [path] db in damages + LogReader(db, path: path).damages() }

@@ -4,12 +4,12 @@ import Foundation
 extension BoardDocument {
   /// Opens a document for writing, or for reading if its disk accepts no data at present.
   ///
-  /// In the second case ``obstacle`` is the reason, all writes fail with it, and ``reopen()`` opens
-  /// the document for writing once the disk accepts data again.
+  /// If the document is opened for reading, ``obstacle`` is the reason, and all writes fail with that error.
+  /// ``reopen()`` opens the document for writing once the disk accepts data again.
   /// - Parameter path: The path of the file.
   /// - Returns: The open document.
-  /// - Throws: The error of opening it for writing. A document on a disk that accepts no data causes this error only if
-  ///   it cannot be opened for reading either.
+  /// - Throws: The error from opening the document for writing. If the disk accepts no data, this error is thrown only
+  ///   if the document cannot be opened for reading either.
   public static func openForWritingOrReading(
     at path: String
   ) async throws(DocumentError) -> BoardDocument {
@@ -30,8 +30,8 @@ extension BoardDocument {
   ///
   /// - Returns: The document that is open for writing: this document if it already was; otherwise a new one, and this
   ///   document is closed.
-  /// - Throws: The error of opening it for writing; `inUse` if another program changed the file since this document was
-  ///   opened. If it throws, this document is unchanged.
+  /// - Throws: The error from opening the document for writing; `inUse` if another program changed the file since this
+  ///   document was opened. If it throws, this document is unchanged.
   public func reopen() async throws(DocumentError) -> BoardDocument {
     try checkOpen()
     guard mode == .reading else { return self }

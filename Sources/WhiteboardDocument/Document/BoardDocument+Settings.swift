@@ -49,7 +49,7 @@ extension BoardDocument {
   /// Stores the membership record of the board's session.
   ///
   /// - Parameters:
-  ///   - text: The membership record, as a text that the document does not interpret.
+  ///   - text: The membership record, which is opaque to the document.
   ///   - code: The join code that this peer joined with; nil leaves the stored one unchanged.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func setMembership(_ text: String, code: String?) async throws(DocumentError) {
@@ -82,7 +82,7 @@ extension BoardDocument {
     try await write { db in try Meta.set(db, .title, title) }
   }
 
-  /// Returns the host's decision that this peer is no longer a member; nil if the peer is a member.
+  /// Returns the record of the host's decision to remove this peer from the board; nil if the peer is a member.
   ///
   /// ``setRemoval(_:)`` stores it. Copies of the document do not contain it.
   /// - Throws: `damaged`, `closed`.
@@ -90,15 +90,15 @@ extension BoardDocument {
     try await read { [path] db in try Meta.get(db, .removal, at: path) }
   }
 
-  /// Stores the host's decision that this peer is no longer a member.
+  /// Stores the record of the host's decision to remove this peer from the board.
   ///
-  /// - Parameter text: The decision, as a text that the document does not interpret; nil if the peer is a member again.
+  /// - Parameter text: The record of the decision, which is opaque to the document; nil if the peer is a member again.
   /// - Throws: `readOnly`, `full`, `closed`.
   public func setRemoval(_ text: String?) async throws(DocumentError) {
     try await write { db in try Meta.set(db, .removal, text) }
   }
 
-  /// Stores the summary of this board for the library, but no thumbnail.
+  /// Stores the library's summary of this board, without a thumbnail.
   ///
   /// - Throws: `readOnly`, `full`, `closed`.
   public func setCounts(
@@ -118,9 +118,9 @@ extension BoardDocument {
     try await read { [path] db in try StoredSummary.people(db, at: path) }
   }
 
-  /// Stores the summary of this board for the library.
+  /// Stores the library's summary of this board.
   ///
-  /// The owner calls this with each keyframe.
+  /// The owner calls this method with each keyframe.
   /// - Throws: `tooLarge` if the thumbnail has more than 256 KiB; `readOnly`, `full`, `closed`.
   public func setSummary(
     objects: Int,

@@ -1,7 +1,7 @@
 import GRDB
 
 extension BoardDocument {
-  /// Stores the whole state as a version with a name.
+  /// Stores the whole state as a named version.
   /// - Throws: `exists` if the name is taken; `badName`; the errors of ``append(_:)``.
   public func checkpoint(
     name: String,
@@ -36,7 +36,7 @@ extension BoardDocument {
 
   /// Deletes a version.
   ///
-  /// If opening the document begins from the state of the version, that state stays in the file.
+  /// If the document is opened from the state of this version, that state stays in the file.
   /// - Throws: `notFound`, `readOnly`, `full`, `closed`.
   public func deleteVersion(_ name: String) async throws(DocumentError) {
     try await write { [path] db in try StoredVersions.delete(name, db, at: path) }

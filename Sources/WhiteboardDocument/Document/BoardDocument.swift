@@ -28,8 +28,9 @@ public actor BoardDocument {
   public nonisolated let wasLeftOpen: Bool
   /// Descriptions of the damage that was found while opening.
   ///
-  /// An empty list does not mean that the file is undamaged. Opening for writing checks the log beside the file, the
-  /// pages, the rows and the photos, but not the digests. Opening for reading checks only the log.
+  /// An empty list does not mean that the file is undamaged. If the document is opened for writing, the WAL file, the
+  /// pages, the rows and the photos are checked, but not the digests. If it is opened for reading, only the WAL file is
+  /// checked.
   public nonisolated let damages: [String]
   /// The reason why the document is open only for reading although it was opened for writing; nil
   /// otherwise.
@@ -37,7 +38,7 @@ public actor BoardDocument {
 
   /// The database, on whose queue all methods do their work.
   nonisolated let connection: DocumentConnection
-  /// The steps that wait for the next transaction.
+  /// The steps that will run in the next transaction.
   var queue = StepQueue()
   /// The end of the log after the last transaction.
   var tail: LogTail
@@ -98,7 +99,7 @@ public actor BoardDocument {
   ///   - path: The path of the file.
   ///   - mode: The kind of access.
   ///   - board: The id that the board must have; nil accepts any board.
-  ///   - groupInterval: The least time between two transactions of ``append(_:)``.
+  ///   - groupInterval: The minimum time between two transactions of ``append(_:)``.
   ///   - clock: The clock that measures the group interval.
   /// - Returns: The open document. ``load()`` reads its content.
   /// - Throws: `notFound`, `wrongKind`, `newerSchema`, `readOnly`, `inUse`, `damaged`,
@@ -119,8 +120,8 @@ public actor BoardDocument {
   /// Closing waits for earlier appends. A closed document is a single file.
   /// - Parameter end: The end of the recorded time in milliseconds since 1970 (REC-6), which may be
   ///   later than the last entry; nil if it is unknown.
-  /// - Throws: `full`, `inputOutput`. The document is closed even if this throws. Acknowledged entries are in the files
-  ///   beside the document, and the next opening reads them from there.
+  /// - Throws: `full`, `inputOutput`. The document is closed even if this throws. Acknowledged entries stay in the WAL
+  ///   file, from which they are read when the document is opened again.
   public func close(recordedUntil end: Int64? = nil) async throws(DocumentError) {
     guard !isClosed else { return }
     // Enqueue a group even if it is empty. When `enqueue` returns, all earlier appends are finished.

@@ -92,7 +92,7 @@ struct DocumentConnection: Sendable {
     let failure: DocumentError? = await run { [files] db in
       guard let files else { return }
       do { try files.check() } catch {
-        // SQLite would remove the files by their names, but these names may belong to another document by now.
+        // SQLite would remove the files by name, but another document may have files with these names by now.
         Self.preventLogRemoval(db)
         throw error
       }
@@ -101,11 +101,11 @@ struct DocumentConnection: Sendable {
         try Meta.set(db, .closed, tail.text)
         return .commit
       }
-      // Do not wait for readers. Data that they still need stays in the log beside the file.
+      // Do not wait for readers. Data that they still need stays in the WAL file.
       try db.execute(sql: "PRAGMA busy_timeout = 50")
       try Self.emptyLog(db)
-      // Without a log beside it, the file can be copied, and read from a read-only directory. If a reader still uses
-      // the log, the log stays. This does no harm.
+      // Without a WAL file, the document can be copied as one file, and can be opened in a read-only directory. If a
+      // reader still uses the WAL file, it stays, which does no harm.
       _ = try? String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
     }.failure
     let closing = await Blocking.result(path) { [database] in
@@ -123,22 +123,22 @@ struct DocumentConnection: Sendable {
     }.get()
   }
 
-  /// Moves all pages of the log into the file.
+  /// Moves all pages of the WAL file into the database file.
   ///
-  /// If a reader still needs the log, the log stays for now.
+  /// If a reader still needs the WAL file, it stays for now.
   private static func emptyLog(_ db: Database) throws {
     do { _ = try db.checkpoint(.truncate) } catch let error as DatabaseError
       where error.resultCode == .SQLITE_BUSY
     {}
   }
 
-  /// Prevents SQLite from removing the log beside the file when the database is closed.
+  /// Prevents SQLite from removing the WAL file when the database is closed.
   private static func preventLogRemoval(_ db: Database) {
     var isPersistent: CInt = 1
     sqlite3_file_control(db.sqliteConnection, nil, SQLITE_FCNTL_PERSIST_WAL, &isPersistent)
   }
 
-  /// Returns the `errno` of the last failed write to the log or the file; 0 if none failed.
+  /// Returns the `errno` of the last failed write to the WAL file or the database file; 0 if no write failed.
   ///
   /// SQLite reports all failed writes with the same code, and a commit does not set `sqlite3_system_errno`.
   static func systemError(of db: Database) -> Int32 {

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Whiteboard
 
-/// A copier of an open document to a new file.
+/// A copier that writes an open document to a new file.
 ///
 /// The file appears when it is complete and on the disk.
 struct DocumentCopier: Sendable {
@@ -46,7 +46,7 @@ struct DocumentCopier: Sendable {
         try db.execute(sql: "VACUUM INTO ?", arguments: [temporary])
       }
     } catch let error as DatabaseError where error.resultCode != .SQLITE_FULL {
-      // This error is about reading the source. `SQLITE_FULL` is not caught, since it is about the disk of the copy.
+      // Report these errors for the source. `SQLITE_FULL` is not caught here, since it concerns the disk of the copy.
       throw DocumentError.from(error, at: source)
     }
   }
@@ -78,7 +78,7 @@ struct DocumentCopier: Sendable {
     try Meta.set(db, .changed, String(now))
   }
 
-  /// Copies the document through the open connection, which also works if the file was removed.
+  /// Copies the document through the open connection, which works even if the file was removed.
   /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`. If it throws, there is no new file.
   func copyOpenFile(to path: String) async throws(DocumentError) {
     try await publishOpenFile(at: path) { db, tail in

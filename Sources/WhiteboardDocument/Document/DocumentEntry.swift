@@ -3,7 +3,7 @@ import Whiteboard
 /// An entry of a document.
 ///
 /// Entries are stored in the order in which they were applied. The document does not interpret their bytes. The time of
-/// an entry is when this machine applied it, in milliseconds since 1970.
+/// an entry is the time when this machine applied it, in milliseconds since 1970.
 public enum DocumentEntry: Hashable, Sendable {
   /// A batch of operations.
   case batch(bytes: [UInt8], time: Int64)
@@ -11,7 +11,7 @@ public enum DocumentEntry: Hashable, Sendable {
   case answer(bytes: [UInt8], time: Int64)
   /// The signed record of an incarnation, which is stored only once.
   case author(record: [UInt8], incarnation: UInt64)
-  /// A signed head of an author's chain; only the head with the greatest sequence is stored.
+  /// A signed head of an author's chain; only the head with the highest sequence number is stored.
   case head(bytes: [UInt8], incarnation: UInt64, sequence: UInt64)
   /// A named position in the recording, which a user can find again during playback.
   case marker(name: String, time: Int64)
@@ -50,7 +50,7 @@ package struct LogRow: Hashable, Sendable {
   package let entries: Int64
   /// The encoded entries of the row.
   package let body: [UInt8]
-  /// The letter of the row's table in checksums (REC-3): ``log`` or ``traffic``.
+  /// The letter that stands for the row's table in checksums (REC-3): ``log`` or ``traffic``.
   package let table: UInt8
 
   /// The letter of the table `log`.
@@ -162,7 +162,7 @@ package struct LogRow: Hashable, Sendable {
   private static func head(_ time: Int64, after before: inout Int64, _ isAnswer: Bool) -> UInt64 {
     let step = time &- before
     before = time
-    // If the times differ by 150 million years, the shift loses the top bit. That does not matter.
+    // If the times differ by 150 million years, the shift loses the top bit, which is harmless.
     return PackedBatches.zigzag(step) << 1 | (isAnswer ? 1 : 0)
   }
 }

@@ -1,6 +1,6 @@
 /// The rules for names of boards, versions and markers.
 enum DocumentName {
-  /// The greatest length of a name, in bytes of UTF-8.
+  /// The maximum length of a name, in bytes of UTF-8.
   static let limit = 128
 
   /// Checks a name.

@@ -3,7 +3,7 @@ import GRDB
 /// The part of a board's history that its document has: the changes in order, and the digests
 /// that the board must have after them.
 public struct DocumentHistory: Sendable {
-  /// A change of the board, at one position of the history.
+  /// A change to the board, at one position in the history.
   public struct Step: Hashable, Sendable {
     /// The content of a step; its bytes are those of a `DocumentEntry` or a ``Keyframe``.
     public enum Content: Hashable, Sendable {
@@ -21,7 +21,7 @@ public struct DocumentHistory: Sendable {
     ///
     /// It can be before the time of the previous step, since clocks are adjusted.
     public let time: Int64
-    /// The number of the log row that contains the step; for a keyframe, of the last row before it.
+    /// The number of the log row that contains the step; for a keyframe, the number of the last row before it.
     public let row: Int64
 
     /// Creates a step from its parts.
@@ -165,7 +165,7 @@ extension BoardDocument {
   /// valid, since batches apply in any order. The next keyframe replaces the missing data.
   /// - Throws: `damaged` if damaged pages prevent reading the log to its end; in this case,
   ///   ``recover(from:to:board:now:locking:playing:)`` can save the intact data. `closed`, `inputOutput`.
-  /// - Complexity: O(n) in the file without its assets.
+  /// - Complexity: O(*n*), where *n* is the size of the file without its assets.
   public func history() async throws(DocumentError) -> DocumentHistory {
     let name = try await name()
     let known = mode == .reading ? damages : []

@@ -12,14 +12,14 @@ extension BoardLibrary {
   /// board of the first, and throws `inUse`.
   /// - Parameters:
   ///   - name: The name or title of the board.
-  ///   - newBoard: The id for a new board, if none is found.
+  ///   - newBoard: The id for a new board, used if no board is found.
   ///   - now: Milliseconds since 1970.
   ///   - mayRead: Whether an existing board is opened for reading if its disk accepts no data; see
   ///     ``BoardDocument/obstacle``.
   /// - Returns: The open document.
   /// - Throws: `ambiguous` if several boards match; the error of an unreadable file that may be the
   ///   board; the errors of opening and creating a document.
-  /// - Complexity: O(n) in the number of files; only their names are read.
+  /// - Complexity: O(*n*), where *n* is the number of files. Only the board names are read from the files.
   public func open(
     named name: String,
     orMaking newBoard: [UInt8],
@@ -41,13 +41,13 @@ extension BoardLibrary {
   ///
   /// - Parameters:
   ///   - board: The board's id.
-  ///   - name: The name of the board, if it is created.
+  ///   - name: The name of the board, used if the board is created.
   ///   - now: Milliseconds since 1970.
   ///   - mayRead: Whether an existing board is opened for reading if its disk accepts no data; see
   ///     ``BoardDocument/obstacle``.
   /// - Returns: The open document.
   /// - Throws: The errors of ``open(named:orMaking:now:orReading:)``.
-  /// - Complexity: O(n) in the number of files; only their ids are read.
+  /// - Complexity: O(*n*), where *n* is the number of files. Only the board ids are read from the files.
   public func open(
     board: [UInt8],
     name: String,
@@ -64,7 +64,7 @@ extension BoardLibrary {
   /// Returns the path of a board's file; nil if the library does not have the board.
   /// - Throws: `inputOutput` if the directory cannot be read; `ambiguous` if several files hold the
   ///   board.
-  /// - Complexity: O(n) in the number of files; only their ids are read.
+  /// - Complexity: O(*n*), where *n* is the number of files. Only the board ids are read from the files.
   public func file(of board: [UInt8]) async throws(DocumentError) -> String? {
     let directory = directory
     return try await Blocking.run(directory) {
@@ -78,7 +78,7 @@ extension BoardLibrary {
 
   /// Returns the paths of files whose board id cannot be read.
   /// - Throws: `inputOutput` if the directory cannot be read.
-  /// - Complexity: O(n) in the number of files; only their ids are read.
+  /// - Complexity: O(*n*), where *n* is the number of files. Only the board ids are read from the files.
   public func unreadable() async throws(DocumentError) -> [String] {
     let directory = directory
     return try await Blocking.run(directory) {
@@ -96,7 +96,7 @@ extension BoardLibrary {
   ///   - body: A closure that gives the board the name.
   /// - Returns: The result of `body`.
   /// - Throws: `exists` if another board has the name; the errors of `body`.
-  /// - Complexity: O(n) in the number of files; only their names are read.
+  /// - Complexity: O(*n*), where *n* is the number of files. Only the board names are read from the files.
   public func giving<Result>(
     _ name: String,
     to file: String? = nil,
@@ -153,7 +153,7 @@ extension BoardLibrary {
     return try await BoardDocument.openForWritingOrReading(at: path)
   }
 
-  /// Returns the path of the only file that matches; nil if there is none.
+  /// Returns the path of the only file that matches; nil if no file matches.
   private static func find(
     in directory: String,
     where isMeant: (LibraryEntry) -> Bool,
@@ -255,11 +255,11 @@ private struct LibraryEntry {
   }
 }
 
-/// A lock of a directory, held while a board is found or created.
+/// A lock on a directory, held while a board is found or created.
 private final class LibraryLock: Sendable {
   private let descriptor: CInt
 
-  /// Waits for the lock of a directory; blocks the thread while another process holds it.
+  /// Waits for the lock on a directory; blocks the thread while another process holds it.
   init(_ directory: String) throws(DocumentError) {
     descriptor = open(directory + "/.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {

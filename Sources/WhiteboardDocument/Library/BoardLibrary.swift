@@ -19,15 +19,16 @@ public struct DocumentSummary: Hashable, Sendable {
   public let people: [String]
   /// The time of the last change, in milliseconds since 1970.
   public let changed: Int64
-  /// The size of the file and its log, in bytes.
+  /// The size of the file and its WAL file, in bytes.
   public let size: Int64
   /// A small picture of the board, as SVG.
   public let thumbnail: String?
   /// The error that keeps the file from being read; nil if it can be read.
   public let error: DocumentError?
-  /// A description of the known damage, of copies of damaged files, and of the remedy; nil if no damage is known.
+  /// A description of the known damage, which names the copies of damaged files and the remedy; nil if no damage is
+  /// known.
   ///
-  /// A listing reads the whole log beside a file, but not the whole file. Therefore nil does not mean that the file is
+  /// A listing reads the whole WAL file, but not the whole database file. Therefore nil does not mean that the file is
   /// undamaged.
   public let damage: String?
 
@@ -45,7 +46,7 @@ public struct DocumentSummary: Hashable, Sendable {
 public struct BoardLibrary: Sendable {
   /// The conditions that a document must meet to be listed.
   public struct Filter: Hashable, Sendable {
-    /// A text that the name or the title must contain; case does not matter.
+    /// A string that the name or the title must contain; case does not matter.
     public var text: String?
     /// The earliest time of the last change, in milliseconds since 1970.
     public var since: Int64?
@@ -81,7 +82,7 @@ public struct BoardLibrary: Sendable {
     case changed
     /// By size, the largest first.
     case size
-    /// By the number of objects, the greatest first.
+    /// By the number of objects, the largest number first.
     case objects
   }
 
@@ -140,7 +141,7 @@ public struct BoardLibrary: Sendable {
   ///
   /// The stream begins with the existing documents, as `added`. If a document changes several times before the next
   /// element is read, the stream reports one change. The stream buffers at most one element for each file.
-  /// - Parameter interval: The least time between two scans of the directory.
+  /// - Parameter interval: The minimum time between two scans of the directory.
   /// - Returns: The stream of changes, which supports only one reader.
   public func watch(
     interval: Duration = .milliseconds(200)
@@ -184,7 +185,7 @@ public struct BoardLibrary: Sendable {
     let isThere = stat(path, &status) == 0
     var size = isThere ? Int64(status.st_size) : 0
     let modified = isThere ? Int64(status.st_mtim.tv_sec) * 1000 : 0
-    // While a document is open, its newest data is in the log beside it.
+    // While a document is open, its newest data is in the WAL file.
     var log = stat()
     if stat(path + "-wal", &log) == 0 { size += Int64(log.st_size) }
     do {

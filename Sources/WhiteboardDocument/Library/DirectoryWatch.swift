@@ -1,6 +1,6 @@
 import Foundation
 
-/// A watch of a directory, which ticks when something in the directory is created, written, renamed or removed.
+/// A watch that ticks when something in a directory is created, written, renamed or removed.
 ///
 /// Ticks that were not received yet are merged into one. The watch uses inotify. If inotify is not available, or while
 /// the directory does not exist, the watch ticks every second instead.

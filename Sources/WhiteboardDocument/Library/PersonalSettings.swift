@@ -5,7 +5,7 @@ import Foundation
 /// Values are strings. Values of other types, written by other programs, are not changed. Every write replaces the file
 /// atomically. A damaged file is never overwritten.
 public actor PersonalSettings {
-  /// The greatest size of the settings file, in bytes.
+  /// The maximum size of the settings file, in bytes.
   public static let maximumSize = 65_536
 
   /// The path of the settings file.

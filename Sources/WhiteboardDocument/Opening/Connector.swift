@@ -10,11 +10,11 @@ enum Connector {
     try connectReportingDamage(path, mode).database
   }
 
-  /// Opens the database at `path`, and returns the damage in the log beside it.
+  /// Opens the database at `path`, and returns descriptions of the damage in its WAL file.
   ///
   /// If a process was killed while it began or ended writing, its last transaction must be rolled back first. A reader
-  /// rolls it back on a copy, since reading must not write to a recording (REC-1). If the log is damaged, a reader gets
-  /// a copy that contains all readable pages of the log (REC-16).
+  /// rolls it back on a copy, since reading must not write to a recording (REC-1). If the WAL file is damaged, a reader
+  /// gets a copy that contains all of its readable pages (REC-16).
   static func connectReportingDamage(
     _ path: String,
     _ mode: BoardDocument.Mode
@@ -39,7 +39,7 @@ enum Connector {
         error.resultCode
       )
     {
-      // On a disk that accepts no data, SQLite cannot create the index of the log, so open a copy.
+      // On a disk that accepts no data, SQLite cannot create the WAL index, so open a copy.
       return (try connectToCopy(of: path) ?? { throw error }(), [])
     } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
       guard let header else { throw error }
@@ -63,7 +63,7 @@ enum Connector {
 
   /// Creates a directory that only this user can read; nil if that is not possible.
   ///
-  /// The directory is in memory if the usual directory is on a disk that accepts no data.
+  /// If the usual directory is on a disk that accepts no data, the new directory is in memory.
   static func temporaryDirectory() -> String? {
     let places = [NSTemporaryDirectory(), "/dev/shm"]
     for place in places.filter({ DiskCondition.systemError(at: $0) == 0 }) + places {
@@ -78,8 +78,9 @@ enum Connector {
     return nil
   }
 
-  /// Opens a temporary file that contains all readable pages of a damaged log; closing it removes
-  /// it.
+  /// Opens a temporary database that contains all readable pages of a damaged WAL file.
+  ///
+  /// The temporary file is removed before this function returns. Its space is freed when the database is closed.
   static func connectToMerged(
     _ log: WriteAheadLog,
     of path: String
@@ -93,7 +94,9 @@ enum Connector {
     return (try connectInPlace(copy, .reading), isComplete)
   }
 
-  /// Opens the database at `path` without examining its log; the caller must have examined the log.
+  /// Opens the database at `path` without examining its WAL file.
+  ///
+  /// The caller must have examined the WAL file.
   /// - Throws: An error if the file is empty, has a journal that names another file, has the tables
   ///   of another program, or has values that are too long.
   static func connectInPlace(

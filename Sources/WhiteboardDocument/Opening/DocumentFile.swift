@@ -1,10 +1,10 @@
 import Foundation
 
-/// The file of a document on the disk, and the files beside it, examined without SQLite.
+/// The file of a document on the disk, and its WAL file and journal, examined without SQLite.
 enum DocumentFile {
   /// Returns the path of the file itself, after following a symbolic link.
   ///
-  /// Its lock and its log are beside the file, not beside a symbolic link to it.
+  /// The lock file and the WAL file are in the directory of the file itself, not in that of a symbolic link to it.
   static func resolved(_ path: String) -> String {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK,
@@ -62,7 +62,7 @@ enum DocumentFile {
 
   /// Checks that the file is not empty.
   ///
-  /// SQLite deletes the log and the journal beside an empty file, even if it only reads the file.
+  /// SQLite deletes the WAL file and the journal of an empty file, even if it opens the file only for reading.
   static func checkNotEmpty(of path: String) throws(DocumentError) {
     guard size(of: path) == 0 else { return }
     throw DocumentError(

@@ -28,20 +28,22 @@ struct DocumentIdentity: Sendable {
   /// Whether the identity contains no value.
   var isEmpty: Bool { values.isEmpty }
 
-  /// Reads the identity of a file without its log.
+  /// Reads the identity of a file without its WAL file.
   ///
-  /// If the file and its log together have a different identity, the log belongs to another file.
+  /// If the file and its WAL file together have a different identity, the WAL file belongs to
+  /// another file.
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - log: The log beside the file; nil if there is none.
-  /// - Returns: The identity; nil if SQLite does not use the log, or if the identity is unknown.
+  ///   - log: The WAL file; nil if there is none.
+  /// - Returns: The identity; nil if SQLite does not use the WAL file, or if the identity is
+  ///   unknown.
   /// - Throws: `notFound`, `wrongKind`, `inputOutput`.
   static func withoutLog(_ path: String, log: WriteAheadLog?) throws -> DocumentIdentity? {
     guard let log, log.usable > 0, log.damage == nil else { return nil }
     return try withoutLog(path)
   }
 
-  /// Reads the identity of a file without its log; nil if it is unknown.
+  /// Reads the identity of a file without its WAL file; nil if it is unknown.
   static func withoutLog(_ path: String) throws -> DocumentIdentity? {
     try OpenFiles.holding(path) { use in
       use == .none ? try PageScanner(path, readsLog: false).firstIdentity : nil
@@ -50,7 +52,7 @@ struct DocumentIdentity: Sendable {
 
   /// Checks that a database is the document with this identity.
   ///
-  /// - Throws: `damaged` if the identity differs, because the log belongs to another file.
+  /// - Throws: `damaged` if the identity differs, because the WAL file belongs to another file.
   func check(_ db: Database, at path: String) throws {
     var found = Self()
     try found.add(db, at: path)

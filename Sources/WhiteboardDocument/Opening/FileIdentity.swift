@@ -33,7 +33,7 @@ struct FileIdentity: Hashable, Sendable {
 /// and the two files have the same ``FileIdentity``.
 final class ReservedInode: Sendable {
   let identity: FileIdentity
-  /// A descriptor that only refers to the file; -1 if none is available.
+  /// A descriptor that was opened with `O_PATH`; -1 if the file could not be opened.
   private let descriptor: CInt
 
   /// `O_PATH`, which Swift does not import: the descriptor refers to the file without opening it, so

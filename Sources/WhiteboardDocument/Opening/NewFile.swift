@@ -45,7 +45,8 @@ enum NewFile {
     try await Blocking.run(path) {
       var status = stat()
       guard lstat(path, &status) != 0 else { throw Self.exists(path) }
-      // The log of a missing file can contain changes. A new file with that name would make these changes unreadable.
+      // The WAL file of a missing file can contain changes. A new file with that name would make these changes
+      // unreadable.
       for beside in ["-wal", "-journal"].map({ path + $0 })
       where DocumentFile.size(of: beside) ?? 0 > 0 {
         throw DocumentError(

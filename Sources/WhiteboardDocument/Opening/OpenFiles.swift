@@ -4,16 +4,16 @@ import Synchronization
 /// The files that SQLite has open in this process.
 ///
 /// If a process closes any descriptor of a file, it loses all of SQLite's locks on that file. Therefore, while this
-/// process has a file open, only SQLite may read the file and its index.
+/// process has a file open, only SQLite may read the file and its WAL index.
 enum OpenFiles {
   /// The state of a file in this process.
   enum Use: Comparable, Sendable {
     /// The file is not open, so all of it may be read without SQLite.
     case none
-    /// Readers have the file open. Only the log may be read without SQLite, since SQLite locks
-    /// nothing in it.
+    /// Readers have the file open. Only its WAL file may be read without SQLite, since SQLite holds no locks on that
+    /// file.
     case reading
-    /// A writer has the file open, so the log may change at any time.
+    /// A writer has the file open, so the WAL file may change at any time.
     case writing
   }
 

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Whiteboard
 
-/// An open database that was checked to be a document, with the facts that are read first.
+/// An open database that has been verified to be a document, with the facts that are read first.
 struct OpenedDocument: Sendable {
   let path: String
   let board: [UInt8]

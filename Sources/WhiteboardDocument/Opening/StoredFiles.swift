@@ -1,6 +1,6 @@
 import Foundation
 
-/// The files of an open document: the database, and the log beside it.
+/// The files of an open document: the database file and its WAL file.
 ///
 /// A process can still write to an open file that was removed, or whose disk was unmounted. A document therefore
 /// compares the files at its path with the files that it opened.

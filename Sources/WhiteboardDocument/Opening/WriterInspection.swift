@@ -11,8 +11,8 @@ struct WriterInspection: Sendable {
 
   /// Inspects a file before it is opened for writing, and copies it if it is damaged.
   ///
-  /// The inspection opens the file only for reading. After opening it for writing, closing the connection would empty
-  /// the log.
+  /// The inspection opens the file only for reading. If the file were opened for writing, closing the connection would
+  /// empty the WAL file.
   /// - Parameters:
   ///   - path: The path of the file.
   ///   - expected: The id that the board must have; nil accepts any board.
@@ -35,7 +35,7 @@ struct WriterInspection: Sendable {
     let (facts, found) = try database.read { db in
       let facts = try DocumentFacts(db, at: path)
       try own?.check(db, at: path)
-      // After a crash, `meta` does not have the log's length, so check the pages instead.
+      // After a crash, `meta` does not contain the number of the last log row, so check the pages instead.
       if facts.closed == nil { try Connector.quickCheck(db, at: path) }
       return (facts, LogReader(db, path: path).damages())
     }
@@ -56,7 +56,7 @@ struct WriterInspection: Sendable {
     ]
   }
 
-  /// Replaces a file whose log is damaged with one that contains all readable pages of the log.
+  /// Replaces a file whose WAL file is damaged with one that contains all readable pages of the WAL file.
   /// - Returns: A description of the damage, for the user.
   private static func replace(
     _ path: String,
@@ -74,7 +74,7 @@ struct WriterInspection: Sendable {
     var status = stat()
     if stat(path, &status) == 0 { chmod(merged, status.st_mode & 0o7777) }
     let copy = try DamagedCopies.make(of: path)
-    // If the program is killed before the log is removed, the next opening repeats this.
+    // If the program is killed before the WAL file is removed, this repair is repeated when the file is opened again.
     guard rename(merged, path) == 0 else { throw DocumentError.writing(path) }
     for end in ["-wal", "-shm"] { unlink(path + end) }
     try FileSync.synchronize((path as NSString).deletingLastPathComponent)

@@ -3,10 +3,9 @@ import Synchronization
 
 /// The exclusive right to write a document, among all processes and within this one.
 ///
-/// It is an `flock` on a file beside the document. The document itself cannot be locked: closing
-/// any descriptor of it would release all of SQLite's locks. The kernel releases the lock when the
-/// process ends for any reason. A lock file that is left behind has no effect. Readers ignore the
-/// lock.
+/// It is an `flock` on a separate lock file in the same directory. The document itself cannot be locked: closing any
+/// descriptor of it would release all of SQLite's locks. The kernel releases the lock when the process ends for any
+/// reason. A lock file that is left behind has no effect. Readers ignore the lock.
 final class WriterLock: Sendable {
   private let descriptor: Mutex<CInt?>
   private let path: String
@@ -33,7 +32,7 @@ final class WriterLock: Sendable {
       if fstat(descriptor, &ours) == 0, Self.isFile(descriptor, at: path) {
         self.descriptor = Mutex(descriptor)
         self.path = path
-        // A file that is not empty was not created by this program.
+        // This program creates only empty lock files, so a file with content belongs to another program.
         isOurs = ours.st_size == 0
         return
       }

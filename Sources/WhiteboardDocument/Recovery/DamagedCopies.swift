@@ -2,11 +2,10 @@ import Foundation
 
 /// Copies of damaged files, made before the damage is repaired or overwritten; implements REC-17.
 ///
-/// The first copy of `NAME.whiteboard` is `NAME.whiteboard.damaged-1`; copies of the files beside
-/// it append `-wal`, `-shm` and `-journal` to this name. A library does not list these names as
-/// boards.
+/// The first copy of `NAME.whiteboard` is `NAME.whiteboard.damaged-1`; the copies of its `-wal`, `-shm` and `-journal`
+/// files have this name with the same endings. A library does not list these names as boards.
 enum DamagedCopies {
-  /// The greatest number of copies of one file.
+  /// The maximum number of copies of one file.
   static let limit = 8
 
   private static let companions = ["-wal", "-shm", "-journal"]
@@ -16,7 +15,7 @@ enum DamagedCopies {
     (1...limit).map { "\(path).damaged-\($0)" }.filter { access($0, F_OK) == 0 }
   }
 
-  /// Copies a file and the files beside it, and returns when the copies are on the disk.
+  /// Copies a file and its `-wal`, `-shm` and `-journal` files, and returns when the copies are on the disk.
   ///
   /// If the newest copy has the same content, no new copy is made.
   /// - Returns: The path of the copy.
@@ -35,7 +34,7 @@ enum DamagedCopies {
     }
     var made: [String] = []
     do throws(DocumentError) {
-      // Copy the file itself last: if its copy exists, all the copies are complete.
+      // Copy the file itself last. If its copy exists, the copies of the other files are complete too.
       for end in companions + [""] where access(path + end, F_OK) == 0 {
         made.append(copy + end)
         try Self.copy(path + end, to: copy + end)
@@ -94,7 +93,7 @@ enum DamagedCopies {
   }
 
   private static func isSame(_ copy: String, as path: String) -> Bool {
-    // The index (`-shm`) contains no data that is not in the other files too.
+    // The WAL index (`-shm`) contains no data that is not in the other files too.
     ["", "-wal", "-journal"].allSatisfy { end in
       FileManager.default.contentsEqual(atPath: copy + end, andPath: path + end)
         || (access(copy + end, F_OK) != 0 && isEmpty(path + end))

@@ -49,7 +49,7 @@ struct FoundRows {
 }
 
 extension StoredAuthor {
-  /// Returns whether the row has at least the data of another row of the same incarnation.
+  /// Returns whether the row is at least as recent and complete as another row of the same incarnation.
   func isNewer(than other: StoredAuthor) -> Bool {
     sequence >= other.sequence && record.count >= other.record.count
   }

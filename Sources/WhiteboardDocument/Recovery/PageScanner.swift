@@ -6,9 +6,9 @@ import GRDB
 /// It does not use SQLite, so it works even if the file's b-trees are damaged or the file is cut off. It checks every
 /// number in the file before using it, and skips unreadable data. The caller must verify each row by its checksum.
 final class PageScanner {
-  /// The position of a row in the file or in the log beside it.
+  /// The position of a row in the database file or in its WAL file.
   struct Place: Hashable, Sendable {
-    /// The number of the log frame that contains the page; nil if the page is in the file itself.
+    /// The number of the WAL frame that contains the page; nil if the page is in the database file.
     let frame: Int?
     let page: Int
     let cell: Int
@@ -19,15 +19,14 @@ final class PageScanner {
   private let pageSize: Int
   private let usable: Int
   private let pageCount: Int
-  /// The frames of the log beside the file, including frames that SQLite would not use.
+  /// The frames of the WAL file, including frames that SQLite would not use.
   private let frames: [WALFrame]
   private let framePageSize: Int
-  /// The number of the newest log frame of each page.
+  /// The number of the newest WAL frame of each page.
   private let newest: [Int: Int]
-  /// A description of the damage in the log, or the reason why the log is ignored; nil if there is
-  /// none.
+  /// A description of the damage in the WAL file, or the reason why the WAL file is ignored; nil if there is none.
   private(set) var logDamage: String?
-  /// The bytes of the file and its log together; no row can be longer.
+  /// The number of bytes in the database file and its WAL file together; no row can be longer.
   private let totalSize: Int
   /// The number of bytes of long rows that may still be read.
   ///
@@ -38,12 +37,12 @@ final class PageScanner {
   /// A row is identified by its rowid, its length, and the part of it that is on its own page.
   private var known: Set<[UInt8]> = []
 
-  /// Opens the file at `path`, and the log beside it if there is one, for reading.
+  /// Opens the database file at `path` for reading, and its WAL file if there is one.
   ///
-  /// If the file is missing, only the log is read.
+  /// If the database file is missing, only the WAL file is read.
   /// - Parameters:
   ///   - path: The path of the file. This process must not have the file open.
-  ///   - readsLog: Whether the log is read. A log of another file is left out.
+  ///   - readsLog: Whether the WAL file is read. The WAL file of another database is left out.
   /// - Throws: `notFound`, `wrongKind`, `inputOutput`.
   init(_ path: String, readsLog: Bool = true) throws(DocumentError) {
     // Without O_NONBLOCK, opening a pipe that has no writer would block.
@@ -97,7 +96,7 @@ final class PageScanner {
     }
   }
 
-  /// Whether the log is ignored because it belongs to another file.
+  /// Whether the WAL file is ignored because it belongs to another file.
   private var leavesOutLog = false
 
   /// The identity on the first page of the file that contains one; nil if no page does.
@@ -115,10 +114,10 @@ final class PageScanner {
     if log >= 0 { close(log) }
   }
 
-  /// Calls `body` with each row of each page: first those of the file, then those of its log.
+  /// Calls `body` with each row of each page, first in the database file and then in its WAL file.
   ///
-  /// If a long row occurs more than once, for example in the file and in the log, `body` gets only
-  /// the first one.
+  /// If a long row occurs more than once, for example in the database file and in the WAL file, `body` gets only the
+  /// first one.
   /// - Returns: Whether all rows were read; false if long rows exceeded a limit. Without the limit, a file in which
   ///   many cells refer to the same pages could take forever.
   @discardableResult
@@ -201,7 +200,7 @@ final class PageScanner {
     guard local < length else { return result }
     guard offset + local + 4 <= content.count else { return nil }
     if let scanned {
-      // Rows with the same bytes here have the same overflow pages.
+      // If these bytes of two rows are equal, the rows have the same overflow pages.
       let place = withUnsafeBytes(of: (scanned, length)) { Array($0) }
       guard budget > 0,
         known.insert(place + content[offset..<(offset + local + 4)]).inserted

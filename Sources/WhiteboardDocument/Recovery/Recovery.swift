@@ -25,14 +25,15 @@ public struct RecoveryReport: Hashable, Sendable {
 extension BoardDocument {
   /// Saves the intact data of a damaged document to a new document; the damaged one is only read.
   ///
-  /// The new document has every row whose checksum matches, from the file, from the log beside it,
-  /// and from the copies that were made of earlier damage (REC-17). Recently deleted data may
-  /// reappear. If this process has the document open, close it first.
+  /// The new document has every row whose checksum matches, from the file, from its WAL file, and
+  /// from the copies that were made when damage was found earlier (REC-17). Recently deleted data
+  /// may reappear. If this process has the document open, close it first.
   ///
-  /// If `played` is given, the new document is whole (REC-18): it omits states that do not match
-  /// their digest or the board that the log produces, and changes that cannot be applied.
+  /// If `played` is given, the new document is whole (REC-18). It omits changes that cannot be
+  /// applied. It also omits states that do not match their digest, or that differ from the board
+  /// that the log produces.
   /// - Parameters:
-  ///   - source: The damaged file; the `-wal` file beside it is read too.
+  ///   - source: The damaged file; its WAL file is read too.
   ///   - path: The path of the new document.
   ///   - board: The board's id, which is needed only if the file no longer contains it.
   ///   - now: Milliseconds since 1970.

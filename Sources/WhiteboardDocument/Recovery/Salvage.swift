@@ -46,7 +46,7 @@ struct Salvage: Sendable {
   /// The number of batches and answers.
   var entries: Int { rows.reduce(0) { $0 + Int($1.entries) } }
 
-  /// Reads the intact data of the file at the path `source`, and of the log beside it.
+  /// Reads the intact data of the file at the path `source`, and of its WAL file.
   /// - Throws: `notFound`, `wrongKind`, `inputOutput`; `damaged` if there is no intact data.
   init(_ source: String) throws(DocumentError) {
     self.source = source
@@ -83,7 +83,7 @@ struct Salvage: Sendable {
     }
   }
 
-  /// Chooses one row among those that were found with the same number.
+  /// Chooses one row for each row number, because several rows can have the same number.
   private mutating func choose(_ candidates: [Int64: [StoredLogRow]]) {
     var chain: UInt32 = 0
     var last: Int64 = 0
@@ -104,7 +104,7 @@ struct Salvage: Sendable {
     var last: Int64 = 0
     var lastTime: Int64?
     for row in rows {
-      // If retention removed rows, a keyframe has their changes.
+      // If retention removed rows, a keyframe contains the changes of these rows.
       if row.id > last + 1, last > 0 || !keyframeRows.contains(row.id - 1) {
         addLostRows(last + 1...row.id - 1, lastTime, row.time)
       }
@@ -134,7 +134,9 @@ struct Salvage: Sendable {
     listedAssets = inventory.assets
   }
 
-  /// Returns the row that follows a row with the given chain, out of rows with the same number; nil if none follows.
+  /// Returns the candidate whose checksum continues the chain; nil if no candidate does.
+  ///
+  /// All candidates have the same row number. `chain` is the checksum of the row before them.
   private static func following(_ chain: UInt32, _ choices: [StoredLogRow]) -> StoredLogRow? {
     choices.last { $0.sum == $0.row.sum(after: chain) }
   }

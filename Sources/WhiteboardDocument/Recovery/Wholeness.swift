@@ -5,14 +5,14 @@ import Whiteboard
 extension BoardDocument {
   /// Reads all stored data, plays it on a board, and describes all damage; implements REC-18.
   ///
-  /// A file is *whole* if this function returns an empty list. The check covers the log beside the file, and all pages,
-  /// rows, photos and indices. Each stored state must match its digest and the board that the log produces.
+  /// A file is *whole* if this function returns an empty list. The check covers the WAL file, and all pages, rows,
+  /// photos and indexes. Each stored state must match its digest and the board that the log produces.
   /// - Parameters:
   ///   - path: The path of the file; it is only read.
   ///   - played: The type of board on which the document is played.
   /// - Returns: One line for each problem; empty if the file is whole.
   /// - Throws: An error if the file cannot be read at all.
-  /// - Complexity: O(n) in the file.
+  /// - Complexity: O(*n*), where *n* is the size of the file.
   public static func damages(
     at path: String,
     playing played: any PlayedBoard.Type

@@ -14,7 +14,7 @@ package struct Checksum {
   package var value: UInt32 { ~state }
 
   /// Adds bytes, eight at a time.
-  /// - Complexity: O(n).
+  /// - Complexity: O(*n*), where *n* is the number of bytes.
   package mutating func add(_ bytes: [UInt8]) {
     let tables = Self.tables
     var state = state

@@ -176,9 +176,9 @@ struct LogReader {
     return Date(timeIntervalSince1970: Double(seconds)).ISO8601Format()
   }
 
-  /// Checks pages, indices, rows and photos, and describes all damage.
+  /// Checks pages, indexes, rows and photos, and describes all damage.
   /// - Returns: One line for each problem that was found.
-  /// - Complexity: O(n log n) in the file, since the order of its indices is checked.
+  /// - Complexity: O(*n* log *n*), where *n* is the size of the file, since the order of its indexes is checked.
   func damages() -> [String] {
     let parts: [() throws -> [String]] = [
       {
@@ -238,7 +238,8 @@ struct LogReader {
   private func logDamages() throws -> [String] {
     var found: [String] = []
     let first = max(1, try Int64.fetchOne(db, sql: "SELECT min(id) FROM log") ?? 1)
-    // Retention may have dropped the rows before the first one. In that case, a keyframe has their chain.
+    // Retention may have dropped the rows before the first one. In that case, a keyframe contains the checksum chain of
+    // these rows.
     var chain: UInt32? = 0
     if first != 1 {
       let sql = "SELECT chain FROM keyframe WHERE log = ?"

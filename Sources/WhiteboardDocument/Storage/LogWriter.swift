@@ -1,9 +1,9 @@
 import Foundation
 import GRDB
 
-/// A writer to the log and to its related tables, inside a transaction.
+/// A writer for the log and its related tables, used inside a transaction.
 enum LogWriter {
-  /// A change of the log that one transaction stores together with others.
+  /// A change to the log; one transaction can store several of them.
   enum Step: Sendable {
     case entries([DocumentEntry])
     case keyframe(bytes: [UInt8], digest: [UInt8], name: String?, time: Int64)

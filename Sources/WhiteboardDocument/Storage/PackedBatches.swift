@@ -15,8 +15,10 @@ struct PackedBatches {
     /// The board time after the incarnation's last operation.
     var end: UInt64 = 0
 
-    /// Returns the expected time of a batch in an entry at `time`: the first time in its millisecond, or the one after
-    /// the last batch if that is in the same millisecond.
+    /// Returns the expected board time of a batch in an entry at `time`.
+    ///
+    /// If the time after the last batch is in the expected millisecond, that time is expected. Otherwise, the first
+    /// time of the millisecond is expected.
     func expected(at time: Int64) -> UInt64 {
       let first = UInt64(bitPattern: time &+ lead) << 16
       return end >> 16 == first >> 16 ? end : first

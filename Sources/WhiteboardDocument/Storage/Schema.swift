@@ -2,7 +2,7 @@ import GRDB
 
 /// The tables of a document, and the migrations from each format to the next.
 enum Schema {
-  /// 'wbrd', which marks the file as a whiteboard (`PRAGMA application_id`).
+  /// The `PRAGMA application_id` that marks the file as a whiteboard: 'wbrd'.
   static let applicationID: Int32 = 0x7762_7264
   /// The format that this release writes (`PRAGMA user_version`).
   ///
@@ -13,8 +13,8 @@ enum Schema {
   static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
     migrator.registerMigration("1") { db in
-      // No table is WITHOUT ROWID. All rows are then in one kind of page, and recovery can read
-      // them even if the b-trees are damaged.
+      // No table is WITHOUT ROWID. Therefore all rows are on pages of one kind, and recovery can read them even if the
+      // b-trees are damaged.
       try db.execute(
         sql: """
           CREATE TABLE meta (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL,
@@ -63,7 +63,7 @@ enum Schema {
   ]
 
   /// Throws if reading or writing the tables could run code that an untrusted file contains: views, computed columns,
-  /// triggers, or indices over expressions (REC-1).
+  /// triggers, or indexes on expressions (REC-1).
   ///
   /// Names in `sqlite_schema` can be wrong. Therefore the check asks SQLite how it parsed the schema, with statements
   /// that no table of the file can replace. Only triggers and virtual tables are searched for in the SQL text, because
@@ -101,7 +101,7 @@ enum Schema {
     try db.execute(sql: "PRAGMA ignore_check_constraints = ON")
   }
 
-  /// Marks the file so that releases that know only an earlier format refuse it.
+  /// Marks the file, so that releases with an earlier format refuse it.
   ///
   /// Earlier releases cannot read the rows that this release writes to the log.
   static func raise(_ db: Database) throws {
@@ -138,12 +138,12 @@ enum MetaKey: String, CaseIterable {
   case hosted
   /// The join code, if the board was hosted with one; a secret.
   case code
-  /// The membership record of the board's session. It contains a ticket, which admits one key.
+  /// The membership record of the board's session. It contains a ticket, which admits a single key.
   case membership
   /// The title that members gave the board; absent if it has none.
   case title
-  /// The host's decision that this peer is no longer a member, as a text that the document does not interpret; absent
-  /// if the peer is a member.
+  /// The record of the host's decision to remove this peer from the board, opaque to the document; absent if the peer
+  /// is a member.
   case removal
   /// The number of days for which history is stored; absent if it is stored forever.
   case retention

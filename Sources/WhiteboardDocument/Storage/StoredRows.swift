@@ -55,7 +55,7 @@ public struct StoredAuthor: Hashable, Sendable {
 
 /// The limits of row numbers and counts of entries.
 enum StoredNumber {
-  /// The greatest row number or count.
+  /// The maximum row number or count.
   ///
   /// No document comes near it, and incrementing it cannot overflow.
   static let limit: Int64 = 1 << 53

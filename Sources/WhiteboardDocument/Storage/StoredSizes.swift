@@ -6,14 +6,14 @@ import GRDBSQLite
 /// A file may come from an untrusted source. Its sizes are checked before its values are read, since reading a value
 /// allocates as much memory as the file claims.
 enum StoredSizes {
-  /// The greatest size of any value, in bytes.
+  /// The maximum size of any value, in bytes.
   ///
   /// A keyframe of the largest board that a replica stores (BRD-30) is smaller.
   static let value = 402_653_184
-  /// The greatest number of rows in the table `author`.
+  /// The maximum number of rows in the table `author`.
   static let authors = 262_144
 
-  /// The greatest size of the values in each column, in bytes.
+  /// The maximum size of the values in each column, in bytes.
   ///
   /// Columns of `log` and `traffic` have only the limit ``value``, since these tables may have
   /// millions of rows.
@@ -44,8 +44,8 @@ enum StoredSizes {
       throw tooLarge("it has more than \(authors) authors", at: path)
     }
     for (table, column, limit, what) in columns {
-      // SQLite knows the length of a blob from the header of its row. To count the bytes of a text, SQLite must read
-      // the text.
+      // SQLite knows the length of a blob from the header of its row. To count the bytes of a text value, SQLite must
+      // read the value.
       let length = "length(\(texts.contains(column) ? "CAST(\(column) AS BLOB)" : column))"
       let sql = "SELECT \(length) FROM \(table) WHERE \(length) > \(limit) LIMIT 1"
       do {

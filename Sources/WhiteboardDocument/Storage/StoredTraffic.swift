@@ -102,7 +102,7 @@ extension LogRow {
 /// Functions that read and write display names, each in a row of `meta` (REC-12).
 enum StoredName {
   private static let prefix = "peer "
-  /// The greatest length of a display name, in bytes.
+  /// The maximum length of a display name, in bytes.
   private static let limit = 1024
 
   /// Returns the member whose display name a key of `meta` contains; nil for other keys.

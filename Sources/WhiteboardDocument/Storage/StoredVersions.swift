@@ -10,7 +10,7 @@ public struct DocumentVersion: Hashable, Sendable {
   public let size: Int
 }
 
-/// Functions that read and remove versions, which are rows of `keyframe` that have a name.
+/// Functions that read and remove versions, which are the named rows of `keyframe`.
 enum StoredVersions {
   /// Returns the versions, oldest first.
   static func all(_ db: Database) throws -> [DocumentVersion] {
@@ -44,7 +44,7 @@ enum StoredVersions {
 
   /// Removes a version.
   ///
-  /// If opening the document begins from the state of the version, that state stays in the file.
+  /// If the document is opened from the state of this version, that state stays in the file.
   ///
   /// - Throws: `notFound`.
   static func delete(_ name: String, _ db: Database, at path: String) throws {
@@ -52,8 +52,8 @@ enum StoredVersions {
     guard let id = try id(name, db), let row = try Row.fetchOne(db, sql: sql, arguments: [id])
     else { throw notFound(name, path) }
     try db.execute(sql: "DELETE FROM keyframe WHERE id = ?", arguments: [id])
-    // Opening begins from the newest keyframe, and the stored log begins at the oldest one. These two keyframes stay,
-    // but lose their name.
+    // The document is opened from the newest keyframe, and its log begins at the oldest one. These two keyframes stay,
+    // but lose their names.
     guard let keyframe = StoredKeyframe(StoredValue.columns(row)),
       try Int64.fetchOne(
         db,

@@ -1,4 +1,4 @@
-/// The checksum of a write-ahead log, which consists of two running sums.
+/// The checksum of a WAL file, which consists of two running sums.
 struct WALChecksum: Equatable {
   let first: UInt32
   let second: UInt32

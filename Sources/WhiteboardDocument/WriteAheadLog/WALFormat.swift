@@ -20,13 +20,13 @@ enum SQLiteFormat {
   }
 }
 
-/// The header of a write-ahead log (`-wal`).
+/// The header of a WAL file (`-wal`).
 struct WALHeader {
   /// The size of the header, in bytes.
   static let size = 32
 
   let pageSize: Int
-  /// A random value that changes whenever SQLite starts the log again.
+  /// A random value that changes whenever SQLite restarts the WAL file.
   ///
   /// Each frame has a copy of it.
   let salts: [UInt8]
@@ -44,7 +44,7 @@ struct WALHeader {
   }
 }
 
-/// The header of the index of a write-ahead log (`-shm`).
+/// The header of a WAL index (`-shm`).
 ///
 /// Its numbers are in the byte order of the machine.
 struct WALIndex {
@@ -54,7 +54,7 @@ struct WALIndex {
   let committed: Int
   /// Whether the writer created this index while committing.
   ///
-  /// Otherwise a reader rebuilt it from the log.
+  /// Otherwise, a reader rebuilt the index from the WAL file.
   let isOfWriter: Bool
 
   /// Reads the index at `path`; nil if it is missing or damaged.

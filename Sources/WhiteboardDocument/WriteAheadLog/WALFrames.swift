@@ -1,4 +1,4 @@
-/// A frame of a write-ahead log, which contains one page.
+/// A frame of a WAL file, which contains one page.
 struct WALFrame: Hashable, Sendable {
   /// One bit of a page.
   struct Flip: Hashable, Sendable {
@@ -15,12 +15,12 @@ struct WALFrame: Hashable, Sendable {
   let page: Int
   /// The number of pages of the database after the commit; 0 if the frame ends no transaction.
   let commit: Int
-  /// Whether the page number and content are as they were written, if ``flip`` is applied.
+  /// Whether the page number and the content are the ones that were written, after ``flip`` is applied.
   fileprivate(set) var isIntact: Bool
-  /// The damaged bit of the content; nil if no bit is damaged, or if it is unknown which one.
+  /// The damaged bit of the content; nil if no bit is damaged, or if the damaged bit is unknown.
   fileprivate(set) var flip: Flip?
 
-  /// Returns the offset in the log of the frame with the given index.
+  /// Returns the offset in the WAL file of the frame with the given index.
   static func offset(_ index: Int, pageSize: Int) -> Int {
     WALHeader.size + index * (headerSize + pageSize)
   }
@@ -31,18 +31,17 @@ struct WALFrame: Hashable, Sendable {
   }
 }
 
-/// The frames of the current round of a write-ahead log, in order.
+/// The frames of the current round of a WAL file, in order.
 ///
-/// A round begins when SQLite starts the log again from its beginning, with new salts in each
-/// frame. The frames include those that SQLite does not reach because of a damaged frame before
-/// them.
+/// A round begins when SQLite overwrites the WAL file from its beginning, with new salts in each frame. The frames
+/// include those that SQLite does not reach because of a damaged frame before them.
 struct WALFrames: Sendable {
   private(set) var frames: [WALFrame] = []
   /// The number of frames that SQLite uses: up to the last commit that it reaches.
   private(set) var usable = 0
   /// The index of the first frame that SQLite does not use; nil if SQLite uses all frames.
   private(set) var firstUnused: Int?
-  /// The possible repairs of each damaged frame that several bit flips can explain.
+  /// The possible repairs of each damaged frame for which several bit flips would explain the damage.
   private(set) var candidates: [Int: [WALFrame]] = [:]
 
   /// The number of frames up to the last commit, even if SQLite does not reach that commit.
@@ -56,11 +55,11 @@ struct WALFrames: Sendable {
 
   /// Reads the frames up to the last one of the round, and corrects single damaged bits.
   /// - Parameters:
-  ///   - log: The log.
-  ///   - count: The number of complete frames in the log.
+  ///   - log: The WAL file.
+  ///   - count: The number of complete frames in the WAL file.
   ///   - pageSize: The size of a page.
   ///   - salts: The salts of the round.
-  ///   - isHeaderIntact: Whether the header of the log is intact; otherwise SQLite uses no frame.
+  ///   - isHeaderIntact: Whether the header of the WAL file is intact; otherwise, SQLite uses no frame.
   init(_ log: RawFile, _ count: Int, pageSize: Int, salts: [UInt8], isHeaderIntact: Bool) {
     func offset(_ slot: Int) -> Int { WALFrame.offset(slot, pageSize: pageSize) }
     let header = log.bytes(at: 0, WALHeader.size)
@@ -121,7 +120,7 @@ struct WALFrames: Sendable {
   private struct Suspect {
     /// The first eight bytes of the frame's header, and its page.
     let bytes: [UInt8]
-    /// The checksum of the log before this frame.
+    /// The running checksum before this frame.
     let before: WALChecksum
     let found: WALChecksum
     let expected: WALChecksum

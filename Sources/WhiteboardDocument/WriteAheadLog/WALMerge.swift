@@ -1,11 +1,11 @@
 import Foundation
 import GRDB
 
-/// A merge of a write-ahead log into a copy of its file, so that the copy needs no log.
+/// A merge of a WAL file into a copy of its database file, so that the copy needs no WAL file.
 ///
 /// Implements REC-17.
 struct WALMerge {
-  /// The frames of the log that are merged.
+  /// The frames of the WAL file that are merged.
   private enum Choice: CaseIterable {
     /// All frames up to the last commit, even damaged ones.
     ///
@@ -26,19 +26,19 @@ struct WALMerge {
     case unreadable
   }
 
-  /// The greatest number of bytes to read while finding the damaged bit of a page.
+  /// The maximum number of bytes to read while finding the damaged bit of a page.
   private static let readLimit = 64 << 20
 
   private let log: WriteAheadLog
   private let path: String
 
-  /// Creates a merge of the log beside the file at `path`.
+  /// Creates a merge of the WAL file of the database at `path`.
   init(_ log: WriteAheadLog, of path: String) {
     self.log = log
     self.path = path
   }
 
-  /// Creates a copy of the file that contains as many changes of the log as possible.
+  /// Creates a copy of the database file that contains as many changes from the WAL file as possible.
   /// - Returns: Whether the copy contains all committed changes.
   /// - Throws: `damaged` if no such file can be read; `full`, `readOnly`, `inputOutput`.
   func write(to target: String) throws -> Bool {
@@ -70,12 +70,14 @@ struct WALMerge {
     return false
   }
 
-  /// Returns merges of copies of the log, one for each possible damaged bit of a frame.
+  /// Returns merges for several versions of the WAL file.
+  ///
+  /// Each version repairs a different possibly damaged bit of the same frame.
   ///
   /// Most of a page is the same as in its earlier version. A bit is likely to be the damaged one if flipping it makes
   /// its byte equal to that of the earlier version.
   ///
-  /// - Parameter count: The greatest number of merges. There can be several hundred possible bits.
+  /// - Parameter count: The maximum number of merges. There can be several hundred possible bits.
   /// - Returns: The merges, the likeliest first; empty unless exactly one frame has several possible repairs.
   private func variants(upTo count: Int) -> [WALMerge] {
     guard let (slot, candidates) = log.ambiguousFrame else { return [] }
@@ -92,19 +94,19 @@ struct WALMerge {
       if damaged[flip.offset] ^ flip.mask == before[flip.offset] { return 0 }
       return damaged[flip.offset] == before[flip.offset] ? 2 : 1
     }
-    // Limit the page number, since a damaged one could enlarge the file without limit.
+    // Limit the page number, since a damaged page number could make the file arbitrarily large.
     let greatest = greatestPage + frames.count + (DocumentFile.size(of: path) ?? 0) / pageSize
     return candidates.filter { (1...greatest).contains($0.page) && $0.commit <= greatest }
       .enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }
       .prefix(count).map { WALMerge(log.replacing(slot, with: $1), of: path) }
   }
 
-  /// The greatest page number in an intact frame; 0 if there is none.
+  /// The highest page number in an intact frame; 0 if there is none.
   private var greatestPage: Int {
     log.frames.lazy.filter(\.isIntact).map { max($0.page, $0.commit) }.max() ?? 0
   }
 
-  /// Copies the file, and writes the chosen pages of the log into the copy.
+  /// Copies the database file, and writes the chosen pages of the WAL file into the copy.
   private func write(_ choice: Choice, to target: String) throws(DocumentError) {
     unlink(target)
     try DamagedCopies.copy(path, to: target, orEmpty: log.isFileCut)
@@ -114,7 +116,7 @@ struct WALMerge {
     let file = RawFile(path + "-wal")
     let pageSize = log.pageSize
     let chosen = choice == .usable ? log.frames.prefix(log.usable) : log.committedFrames
-    // Limit the page number, since a damaged one could enlarge the file without limit.
+    // Limit the page number, since a damaged page number could make the file arbitrarily large.
     let greatest = max(1, greatestPage)
     for (slot, frame) in chosen.enumerated() {
       guard frame.isIntact || (choice == .all && (1...greatest).contains(frame.page)) else {
@@ -132,7 +134,7 @@ struct WALMerge {
     {
       throw .writing(target)
     }
-    // Change the header of the copy, so that SQLite expects a rollback journal instead of a log.
+    // Change the header of the copy, so that SQLite expects a rollback journal instead of a WAL file.
     guard pwrite(descriptor, [1, 1], 2, 18) == 2, fsync(descriptor) == 0 else {
       throw .writing(target)
     }

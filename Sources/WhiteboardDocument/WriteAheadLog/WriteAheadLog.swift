@@ -1,18 +1,18 @@
 import Foundation
 
-/// The write-ahead log beside an SQLite file, read and checked without SQLite.
+/// The write-ahead log (the WAL file) of an SQLite database, read and checked without SQLite.
 ///
-/// Implements REC-16. After a crash, SQLite uses the frames of the log up to the first frame whose checksum does not
-/// match. It ignores the frames after that one without an error, and soon overwrites them. This type reads all frames,
-/// and distinguishes the end of a log from damage inside it.
+/// Implements REC-16. After a crash, SQLite uses the frames of the WAL file up to the first frame whose checksum does
+/// not match. It ignores the frames after that one without an error, and soon overwrites them. This type reads all
+/// frames, and distinguishes the end of a WAL file from damage inside it.
 ///
-/// - Frames with other salts are left from an earlier round. Their pages are in the file already.
+/// - Frames with other salts are left from an earlier round. Their pages are in the database file already.
 /// - An incomplete frame at the end, and frames without a commit after them, belong to a transaction that was not
 ///   finished.
-/// - A frame of the current round whose checksum fails is damaged if another frame of the round
-///   follows it, or if the index (`-shm`) says that it was committed.
-/// - A last frame whose checksum fails can be damaged, or half written over an older frame. The index of the killed
-///   writer shows which is the case. Without such an index, the frame counts as damaged.
+/// - A frame of the current round whose checksum fails is damaged if another frame of the round follows it, or if the
+///   WAL index (`-shm`) shows that it was committed.
+/// - If the checksum of the last frame fails, the frame is damaged, or it was only partly written over an older frame.
+///   The WAL index of the killed writer shows which is the case. Without that index, the frame counts as damaged.
 struct WriteAheadLog: Sendable {
   /// The size of a page, in bytes.
   let pageSize: Int
@@ -20,13 +20,13 @@ struct WriteAheadLog: Sendable {
   private var content = WALFrames()
   /// Whether every page that was committed is in an intact frame.
   private(set) var isComplete = true
-  /// Whether the log has as many frames as were committed, and all pages that the file does not have.
+  /// Whether the WAL file has all committed frames, and all pages that the database file lacks.
   private var isIndexed = true
   /// A description of the damage; nil if SQLite reads everything that was committed.
   private(set) var damage: String?
-  /// Whether the file itself has less than one page, so that SQLite cannot read it with the log.
+  /// Whether the database file has less than one page, so that SQLite cannot use its WAL file.
   private(set) var isFileCut = false
-  /// Whether the log was written for another file.
+  /// Whether the WAL file was written for another database.
   private(set) var isForeign = false
 
   /// The frames of the current round, in order, including those that SQLite does not reach.
@@ -38,14 +38,14 @@ struct WriteAheadLog: Sendable {
   /// The frames up to the last commit, even if SQLite does not reach that commit.
   var committedFrames: ArraySlice<WALFrame> { frames.prefix(content.committed) }
 
-  /// Whether SQLite reads the first page from the log.
+  /// Whether SQLite reads the first page from the WAL file.
   var replacesFirstPage: Bool { frames.prefix(usable).contains { $0.page == 1 } }
 
-  /// Reads the log beside the file at `path`.
+  /// Reads the WAL file of the database at `path`.
   ///
   /// Another process may write at the same time, so damage is reported only if it is found twice.
-  /// - Returns: The log; nil if there is none, if it is empty, or if this process writes the file.
-  /// - Complexity: O(n) in the log.
+  /// - Returns: The write-ahead log; nil if there is none, if it is empty, or if this process writes the database.
+  /// - Complexity: O(*n*), where *n* is the size of the WAL file.
   static func examine(_ path: String) -> WriteAheadLog? {
     OpenFiles.holding(path) { use in
       guard use < .writing else { return nil }
@@ -60,14 +60,14 @@ struct WriteAheadLog: Sendable {
     }
   }
 
-  /// Reads the log beside the file at `path` once.
+  /// Reads the WAL file of the database at `path` once.
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - isOnly: Whether only the log is read, without the file and its index.
+  ///   - isOnly: Whether only the WAL file is read, without the database file and the WAL index.
   init?(_ path: String, onlyLog isOnly: Bool = false) {
     let log = RawFile(path + "-wal")
     let main = isOnly ? nil : RawFile(path)
-    // If the file was closed, it uses no log, so an index beside it does not belong to it.
+    // A database that was closed uses no WAL file, so an existing WAL index does not belong to it.
     let mayHaveIndex = !isOnly && main?.bytes(at: 18, 1) != [1]
     let index = mayHaveIndex ? WALIndex(path + "-shm") : nil
     guard let log, log.size > 0 else {
@@ -102,7 +102,7 @@ struct WriteAheadLog: Sendable {
     isForeign = mainPageSize != pageSize || (main.bytes(at: 18, 1) == [1] && differs(log, main))
   }
 
-  /// The damaged frame that several different repairs would make valid, and the results of these repairs.
+  /// The damaged frame for which several repairs are possible, and the results of these repairs.
   ///
   /// It is nil unless there is exactly one such frame, and the frame was committed.
   var ambiguousFrame: (slot: Int, candidates: [WALFrame])? {
@@ -146,11 +146,10 @@ struct WriteAheadLog: Sendable {
     damage = "frame \(first + 1) cannot be read, and SQLite ignores \(missing) from there on"
   }
 
-  /// Sets ``damage`` if the file at `path` is missing, or shorter than a page, while the log has
-  /// pages.
+  /// Sets ``damage`` if the database file at `path` is missing or shorter than a page, although the WAL file has pages.
   ///
-  /// A program writes at least one page of the file before it writes a log. SQLite deletes the log
-  /// of an empty file, even if it opens the file for reading only.
+  /// A program writes at least one page of the database file before it writes a WAL file. SQLite deletes the WAL file
+  /// of an empty database, even if it opens the database only for reading.
   private mutating func checkLength(of path: String, _ least: Int, _ slots: Int) {
     let size = DocumentFile.size(of: path)
     guard size ?? 0 < least, slots > 0 else { return }
@@ -164,7 +163,7 @@ struct WriteAheadLog: Sendable {
     isComplete = isComplete && isIndexed
   }
 
-  /// Returns whether pages of the log differ from those of a file that was closed.
+  /// Returns whether pages of the WAL file differ from those of a database that was closed.
   private func differs(_ log: RawFile, _ main: RawFile) -> Bool {
     content.newest(upTo: usable).contains { page, slot in
       // Skip the header on the first page: it contains the journal mode and counters.
@@ -180,7 +179,7 @@ struct WriteAheadLog: Sendable {
     return first.first { salts in first.count { $0 == salts } > 1 } ?? first.first ?? []
   }
 
-  /// Returns the page in a frame as it is stored in the file of the log; empty if the page cannot be read.
+  /// Returns the page in a frame as it is stored in the WAL file; empty if the page cannot be read.
   func storedPage(_ slot: Int, in file: RawFile?) -> [UInt8] {
     file?.bytes(at: offset(slot) + WALFrame.headerSize, pageSize) ?? []
   }
@@ -191,12 +190,12 @@ struct WriteAheadLog: Sendable {
 }
 
 extension WriteAheadLog {
-  /// Throws `damaged` if the log was written for another file.
+  /// Throws `damaged` if the WAL file was written for another database.
   func checkOrigin(of path: String) throws(DocumentError) {
     guard !isForeign else { throw Self.foreignError(path) }
   }
 
-  /// Returns the error for a log that was written for another file.
+  /// Returns the error for a WAL file that was written for another database.
   static func foreignError(_ path: String) -> DocumentError {
     DocumentError(
       .damaged,
@@ -205,7 +204,7 @@ extension WriteAheadLog {
     )
   }
 
-  /// Returns the message to the user about a damaged log.
+  /// Returns the message to the user about a damaged WAL file.
   func message(_ damage: String, isComplete: Bool) -> String {
     (isFileCut ? "The file" : "The log of the file (the file that ends in -wal)")
       + " is damaged: \(damage). "

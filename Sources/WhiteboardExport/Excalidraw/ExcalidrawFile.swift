@@ -43,7 +43,7 @@ enum Excalidraw {
   static let lineHeight = 1.2
 }
 
-/// A converter of the objects of a board to Excalidraw elements.
+/// A converter that turns the objects of a board into Excalidraw elements.
 private struct ExcalidrawWriter {
   private(set) var elements: [String] = []
   private let picture: BoardPicture

@@ -107,7 +107,7 @@ struct ExcalidrawReader {
 
   private mutating func read(text element: ExcalidrawElement, _ box: ExcalidrawElement.Box) {
     let shown = element.tree["text"]?.string ?? ""
-    // In text that belongs to a shape, line breaks fit it into the shape. Other text is wrapped to its own box.
+    // Text that belongs to a shape has line breaks that fit it into the shape. Other text is wrapped to its own box.
     let isBound = element.tree["containerId"]?.string != nil
     let original = isBound ? nil : element.tree["originalText"]?.string
     let words = original ?? shown

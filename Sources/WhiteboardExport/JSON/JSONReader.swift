@@ -3,11 +3,11 @@
 /// The depth and the number of values are limited, so that time and memory are limited too. Input that exceeds the
 /// limits, or is not JSON, causes an error and never a trap.
 package struct JSONReader {
-  /// The greatest depth of nested lists and objects.
+  /// The maximum depth of nested lists and objects.
   package static let depthLimit = 64
-  /// The greatest number of values in a document.
+  /// The maximum number of values in a document.
   package static let valueLimit = 16_000_000
-  /// The greatest length of a number, in bytes.
+  /// The maximum length of a number, in bytes.
   private static let numberLength = 512
 
   private let bytes: [UInt8]
@@ -21,7 +21,7 @@ package struct JSONReader {
   /// - Throws: `malformed`, `tooDeep`, `tooManyValues`.
   package static func read(_ bytes: [UInt8]) throws(ImportError) -> JSONTree {
     var reader = JSONReader(bytes)
-    // Some editors write a byte order mark at the beginning of a text.
+    // Some editors write a byte order mark at the beginning of a file.
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.position = 3 }
     let tree = try reader.value()
     reader.skipBlanks()
@@ -173,7 +173,7 @@ package struct JSONReader {
         guard low & 0xFC00 == 0xDC00 else { throw .malformed(at: start) }
         code = 0x10000 + (code & 0x3FF) << 10 + low & 0x3FF
       }
-      // Half of a surrogate pair is not valid in a text, so it is replaced.
+      // An unpaired surrogate is not valid Unicode, so it is replaced.
       bytes.append(contentsOf: Array(String(Unicode.Scalar(code) ?? "\u{FFFD}").utf8))
     default: throw .malformed(at: start)
     }

@@ -1,13 +1,13 @@
 import Whiteboard
 import WhiteboardRendering
 
-/// The photos that a terminal shows as pixels, and the bytes that change them.
+/// A layer of photos that a terminal shows as pixels, which encodes their changes as bytes.
 ///
-/// Photos are drawn below text, so the cells over a visible photo must be blank. The layer returns the bytes, and the
-/// caller writes them. Do not place sixels in the last row of the screen, since a terminal scrolls if they reach below
-/// that row.
+/// Photos are drawn below text, so the cells over a visible photo must be blank. The layer returns the bytes to write,
+/// and the caller writes them to the terminal. Do not place sixels in the last row of the screen, since a terminal
+/// scrolls if they reach below that row.
 package struct GraphicsLayer: Sendable {
-  /// The bytes to write, and the contents of the terminal's cells after that.
+  /// The bytes to write, and the cells whose contents they change.
   package struct Update: Hashable, Sendable {
     /// The bytes to write before the cells of the same frame.
     ///
@@ -26,9 +26,9 @@ package struct GraphicsLayer: Sendable {
   /// The height of a terminal cell, in pixels.
   package let cellHeight: Int
 
-  /// The number of photos out of view that the terminal keeps.
+  /// The number of photos outside the view that the terminal keeps.
   static let keptImages = 16
-  /// The greatest size in pixels at which a photo is sent as sixels; larger photos are drawn in cells.
+  /// The maximum size in pixels at which a photo is sent as sixels; larger photos are drawn in cells.
   static let sixelPixels = 1_500_000
   /// The z-index of the lowest photo.
   ///
@@ -107,7 +107,7 @@ package struct GraphicsLayer: Sendable {
   ///   - photo: A function that returns the current version of a photo. If its size has changed, the photo is sent
   ///     again.
   ///   - repainted: The cells that were written since the last update, or will be written in this frame. Sixels under
-  ///     these cells are sent again. With kitty, this has no effect.
+  ///     these cells are sent again. With the kitty graphics protocol, this parameter has no effect.
   /// - Returns: The changes; empty if nothing changed.
   package mutating func update(
     to placements: [GraphicsPlacement],

@@ -1,11 +1,11 @@
 import WhiteboardRendering
 
-/// The commands of kitty's graphics protocol.
+/// The commands of the kitty graphics protocol.
 ///
 /// All commands contain `q=2`, so that the terminal sends no reply. The program would read a reply
 /// as typed text.
 package enum KittyCommands {
-  /// The greatest number of bytes in one chunk of a photo.
+  /// The maximum number of bytes in one chunk of a photo.
   static let chunk = 4096
 
   /// Returns the command that sends a photo with the number `image`, without showing it.

@@ -2,14 +2,13 @@ import WhiteboardRendering
 
 /// The protocol with which a terminal shows pixels.
 package enum TerminalGraphics: Hashable, Sendable, CaseIterable {
-  /// kitty's graphics protocol: a photo is sent once, and then shown, moved and cropped with a few
-  /// bytes.
+  /// The kitty graphics protocol: a photo is sent once. After that, a few bytes show, move or crop it.
   case kitty
   /// Sixels: the visible part of a photo is sent each time it changes.
   case sixel
 }
 
-/// A photo in the form in which it is sent to a terminal.
+/// A photo, encoded for sending to a terminal.
 ///
 /// Creating a value is slow, because it decodes and encodes the photo. Create it outside the main loop, and only once
 /// for each photo and size.
@@ -21,7 +20,7 @@ package struct TerminalPhoto: Hashable, Sendable {
   /// It is empty for sixels.
   let png: [UInt8]
 
-  /// The greatest number of pixels of a photo that is sent to a terminal.
+  /// The maximum number of pixels of a photo that is sent to a terminal.
   ///
   /// A larger photo is reduced first.
   package static let pixelLimit = 1_000_000

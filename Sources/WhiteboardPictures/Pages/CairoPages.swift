@@ -1,9 +1,9 @@
 import WhiteboardExport
 import WhiteboardRendering
 
-/// A writer of boards as `.png` and `.pdf`.
+/// A writer that renders boards as PNG and PDF files.
 ///
-/// It needs libraries that not every program has.
+/// It needs libraries that only some of the programs link.
 package struct CairoPages: PageWriter {
   /// Creates a writer for PNG and PDF pages.
   package init() {}

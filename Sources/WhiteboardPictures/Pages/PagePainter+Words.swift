@@ -4,7 +4,7 @@ import WhiteboardRendering
 
 /// Drawing of words on a page.
 extension PagePainter {
-  /// The greatest letter size in pixels that is requested from a font.
+  /// The maximum letter size in pixels that is requested from a font.
   private static let largestLetter = 8_000.0
 
   /// Draws a row of words, unless its letters are too large.

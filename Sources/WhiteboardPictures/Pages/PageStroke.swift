@@ -2,11 +2,11 @@ import CCairo
 import Whiteboard
 import WhiteboardRendering
 
-/// A stroke as curves in board coordinates, clipped to the range of cairo's numbers.
+/// A stroke as curves in board coordinates, clipped to the coordinates that cairo can represent.
 struct PageStroke {
   /// The lines of the stroke, in board coordinates.
   private let lines: [PageLine]
-  /// The area of the board that cairo's numbers can express, in board units.
+  /// The area of the board whose coordinates cairo can represent, in board units.
   private let room: Rectangle
 
   /// Creates a stroke.

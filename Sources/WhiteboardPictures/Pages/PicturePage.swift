@@ -13,9 +13,9 @@ import WhiteboardRendering
 /// that this font lacks are shown as boxes, Arabic letters are not joined, and letters larger than
 /// 8,000 pixels are left out. In a PDF, words stay text, and a JPEG is embedded unchanged.
 package enum PicturePage {
-  /// The greatest number of pixels of a PNG.
+  /// The maximum number of pixels of a PNG.
   package static let pixelLimit = BoardLimits.photoPixels
-  /// The greatest number of pixels on a side of a PNG.
+  /// The maximum number of pixels on a side of a PNG.
   package static let sideLimit = CairoImage.longestSide
   /// The longest side of a PDF page, in points; a larger board is scaled down.
   static let pointLimit = 14_400.0
@@ -68,7 +68,7 @@ package enum PicturePage {
       )
     else { throw .outOfMemory }
     defer { cairo_surface_destroy(surface) }
-    // The surface writes until it is finished, even after an error.
+    // Finish the surface even after an error, because it may write until then.
     defer { withExtendedLifetime(sink) { cairo_surface_finish(surface) } }
     try draw(picture, on: surface, scale: scale, isPDF: true)
     cairo_surface_finish(surface)
@@ -112,11 +112,11 @@ package enum PicturePageError: Error, Hashable, Sendable, CustomStringConvertibl
   case empty
   /// The scale is not a number above zero.
   case scale(Double)
-  /// The page would have too many pixels. The values are its size in pixels, and the greatest scale at which it fits.
+  /// The page would have too many pixels. The values are its size in pixels, and the maximum scale at which it fits.
   case tooLarge(width: Double, height: Double, fitting: Double)
   /// There is not enough memory for the page.
   case outOfMemory
-  /// Drawing failed; the value is the message of cairo.
+  /// Drawing failed; the value is cairo's error message.
   case cairo(String)
 
   package var description: String {

@@ -13,7 +13,8 @@ package enum BoardPhoto {
   /// A JPEG or a PNG stays unchanged. A WebP becomes a PNG if it is lossless or transparent,
   /// otherwise a JPEG.
   ///
-  /// - Complexity: O(n) in the number of pixels of a WebP, in time and memory. Call this function off the main loop.
+  /// - Complexity: O(*n*) time and memory for a WebP, where *n* is the number of its pixels. Call this function off the
+  ///   main loop.
   package static func file(of bytes: [UInt8]) throws(PictureError) -> [UInt8] {
     guard try PictureFormat(of: bytes) == .webP else {
       _ = try PhotoDecoder.header(bytes)

@@ -47,7 +47,7 @@ final class ByteSink {
   /// The closure argument that cairo passes to ``write``.
   var closure: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
-  /// A callback for cairo that appends bytes to the sink to which `closure` points.
+  /// A callback through which cairo appends bytes to the sink to which `closure` points.
   static let write:
     @convention(c) (
       UnsafeMutableRawPointer?, UnsafePointer<UInt8>?, UInt32

@@ -4,7 +4,7 @@ import Whiteboard
 import WhiteboardRendering
 
 extension PhotoDecoder {
-  /// The header information of a JPEG.
+  /// The information in the header of a JPEG.
   struct JPEGInfo {
     let width: Int
     let height: Int
@@ -14,8 +14,8 @@ extension PhotoDecoder {
 
   /// Decodes a JPEG to upright pixels that fit into `limit`.
   ///
-  /// Damage inside the picture is visible in the result, as in other programs. A file that is cut
-  /// off causes an error.
+  /// If data inside the picture is damaged, the damage is visible in the result, as in other
+  /// programs. If the file is truncated, an error is thrown.
   static func jpeg(
     _ bytes: [UInt8],
     within limit: (width: Int, height: Int)

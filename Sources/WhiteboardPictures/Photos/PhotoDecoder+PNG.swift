@@ -20,7 +20,7 @@ extension PhotoDecoder {
   }
 }
 
-/// A picture in memory, as a surface of cairo.
+/// A picture in memory, as a cairo surface.
 final class CairoImage {
   /// The cairo surface, which this object owns.
   let surface: OpaquePointer
@@ -32,7 +32,7 @@ final class CairoImage {
   /// Whether parts of the picture can be transparent.
   var hasOpacity: Bool { cairo_image_surface_get_format(surface) == CAIRO_FORMAT_ARGB32 }
 
-  /// The greatest number of pixels on a side of a picture.
+  /// The maximum number of pixels on a side of a picture.
   static let longestSide = 32_767
 
   /// Creates an empty picture; nil if there is not enough memory, or a side is too long.
@@ -71,7 +71,7 @@ final class CairoImage {
     self.init(owned: surface)
     let status = cairo_surface_status(surface)
     if status == CAIRO_STATUS_NO_MEMORY {
-      // The library uses this status both for damaged data and if there is not enough memory.
+      // The library returns this status if the data is damaged, and also if there is not enough memory.
       throw .undecodable("its data is damaged, or there is not enough memory for it")
     }
     guard status == CAIRO_STATUS_SUCCESS else {

@@ -4,20 +4,21 @@ import WhiteboardRendering
 /// A namespace for decoding photo files to pixels: JPEG, PNG and WebP.
 ///
 /// For any input, the result is pixels or a ``PictureError``. Nothing larger than `BoardLimits.photoBytes` and
-/// `BoardLimits.photoPixels` is decoded. A JPEG is decoded at the smallest multiple of an eighth of its size that is
-/// large enough, so a small picture of a large photo needs little memory. However, a progressive JPEG takes up to six
-/// bytes for each pixel of the photo. A PNG and a lossless WebP take four bytes for each pixel.
+/// `BoardLimits.photoPixels` is decoded. A JPEG is decoded at a reduced size: the smallest multiple of one eighth of
+/// its full size that is large enough. Therefore a small picture of a large photo needs little memory. However, a
+/// progressive JPEG takes up to six bytes for each pixel of the photo. A PNG and a lossless WebP take four bytes for
+/// each pixel.
 package enum PhotoDecoder {
   /// Returns the photo upright, in as many pixels as fit into a limit.
   ///
   /// - Parameters:
   ///   - bytes: The bytes of the file.
-  ///   - width: The greatest number of pixels across.
-  ///   - height: The greatest number of pixels down.
+  ///   - width: The maximum width of the result, in pixels.
+  ///   - height: The maximum height of the result, in pixels.
   ///   - paper: The color under transparent parts, `0xRRGGBB`.
   /// - Returns: The pixels; never more than those of the photo.
   /// - Throws: ``PictureError`` if the file cannot be decoded.
-  /// - Complexity: O(n) in the number of pixels of the photo. Call this function off the main loop.
+  /// - Complexity: O(*n*), where *n* is the number of pixels of the photo. Call this function off the main loop.
   package static func pixels(
     of bytes: [UInt8],
     within width: Int,
@@ -57,7 +58,7 @@ enum PictureFormat: Hashable, Sendable {
   }
 }
 
-/// The size of a picture as it is shown, which is read without decoding the picture.
+/// The displayed size of a picture, read from its header without decoding the picture.
 package struct PhotoSize: Hashable, Sendable {
   /// The width of the picture, in pixels.
   package let width: Int

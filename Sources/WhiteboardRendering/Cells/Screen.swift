@@ -77,7 +77,7 @@ package struct Screen: Hashable, Sendable {
     }
   }
 
-  /// Writes a text at a position, clipped to an area.
+  /// Writes text at a position, clipped to an area.
   ///
   /// A wide character that does not fit completely is omitted. If the style has the terminal's
   /// background, the cells keep their background.
@@ -162,7 +162,7 @@ package struct Screen: Hashable, Sendable {
     }
   }
 
-  /// Copies the table of clusters from another screen, because the cells of this screen come from there.
+  /// Copies the table of clusters from another screen whose cells this screen contains.
   mutating func takeClusters(of other: Screen) {
     clusters = other.clusters
     clusterIndices = other.clusterIndices

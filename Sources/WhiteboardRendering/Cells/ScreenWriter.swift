@@ -1,4 +1,4 @@
-/// A writer of the bytes that change a terminal from showing one screen to showing another.
+/// A writer that encodes the difference between two screens as bytes for a terminal.
 ///
 /// The result depends only on the two screens and the color depth. The writer has no other state.
 package struct ScreenWriter: Sendable {
@@ -123,7 +123,7 @@ package struct ScreenWriter: Sendable {
     guard let old else { return new[x, y] != Cell() }
     let (before, after) = (old[x, y], new[x, y])
     guard before == after else { return true }
-    // The screens have different cluster tables, so compare the texts.
+    // The screens have different cluster tables, so compare the text of the glyphs.
     return after.glyph.clusterIndex != nil
       && old.text(of: before.glyph) != new.text(of: after.glyph)
   }

@@ -1,8 +1,8 @@
 /// A namespace for fitting text into columns.
 package enum TextLines {
-  /// Breaks a text into lines of at most `columns` columns, at spaces if possible.
+  /// Breaks text into lines of at most `columns` columns, at spaces if possible.
   ///
-  /// A text of more than `limit` lines is truncated and ends in `…`.
+  /// Text of more than `limit` lines is truncated and ends in `…`.
   package static func wrapped(_ text: String, columns: Int, limit: Int) -> [String] {
     let columns = max(columns, 1)
     var lines: [String] = []

@@ -23,7 +23,7 @@ struct WriterOutput {
     /// If it is not, only the current run of letters is affected, because the cursor is positioned
     /// again after the run.
     case inRun
-    /// Terminals disagree about the position.
+    /// Terminals disagree about the cursor position.
     case none
   }
 

@@ -23,7 +23,7 @@ extension BoardPicture {
     lines.reduce(0) { max($0, CharacterWidth.columns($1)) }
   }
 
-  /// Returns the size of the given columns and rows of letters in board units.
+  /// Returns the size, in board units, of text with the given numbers of columns and rows.
   static func size(columns: Int, rows: Int) -> Size {
     Size(width: Double(columns) * letter.width, height: Double(rows) * letter.height)
   }

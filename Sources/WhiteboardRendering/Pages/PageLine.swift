@@ -26,7 +26,7 @@ package struct PageLine: Hashable, Sendable {
       var lines: [PageLine] = []
       var start = curve.start
       var first = 0
-      // A dot has no segments, and its one point determines its width.
+      // A dot has no segments. The pressure at its only point determines its width.
       repeat {
         let level = level(line.pressures, curve.targets, first)
         let end =

@@ -1,7 +1,7 @@
 import PeerCore
 import Whiteboard
 
-/// The appearance of an object on a page, used for every page format, so that all formats show the same.
+/// The appearance of an object on a page, which is the same in every page format.
 package struct PageObject: Hashable, Sendable {
   /// The object, whose center, scale and angle determine where the marks are on the page.
   package let snapshot: ObjectSnapshot
@@ -21,7 +21,7 @@ package enum PageMark: Hashable, Sendable {
   case photo(PagePhoto)
 }
 
-/// A text in one row, where each column has the size ``BoardPicture/letter``.
+/// One row of text, in columns of the size ``BoardPicture/letter``.
 package struct PageWords: Hashable, Sendable {
   /// The text, with `�` in place of characters that are not printable.
   package let text: String
@@ -32,7 +32,7 @@ package struct PageWords: Hashable, Sendable {
   /// Whether the text is bold.
   package let isBold: Bool
 
-  /// Creates a row from a text of another member; nil if it has nothing visible.
+  /// Creates a row from unchecked text; nil if the text has no visible characters.
   init?(_ text: String, _ corner: Point, _ color: PageColor, isBold: Bool = false) {
     let shown = Self.shown(text)
     guard shown.contains(where: { $0 != " " }) else { return nil }
@@ -42,7 +42,7 @@ package struct PageWords: Hashable, Sendable {
     self.isBold = isBold
   }
 
-  /// Returns a line that fonts, XML and graphics libraries accept.
+  /// Returns a line of text that contains only characters that fonts, XML and graphics libraries accept.
   ///
   /// Invisible characters are removed, and other unsafe characters become `�`.
   private static func shown(_ line: String) -> String {

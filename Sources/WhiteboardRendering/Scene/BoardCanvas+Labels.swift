@@ -2,9 +2,9 @@ import Whiteboard
 
 /// The labels of objects.
 ///
-/// A terminal has letters of one size and one direction. A text is as wide as its box, bold if it
-/// is large, and dim if it is small. A rotated text is shown upright around its center, followed by
-/// its angle.
+/// A terminal has letters of one size and one direction. Therefore text is wrapped to the width of
+/// its box, bold if it is large, and dim if it is small. Rotated text is shown upright around its
+/// center, followed by its angle.
 extension BoardCanvas {
   /// Returns the label of an object; nil if it has none.
   func label(_ item: Item) -> Label? {
@@ -22,9 +22,9 @@ extension BoardCanvas {
     }
   }
 
-  /// The scale at and above which a text is bold.
+  /// The smallest scale at which text is bold.
   ///
-  /// `dimScale` is the scale at and below which it is dim.
+  /// `dimScale` is the largest scale at which text is dim.
   private static let boldScale = 1.5
   private static let dimScale = 0.67
 
@@ -49,7 +49,7 @@ extension BoardCanvas {
     return label
   }
 
-  /// Returns the angle of a text object as text; nil if the rotation is too small to see.
+  /// Returns a text object's angle as a string; nil if the rotation is too small to see.
   private func angle(_ snapshot: ObjectSnapshot) -> String? {
     let degrees = Int((snapshot.angle * 180 / .pi).rounded()) % 360
     guard degrees > 2, degrees < 358 else { return nil }

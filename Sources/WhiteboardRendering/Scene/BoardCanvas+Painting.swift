@@ -1,6 +1,6 @@
 import Whiteboard
 
-/// Painting of objects as cells.
+/// Painting objects as cells.
 extension BoardCanvas {
   /// Returns an area extended by all labels that overlap it, so that no wide character is cut.
   func withLabels(_ area: CellArea) -> CellArea {
@@ -37,7 +37,8 @@ extension BoardCanvas {
     screen.takeClusters(of: ground)
   }
 
-  /// Returns whether lines may replace the glyph of a cell: a space or a part of a photo.
+  /// Returns whether a line may replace the glyph of a cell, which is true for spaces and parts of
+  /// photos.
   private static func isBare(_ glyph: Glyph) -> Bool {
     glyph == .space || glyph == .upperHalf || glyph == .lowerHalf
   }

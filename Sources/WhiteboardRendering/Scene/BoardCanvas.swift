@@ -62,7 +62,7 @@ package struct BoardCanvas: Sendable {
   }
 
   var dots: DotLayer
-  /// The layer with texts, games and photos, below the lines.
+  /// The layer with text, games and photos, below the lines.
   var ground: Screen
   /// The objects from back to front, with their layout.
   ///

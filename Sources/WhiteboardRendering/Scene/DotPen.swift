@@ -2,7 +2,7 @@
 struct DotPen: Sendable {
   /// The width of the line in dots, for each pen pressure.
   let breadths: PenBreadth
-  /// The result of ``DotLayer/dot(_:)`` for a color.
+  /// The pen's color, as returned by ``DotLayer/dot(_:)``.
   let color: UInt32
   /// The maximum distance between points of a hand-drawn curve (``InkCurve/stretch``), in dots.
   let stretch: Double

@@ -39,8 +39,8 @@ package enum DotStyle: String, Hashable, Sendable, CaseIterable {
       switch dots.halves(x, y) {
       case (let upper?, let lower?):
         if upper == lower { return Cell(Glyph("█"), CellStyle(upper, on: background)) }
-        // Draw the half in the terminal's default color as the character, because no background has
-        // that color.
+        // If one half has the terminal's default text color, draw that half as the character. The default text color
+        // cannot be used as a background color.
         return upper == .terminal
           ? Cell(Glyph("▀"), CellStyle(upper, on: lower))
           : Cell(Glyph("▄"), CellStyle(lower, on: upper))

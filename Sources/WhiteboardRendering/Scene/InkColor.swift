@@ -66,7 +66,9 @@ enum InkColor {
     }
   }
 
-  /// Returns the gaps of a line without colors; each sixth of the color wheel has its own pattern.
+  /// Returns the pattern of gaps that replaces a line's color on a terminal without colors.
+  ///
+  /// Each sixth of the color wheel has its own pattern.
   static func dashes(_ rgba: UInt32?) -> Dashes {
     guard let rgba, case let rgb = rgba >> 8, PerceivedColor(rgb).chroma >= 0.04 else {
       return .none

@@ -1,6 +1,6 @@
 /// Lines of text in several styles, for a text object or a game.
 package struct Label: Hashable, Sendable {
-  /// A text in one style.
+  /// Text in one style.
   package struct Span: Hashable, Sendable {
     /// The text; it may contain names chosen by other members.
     package let text: String

@@ -115,7 +115,7 @@ package struct Viewport: Hashable, Sendable {
     zoom = min(zoom, 2)
   }
 
-  /// Shows a whole rectangle as large as fits in a fraction of the view.
+  /// Shows a whole rectangle at the largest scale at which it fits in a fraction of the view.
   package mutating func show(_ rectangle: Rectangle, room: Double = 1) {
     let width = max(rectangle.greatest.x - rectangle.least.x, 1)
     let height = max(rectangle.greatest.y - rectangle.least.y, 1)
@@ -124,7 +124,8 @@ package struct Viewport: Hashable, Sendable {
     center = rectangle.center
   }
 
-  /// Rounds a number down, and limits the result to a range that is large enough for cells.
+  /// Rounds a number down, and limits the result to ±1,000,000, which is more than any screen
+  /// needs.
   private static func whole(_ value: Double) -> Int {
     Int(min(max(value.rounded(.down), -1e6), 1e6))
   }
