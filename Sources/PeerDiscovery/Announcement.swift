@@ -202,15 +202,15 @@ public struct Announcement: Hashable, Sendable {
     return sizes.reduce(0) { $0 + $1.0.rawValue.utf8.count + 2 + $1.1 }
   }()
 
-  private static func identifier<Identifier: AnnouncedIdentifier>(
+  private static func identifier<ID: Identifier>(
     _ key: Key,
     in info: DiscoveryInfo
-  ) throws(AnnouncementError) -> Identifier {
+  ) throws(AnnouncementError) -> ID {
     guard let value = info[key.rawValue] else { throw .missing(key.rawValue) }
-    guard let bytes = try? Base32.decode(value.span, byteCount: Identifier.byteCount) else {
-      throw .illegal(key.rawValue)
-    }
-    return Identifier(checked: bytes)
+    guard let bytes = try? Base32.decode(value.span, byteCount: ID.byteCount),
+      let id = ID(bytes: bytes)
+    else { throw .illegal(key.rawValue) }
+    return id
   }
 
   /// Reads a decimal integer from 0 to 65,535 without leading zeros.

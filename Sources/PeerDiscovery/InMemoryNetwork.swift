@@ -1,3 +1,5 @@
+import PeerCore
+
 /// An in-memory network in virtual time, on which discovery works as it does over mDNS.
 ///
 /// Nothing happens by itself: delayed events happen in `advance(by:)`. The network renames services
@@ -78,7 +80,7 @@ public actor InMemoryNetwork {
   ///   - seed: The seed for the new names after a collision.
   ///   - latency: The delay of every announcement and goodbye.
   public init(seed: UInt64, latency: Duration = .zero) {
-    random = SplitMix64(state: seed)
+    random = SplitMix64(seed: seed)
     self.latency = latency
   }
 
@@ -427,19 +429,5 @@ public actor InMemoryNetwork {
     _ = listeners[id]?.table.takeEvictions()
     for event in events { listeners[id]?.queue.push(event) }
     if (listeners[id]?.queue.count ?? 0) > 0 { listeners[id]?.signal.yield() }
-  }
-}
-
-/// The SplitMix64 generator of Steele, Lea and Flood: small, with the same output on every
-/// platform.
-private struct SplitMix64: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var result = state
-    result = (result ^ result >> 30) &* 0xbf58_476d_1ce4_e5b9
-    result = (result ^ result >> 27) &* 0x94d0_49bb_1331_11eb
-    return result ^ result >> 31
   }
 }

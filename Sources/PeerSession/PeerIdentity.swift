@@ -1,5 +1,6 @@
 import Crypto
 import FoundationEssentials
+import PeerCore
 import SwiftASN1
 import X509
 
@@ -225,6 +226,9 @@ extension InvitationPass {
       info: Array("whiteboard-p2p invitation pass 1\0".utf8) + session.bytes,
       outputByteCount: Self.byteCount
     )
-    bytes = derived.withUnsafeBytes { Array($0) }
+    guard let value = derived.withUnsafeBytes({ Bytes16($0) }) else {
+      preconditionFailure("a derived key has the requested length")
+    }
+    self.init(value)
   }
 }

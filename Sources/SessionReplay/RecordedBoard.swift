@@ -8,7 +8,7 @@ public struct RecordedBoard: PlayedBoard {
 
   /// Creates an empty board with an id; nil if the id does not have 16 bytes.
   public init?(board: [UInt8]) {
-    guard let id = BoardID(board) else { return nil }
+    guard let id = BoardID(bytes: board) else { return nil }
     self.board = RestoredBoard(id)
   }
 

@@ -1,4 +1,5 @@
 import Crypto
+import PeerCore
 import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
@@ -28,7 +29,7 @@ extension Recording {
     var id = (0..<BoardID.byteCount).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     // The id of an owned board never begins with a zero byte.
     id[0] = 0
-    guard let newBoard = BoardID(id) else { preconditionFailure("an id has 16 bytes") }
+    guard let newBoard = BoardID(bytes: id) else { preconditionFailure("an id has 16 bytes") }
     let crowd = try AnonymousCrowd(of: self, on: newBoard, using: &random)
     // The new recording begins on 1 January 2000, and all differences between times are preserved.
     let shift = min(max(946_684_800_000, start ?? 0), 1 << 46) - 946_684_800_000
@@ -215,7 +216,7 @@ private struct AnonymousValues {
   mutating func value(_ property: Property, _ value: Value) -> Value {
     switch (property, value) {
     case (.chatAuthor, .bytes(let bytes)), (.selection, .bytes(let bytes)):
-      if let member = MemberID(bytes), let other = members[member] { return .bytes(other.bytes) }
+      if let member = MemberID(bytes: bytes), let other = members[member] { return .bytes(other.bytes) }
       var random = SplitMix64(seed: salt &+ UInt64(number(of: bytes)))
       return .bytes(bytes.map { _ in UInt8(truncatingIfNeeded: random.next()) })
     case (.chatTime, .unsigned(let time)): return .unsigned(time > shift ? time - shift : 0)

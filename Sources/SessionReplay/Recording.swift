@@ -20,7 +20,7 @@ public struct Recording: Sendable {
   ///
   /// - Throws: `damaged` if the id of the board is invalid.
   public init(_ history: DocumentHistory) throws(DocumentError) {
-    guard let board = BoardID(history.board) else {
+    guard let board = BoardID(bytes: history.board) else {
       throw DocumentError(.damaged, "a board id must have 16 bytes")
     }
     self.board = board
@@ -40,10 +40,10 @@ public struct Recording: Sendable {
     presence = RecordedPresence(history.traffic, since: begin)
     var names: [MemberID: String] = [:]
     for (person, name) in history.names {
-      if let member = MemberID(person) { names[member] = name }
+      if let member = MemberID(text: person) { names[member] = name }
     }
     for entry in history.traffic where entry.kind == .began || entry.kind == .joined {
-      guard let member = entry.peers.first.flatMap({ MemberID($0) }), !entry.text.isEmpty else {
+      guard let member = entry.peers.first.flatMap({ MemberID(bytes: $0) }), !entry.text.isEmpty else {
         continue
       }
       // Names in `history.names` are newer than names in the traffic, so they take precedence.

@@ -1,4 +1,5 @@
 import Crypto
+import PeerCore
 import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync

@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 /// The result of replaying a part of a recording with simulated peers.

@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync

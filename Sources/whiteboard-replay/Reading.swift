@@ -93,7 +93,7 @@ extension Recording {
   /// Returns the members that an argument names by display name or id prefix.
   func members(named word: String) throws(WhiteboardError) -> Set<MemberID> {
     var all = Set(members.values)
-    all.formUnion(history.traffic.flatMap(\.peers).compactMap { MemberID($0) })
+    all.formUnion(history.traffic.flatMap(\.peers).compactMap { MemberID(bytes: $0) })
     let found = all.filter { member in
       member.description.hasPrefix(word.lowercased())
         || name(of: member)?.lowercased() == word.lowercased()

@@ -14,7 +14,7 @@ struct TrafficLine {
   init(_ entry: TrafficEntry, _ recording: Recording) {
     self.entry = entry
     self.recording = recording
-    members = entry.peers.compactMap { MemberID($0) }
+    members = entry.peers.compactMap { MemberID(bytes: $0) }
   }
 
   /// The entry as a line of text.

@@ -14,7 +14,7 @@ struct AnnouncementTests {
     #expect(announcement.version == vector.version)
     #expect(announcement.peer.bytes == (try bytes(hex: vector.peer)))
     #expect(announcement.session.bytes == (try bytes(hex: vector.session)))
-    #expect(announcement.incarnation.value == UInt64(vector.incarnation))
+    #expect(announcement.incarnation.value.number == UInt64(vector.incarnation))
     #expect(announcement.role.rawValue == vector.role)
     #expect(
       announcement.boardName.raw.unicodeScalars.elementsEqual(vector.boardName.unicodeScalars)

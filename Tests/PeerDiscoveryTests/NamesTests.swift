@@ -93,7 +93,7 @@ struct AnnouncedIdentifierTests {
   @Test("an incarnation converts to an integer and back", arguments: [0, 1, 300, UInt64.max])
   func incarnations(_ value: UInt64) {
     let incarnation = AnnouncedIncarnation(value)
-    #expect(incarnation.value == value)
+    #expect(incarnation.value.number == value)
     #expect(incarnation.text.utf8.count == 13)
     #expect(AnnouncedIncarnation(text: incarnation.text) == incarnation)
   }

@@ -277,7 +277,7 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
     let announcement = DiscoverySamples.announcement(peer: 14)
     // A peer whose id and session start with the same characters, as an attacker could choose them.
     let thief = Announcement(
-      peer: AnnouncedPeerID(checked: announcement.peer.bytes.dropLast() + [0]),
+      peer: AnnouncedPeerID(bytes: announcement.peer.bytes.dropLast() + [0])!,
       session: announcement.session,
       incarnation: announcement.incarnation,
       boardName: "Board",

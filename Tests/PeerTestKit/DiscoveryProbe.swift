@@ -129,12 +129,12 @@ public final class AdvertiserProbe {
 public enum DiscoverySamples {
   /// Returns the peer id for a number.
   public static func peer(_ number: UInt8) -> AnnouncedPeerID {
-    AnnouncedPeerID(checked: [number] + [UInt8](repeating: 0xa5, count: 31))
+    AnnouncedPeerID(bytes: [number] + [UInt8](repeating: 0xa5, count: 31))!
   }
 
   /// Returns the session id for a number.
   public static func session(_ number: UInt8) -> AnnouncedSessionID {
-    AnnouncedSessionID(checked: [number] + [UInt8](repeating: 0x3c, count: 15))
+    AnnouncedSessionID(bytes: [number] + [UInt8](repeating: 0x3c, count: 15))!
   }
 
   /// Returns the announcement of a session by a peer.

@@ -1,5 +1,6 @@
 import BoardWorlds
 import Foundation
+import PeerCore
 import PeerTestKit
 import SessionReplay
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import PeerCore
 import SessionReplay
 import Testing
 import Whiteboard

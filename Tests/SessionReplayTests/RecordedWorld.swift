@@ -1,6 +1,7 @@
 import BoardWorlds
 import Crypto
 import Foundation
+import PeerCore
 import SessionReplay
 import Whiteboard
 import WhiteboardDocument

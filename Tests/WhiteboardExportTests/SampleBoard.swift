@@ -21,7 +21,7 @@ struct SampleBoard {
   }
 
   static func empty(_ number: UInt64 = 1) throws -> Board {
-    let member = try #require(MemberID(Array(repeating: UInt8(number), count: 32)))
+    let member = try #require(MemberID(bytes: Array(repeating: UInt8(number), count: 32)))
     return Board(incarnation: Incarnation(number), member: member, wallClock: 1_700_000_000_000)
   }
 

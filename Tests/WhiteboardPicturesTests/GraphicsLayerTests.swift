@@ -227,7 +227,7 @@ struct GraphicsLayerTests {
     #expect(!kitty.canShow(place, photo))
     #expect(kitty.pixels(of: place) == (320, 192))
 
-    let member = try #require(MemberID(Array(repeating: 1, count: 32)))
+    let member = try #require(MemberID(bytes: Array(repeating: 1, count: 32)))
     let board = Board(incarnation: Incarnation(1), member: member, wallClock: 1)
     let header = try PhotoHeader(format: .png, width: 200, height: 100)
     let asset = try #require(AssetID(Array(repeating: 1, count: 32)))

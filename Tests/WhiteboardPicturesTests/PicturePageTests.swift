@@ -13,7 +13,7 @@ struct PicturePageTests {
     var files: [AssetID: [UInt8]] = [:]
 
     init() throws {
-      let member = try #require(MemberID(Array(repeating: 1, count: 32)))
+      let member = try #require(MemberID(bytes: Array(repeating: 1, count: 32)))
       board = Board(incarnation: Incarnation(1), member: member, wallClock: 1_700_000_000_000)
     }
 

@@ -47,16 +47,16 @@ struct CodeKey: Sendable, Equatable {
 
   /// Makes a proof for the connection that the exporter ``TLSExporter/Label/binding`` and the
   /// dialler identify.
-  func proof(of prover: Prover, binding: [UInt8], dialler: PeerID) -> Bytes32 {
+  func proof(of prover: Prover, binding: [UInt8], dialler: PeerID) -> ProofBytes {
     let input = message(of: prover, binding: binding, dialler: dialler)
-    guard let proof = Bytes32(HMAC<SHA256>.authenticationCode(for: input, using: key)) else {
+    guard let proof = ProofBytes(HMAC<SHA256>.authenticationCode(for: input, using: key)) else {
       preconditionFailure("the result of HMAC-SHA256 has 32 bytes")
     }
     return proof
   }
 
   /// Checks a proof, in constant time.
-  func isValid(_ proof: Bytes32, of prover: Prover, binding: [UInt8], dialler: PeerID) -> Bool {
+  func isValid(_ proof: ProofBytes, of prover: Prover, binding: [UInt8], dialler: PeerID) -> Bool {
     isEqualInConstantTime(
       proof.bytes,
       self.proof(of: prover, binding: binding, dialler: dialler).bytes

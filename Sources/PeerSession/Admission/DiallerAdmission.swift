@@ -69,7 +69,7 @@ struct DiallerAdmission: Sendable {
     /// The membership that a returning member knows; nil for a peer that joins for the first time.
     var membership: MemberDial?
     /// The local random bytes for the words (4.3).
-    var nonce = Bytes32.random()
+    var nonce = ProofBytes.random()
 
     /// Whether to refuse a listener that asks for no proof (HEL-4).
     var insistsOnProof: Bool {
@@ -104,7 +104,7 @@ struct DiallerAdmission: Sendable {
     case awaitingHello
     case awaitingKey(Control.ListenerHello, JoinCode)
     case awaitingAccept(Control.ListenerHello, AdmissionBasis)
-    case awaitingHostProof(Control.ListenerHello, Bytes32)
+    case awaitingHostProof(Control.ListenerHello, ProofBytes)
     case awaitingNonce(Control.ListenerHello, ShortWords.Dialler)
     case awaitingPeople(Comparison)
     case over

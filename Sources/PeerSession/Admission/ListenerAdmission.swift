@@ -35,7 +35,7 @@ enum ListenerAction: Equatable, Sendable {
   /// Stop asking the user, because the answer would no longer have an effect.
   case invitationEnded(CloseCode, UntrustedText)
   /// Send ACCEPT with this proof: the dialler is admitted.
-  case accept(proof: Bytes32?, basis: AdmissionBasis)
+  case accept(proof: ProofBytes?, basis: AdmissionBasis)
   /// Send CLOSE with this code and message, then close.
   case close(CloseCode, String)
   /// The dialler closed the link with this code; close it too.
@@ -92,7 +92,7 @@ struct ListenerAdmission: Sendable {
     /// How the session treats an invitation on this link (HEL-5, ADM-11).
     var invitation = InvitationReception.ask
     /// The local random bytes for the words (4.3).
-    var nonce = Bytes32.random()
+    var nonce = ProofBytes.random()
   }
 
   private enum State {

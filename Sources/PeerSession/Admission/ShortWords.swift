@@ -18,16 +18,16 @@ enum ShortWords {
   }
 
   /// Returns the commitment that the dialler sends first.
-  static func commitment(binding: [UInt8], nonce: Bytes32) -> Bytes32 {
+  static func commitment(binding: [UInt8], nonce: ProofBytes) -> ProofBytes {
     let input = Array("whiteboard-p2p sas commit 1\0".utf8) + binding + nonce.bytes
-    guard let commitment = Bytes32(SHA256.hash(data: input)) else {
+    guard let commitment = ProofBytes(SHA256.hash(data: input)) else {
       preconditionFailure("a SHA-256 hash has 32 bytes")
     }
     return commitment
   }
 
   /// Returns the secret whose first bits become the words.
-  static func secret(_ context: Context, diallerNonce: Bytes32, listenerNonce: Bytes32) -> [UInt8] {
+  static func secret(_ context: Context, diallerNonce: ProofBytes, listenerNonce: ProofBytes) -> [UInt8] {
     let input =
       Array("whiteboard-p2p sas 1\0".utf8) + diallerNonce.bytes + listenerNonce.bytes
       + context.session.bytes + context.dialler.bytes + context.listener.bytes
@@ -38,8 +38,8 @@ enum ShortWords {
 
   private static func words(
     _ context: Context,
-    diallerNonce: Bytes32,
-    listenerNonce: Bytes32
+    diallerNonce: ProofBytes,
+    listenerNonce: ProofBytes
   ) -> [String] {
     WordList.words(
       secret(context, diallerNonce: diallerNonce, listenerNonce: listenerNonce),
@@ -50,9 +50,9 @@ enum ShortWords {
   /// The dialler's side.
   struct Dialler: Equatable, Sendable {
     private let context: Context
-    private let nonce: Bytes32
+    private let nonce: ProofBytes
 
-    init(context: Context, nonce: Bytes32) {
+    init(context: Context, nonce: ProofBytes) {
       self.context = context
       self.nonce = nonce
     }
@@ -76,10 +76,10 @@ enum ShortWords {
   /// The listener's side of the exchange, after the commitment arrived.
   struct Listener: Equatable, Sendable {
     private let context: Context
-    private let nonce: Bytes32
-    private let commitment: Bytes32
+    private let nonce: ProofBytes
+    private let commitment: ProofBytes
 
-    init(context: Context, nonce: Bytes32, commitReceived commit: Control.ShortWordsCommit) {
+    init(context: Context, nonce: ProofBytes, commitReceived commit: Control.ShortWordsCommit) {
       self.context = context
       self.nonce = nonce
       commitment = commit.commit

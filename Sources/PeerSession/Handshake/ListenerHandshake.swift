@@ -285,7 +285,7 @@ final class ListenerHandshake: LinkDelegate {
   private func accept(
     _ link: ControlLink,
     _ session: SessionCore,
-    _ proof: Bytes32?,
+    _ proof: ProofBytes?,
     _ basis: AdmissionBasis
   ) {
     guard let peer = link.facts.peer, let hello else { return link.abort() }

@@ -30,7 +30,7 @@ extension Control {
     var ticket: Ticket?
     var resume: Received?
     /// The listener's proof in admission by code (4.2).
-    var proof: Bytes32?
+    var proof: ProofBytes?
     /// The reason why the listener gave up the delivery state that the dialler wants to resume
     /// (CLS-3, RSM-6).
     var ended: String?
@@ -43,7 +43,7 @@ extension Control {
       members: [Member],
       ticket: Ticket? = nil,
       resume: Received? = nil,
-      proof: Bytes32? = nil
+      proof: ProofBytes? = nil
     ) {
       self.host = host
       self.maximum = maximum
@@ -60,7 +60,7 @@ extension Control {
       members = try container.array(.members, of: Member.self, maximum: Limits.members)
       ticket = try container.decodeIfPresent(Ticket.self, forKey: .ticket)
       resume = try container.decodeIfPresent(Received.self, forKey: .resume)
-      proof = try container.decodeIfPresent(Bytes32.self, forKey: .proof)
+      proof = try container.decodeIfPresent(ProofBytes.self, forKey: .proof)
       ended = try container.isPresent(.ended) ? container.text(.ended, bytes: 0...64) : nil
       name =
         try container.isPresent(.name)
@@ -94,25 +94,25 @@ extension Control {
   /// The dialler's proof that it knows the code (4.2).
   struct CodeProof: ControlPayload {
     static let frameType = FrameType.codeProof
-    var proof: Bytes32
+    var proof: ProofBytes
   }
 
   /// The dialler's commitment to its nonce (4.3).
   struct ShortWordsCommit: ControlPayload {
     static let frameType = FrameType.sasCommit
-    var commit: Bytes32
+    var commit: ProofBytes
   }
 
   /// The listener's nonce (4.3).
   struct ShortWordsNonce: ControlPayload {
     static let frameType = FrameType.sasNonce
-    var nonce: Bytes32
+    var nonce: ProofBytes
   }
 
   /// The nonce that the dialler had committed to (4.3).
   struct ShortWordsReveal: ControlPayload {
     static let frameType = FrameType.sasReveal
-    var nonce: Bytes32
+    var nonce: ProofBytes
   }
 }
 

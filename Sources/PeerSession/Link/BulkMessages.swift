@@ -39,7 +39,7 @@ extension Control {
     /// The dialler's.
     var incarnation: SessionIncarnation
     var opener: Opener
-    var proof: Bytes32
+    var proof: ProofBytes
     /// The member at the far end, if the link is a leg of a tunnel (11.6).
     var route: PeerID?
   }

@@ -120,7 +120,7 @@ private func withoutWrittenFractions(_ bytes: [UInt8]) -> [UInt8] {
 }
 
 /// 32 bytes in base64: a proof, a commitment or a nonce.
-struct Bytes32: Hashable, Sendable {
+struct ProofBytes: Hashable, Sendable {
   /// The number of bytes in a value.
   static let count = 32
 
@@ -134,25 +134,25 @@ struct Bytes32: Hashable, Sendable {
   }
 
   /// Returns new random bytes.
-  static func random() -> Bytes32 {
+  static func random() -> ProofBytes {
     var generator = SystemRandomNumberGenerator()
     return random(using: &generator)
   }
 
   /// Returns random bytes from `generator`.
-  static func random(using generator: inout some RandomNumberGenerator) -> Bytes32 {
-    Bytes32(unchecked: (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+  static func random(using generator: inout some RandomNumberGenerator) -> ProofBytes {
+    ProofBytes(unchecked: (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
   }
 
   private init(unchecked bytes: [UInt8]) { self.bytes = bytes }
 }
 
-extension Bytes32: Codable {
+extension ProofBytes: Codable {
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     guard
       let bytes = Base64.decode(try container.decode(String.self), maximum: Self.count),
-      let value = Bytes32(bytes)
+      let value = ProofBytes(bytes)
     else {
       throw DecodingError.dataCorruptedError(in: container, debugDescription: "not 32 bytes")
     }

@@ -1,3 +1,5 @@
+import PeerCore
+
 /// The network faults for the traffic of one peer.
 struct LoopbackFaults {
   private let conditions: NetworkConditions

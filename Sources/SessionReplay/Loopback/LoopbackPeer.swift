@@ -1,3 +1,4 @@
+import PeerCore
 import PeerSession
 import Whiteboard
 import WhiteboardSync

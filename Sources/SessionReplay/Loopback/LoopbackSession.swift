@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Logging
+import PeerCore
 import PeerSession
 import Whiteboard
 import WhiteboardSync

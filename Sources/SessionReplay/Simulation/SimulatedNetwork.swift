@@ -1,3 +1,4 @@
+import PeerCore
 import WhiteboardSync
 
 /// The connections between simulated peers, and the faults of the packets on them.

@@ -53,12 +53,12 @@ public struct RecordedPresence: Sendable {
       switch entry.kind {
       case .began, .state: continue
       case .joined, .left:
-        guard let member = entry.peers.first.flatMap({ MemberID($0) }) else { continue }
+        guard let member = entry.peers.first.flatMap({ MemberID(bytes: $0) }) else { continue }
         counters[member] = nil
         if changes[member] != nil { changes[member]?.append(.init(elapsed: latest, presence: nil)) }
         continue
       case .datagram:
-        guard let member = entry.peers.first.flatMap({ MemberID($0) }) else { break }
+        guard let member = entry.peers.first.flatMap({ MemberID(bytes: $0) }) else { break }
         switch try? SyncDatagram.decode(entry.bytes) {
         case .presence(let counter, let presence, _):
           guard counters[member].map({ counter > $0 }) ?? true else { break }

@@ -44,7 +44,7 @@ public struct TrafficStatistics: Sendable {
     var people: [MemberID: Person] = [:]
     for entry in traffic where entry.kind != .began {
       for peer in entry.peers {
-        guard let member = MemberID(peer) else { continue }
+        guard let member = MemberID(bytes: peer) else { continue }
         var person = people[member] ?? Person(member: member)
         let size = UInt64(entry.bytes.count)
         switch entry.kind {

@@ -26,8 +26,8 @@ package struct ConnectFour: Game {
     let rest = setup.dropFirst()
     if rest.isEmpty {
       invited = nil
-    } else if rest.count == 64, let one = MemberID(rest.prefix(32)),
-      let other = MemberID(rest.suffix(32)), one != other
+    } else if rest.count == 64, let one = MemberID(bytes: rest.prefix(32)),
+      let other = MemberID(bytes: rest.suffix(32)), one != other
     {
       invited = [one, other]
     } else {

@@ -22,7 +22,7 @@ extension ObjectRecord {
 
   package var selection: MemberID? {
     guard case .bytes(let bytes)? = self[.selection]?.value else { return nil }
-    return MemberID(bytes)
+    return MemberID(bytes: bytes)
   }
 
   package var scale: Double {
@@ -116,7 +116,7 @@ extension ObjectRecord {
   package var chatLine:
     (author: MemberID, name: String?, icon: String?, text: String, time: UInt64)?
   {
-    guard case .bytes(let bytes)? = self[.chatAuthor]?.value, let author = MemberID(bytes),
+    guard case .bytes(let bytes)? = self[.chatAuthor]?.value, let author = MemberID(bytes: bytes),
       case .text(let text)? = self[.chatText]?.value,
       case .unsigned(let time)? = self[.chatTime]?.value
     else { return nil }

@@ -1,3 +1,5 @@
+import PeerCore
+
 /// The identifier of an asset: the SHA-256 of its bytes.
 public struct AssetID: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The SHA-256 of the asset's bytes.

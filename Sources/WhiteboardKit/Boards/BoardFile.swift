@@ -198,10 +198,7 @@ package enum BoardFile {
     for other: SessionID,
     at path: String
   ) throws(DocumentError) -> (keyframe: [UInt8], digest: Bytes32, assets: Set<AssetID>) {
-    guard let board = BoardID(other.bytes) else {
-      preconditionFailure("a session id and a board id have 16 bytes")
-    }
-    let author = Author(board: board, key: IdentityKey(identity: .ephemeral()))
+    let author = Author(board: BoardID(other), key: IdentityKey(identity: .ephemeral()))
     do throws(BoardError) {
       return try replica.snapshotForAnotherBoard(by: author)
     } catch {
@@ -241,7 +238,7 @@ package enum BoardFile {
     in document: BoardDocument
   ) throws(DocumentError) -> (replica: Replica, notes: [String]) {
     let moment = Moment(wall: UInt64(now), uptime: 1)
-    guard let board = BoardID(document.board) else {
+    guard let board = BoardID(bytes: document.board) else {
       throw DocumentError(.damaged, "\(document.path): the file has no valid board id")
     }
     let replica = Replica(

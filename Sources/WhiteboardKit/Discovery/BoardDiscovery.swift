@@ -73,9 +73,7 @@ final class BoardDiscovery {
     case .lost(let peer):
       nearby.remove(peer)
       // A lost announcement is only a hint to the session: the link to the peer may still work.
-      if let session = session(of: peer), let id = PeerID(bytes: peer.announcement.peer.bytes) {
-        session.vanished(id)
-      }
+      session(of: peer)?.vanished(PeerID(claimed: peer.announcement.peer))
       runtime.emit(.peerLost(BoardEvent.LostBoard(peer)))
     case .unavailable(let problem):
       self.problem = problem
@@ -106,7 +104,7 @@ final class BoardDiscovery {
   }
 
   private func report(_ peer: DiscoveredPeer, to session: Session) {
-    guard let id = PeerID(bytes: peer.announcement.peer.bytes) else { return }
+    let id = PeerID(claimed: peer.announcement.peer)
     session.found(
       id,
       at: peer.addresses,
@@ -127,14 +125,12 @@ final class BoardDiscovery {
   /// Announces the local board until the session ends, unless the configuration says not to.
   func announce(_ board: BoardSession, _ transport: PeerTransport) {
     guard configuration.isAnnounced, let discovery = configuration.discovery,
-      let peer = AnnouncedPeerID(bytes: transport.peerID.bytes),
-      let session = AnnouncedSessionID(bytes: board.session.id.bytes),
       let port = UInt16(exactly: transport.port)
     else { return }
     isAnnouncing = true
     var announcement = Announcement(
-      peer: peer,
-      session: session,
+      peer: AnnouncedPeerID(transport.peerID),
+      session: AnnouncedSessionID(board.session.id),
       incarnation: AnnouncedIncarnation(board.session.incarnation.value),
       role: configuration.isRelay ? .relay : .member,
       boardName: board.name,

@@ -156,7 +156,7 @@ final class BoardEditor {
     case .connectFour:
       let rival = try opponent.map { (word) throws(CommandError) in try members.find(word) }
       return try make(alias) { (board) throws(BoardError) in
-        try board.createConnectFour(at: center, opponent: rival.flatMap { MemberID($0.bytes) })
+        try board.createConnectFour(at: center, opponent: rival.map { MemberID($0) })
       }
     }
   }

@@ -74,12 +74,12 @@ extension ActiveBoard {
   private func warn(_ remark: BoardEvent.Remark) { runtime.emit(.warning(remark)) }
 
   private func peers(_ members: [MemberID]) -> [PeerID] {
-    members.compactMap { PeerID(bytes: $0.bytes) }
+    members.map { PeerID($0) }
   }
 
   /// Disconnects a member that broke the rules of the board.
   private func reject(_ member: MemberID, because error: ReplicaError) {
-    guard let peer = PeerID(bytes: member.bytes) else { return }
+    let peer = PeerID(member)
     warn(.violation(by: members.label(of: member), error))
     runtime.spawn { [session] _ in
       // The peer may have left in the meantime.

@@ -53,7 +53,7 @@ struct BoardHost {
         membership = await document.membershipRecord(logger: configuration.logger)
       }
     }
-    if configuration.isOwned, BoardID(id.bytes)?.isOwned != true {
+    if configuration.isOwned, !BoardID(id).isOwned {
       throw WhiteboardError(
         .usage,
         "this board has no owner, so everyone can edit it; for a new owned board, use --owned with another name"

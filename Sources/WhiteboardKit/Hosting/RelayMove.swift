@@ -69,9 +69,7 @@ struct RelayMove {
     case .at(let address, let peer):
       [(peer, [PeerAddress(host: address.host, port: address.port)])]
     case .nearby:
-      discovery.nearby.relays.compactMap { relay in
-        PeerID(bytes: relay.announcement.peer.bytes).map { ($0, relay.addresses) }
-      }
+      discovery.nearby.relays.map { (PeerID(claimed: $0.announcement.peer), $0.addresses) }
     }
   }
 

@@ -17,10 +17,10 @@ extension SessionIntake {
     case .peerStateChanged(let peer, let state): changed(peer, to: state)
     case .peerLeft(let peer, let reason, _): left(peer, reason)
     case .message(let bytes, let peer):
-      guard let member = MemberID(peer.bytes) else { return }
+      let member = MemberID(peer)
       board.perform(replica.received(bytes, from: member, now: runtime.now))
     case .datagram(let bytes, let peer):
-      guard let member = MemberID(peer.bytes) else { return }
+      let member = MemberID(peer)
       board.perform(replica.receivedDatagram(bytes, from: member, now: runtime.now))
     case .datagramPath(let peer, let path):
       guard path == .link else { return }
@@ -65,11 +65,9 @@ extension SessionIntake {
     runtime.emit(.joined(.init(peer: id.text, name: peer.name)))
     board.publisher.publish(.joined(board.publisher.member(id)))
     board.persistence.recordName(peer.name, of: id.text)
-    if let member = MemberID(id.bytes) {
-      board.perform(replica.peerJoined(member, now: runtime.now))
-      if id == session.hostPeer { localRemoval.readmitted() }
-      board.roles.admit(peer)
-    }
+    board.perform(replica.peerJoined(MemberID(id), now: runtime.now))
+    if id == session.hostPeer { localRemoval.readmitted() }
+    board.roles.admit(peer)
     if isNew { discovery.membersChanged() }
   }
 
@@ -135,9 +133,7 @@ extension SessionIntake {
   func remove(_ peer: PeerID) {
     board.outbox.leave(peer)
     guard members.remove(peer) else { return }
-    if let member = MemberID(peer.bytes) {
-      board.perform(replica.peerLeft(member, now: runtime.now))
-    }
+    board.perform(replica.peerLeft(MemberID(peer), now: runtime.now))
     discovery.membersChanged()
   }
 }

@@ -56,7 +56,7 @@ final class TimedWork {
   /// Otherwise a member that requests answers and does not read them would fill the memory.
   private func reportBacklogs() {
     for peer in board.members.unorderedIDs {
-      guard let member = MemberID(peer.bytes) else { continue }
+      let member = MemberID(peer)
       board.replica.memberIsBacklogged(member, board.outbox.load(to: peer) > .light)
     }
   }

@@ -15,8 +15,8 @@ struct Acquaintances: Sendable {
   /// The browser preference for the known peers and boards.
   var preference: BrowserPreference {
     BrowserPreference(
-      peers: Set(peers.compactMap { AnnouncedPeerID(bytes: $0.bytes) }),
-      sessions: Set(boards.compactMap { AnnouncedSessionID(bytes: $0.bytes) })
+      peers: Set(peers.map { AnnouncedPeerID($0) }),
+      sessions: Set(boards.map { AnnouncedSessionID($0) })
     )
   }
 

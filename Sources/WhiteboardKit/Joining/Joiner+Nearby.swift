@@ -111,10 +111,9 @@ extension Joiner {
     return nearby.inOrderOfAppearance(nearby.boards(meantBy: name).flatMap(\.peers))
   }
 
-  private func candidate(_ found: DiscoveredPeer, _ name: String?) -> JoinSearch.Candidate? {
-    guard let peer = PeerID(bytes: found.announcement.peer.bytes),
-      let board = SessionID(bytes: found.announcement.session.bytes)
-    else { return nil }
+  private func candidate(_ found: DiscoveredPeer, _ name: String?) -> JoinSearch.Candidate {
+    let peer = PeerID(claimed: found.announcement.peer)
+    let board = SessionID(claimed: found.announcement.session)
     let isNamed = name.map { $0.utf8.count >= 8 && peer.text.hasPrefix($0.lowercased()) } ?? false
     return JoinSearch.Candidate(
       id: .init(peer: peer, board: board),
@@ -128,9 +127,8 @@ extension Joiner {
   /// Loads the members of the announced boards that have a copy on this computer.
   private nonisolated(nonsending) func loadMembers(of shown: [DiscoveredPeer]) async {
     for found in shown {
-      guard let board = SessionID(bytes: found.announcement.session.bytes),
-        known.boards.contains(board), known.members[board] == nil
-      else { continue }
+      let board = SessionID(claimed: found.announcement.session)
+      guard known.boards.contains(board), known.members[board] == nil else { continue }
       let record = await copies.member(of: board)?.membership
       known.members[board] = Set(record.map { [$0.host] + $0.members.map(\.peer) } ?? [])
     }

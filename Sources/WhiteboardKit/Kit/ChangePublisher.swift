@@ -37,12 +37,13 @@ final class ChangePublisher {
     case .objectRemoved(let id, let member): .removed(id, by: author(of: member))
     case .selected(let id, let member): .selected(id, by: member.map { author(of: $0) })
     case .chat(let line, let member): .chat(line, by: author(of: member))
-    case .presence(let member, let presence):
-      self.member(member).map { .presence(presence, of: $0) }
+    case .presence(let member, let presence): .presence(presence, of: self.member(member))
     case .data(let bytes, let member, let isReliable):
-      self.member(member).map {
-        .message(Array(bytes), from: $0, mode: isReliable ? .reliable : .unreliable)
-      }
+      .message(
+        Array(bytes),
+        from: self.member(member),
+        mode: isReliable ? .reliable : .unreliable
+      )
     default: nil
     }
   }
@@ -52,13 +53,11 @@ final class ChangePublisher {
     SharedBoard.Member(id: peer, name: members.chosenName(of: peer))
   }
 
-  private func member(_ member: MemberID) -> SharedBoard.Member? {
-    PeerID(bytes: member.bytes).map { self.member($0) }
-  }
+  private func member(_ member: MemberID) -> SharedBoard.Member { self.member(PeerID(member)) }
 
   /// Returns the public description of the author of a change; nil means the local member.
   private func author(of member: MemberID?) -> SharedBoard.Change.Author {
-    guard let member = member.flatMap({ self.member($0) }), member.id != localPeer else {
+    guard let member = member.map({ self.member($0) }), member.id != localPeer else {
       return .me
     }
     return .other(member)

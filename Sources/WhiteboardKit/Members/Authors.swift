@@ -17,7 +17,7 @@ struct Authors {
   func find(_ word: String, or others: Set<MemberID> = []) throws(CommandError) -> MemberID {
     var resolver = ReferenceResolver<MemberID>()
     // Members that wrote nothing are included, so that a name shared by two members is ambiguous.
-    let present = members.ids.compactMap { MemberID($0.bytes) }
+    let present = members.ids.map { MemberID($0) }
     for member in Set(board.authors.values).union(others).union(present) {
       let name = members.name(of: member) ?? persistence.names[member.description]
       resolver.add(id: member.description, names: name.map { [$0] } ?? [], value: member)
@@ -39,7 +39,7 @@ struct Authors {
   var displayNames: [MemberID: String] {
     var names: [MemberID: String] = [:]
     for member in Set(board.authors.values) {
-      let look = PeerID(bytes: member.bytes).flatMap { members.looks[$0] }
+      let look = members.looks[PeerID(member)]
       names[member] = (look?.name ?? members.name(of: member))?.raw
     }
     return names

@@ -55,7 +55,7 @@ extension PersonalSettings {
   var hiddenAuthors: Set<MemberID> {
     get throws(DocumentError) {
       let words = try value("hidden")?.split(separator: " ") ?? []
-      return Set(words.prefix(HiddenAuthors.limit).compactMap { MemberID(String($0)) })
+      return Set(words.prefix(HiddenAuthors.limit).compactMap { MemberID(text: String($0)) })
     }
   }
 

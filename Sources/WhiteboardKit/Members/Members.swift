@@ -114,7 +114,7 @@ final class Members: Sequence {
 
   /// Returns the name of a member of the board; nil if the member is not connected.
   func name(of member: MemberID) -> UntrustedText? {
-    guard let peer = PeerID(bytes: member.bytes) else { return nil }
+    let peer = PeerID(member)
     return peer == localPeer ? UntrustedText(ownName) : list[peer]?.name
   }
 

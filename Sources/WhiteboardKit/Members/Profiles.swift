@@ -94,7 +94,7 @@ final class Profiles {
   /// Commands still find the member by the name in its handshake. Otherwise a later change of name
   /// could bypass the warning about changed keys.
   func changed(_ member: MemberID, name: String, icon: String) {
-    guard let peer = PeerID(bytes: member.bytes) else { return }
+    let peer = PeerID(member)
     let old = members.looks[peer] ?? Members.Look(name: members.name(of: peer), icon: nil)
     let new = Members.Look(
       name: UntrustedText(name),

@@ -13,17 +13,12 @@ extension BoardOwner {
   }
 
   /// The id of the board's session.
-  var session: SessionID {
-    guard let id = SessionID(bytes: board.bytes) else {
-      preconditionFailure("a board id has the 16 bytes of a session id")
-    }
-    return id
-  }
+  var session: SessionID { SessionID(board) }
 }
 
 extension SessionID {
   /// Whether the session id belongs to a board with an owner.
-  package var isOfOwnedBoard: Bool { BoardID(bytes).map(\.isOwned) ?? false }
+  package var isOfOwnedBoard: Bool { BoardID(self).isOwned }
 
   /// Returns a random id for a board without an owner.
   package static func ofOpenBoard() -> SessionID {

@@ -47,13 +47,14 @@ final class Roles {
   /// Grants a new peer the role for which it was admitted, if the local member is allowed to grant
   /// it.
   func admit(_ peer: Peer) {
-    guard replica.mayGrant, let member = MemberID(peer.id.bytes) else { return }
+    guard replica.mayGrant else { return }
+    let member = MemberID(peer.id)
     switch peer.admission {
     case .here(let label): admit(member, for: label == Self.viewLabel ? nil : .editor)
     case .vouched(let admitter):
       // A ticket contains the id of the admitter but no role. If the admitter is allowed to grant
       // roles, it sends the role itself.
-      if let admitter = MemberID(admitter.bytes), replica.mayGrant(admitter) { return }
+      if replica.mayGrant(MemberID(admitter)) { return }
       admit(member, for: nil)
     case nil: return
     }
@@ -61,8 +62,8 @@ final class Roles {
 
   /// Grants a relay the right to admit editors.
   func admit(relay: PeerID) {
-    guard replica.mayGrant, let member = MemberID(relay.bytes) else { return }
-    admit(member, for: .grantingRelay, isAsked: true)
+    guard replica.mayGrant else { return }
+    admit(MemberID(relay), for: .grantingRelay, isAsked: true)
   }
 
   private func admit(_ member: MemberID, for rights: Rights?, isAsked: Bool = false) {
@@ -74,10 +75,7 @@ final class Roles {
   /// - Throws: ``CommandError`` if there is no such peer, or the local member is not allowed to
   ///   change its role.
   func change(_ target: String, to role: BoardRole) throws(CommandError) {
-    let peer = try members.find(target)
-    guard let member = MemberID(peer.bytes) else {
-      throw CommandError(.notConnected, "no other member is connected")
-    }
+    let member = MemberID(try members.find(target))
     guard replica.isOwned else {
       throw CommandError(
         .refused,
@@ -103,8 +101,8 @@ final class Roles {
 
   /// Revokes the rights of a member that is about to be removed.
   func revoke(_ peer: PeerID) {
-    guard replica.mayGrant, let member = MemberID(peer.bytes) else { return }
-    active.perform(replica.revoke(member, now: runtime.now).actions)
+    guard replica.mayGrant else { return }
+    active.perform(replica.revoke(MemberID(peer), now: runtime.now).actions)
   }
 
   // MARK: - State
@@ -112,7 +110,7 @@ final class Roles {
   /// Returns the role of a peer; nil on a board without an owner.
   func role(of peer: PeerID) -> String? {
     guard replica.isOwned else { return nil }
-    return MemberID(peer.bytes).flatMap { replica.role(of: $0) }?.word
+    return replica.role(of: MemberID(peer))?.word
   }
 
   /// Waits until the host has sent the local role, if the local member is still a viewer.

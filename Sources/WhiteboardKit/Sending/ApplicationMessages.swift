@@ -74,7 +74,7 @@ final class ApplicationMessages {
     active.perform(
       replica.sendData(
         bytes,
-        to: peers.compactMap { MemberID($0.bytes) },
+        to: peers.map { MemberID($0) },
         isReliable: false,
         now: runtime.now
       )
@@ -157,9 +157,8 @@ final class ApplicationMessages {
 
   /// Reports a message of a member.
   func received(_ bytes: ArraySlice<UInt8>, from member: MemberID, isReliable: Bool) {
-    guard runtime.sink.contents.contains(.data), let peer = PeerID(bytes: member.bytes) else {
-      return
-    }
+    guard runtime.sink.contents.contains(.data) else { return }
+    let peer = PeerID(member)
     // Other control characters are not readable, and in JSON each of them takes six bytes.
     let isText =
       bytes.count <= Self.textLimit

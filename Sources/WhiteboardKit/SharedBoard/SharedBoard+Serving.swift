@@ -164,9 +164,7 @@ extension SharedBoard {
   /// Opens the replica of a board, and its file.
   private func open(_ board: BoardSession, _ transport: PeerTransport) async throws -> Serving {
     let session = board.session
-    guard let id = BoardID(session.id.bytes) else {
-      throw WhiteboardError(.internal, "the id of the session is not the id of a board")
-    }
+    let id = BoardID(session.id)
     transfers.removeOldAnswers()
     let replica = Replica(
       author: Author(

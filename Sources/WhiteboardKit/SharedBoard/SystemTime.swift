@@ -1,4 +1,5 @@
 import Whiteboard
+import WhiteboardSync
 
 #if canImport(Glibc)
 @preconcurrency import Glibc
@@ -16,11 +17,7 @@ enum SystemTime {
   }
 
   /// The current time in milliseconds since 1970; zero if the clock shows an earlier time.
-  static var milliseconds: UInt64 {
-    var time = timespec()
-    guard clock_gettime(CLOCK_REALTIME, &time) == 0, time.tv_sec >= 0 else { return 0 }
-    return UInt64(time.tv_sec) * 1_000 + UInt64(time.tv_nsec) / 1_000_000
-  }
+  static var milliseconds: UInt64 { Moment.now().wall }
 
   /// Returns the end of a timeout that begins now, in the format of RFC 3339.
   static func deadlineText(_ timeout: Duration) -> String {

@@ -79,7 +79,8 @@ final class CatchUp {
     guard !isCaughtUp, hasArrived(from: member) else { return }
     isCaughtUp = true
     publisher.publish(.caughtUp)
-    guard configuration.isGuest, let peer = PeerID(bytes: member.bytes) else { return }
+    guard configuration.isGuest else { return }
+    let peer = PeerID(member)
     runtime.emit(
       .caughtUp(
         .init(

@@ -121,13 +121,14 @@ final class Convergence {
     else { return false }
     let peers = compared(scope)
     guard scope == .everybody || !peers.isEmpty else { return false }
-    let ids = peers.compactMap { MemberID($0.bytes) }
+    let ids = peers.map { MemberID($0) }
     return peers.allSatisfy { isSynced(with: $0, scope) && outbox.isEmpty(to: $0) }
       && !replica.isExchangingAssets(with: ids)
   }
 
   private func isSynced(with peer: PeerID, _ scope: SyncScope) -> Bool {
-    guard let id = MemberID(peer.bytes), members.isReached(peer) else { return false }
+    guard members.isReached(peer) else { return false }
+    let id = MemberID(peer)
     return switch scope {
     case .connected: replica.isEqual(to: id)
     // If members keep drawing, boards are rarely equal, but the local changes do arrive.
@@ -138,8 +139,8 @@ final class Convergence {
   /// Returns whether a member has been connected for some time and never introduced itself as an
   /// author.
   private func isWithoutBoard(_ peer: PeerID) -> Bool {
-    guard let member = members[peer], let id = MemberID(peer.bytes) else { return false }
-    return !replica.hasIntroducedItself(id)
+    guard let member = members[peer] else { return false }
+    return !replica.hasIntroducedItself(MemberID(peer))
       && runtime.clock.now >= member.since + configuration.introductionTime
   }
 

@@ -8,8 +8,8 @@ import WhiteboardSync
 extension Transfers {
   /// Returns whether the replica requested this answer from the peer.
   func wantsAnswer(_ name: ResourceDTO, _ info: ResourceInfo) -> Bool {
-    guard let member = MemberID(info.peer.bytes), name.byteCount == info.size else { return false }
-    return active?.replica.expectsAnswer(name, from: member) ?? false
+    guard name.byteCount == info.size else { return false }
+    return active?.replica.expectsAnswer(name, from: MemberID(info.peer)) ?? false
   }
 
   /// Passes a received answer to the replica, or reports the failure of its transfer.
@@ -18,7 +18,8 @@ extension Transfers {
     from peer: PeerID,
     _ result: Result<ReceivedResource, SessionError>
   ) {
-    guard let active, let member = MemberID(peer.bytes) else { return }
+    guard let active else { return }
+    let member = MemberID(peer)
     var bytes: [UInt8]?
     if case .success(let resource) = result, let path = resource.path {
       bytes = try? FileReading.whole(path, limit: resource.size)
@@ -38,9 +39,7 @@ extension Transfers {
   func sendAnswer(_ bytes: [UInt8], _ name: ResourceDTO, to member: MemberID) {
     guard let request = name.request else { return }
     guard let active else { return }
-    guard let peer = PeerID(bytes: member.bytes),
-      let file = AnswerFile(bytes, inDirectory: configuration.answersDirectory)
-    else {
+    guard let file = AnswerFile(bytes, inDirectory: configuration.answersDirectory) else {
       active.perform(
         active.replica.answerSent(request: request, to: member, now: runtime.now)
       )
@@ -52,14 +51,14 @@ extension Transfers {
         _ = try await session.sendResource(
           atPath: file.path,
           named: name.name,
-          to: peer,
+          to: PeerID(member),
           isRequested: true
         ).result()
       } catch {
         // The member requests the answer again, from this peer or another.
         node.configuration.logger.debug(
           "A catch-up answer was not delivered.",
-          metadata: ["peer": "\(peer.short)", "code": "\(error.code)"]
+          metadata: ["peer": "\(member.short)", "code": "\(error.code)"]
         )
       }
       withExtendedLifetime(file) {}

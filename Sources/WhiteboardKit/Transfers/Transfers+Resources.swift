@@ -64,7 +64,8 @@ extension Transfers {
   }
 
   private func contentProgressed(_ content: ResourceContent, from peer: PeerID) {
-    guard let replica = active?.replica, let member = MemberID(peer.bytes) else { return }
+    guard let replica = active?.replica else { return }
+    let member = MemberID(peer)
     switch content {
     case .answer(_, let request):
       replica.answerProgressed(request: request, from: member, now: runtime.now)
@@ -117,9 +118,9 @@ extension Transfers {
 
   /// Returns whether the replica requested this photo from the peer, and has room for it.
   private func wantsAsset(_ id: AssetID, _ info: ResourceInfo) -> Bool {
-    guard let active, let member = MemberID(info.peer.bytes),
-      active.replica.isAsking(forAsset: id, from: member)
-    else { return false }
+    guard let active, active.replica.isAsking(forAsset: id, from: MemberID(info.peer)) else {
+      return false
+    }
     guard active.replica.hasRoom(forPhoto: id, bytes: info.size) else {
       active.perform(active.replica.leaveOutPhoto(id, now: runtime.now))
       return false
@@ -135,8 +136,8 @@ extension Transfers {
     _ event: BoardEvent.ResourceFinished
   ) {
     var event = event
-    guard let active, let member = MemberID(peer.bytes),
-      case let references = active.replica.expectedAsset(id, from: member), !references.isEmpty
+    let member = MemberID(peer)
+    guard let active, case let references = active.replica.expectedAsset(id, from: member), !references.isEmpty
     else {
       // The photo had arrived before it could be refused.
       if case .success(let resource) = result, let path = resource.path {
@@ -204,7 +205,8 @@ extension Transfers {
     at path: String,
     to member: MemberID
   ) async {
-    guard let session, let peer = PeerID(bytes: member.bytes) else { return }
+    guard let session else { return }
+    let peer = PeerID(member)
     do throws(SessionError) {
       let transfer = try session.sendResource(
         atPath: path,

@@ -79,13 +79,12 @@ extension Relay {
   /// Announces the relay to hosts that search for one (DSC-24).
   func announce() {
     guard limits.boards != .none, let discovery = configuration.discovery, let transport,
-      let port = UInt16(exactly: transport.port),
-      let peer = AnnouncedPeerID(bytes: transport.peerID.bytes)
+      let port = UInt16(exactly: transport.port)
     else { return }
     let advertisement = Advertisement(
       port: port,
       announcement: Announcement(
-        peer: peer,
+        peer: AnnouncedPeerID(transport.peerID),
         session: .none,
         incarnation: AnnouncedIncarnation(UInt64.random(in: 1...UInt64.max)),
         role: .relay,

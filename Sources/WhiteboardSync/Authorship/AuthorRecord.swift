@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 /// The role of a member on a board, which is fixed for one incarnation (AUT-4).
@@ -145,7 +146,7 @@ public struct AuthorRecord: Hashable, Sendable {
     guard bytes.count <= Self.byteLimit else { throw .overLimit("record") }
     var reader = ByteReader(bytes)
     let version = try reader.byte()
-    guard let board = BoardID(try reader.take(BoardID.byteCount)) else { throw .truncated }
+    guard let board = BoardID(bytes: try reader.take(BoardID.byteCount)) else { throw .truncated }
     guard version == Self.version(on: board) else { throw .reserved("record version") }
     nonce = try reader.take(Self.nonceBytes)
     key = try reader.take(Self.keyBytes)

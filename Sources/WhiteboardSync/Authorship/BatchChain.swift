@@ -1,4 +1,5 @@
 import Crypto
+import PeerCore
 import Whiteboard
 
 /// The head of the hash chain of one incarnation's batches, which the next batch extends.

@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 /// Publishes local changes: adds batches to the chain, stores and sends them, and signs heads (AUT-1 to AUT-8).

@@ -1,4 +1,5 @@
 import Crypto
+import PeerCore
 import Whiteboard
 
 /// A key that signs for an author.
@@ -61,9 +62,6 @@ extension MemberID {
 
   /// Creates the member id of a public key, which is uncompressed as in SEC 1 (AUT-3).
   package init(publicKey: [UInt8]) {
-    guard let member = MemberID(Bytes32.sha256(Self.keyPrefix + publicKey).bytes) else {
-      preconditionFailure("a SHA-256 hash has 32 bytes")
-    }
-    self = member
+    self.init(Bytes32.sha256(Self.keyPrefix + publicKey))
   }
 }

@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 /// The head of a chain, signed by its author.

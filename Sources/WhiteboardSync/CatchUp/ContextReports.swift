@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 /// Exchanges reports of contexts and bucket sums with members, and compares them (SYN-14 to SYN-16, SYN-42).

@@ -1,4 +1,5 @@
 import Crypto
+import PeerCore
 import Whiteboard
 
 /// A hash of the whole visible content of a board.

@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 /// The sixteen sums over all cells of a board, which replicas compare every few seconds.

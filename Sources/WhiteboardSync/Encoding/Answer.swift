@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 /// The answer to a request: author records and cells, signed by the member that answers.

@@ -89,8 +89,8 @@ public struct Revocation: Hashable, Sendable {
   init(_ bytes: [UInt8]) throws(CodecError) {
     var reader = ByteReader(bytes)
     guard try reader.byte() == Self.version else { throw .reserved("revocation version") }
-    guard let board = BoardID(try reader.take(BoardID.byteCount)),
-      let member = MemberID(try reader.take(32))
+    guard let board = BoardID(bytes: try reader.take(BoardID.byteCount)),
+      let member = MemberID(bytes: try reader.take(MemberID.byteCount))
     else { throw .truncated }
     self.board = board
     self.member = member

@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 /// All revocations on a board.

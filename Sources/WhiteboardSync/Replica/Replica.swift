@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 /// A replica of a board, which decides what to send to which member, and when.

@@ -1,19 +1,5 @@
 import Whiteboard
 
-/// The readings of both clocks at one moment.
-public struct Moment: Hashable, Sendable {
-  /// The milliseconds since 1970 by the wall clock, which may jump.
-  public let wall: UInt64
-  /// The milliseconds of a monotonic clock.
-  public let uptime: UInt64
-
-  /// Creates a moment from both readings.
-  public init(wall: UInt64, uptime: UInt64) {
-    self.wall = wall
-    self.uptime = uptime
-  }
-}
-
 /// The visible points of another member's stroke that are not committed yet.
 public struct StrokePreview: Hashable, Sendable {
   /// The stroke.

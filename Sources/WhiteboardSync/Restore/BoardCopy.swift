@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 /// A copy of a board's content that can be stored on another board.

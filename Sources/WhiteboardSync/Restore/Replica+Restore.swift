@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 /// Storing a board in a document, and restoring a replica from it.

@@ -1,3 +1,4 @@
+import PeerCore
 import Whiteboard
 
 /// A board that was restored from a document, for viewing it as it was at any time.

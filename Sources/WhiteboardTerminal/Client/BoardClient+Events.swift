@@ -61,7 +61,7 @@ extension BoardClient {
     switch event {
     case .ready(let ready):
       session.begin(ready)
-      workspace.scene.ownID = MemberID(ready.peer)
+      workspace.scene.ownID = MemberID(text: ready.peer)
       return [Command.settings, .chat].map { .command(CommandRequest($0)) }
     case .done(let done): finish(done)
     case .error(let failure):

@@ -80,7 +80,7 @@ struct Members: Sendable {
   /// - Returns: The remark for the chat; nil if the member is about to return through another route, or if it removed
   ///   the local member.
   mutating func leave(_ left: BoardEvent.Left) -> String? {
-    guard let id = MemberID(left.peer) else { return nil }
+    guard let id = MemberID(text: left.peer) else { return nil }
     all[id] = nil
     earlyPresences[id] = nil
     if left.removedUs == true { return nil }
@@ -99,7 +99,7 @@ struct Members: Sendable {
 
   /// Stores whether a member can be reached.
   mutating func show(_ state: BoardEvent.PeerState, now: Duration) {
-    guard let id = state.peer.flatMap({ MemberID($0) }), var member = all[id] else { return }
+    guard let id = state.peer.flatMap({ MemberID(text: $0) }), var member = all[id] else { return }
     member.state = state.state
     member.silentSince = state.state == .connected ? nil : member.silentSince ?? now
     if state.state == .connected { member.waitingChanges = 0 }
@@ -107,7 +107,7 @@ struct Members: Sendable {
   }
 
   mutating func show(_ profile: BoardEvent.Profile) {
-    guard let id = MemberID(profile.peer) else { return }
+    guard let id = MemberID(text: profile.peer) else { return }
     all[id]?.name = profile.name
     all[id]?.icon = profile.icon
   }

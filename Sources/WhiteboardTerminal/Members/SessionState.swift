@@ -57,7 +57,7 @@ struct SessionState: Sendable {
     case .peerFound(let board), .peerUpdated(let board): members.found(board)
     case .peerLost(let board): members.lost(board)
     case .joined(let peer):
-      guard let id = MemberID(peer.peer) else { break }
+      guard let id = MemberID(text: peer.peer) else { break }
       let isNew = members.join(id, name: peer.name, now: now)
       removal.joined(peer.peer)
       if isNew { chat.remark("\(peer.name) joined") }
@@ -94,7 +94,7 @@ struct SessionState: Sendable {
   }
 
   private mutating func append(_ line: BoardEvent.Chat) {
-    chat.append(ChatLog.Line(name: line.name, author: MemberID(line.peer), text: line.text))
+    chat.append(ChatLog.Line(name: line.name, author: MemberID(text: line.peer), text: line.text))
   }
 
   private mutating func receiveQuestion(_ event: BoardEvent) -> [BoardEffect] {

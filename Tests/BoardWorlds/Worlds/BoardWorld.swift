@@ -73,7 +73,7 @@ public final class BoardWorld {
   }
 
   func addPeer() {
-    guard let member = MemberID(Array(repeating: UInt8(peers.count + 1), count: 32)) else {
+    guard let member = MemberID(bytes: Array(repeating: UInt8(peers.count + 1), count: 32)) else {
       preconditionFailure("32 bytes")
     }
     peers.append(Peer(member: member, skew: newSkew(), board: newBoard(member)))

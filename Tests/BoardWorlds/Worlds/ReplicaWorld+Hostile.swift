@@ -85,7 +85,7 @@ extension ReplicaWorld {
   }
 
   private static let otherBoard: BoardID = {
-    guard let board = BoardID(2...17) else { preconditionFailure("16 bytes") }
+    guard let board = BoardID(bytes: 2...17) else { preconditionFailure("16 bytes") }
     return board
   }()
 

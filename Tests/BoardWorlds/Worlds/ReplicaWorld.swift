@@ -123,7 +123,7 @@ public final class ReplicaWorld {
 
   /// The board of worlds without an owner.
   public static let board: BoardID = {
-    guard let board = BoardID(1...16) else { preconditionFailure("16 bytes") }
+    guard let board = BoardID(bytes: 1...16) else { preconditionFailure("16 bytes") }
     return board
   }()
 

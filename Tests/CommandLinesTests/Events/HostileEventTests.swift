@@ -147,31 +147,30 @@ import Testing
   /// Returns an event of each kind whose fields all contain a text; a new kind does not compile until it is
   /// added here.
   private static func events(_ text: String) -> [BoardEvent] {
-    let events =
-      people(text) + boards(text) + answers(text) + transfers(text)
-      + [
-        .saveState(.init(.notSaved(SaveProblem(.init(.full, text), copy: text)))),
-        .done(
-          .init(
-            verb: "undo",
-            step: text,
-            skipped: 2,
-            skippedSteps: [.init(step: text, reason: text)]
-          )
-        ),
-        .done(.init(verb: "export", file: text, objects: 1)),
-        .done(.init(verb: "wait", synced: [.init(peer: text, name: UntrustedText(text))])),
-        .error(
-          .init(
-            code: text,
-            message: text,
-            delivered: [text],
-            undelivered: [.init(peer: text, name: UntrustedText(text), reason: text)]
-          )
-        ),
-        .note(.init(code: text, message: text)),
-        .warning(.init(code: text, message: text)),
-      ]
+    let outcomes: [BoardEvent] = [
+      .saveState(.init(.notSaved(SaveProblem(.init(.full, text), copy: text)))),
+      .done(
+        .init(
+          verb: .undo,
+          step: text,
+          skipped: 2,
+          skippedSteps: [.init(step: text, reason: text)]
+        )
+      ),
+      .done(.init(verb: .export, file: text, objects: 1)),
+      .done(.init(verb: .wait, synced: [.init(peer: text, name: UntrustedText(text))])),
+      .error(
+        .init(
+          code: text,
+          message: text,
+          delivered: [text],
+          undelivered: [.init(peer: text, name: UntrustedText(text), reason: text)]
+        )
+      ),
+      .note(.init(code: text, message: text)),
+      .warning(.init(code: text, message: text)),
+    ]
+    let events = people(text) + boards(text) + answers(text) + transfers(text) + outcomes
     for event in events {
       switch event {
       case .ready, .peerFound, .peerUpdated, .peerLost, .peerState, .joining, .caughtUp,

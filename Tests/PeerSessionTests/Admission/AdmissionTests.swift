@@ -492,7 +492,7 @@ struct AdmissionByCodeTests {
   @Test("a host that cannot prove the code is not trusted")
   func falseHost() {
     for proof in [
-      nil, Bytes32([UInt8](repeating: 0, count: 32)),
+      nil, ProofBytes([UInt8](repeating: 0, count: 32)),
       World.codeKey.proof(of: .joiner, binding: World.binding, dialler: World.dialler.peerID),
       World.codeKey.proof(of: .host, binding: World.binding, dialler: World.middle.peerID),
     ] {
@@ -672,7 +672,7 @@ struct AdmissionByPeopleTests {
   func otherReveal() throws {
     var listener = ListenerAdmission(facts: World.listenerFacts(.ask))
     var limiter = AttemptLimiter()
-    let nonce = Bytes32.random()
+    let nonce = ProofBytes.random()
     _ = listener.helloReceived(
       World.diallerFacts().hello,
       answering: World.introduction("Lena"),
@@ -945,7 +945,7 @@ struct ManInTheMiddleTests {
 
 /// Every frame in every state in which it is not allowed.
 struct AdmissionWrongOrderTests {
-  private static let nonce = Bytes32.random()
+  private static let nonce = ProofBytes.random()
 
   enum ListenerState: CaseIterable {
     case proof

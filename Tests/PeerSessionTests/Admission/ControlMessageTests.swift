@@ -342,7 +342,7 @@ struct ControlMessageTests {
       host: Self.peer,
       maximum: 300,
       members: members,
-      proof: Bytes32.random()
+      proof: ProofBytes.random()
     )
     let (fitting, rest) = accept.fitting(Limits.acceptPayload)
     #expect(fitting.encoded().count <= Limits.acceptPayload)

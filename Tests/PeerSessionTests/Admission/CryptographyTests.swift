@@ -125,8 +125,8 @@ struct ShortWordsTests {
         dialler: try #require(PeerID(bytes: vector.dialler.bytes)),
         listener: try #require(PeerID(bytes: vector.listener.bytes))
       )
-      let nonceD = try #require(Bytes32(vector.nonceD.bytes))
-      let nonceL = try #require(Bytes32(vector.nonceL.bytes))
+      let nonceD = try #require(ProofBytes(vector.nonceD.bytes))
+      let nonceL = try #require(ProofBytes(vector.nonceL.bytes))
       let dialler = ShortWords.Dialler(context: context, nonce: nonceD)
       #expect(dialler.commit.commit.bytes == vector.commit.bytes)
       let listener = ShortWords.Listener(

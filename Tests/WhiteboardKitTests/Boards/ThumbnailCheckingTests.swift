@@ -8,7 +8,7 @@ import Whiteboard
   private func picture() throws -> String {
     let board = Board(
       incarnation: Incarnation(1),
-      member: try #require(MemberID([UInt8](repeating: 7, count: 32))),
+      member: try #require(MemberID(bytes: [UInt8](repeating: 7, count: 32))),
       wallClock: 1
     )
     try board.createText("a < b & \"c\" > é 👩\u{200D}👧", at: Point(x: -3.5, y: 1e6))

@@ -11,7 +11,7 @@ import FoundationXML
   private func board() throws -> Board {
     Board(
       incarnation: Incarnation(7),
-      member: try #require(MemberID(Array(repeating: 1, count: 32))),
+      member: try #require(MemberID(bytes: Array(repeating: 1, count: 32))),
       wallClock: 1_700_000_000_000
     )
   }

@@ -23,7 +23,7 @@ struct ClockWarningTests: NodeSuite {
 
   @Test("[SYN-43] a warning says whose clock is off, by how much, and what to do")
   func wording() throws {
-    let member = try #require(MemberID([UInt8](repeating: 1, count: 32)))
+    let member = try #require(MemberID(bytes: [UInt8](repeating: 1, count: 32)))
     #expect(
       ClockText.message(.init(member: member, finding: .isOff, difference: -7_200_000), of: nil)
         == "The clock of this computer is 2 hours behind the clocks of most others here. "

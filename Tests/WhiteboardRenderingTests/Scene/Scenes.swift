@@ -9,7 +9,7 @@ enum Scenes {
   static let viewport = Viewport(center: Point(x: 0, y: 0), columns: 40, rows: 12)
 
   static func member(_ number: UInt8 = 1) throws -> MemberID {
-    try #require(MemberID(Array(repeating: number, count: 32)))
+    try #require(MemberID(bytes: Array(repeating: number, count: 32)))
   }
 
   static func board(_ number: UInt8 = 1) throws -> Board {

@@ -10,8 +10,8 @@ import Testing
   private let b: MemberID
 
   init() throws {
-    a = try #require(MemberID(Array(repeating: 1, count: 32)))
-    b = try #require(MemberID(Array(repeating: 2, count: 32)))
+    a = try #require(MemberID(bytes: Array(repeating: 1, count: 32)))
+    b = try #require(MemberID(bytes: Array(repeating: 2, count: 32)))
   }
 
   private func joined() -> AssetExchange {

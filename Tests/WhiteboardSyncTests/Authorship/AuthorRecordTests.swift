@@ -66,7 +66,7 @@ import Testing
 
   @Test("[AUT-1] a record of another board is rejected on this one")
   func otherBoard() throws {
-    let other = try #require(BoardID(2...17))
+    let other = try #require(BoardID(bytes: 2...17))
     #expect(refusal(record.bytes, board: other) == "wrong-board")
   }
 

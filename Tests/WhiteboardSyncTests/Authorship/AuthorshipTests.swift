@@ -114,7 +114,7 @@ import Testing
 
   @Test("[AUT-1] a record of another board, or with a wrong signature, is refused")
   func wrongRecords() throws {
-    var other = ScriptedReplica(9, board: try #require(BoardID(2...17)))
+    var other = ScriptedReplica(9, board: try #require(BoardID(bytes: 2...17)))
     join()
     receive(other.hello())
     #expect(refusals() == [.wrongBoard])

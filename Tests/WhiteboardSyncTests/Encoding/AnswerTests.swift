@@ -112,7 +112,7 @@ import Testing
     receive(viewer.answer(difference))
     #expect(refusals() == ["viewer"])
     join()
-    receive(ScriptedReplica(9, board: try #require(BoardID(2...17))).answer(difference))
+    receive(ScriptedReplica(9, board: try #require(BoardID(bytes: 2...17))).answer(difference))
     #expect(refusals() == ["wrong-board"])
     join()
     let unknown = ScriptedReplica(

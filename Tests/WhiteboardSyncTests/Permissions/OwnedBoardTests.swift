@@ -1,4 +1,5 @@
 import BoardWorlds
+import PeerCore
 import Testing
 
 @testable import Whiteboard

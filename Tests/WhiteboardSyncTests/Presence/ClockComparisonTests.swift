@@ -11,7 +11,7 @@ import Testing
   private let year: Int64 = 31_557_600_000
 
   private static func member(_ number: UInt8) -> MemberID {
-    guard let member = MemberID(Array(repeating: number, count: 32)) else {
+    guard let member = MemberID(bytes: Array(repeating: number, count: 32)) else {
       preconditionFailure("32 bytes")
     }
     return member

@@ -102,7 +102,7 @@ import Testing
     #expect(replica.unrecorded == UnrecordedAuthors(forgotten: 0, kept: 1))
     #expect(replica.board.state.record(id)?.count == 2)
     // A new board that is created from it has all records, and can be shared.
-    let other = Author(board: try #require(BoardID(2...17)), key: SimulatedKey(4))
+    let other = Author(board: try #require(BoardID(bytes: 2...17)), key: SimulatedKey(4))
     let copy = try replica.snapshotForAnotherBoard(by: other)
     let kept = try KeptState(copy.keyframe)
     #expect(kept.records.map(\.incarnation) == kept.difference.context.incarnations)
@@ -117,7 +117,7 @@ import Testing
       try board.createText("mine", at: Point(x: 0, y: 0))
     }
     try node.replica.board.receive(invented(65_530))
-    let other = Author(board: try #require(BoardID(2...17)), key: SimulatedKey(4))
+    let other = Author(board: try #require(BoardID(bytes: 2...17)), key: SimulatedKey(4))
     let copy = try node.replica.snapshotForAnotherBoard(by: other)
     let kept = try KeptState(copy.keyframe)
     #expect(kept.difference.context.incarnationCount == 1)

@@ -137,7 +137,7 @@ import Testing
       }
       #expect(replica.board.state.context.isEmpty)
     }
-    let other = ScriptedReplica(9, board: try #require(BoardID(2...17)))
+    let other = ScriptedReplica(9, board: try #require(BoardID(bytes: 2...17)))
     let replica = world.replica(node.key, world.now(0))
     #expect(throws: RestoreError.wrongBoard) {
       try replica.restore([.author(other.record.bytes, other.incarnation)], now: world.now(0))

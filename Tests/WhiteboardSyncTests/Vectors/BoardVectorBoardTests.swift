@@ -1,3 +1,4 @@
+import PeerCore
 import PeerTestKit
 import Testing
 
@@ -167,7 +168,7 @@ import Testing
   )
   func settings(vector: BoardVectors.Settings) throws {
     for batches in try orders(of: vector.batches) {
-      let member = try #require(MemberID([UInt8](repeating: 1, count: 32)))
+      let member = try #require(MemberID(bytes: [UInt8](repeating: 1, count: 32)))
       let board = Board(incarnation: Incarnation(1), member: member, wallClock: 0)
       for batch in batches { try board.receive(batch) }
       let settings = board.settings
@@ -184,7 +185,7 @@ import Testing
   )
   func chat(vector: BoardVectors.Chat) throws {
     for batches in try orders(of: vector.batches) {
-      let member = try #require(MemberID([UInt8](repeating: 1, count: 32)))
+      let member = try #require(MemberID(bytes: [UInt8](repeating: 1, count: 32)))
       let wall = try #require(UInt64(vector.wall))
       let board = Board(incarnation: Incarnation(1), member: member, wallClock: wall)
       for batch in batches { try board.receive(batch) }

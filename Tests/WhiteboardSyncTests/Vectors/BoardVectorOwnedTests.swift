@@ -63,7 +63,7 @@ import Testing
   @Test("[AUT-11] a grant decodes as in its vector")
   func grants() throws {
     let key = try VectorKey(
-      of: #require(MemberID(BoardVectors.bytes(Self.vectors.grants.holder)))
+      of: #require(MemberID(bytes: BoardVectors.bytes(Self.vectors.grants.holder)))
     ).publicKey
     for vector in Self.vectors.grants.valid {
       let bytes = try BoardVectors.bytes(vector.hex)

@@ -47,7 +47,7 @@ extension BoardVectors {
     let batch = try BatchCoding.decode(BoardVectors.bytes(vector.hex))
     let board = Board(
       incarnation: Incarnation(7),
-      member: try #require(MemberID([UInt8](repeating: 7, count: 32))),
+      member: try #require(MemberID(bytes: [UInt8](repeating: 7, count: 32))),
       wallClock: 1_700_000_000_000
     )
     try board.receive(batch)

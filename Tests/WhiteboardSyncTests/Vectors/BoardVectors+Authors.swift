@@ -164,9 +164,9 @@ extension BoardVectors {
     let invalid: [RefusedAnswer]
   }
 
-  static func board(_ hex: String) throws -> BoardID { try #require(BoardID(bytes(hex))) }
+  static func board(_ hex: String) throws -> BoardID { try #require(BoardID(bytes: bytes(hex))) }
 
-  static func member(_ hex: String) throws -> MemberID { try #require(MemberID(bytes(hex))) }
+  static func member(_ hex: String) throws -> MemberID { try #require(MemberID(bytes: bytes(hex))) }
 }
 
 /// The key of a member in the vectors.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import PeerCore
 import Testing
 
 @testable import Whiteboard

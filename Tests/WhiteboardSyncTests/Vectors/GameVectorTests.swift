@@ -64,7 +64,7 @@ struct GameVectors: Decodable {
         return PlacedMove(
           dot: try #require(ObjectID(move)).dot,
           time: HybridTime(time),
-          member: try #require(MemberID(author)),
+          member: try #require(MemberID(bytes: author)),
           bytes: try #require(Hexadecimal.decode(hex))
         )
       }
@@ -199,7 +199,7 @@ struct GameVectors: Decodable {
           GameVectors.Winner(member: Hexadecimal.encode($0.member.bytes), tries: $0.tries)
         } == vector.winners
       )
-      let looker = try #require(MemberID([UInt8](repeating: 200, count: 32)))
+      let looker = try #require(MemberID(bytes: [UInt8](repeating: 200, count: 32)))
       switch fold.game.detail(for: looker, isRevealing: true) {
       case .notJudged: Issue.record("a vector is judged")
       case .connectFour(let view):
@@ -224,7 +224,7 @@ struct GameVectors: Decodable {
   )
   func nothingInClear(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
-    let member = try #require(MemberID([UInt8](repeating: 1, count: 32)))
+    let member = try #require(MemberID(bytes: [UInt8](repeating: 1, count: 32)))
     let board = Board(incarnation: .random(using: &random), member: member, wallClock: 1_000_000)
     let id = try board.createWordle(at: Point(x: 0, y: 0), using: &random)
     guard

@@ -1,5 +1,6 @@
 import BoardWorlds
 import FoundationEssentials
+import PeerCore
 import Testing
 
 @testable import Whiteboard
@@ -66,7 +67,7 @@ struct WalkthroughTests {
 
   private func member(_ name: String) throws -> MemberID {
     let person = try #require(told.people.first { $0.name == name })
-    return try #require(MemberID(BoardVectors.bytes(person.peerID)))
+    return try #require(MemberID(bytes: BoardVectors.bytes(person.peerID)))
   }
 
   private func incarnation(_ name: String) throws -> Incarnation {
@@ -88,7 +89,7 @@ struct WalkthroughTests {
 
   @Test("[AUT-5] [SYN-29] a replica that receives the walkthrough has its board at the end")
   func board() throws {
-    let board = try #require(BoardID(BoardVectors.bytes(told.session)))
+    let board = try #require(BoardID(bytes: BoardVectors.bytes(told.session)))
     let replica = Replica(author: Author(board: board, key: RealKey(9)), now: Self.now)
     let log = ActionLog()
     for name in ["anna", "ben"] { log += replica.peerJoined(try member(name), now: Self.now) }

@@ -22,7 +22,7 @@ struct ConnectingTests {
 
   /// Returns the id of a peer.
   private static func id(_ number: UInt8) -> String {
-    MemberID(Array(repeating: number, count: 32))?.description ?? ""
+    MemberID(bytes: Array(repeating: number, count: 32))?.description ?? ""
   }
 
   private static func ready(_ board: String = "boardid") -> BoardEvent {

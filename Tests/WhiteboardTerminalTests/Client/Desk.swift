@@ -9,7 +9,7 @@ import WhiteboardSync
 /// A client of Anna, who draws on a board on which Bob is present.
 struct Desk {
   static func memberID(_ number: UInt8) throws -> MemberID {
-    try #require(MemberID(Array(repeating: number, count: 32)))
+    try #require(MemberID(bytes: Array(repeating: number, count: 32)))
   }
 
   let board: Board

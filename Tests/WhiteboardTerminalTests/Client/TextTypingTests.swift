@@ -10,7 +10,7 @@ struct TextTypingTests {
   private func typing(_ words: String) throws -> TextTyping {
     let board = Board(
       incarnation: Incarnation(1),
-      member: try #require(MemberID([UInt8](repeating: 1, count: 32))),
+      member: try #require(MemberID(bytes: [UInt8](repeating: 1, count: 32))),
       wallClock: 1
     )
     let id = try board.createText(words, at: Point(x: 0, y: 0))

@@ -1,3 +1,4 @@
+import PeerCore
 import SessionReplay
 import Testing
 import Whiteboard
@@ -10,7 +11,7 @@ import WhiteboardSync
 @Suite struct PlayerClientTests {
   /// Returns a recording of five texts, one per second, and the last one after ten more seconds.
   private func recording() throws -> Recording {
-    let member = try #require(MemberID([UInt8](repeating: 3, count: 32)))
+    let member = try #require(MemberID(bytes: [UInt8](repeating: 3, count: 32)))
     let board = Board(incarnation: Incarnation(3), member: member, wallClock: 1_000)
     var steps: [DocumentHistory.Step] = []
     for (index, word) in ["one", "two", "three", "four", "five"].enumerated() {
@@ -89,7 +90,7 @@ import WhiteboardSync
     "[REC-14] pointers have names, unfinished ink is visible, and chat lines are visible for some time"
   )
   func presence() throws {
-    let member = try #require(MemberID([UInt8](repeating: 3, count: 32)))
+    let member = try #require(MemberID(bytes: [UInt8](repeating: 3, count: 32)))
     let board = Board(incarnation: Incarnation(3), member: member, wallClock: 1_000)
     var steps: [DocumentHistory.Step] = []
     func record(at time: Int64) {
@@ -160,7 +161,7 @@ import WhiteboardSync
 
   @Test("photos are shown if the file has them")
   func photos() throws {
-    let member = try #require(MemberID([UInt8](repeating: 3, count: 32)))
+    let member = try #require(MemberID(bytes: [UInt8](repeating: 3, count: 32)))
     let board = Board(incarnation: Incarnation(3), member: member, wallClock: 1_000)
     let id = try #require(AssetID([UInt8](repeating: 9, count: 32)))
     let header = try PhotoHeader(format: .png, width: 40, height: 20)
@@ -188,7 +189,7 @@ import WhiteboardSync
 
   @Test("a time without any pointer counts as a pause, also after the last step")
   func pausesOfPointers() throws {
-    let member = try #require(MemberID([UInt8](repeating: 3, count: 32)))
+    let member = try #require(MemberID(bytes: [UInt8](repeating: 3, count: 32)))
     let day: Int64 = 86_400_000
     func traffic(_ time: Int64, _ counter: UInt64, x: Double) throws -> TrafficEntry {
       let presence = try Presence(cursor: Point(x: x, y: 0))

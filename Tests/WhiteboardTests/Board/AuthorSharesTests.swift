@@ -3,7 +3,7 @@ import Testing
 @testable import Whiteboard
 
 private func member(_ number: UInt8) -> MemberID {
-  guard let member = MemberID([UInt8](repeating: number, count: 32)) else {
+  guard let member = MemberID(bytes: [UInt8](repeating: number, count: 32)) else {
     preconditionFailure("32 bytes are an id")
   }
   return member

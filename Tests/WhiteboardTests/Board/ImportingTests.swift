@@ -12,7 +12,7 @@ struct ImportingTests {
   )
 
   private func board() throws -> Board {
-    let member = try #require(MemberID(Array(repeating: 1, count: 32)))
+    let member = try #require(MemberID(bytes: Array(repeating: 1, count: 32)))
     return Board(incarnation: Incarnation(1), member: member, wallClock: 1_700_000_000_000)
   }
 

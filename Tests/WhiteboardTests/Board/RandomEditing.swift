@@ -5,7 +5,7 @@ import PeerTestKit
 /// Random local edits of every kind on one board.
 enum RandomEditing {
   static func member(_ number: UInt8) -> MemberID {
-    guard let member = MemberID(Array(repeating: number, count: 32)) else {
+    guard let member = MemberID(bytes: Array(repeating: number, count: 32)) else {
       preconditionFailure("32 bytes")
     }
     return member

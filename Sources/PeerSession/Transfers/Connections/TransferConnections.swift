@@ -251,10 +251,10 @@ private struct AttachWaiter {
 }
 
 /// Returns the proof of ATTACH (8.1).
-func attachProof(_ secret: [UInt8], _ exported: [UInt8]) -> Bytes32 {
+func attachProof(_ secret: [UInt8], _ exported: [UInt8]) -> ProofBytes {
   let input = Array("whiteboard-p2p attach 1\0".utf8) + exported
   guard
-    let proof = Bytes32(
+    let proof = ProofBytes(
       HMAC<SHA256>.authenticationCode(for: input, using: SymmetricKey(data: secret))
     )
   else { preconditionFailure("the result of HMAC-SHA256 has 32 bytes") }

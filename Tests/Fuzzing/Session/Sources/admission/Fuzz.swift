@@ -48,8 +48,8 @@ private func introduction(_ name: String, _ incarnation: UInt64) -> Control.Intr
   )
 }
 
-private func bytes32(_ byte: UInt8) -> Bytes32 {
-  guard let bytes = Bytes32([UInt8](repeating: byte, count: 32)) else {
+private func bytes32(_ byte: UInt8) -> ProofBytes {
+  guard let bytes = ProofBytes([UInt8](repeating: byte, count: 32)) else {
     preconditionFailure("32 bytes")
   }
   return bytes

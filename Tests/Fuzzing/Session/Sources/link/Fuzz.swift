@@ -145,7 +145,7 @@ private struct Stranger {
   private mutating func wellFormed(_ input: inout Input) {
     let choice = input.byte()
     let small = Int(input.byte())
-    guard let bytes = Bytes32([UInt8](repeating: choice, count: 32)) else { return }
+    guard let bytes = ProofBytes([UInt8](repeating: choice, count: 32)) else { return }
     let other = World.shared.identities[small % 3].peerID
     let member = Control.Member(
       peer: other,
@@ -217,7 +217,7 @@ private struct Stranger {
     guard bulk == nil, isOpen, let secret = control?.facts.exporter?.export(.attach) else { return }
     guard var connection = try? Dialled.dial(identity),
       let own = connection.facts.exporter?.export(.attach),
-      let proof = Bytes32(
+      let proof = ProofBytes(
         HMAC<SHA256>.authenticationCode(
           for: Array("whiteboard-p2p attach 1\0".utf8) + own,
           using: SymmetricKey(data: secret)

@@ -1,5 +1,7 @@
 /// The random number generator SplitMix64 (Steele, Lea and Flood, 2014), which gives the same
 /// sequence for a seed on every machine.
+///
+/// Do not use it for secrets.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
@@ -16,5 +18,5 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
   }
 
   /// Returns the next random number from 0 up to but not including 1.
-  mutating func fraction() -> Double { Double(next() >> 11) / Double(1 << 53) }
+  public mutating func fraction() -> Double { Double(next() >> 11) / Double(1 << 53) }
 }

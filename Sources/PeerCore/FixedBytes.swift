@@ -1,0 +1,152 @@
+/// A value that is a fixed number of bytes, stored inline.
+public protocol FixedBytes: Hashable, Comparable, Sendable {
+  /// The number of bytes in every value of the type.
+  static var byteCount: Int { get }
+
+  /// Creates a value; nil if there are not exactly ``byteCount`` bytes.
+  init?(_ bytes: some Collection<UInt8>)
+
+  /// The bytes.
+  var bytes: [UInt8] { get }
+
+  /// Returns random bytes from `generator`.
+  static func random(using generator: inout some RandomNumberGenerator) -> Self
+}
+
+/// A value of 32 bytes, such as a hash.
+public struct Bytes32: FixedBytes {
+  /// The number of bytes.
+  public static let byteCount = 32
+
+  private let words: [4 of UInt64]
+
+  private init(words: [4 of UInt64]) { self.words = words }
+
+  /// Creates a value; nil if `bytes` does not have exactly 32 bytes.
+  public init?(_ bytes: some Collection<UInt8>) {
+    guard bytes.count == Self.byteCount else { return nil }
+    var words: [4 of UInt64] = [0, 0, 0, 0]
+    for (index, byte) in bytes.enumerated() {
+      words[index / 8] = words[index / 8] << 8 | UInt64(byte)
+    }
+    self.words = words
+  }
+
+  /// Returns random bytes from `generator`.
+  public static func random(using generator: inout some RandomNumberGenerator) -> Bytes32 {
+    Bytes32(words: [generator.next(), generator.next(), generator.next(), generator.next()])
+  }
+
+  /// The value as an array of 32 bytes.
+  public var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.byteCount)
+    for index in 0..<4 { words[index].append(to: &bytes) }
+    return bytes
+  }
+
+  /// Returns whether both values have the same bytes.
+  public static func == (left: Bytes32, right: Bytes32) -> Bool {
+    left.words[0] == right.words[0] && left.words[1] == right.words[1]
+      && left.words[2] == right.words[2] && left.words[3] == right.words[3]
+  }
+
+  /// Compares two values byte by byte.
+  public static func < (left: Bytes32, right: Bytes32) -> Bool {
+    for index in 0..<4 where left.words[index] != right.words[index] {
+      return left.words[index] < right.words[index]
+    }
+    return false
+  }
+
+  /// Hashes all bytes.
+  public func hash(into hasher: inout Hasher) {
+    for index in 0..<4 { hasher.combine(words[index]) }
+  }
+}
+
+/// A value of 16 bytes, such as the id of a board.
+public struct Bytes16: FixedBytes {
+  /// The number of bytes.
+  public static let byteCount = 16
+
+  private let high: UInt64
+  private let low: UInt64
+
+  /// Zero in all bytes.
+  public static let zero = Bytes16(high: 0, low: 0)
+
+  private init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  /// Creates a value; nil if `bytes` does not have exactly 16 bytes.
+  public init?(_ bytes: some Collection<UInt8>) {
+    guard let high = Bytes8(bytes.prefix(8)), let low = Bytes8(bytes.dropFirst(8)) else {
+      return nil
+    }
+    self.init(high: high.number, low: low.number)
+  }
+
+  /// Returns random bytes from `generator`.
+  public static func random(using generator: inout some RandomNumberGenerator) -> Bytes16 {
+    Bytes16(high: generator.next(), low: generator.next())
+  }
+
+  /// The value as an array of 16 bytes.
+  public var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.byteCount)
+    high.append(to: &bytes)
+    low.append(to: &bytes)
+    return bytes
+  }
+
+  /// Compares two values byte by byte.
+  public static func < (left: Bytes16, right: Bytes16) -> Bool {
+    (left.high, left.low) < (right.high, right.low)
+  }
+}
+
+/// A value of 8 bytes: an integer, the most significant byte first.
+public struct Bytes8: FixedBytes {
+  /// The number of bytes.
+  public static let byteCount = 8
+
+  /// The value as an integer.
+  public let number: UInt64
+
+  /// Creates a value from an integer.
+  public init(_ number: UInt64) { self.number = number }
+
+  /// Creates a value; nil if `bytes` does not have exactly 8 bytes.
+  public init?(_ bytes: some Collection<UInt8>) {
+    guard bytes.count == Self.byteCount else { return nil }
+    number = bytes.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// Returns random bytes from `generator`.
+  public static func random(using generator: inout some RandomNumberGenerator) -> Bytes8 {
+    Bytes8(generator.next())
+  }
+
+  /// The value as an array of 8 bytes.
+  public var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.byteCount)
+    number.append(to: &bytes)
+    return bytes
+  }
+
+  /// Compares two values as integers, which is also the order of their bytes.
+  public static func < (left: Bytes8, right: Bytes8) -> Bool { left.number < right.number }
+}
+
+extension UInt64 {
+  fileprivate func append(to bytes: inout [UInt8]) {
+    for shift in stride(from: UInt64(56), through: 0, by: -8) {
+      bytes.append(UInt8(truncatingIfNeeded: self >> shift))
+    }
+  }
+}
