@@ -1,20 +1,20 @@
 /// Text received from another peer, which must not be printed or logged unchanged.
 ///
-/// String interpolation, `print`, `dump` and the debugger all show ``displayed``. Use ``raw``, the
-/// received text, only to compare and store it. Implements DSC-15.
+/// String interpolation, `print`, `dump` and the debugger all show ``displayed``. Use ``raw`` only
+/// to compare or store the received text. Implements DSC-15.
 public struct UntrustedText: Hashable, Sendable {
   /// The maximum number of columns in `displayed`.
   public static let defaultWidth = 64
 
-  /// The received text, including any control characters and changes of text direction.
+  /// The received text, including any control and bidirectional formatting characters.
   ///
   /// Never write it to a terminal, a log, a window title, a path or a shell.
   public let raw: String
 
-  /// Wraps a received text.
+  /// Wraps a received string.
   public init(_ raw: String) { self.raw = raw }
 
-  /// Wraps received bytes; replaces invalid UTF-8 by U+FFFD.
+  /// Wraps received bytes, and replaces invalid UTF-8 with U+FFFD.
   public init(bytes: some Collection<UInt8>) { raw = String(decoding: bytes, as: UTF8.self) }
 
   /// Whether the received text is empty.
@@ -27,9 +27,9 @@ public struct UntrustedText: Hashable, Sendable {
   /// columns.
   ///
   /// Control, format, private-use and unassigned characters are dropped. This removes escape
-  /// sequences, direction changes, zero-width and tag characters. White space becomes single
-  /// spaces. A character keeps at most two combining marks, and marks without a character are
-  /// dropped. The result may be empty.
+  /// sequences, direction changes, zero-width characters and tag characters. Each run of white
+  /// space becomes a single space. A character keeps at most two combining marks, and marks without
+  /// a base character are dropped. The result may be empty.
   ///
   /// - Complexity: O(n) in the width and the number of dropped characters.
   public func displayed(width: Int) -> String {
@@ -103,7 +103,8 @@ private struct Cleaner {
     if width > 0 { scalars.append(("…", 1)) }
   }
 
-  /// Returns whether a terminal shows the character in two columns (Unicode TR 11, in blocks).
+  /// Returns whether a terminal shows the character in two columns, according to its Unicode block
+  /// (Unicode TR 11).
   private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.properties.isEmojiPresentation { return true }
     switch scalar.value {
