@@ -1,6 +1,6 @@
 import PeerCore
 
-/// An identifier of fixed size that an announcement carries as base32.
+/// A fixed-size identifier that announcements contain in base32.
 ///
 /// An announced identifier is only a claim; the handshake of the session proves it.
 public protocol AnnouncedIdentifier: Hashable, Sendable, CustomStringConvertible {
@@ -23,7 +23,7 @@ extension AnnouncedIdentifier {
 
   /// Creates an identifier from its base32 text, or returns nil if the text is not canonical.
   ///
-  /// A canonical text is lower case and has no padding; its unused bits are zero.
+  /// Canonical text is in lower case, has no padding, and has unused bits of zero.
   public init?(text: some StringProtocol) {
     guard let bytes = try? Base32.decode(text, byteCount: Self.byteCount) else { return nil }
     self.init(checked: bytes)
@@ -39,7 +39,9 @@ extension AnnouncedIdentifier {
   public var description: String { text }
 }
 
-/// The claimed identity of a peer: the SHA-256 hash of its public key, as 52 characters of base32.
+/// The claimed identity of a peer, which is the SHA-256 hash of its public key.
+///
+/// Its text form has 52 base32 characters.
 public struct AnnouncedPeerID: AnnouncedIdentifier {
   /// The length of a SHA-256 hash in bytes.
   public static let byteCount = 32
@@ -56,7 +58,9 @@ public struct AnnouncedPeerID: AnnouncedIdentifier {
   }
 }
 
-/// The session that a peer belongs to, as 26 characters of base32.
+/// The id of the session that a peer belongs to.
+///
+/// Its text form has 26 base32 characters.
 public struct AnnouncedSessionID: AnnouncedIdentifier {
   /// The length of a session id in bytes.
   public static let byteCount = 16
@@ -72,13 +76,13 @@ public struct AnnouncedSessionID: AnnouncedIdentifier {
     self.bytes = bytes
   }
 
-  /// The session id that a relay announces to show that it accepts further sessions (DSC-24).
+  /// The special session id that a relay announces if it accepts further sessions (DSC-24).
   public static let none = AnnouncedSessionID(checked: Array(repeating: 0, count: byteCount))
 }
 
-/// One run of a peer's program, as 13 characters of base32.
+/// One run of a peer's program.
 ///
-/// A restarted peer has a new incarnation.
+/// A restarted peer has a new incarnation. Its text form has 13 base32 characters.
 public struct AnnouncedIncarnation: AnnouncedIdentifier {
   /// The length of an incarnation in bytes.
   public static let byteCount = 8
