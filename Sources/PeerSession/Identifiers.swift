@@ -3,7 +3,7 @@ import PeerWire
 
 /// The identity of a peer: the SHA-256 of its certificate's DER SubjectPublicKeyInfo (LNK-2).
 ///
-/// Ids are compared bytewise (DUP-1). The text has 52 lower-case base32 characters.
+/// Ids are compared bytewise (DUP-1). The text form of an id has 52 lower-case base32 characters.
 public struct PeerID: Hashable, Comparable, Sendable {
   /// The number of bytes in a peer id.
   public static let byteCount = 32
@@ -45,9 +45,9 @@ public struct PeerID: Hashable, Comparable, Sendable {
   }
 }
 
-/// The identity of a session: 16 bytes, for a whiteboard the board's id.
+/// The 16-byte identity of a session; for a whiteboard, the board's id.
 ///
-/// The text has 26 lower-case base32 characters.
+/// Its text form has 26 lower-case base32 characters.
 public struct SessionID: Hashable, Sendable {
   /// The number of bytes in a session id.
   public static let byteCount = 16
@@ -84,7 +84,7 @@ public struct SessionID: Hashable, Sendable {
 
 /// The identity of a resource transfer or a stream: 16 bytes chosen by the sender.
 ///
-/// The text has 26 lower-case base32 characters.
+/// Its text form has 26 lower-case base32 characters.
 public struct TransferID: Hashable, Sendable {
   /// The number of bytes in a transfer id.
   public static let byteCount = 16
@@ -119,10 +119,10 @@ public struct TransferID: Hashable, Sendable {
   public var bytes: [UInt8] { high.bigEndianBytes + low.bigEndianBytes }
 }
 
-/// A secret of 16 bytes in the join link of a host that asks its user (HEL-9).
+/// A 16-byte secret in the join link of a host that asks its user (HEL-9).
 ///
 /// An invitation that contains the pass can use a reserved slot in the host's queue. The pass does
-/// not admit its holder. The text has 26 lower-case base32 characters.
+/// not admit its holder. The text form of a pass has 26 lower-case base32 characters.
 public struct InvitationPass: Hashable, Sendable {
   /// The number of bytes in a pass.
   public static let byteCount = 16
@@ -139,8 +139,8 @@ public struct InvitationPass: Hashable, Sendable {
 
 /// One process of a peer in one session: a restarted process is a new incarnation.
 ///
-/// The text has 13 lower-case base32 characters, for the 8 bytes of `value`, most significant
-/// first.
+/// Its text form has 13 lower-case base32 characters, which encode the 8 bytes of `value` in
+/// big-endian order.
 public struct SessionIncarnation: Hashable, Sendable {
   /// The number of bytes in an incarnation.
   public static let byteCount = 8
@@ -172,7 +172,7 @@ extension TransferID: Base32Identifier {}
 extension InvitationPass: Base32Identifier {}
 extension SessionIncarnation: Base32Identifier {}
 
-/// An identifier of a fixed number of bytes, whose text is base32.
+/// An identifier with a fixed number of bytes and a base32 text form.
 public protocol Base32Identifier: Codable, CustomStringConvertible {
   /// The number of bytes in every identifier of this type.
   static var byteCount: Int { get }
@@ -183,13 +183,13 @@ public protocol Base32Identifier: Codable, CustomStringConvertible {
 }
 
 extension Base32Identifier {
-  /// The number of characters in the text of an identifier.
+  /// The number of characters in the text form of an identifier.
   public static var textLength: Int { Base32.length(ofBytes: byteCount) }
 
-  /// Creates an identifier from its text.
+  /// Creates an identifier from its text form.
   ///
-  /// An identifier has only one valid text. The result is nil for another length, capital letters,
-  /// padding, or unused bits that are not zero.
+  /// Each identifier has exactly one valid text form. The result is `nil` for text with another
+  /// length, capital letters, padding, or nonzero unused bits.
   public init?(text: String) {
     guard let bytes = try? Base32.decode(text, byteCount: Self.byteCount) else { return nil }
     self.init(bytes: bytes)
@@ -198,13 +198,13 @@ extension Base32Identifier {
   /// The identifier as text: lower-case base32 without padding.
   public var text: String { Base32.encode(bytes) }
 
-  /// The first 8 characters of the text, for display; do not compare ids by them.
+  /// The first 8 characters of the text form, for display only; do not use them to compare ids.
   public var short: String { String(text.prefix(8)) }
 
   /// A textual representation, equal to `text`.
   public var description: String { text }
 
-  /// Decodes an identifier from its text.
+  /// Decodes an identifier from its text form.
   ///
   /// - Throws: `DecodingError.dataCorrupted` if the text is not valid.
   public init(from decoder: any Decoder) throws {

@@ -2,7 +2,8 @@ import PeerWire
 
 /// Locks out peers that guess codes (ADM-3).
 ///
-/// It counts wrong proofs by ``AddressBlock`` and by key. `now` is the time since any fixed moment.
+/// It counts wrong proofs by ``AddressBlock`` and by key. `now` is the time since an arbitrary
+/// reference point.
 struct AttemptLimiter: Sendable {
   /// How long a wrong proof counts toward a lock, and how long a lock lasts.
   static let window = Duration.seconds(60)

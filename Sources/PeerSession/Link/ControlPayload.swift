@@ -83,8 +83,8 @@ extension ControlMessageError {
 
 /// Replaces every number that has a fraction or an exponent with `0.5`.
 ///
-/// The decoder reads `1.0` and `1e3` as integers, which FRM-5 forbids. All numbers in the
-/// protocol's payloads are integers, so numbers at unknown keys do not matter. `bytes` must be
+/// The decoder would accept `1.0` and `1e3` as integers, which FRM-5 forbids. Replacing numbers at
+/// unknown keys is harmless, because every number in the protocol is an integer. `bytes` must be
 /// JSON.
 private func withoutWrittenFractions(_ bytes: [UInt8]) -> [UInt8] {
   var result: [UInt8] = []
@@ -198,8 +198,8 @@ extension KeyedDecodingContainer {
     } catch let error as DecodingError {
       throw error
     } catch {
-      // For a fraction or more than 64 bits, the decoder throws an error that does not name the
-      // key.
+      // If the number has a fraction or exceeds 64 bits, the decoder throws an error that does not
+      // name the key.
       throw outOfRange(key)
     }
   }

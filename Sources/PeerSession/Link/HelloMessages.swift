@@ -2,10 +2,10 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-// HELLO, with which both sides of a link introduce themselves (3.1).
+// The HELLO messages, in which both sides of a link introduce themselves (3.1).
 
 extension Control {
-  /// The versions of the protocol that a peer supports; in JSON `[lowest, highest]`.
+  /// The protocol versions that a peer supports, encoded in JSON as `[lowest, highest]`.
   struct VersionRange: Codable, Equatable, Sendable {
     var lowest: Int
     var highest: Int
@@ -166,8 +166,7 @@ extension Control {
     }
   }
 
-  /// An invitation: how long the dialler waits for a user, and bytes for the listener's application
-  /// (3.1).
+  /// An invitation, with the dialler's timeout and data for the listener's application (3.1).
   struct InvitationRequest: Codable, Equatable, Sendable {
     /// How long a dialler waits by default.
     static let defaultTimeout = Duration.seconds(300)
@@ -176,7 +175,7 @@ extension Control {
 
     /// How long the dialler waits, clamped to the allowed range.
     let timeout: Duration
-    /// The bytes for the listener's application; at most 1,024.
+    /// The data for the listener's application; at most 1,024 bytes.
     let context: [UInt8]
     /// The pass of the listener's join link (HEL-9).
     let pass: InvitationPass?
