@@ -1,5 +1,6 @@
-/// The random number generator SplitMix64 (Steele, Lea and Flood, 2014), which gives the same
-/// sequence for a seed on every machine.
+/// The SplitMix64 random number generator (Steele, Lea and Flood, 2014).
+///
+/// A seed produces the same sequence on every machine.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
@@ -15,6 +16,6 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// Returns the next random number from 0 up to but not including 1.
+  /// Returns the next random number in the half-open range from 0 to 1.
   mutating func fraction() -> Double { Double(next() >> 11) / Double(1 << 53) }
 }
