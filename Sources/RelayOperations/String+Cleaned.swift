@@ -1,8 +1,8 @@
 extension String {
-  /// Returns the text as one safe line of at most `limit` characters, cut with `…`.
+  /// Returns the text as one safe line of at most `limit` characters, truncated with `…`.
   ///
-  /// White space becomes a space. Control, format, private-use and unassigned characters become U+FFFD, because
-  /// a terminal could interpret them or not show them at all.
+  /// White space becomes a space. Control, format, private-use and unassigned characters become
+  /// U+FFFD, because a terminal might interpret or hide them.
   ///
   /// - Complexity: O(n) in the limit.
   func cleaned(limit: Int) -> String {
