@@ -77,7 +77,7 @@ public enum FrameError: Error, Equatable, Sendable {
   case malformedLength
   /// The length exceeds the limit that currently applies to the link (FRM-1).
   case tooLarge(length: UInt64, limit: Int)
-  /// A frame type below 0x80 that this version does not know (FRM-3).
+  /// The frame type is unknown and below 0x80 (FRM-3).
   case unknownType(UInt8)
 }
 
