@@ -15,15 +15,15 @@ public protocol AnnouncedIdentifier: Hashable, Sendable, CustomStringConvertible
 }
 
 extension AnnouncedIdentifier {
-  /// Creates an identifier, or returns nil if `bytes` does not have `byteCount` bytes.
+  /// Creates an identifier, or returns `nil` if `bytes` does not have `byteCount` bytes.
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == Self.byteCount else { return nil }
     self.init(checked: Array(bytes))
   }
 
-  /// Creates an identifier from its base32 text, or returns nil if the text is not canonical.
+  /// Creates an identifier from its base32 text, or returns `nil` if the text is not canonical.
   ///
-  /// Canonical text is in lower case, has no padding, and has unused bits of zero.
+  /// Canonical text is in lower case and has no padding, and its unused bits are zero.
   public init?(text: some StringProtocol) {
     guard let bytes = try? Base32.decode(text, byteCount: Self.byteCount) else { return nil }
     self.init(checked: bytes)

@@ -40,7 +40,7 @@ public struct Announcement: Hashable, Sendable {
   public var hostName: UntrustedText {
     didSet { hostName = Self.cut(hostName, to: Self.maximumHostNameSize) }
   }
-  /// The number of participants that the peer claims; nil if it announces no number.
+  /// The number of participants that the peer claims; `nil` if it announces no number.
   public var participants: UInt16?
   /// The other key-value pairs, which are either set by ``setExtra(_:)`` or unknown keys from a
   /// newer version.
