@@ -10,7 +10,7 @@ public struct PeerID: Hashable, Comparable, Sendable {
 
   private let words: (UInt64, UInt64, UInt64, UInt64)
 
-  /// Creates an id from exactly 32 bytes, or returns nil for any other length.
+  /// Creates an id from exactly 32 bytes, or returns `nil` for any other length.
   public init?(bytes: [UInt8]) {
     guard bytes.count == Self.byteCount else { return nil }
     words = (
@@ -55,7 +55,7 @@ public struct SessionID: Hashable, Sendable {
   private let high: UInt64
   private let low: UInt64
 
-  /// Creates an id from exactly 16 bytes, or returns nil for any other length.
+  /// Creates an id from exactly 16 bytes, or returns `nil` for any other length.
   public init?(bytes: [UInt8]) {
     guard bytes.count == Self.byteCount else { return nil }
     high = UInt64(bigEndianBytes: bytes[0..<8])
@@ -92,7 +92,7 @@ public struct TransferID: Hashable, Sendable {
   private let high: UInt64
   private let low: UInt64
 
-  /// Creates an id from exactly 16 bytes, or returns nil for any other length.
+  /// Creates an id from exactly 16 bytes, or returns `nil` for any other length.
   public init?(bytes: [UInt8]) {
     guard bytes.count == Self.byteCount else { return nil }
     high = UInt64(bigEndianBytes: bytes[0..<8])
@@ -130,7 +130,7 @@ public struct InvitationPass: Hashable, Sendable {
   /// The 16 bytes.
   public let bytes: [UInt8]
 
-  /// Creates a pass from exactly 16 bytes, or returns nil for any other length.
+  /// Creates a pass from exactly 16 bytes, or returns `nil` for any other length.
   public init?(bytes: [UInt8]) {
     guard bytes.count == Self.byteCount else { return nil }
     self.bytes = bytes
@@ -151,7 +151,7 @@ public struct SessionIncarnation: Hashable, Sendable {
   /// Wraps a number.
   public init(_ value: UInt64) { self.value = value }
 
-  /// Creates an incarnation from exactly 8 bytes, or returns nil for any other length.
+  /// Creates an incarnation from exactly 8 bytes, or returns `nil` for any other length.
   public init?(bytes: [UInt8]) {
     guard bytes.count == Self.byteCount else { return nil }
     value = UInt64(bigEndianBytes: bytes[...])
@@ -178,7 +178,7 @@ public protocol Base32Identifier: Codable, CustomStringConvertible {
   static var byteCount: Int { get }
   /// The bytes.
   var bytes: [UInt8] { get }
-  /// Creates an identifier from exactly ``byteCount`` bytes, or returns nil for any other length.
+  /// Creates an identifier from exactly ``byteCount`` bytes, or returns `nil` for any other length.
   init?(bytes: [UInt8])
 }
 
@@ -236,7 +236,7 @@ extension UInt64 {
     return bytes
   }
 
-  /// Appends the bytes of an integer, the most significant first.
+  /// Appends the bytes of an integer in big-endian order.
   fileprivate func append(to bytes: inout [UInt8]) {
     for shift in stride(from: 56, through: 0, by: -8) {
       bytes.append(UInt8(truncatingIfNeeded: self >> shift))

@@ -159,8 +159,8 @@ public final class PeerTransport: Sendable {
   /// Returns the addresses that a transport would have with these settings, best first; at most 16.
   ///
   /// - Parameters:
-  ///   - listen: The only address to listen on; nil for all.
-  ///   - interface: The only interface whose addresses to return; nil for all.
+  ///   - listen: The only address to listen on; `nil` for all.
+  ///   - interface: The only interface whose addresses to return; `nil` for all.
   /// - Returns: IP literals without port and scope.
   package static func addresses(listen: PeerAddress?, interface: String?) -> [String] {
     Array(LocalAddresses.current(listen: listen, interface: interface).prefix(Limits.addresses))

@@ -114,7 +114,7 @@ public final class Session: Sendable {
   /// - Returns: A receipt that reports whether the message was delivered; it is empty for a
   ///   datagram.
   /// - Throws: `messageTooLarge`; `notConnected` if a named peer is not in the session or leaves
-  ///   while the call waits; `peerLost` if it is given up in the meantime; `sessionEnded`;
+  ///   while the call waits; `peerLost` if the peer is lost in the meantime; `sessionEnded`;
   ///   `cancelled` if the task is canceled while it waits.
   @discardableResult
   nonisolated(nonsending) public func send(

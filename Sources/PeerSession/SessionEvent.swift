@@ -116,7 +116,8 @@ public enum PeerAdmission: Sendable, Equatable {
   /// The local peer admitted the peer. If it used a code of ``Session/invite(_:label:for:)``,
   /// `label` is that code's label.
   case here(label: String?)
-  /// A member, or the local peer at an earlier time, admitted the peer and vouches for it.
+  /// The given peer, which is a member or the local peer itself, admitted the peer earlier and
+  /// vouches for it.
   case vouched(by: PeerID)
 }
 

@@ -134,7 +134,7 @@ final class EventQueue: Sendable {
     consumer?.resume(returning: [])
   }
 
-  /// Removes and returns all events, and waits for at least one.
+  /// Waits for at least one event, then removes and returns all events.
   func removeAll() async -> [SessionEvent] {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

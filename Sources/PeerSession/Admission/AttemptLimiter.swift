@@ -41,7 +41,8 @@ struct AttemptLimiter: Sendable {
 
   /// Counts a wrong proof.
   ///
-  /// The third within a minute from an address or a key locks both.
+  /// The third wrong proof within a minute from one address or with one key locks out both the
+  /// address and the key.
   mutating func proofWasWrong(address: String, peer: PeerID, now: Duration) {
     let sources = [Source.address(AddressBlock(host: address)), .peer(peer)]
     var isOver = false

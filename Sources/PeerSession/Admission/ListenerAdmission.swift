@@ -20,7 +20,7 @@ struct InvitationToAnswer: Equatable, Sendable {
 struct CodeChoice: Sendable, Equatable {
   /// The stretched code.
   var key: CodeKey
-  /// The application's label for the code; nil for the session's own code.
+  /// The application's label for the code; `nil` for the session's own code.
   var label: String?
 }
 
@@ -305,7 +305,7 @@ struct ListenerAdmission: Sendable {
   /// Handles the end of the connection.
   ///
   /// - Parameters:
-  ///   - code: The code with which the dialler closed the connection; nil if the connection broke
+  ///   - code: The code with which the dialler closed the connection; `nil` if the connection broke
   ///     or the local peer closed it.
   ///   - message: The dialler's message.
   /// - Returns: The actions to perform.

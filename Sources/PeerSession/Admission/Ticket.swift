@@ -32,7 +32,7 @@ struct Ticket: Equatable, Sendable {
     /// The ECDSA signature on P-256 with SHA-256, in DER.
     var bytes: [UInt8]
 
-    /// Signs the statement that `member` belongs to `session`.
+    /// Creates a signature which confirms that `member` belongs to `session`.
     init(by identity: PeerIdentity, session: SessionID, member: PeerID) {
       admitter = identity.peerID
       key = identity.publicKeyDER
@@ -41,7 +41,7 @@ struct Ticket: Equatable, Sendable {
       )
     }
 
-    /// Returns whether the admitter's key signed that `member` belongs to `session`.
+    /// Returns whether the signature is valid for `member` and `session`.
     func isValid(session: SessionID, member: PeerID) -> Bool {
       let signed = Ticket.signedBytes(session: session, admitter: admitter, member: member)
       guard PeerID(spki: key) == admitter,

@@ -69,7 +69,7 @@ final class DatagramLink {
     }
   }
 
-  /// When to call ``tick(_:)`` next; nil while there is no address to probe.
+  /// When to call ``tick(_:)`` next; `nil` while there is no address to probe.
   var nextDue: NIODeadline? {
     remote.map { _ in .uptimeNanoseconds(pathState.wakeAt * 1_000_000) }
   }

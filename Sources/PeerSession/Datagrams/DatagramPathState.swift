@@ -74,7 +74,7 @@ struct DatagramPathState: Sendable {
 
   /// Handles the answer to a probe.
   ///
-  /// An answer counts if it belongs to a probe that was sent after the last answered one, because
+  /// An answer counts if it belongs to a probe that was sent after the last answered probe, because
   /// answers may arrive late on a slow path. Other answers are ignored.
   mutating func answered(_ probe: UInt64, now: UInt64) -> Action {
     let ahead = probe &- lastAnswered

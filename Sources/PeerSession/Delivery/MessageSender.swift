@@ -16,7 +16,7 @@ final class MessageSender: Sendable {
 
   // MARK: Sending
 
-  /// Sends a message to the given peers, or to all if `peers` is nil.
+  /// Sends a message to the given peers, or to all if `peers` is `nil`.
   ///
   /// - Throws: The errors of ``Session/send(_:to:mode:)``.
   nonisolated(nonsending) func send(
@@ -75,7 +75,7 @@ final class MessageSender: Sendable {
   ///
   /// - Parameters:
   ///   - bytes: The message.
-  ///   - peers: The recipients; nil for all.
+  ///   - peers: The recipients; `nil` for all.
   ///   - sent: Called when the outboxes accepted the message.
   /// - Throws: The errors of ``Session/send(_:to:mode:)``.
   nonisolated(nonsending) func sendConfirmed(
@@ -128,7 +128,7 @@ final class MessageSender: Sendable {
 
   // MARK: Routes
 
-  /// Returns the routes to the given peers, or to all if `peers` is nil.
+  /// Returns the routes to the given peers, or to all if `peers` is `nil`.
   ///
   /// - Throws: `notConnected` if a peer is not in the session; the reason why the session is over.
   @discardableResult

@@ -5,8 +5,9 @@ import PeerWire
 /// This type does no I/O and has no clock or random source. ``DialPlan`` makes the same decision
 /// for members.
 package struct JoinRetry: Sendable {
-  /// How long to keep dialing a listener that accepts no codes for a minute: the lockout plus the
-  /// longest wait.
+  /// How long to keep dialing a listener that has locked out the local peer for wrong codes.
+  ///
+  /// This is the one-minute lockout plus the longest delay.
   static let lockedOutLimit = Duration.seconds(75)
 
   private let limit: Duration

@@ -163,7 +163,7 @@ extension Control {
     var id: TransferID
   }
 
-  /// The reason why a transfer ended (8.2); an unknown code is read as `cancelled`.
+  /// The reason why a transfer ended (8.2); an unknown code is treated as `cancelled`.
   enum ResourceCode: String, Codable, Sendable, CaseIterable {
     case cancelled
     case refused

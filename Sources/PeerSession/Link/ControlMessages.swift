@@ -15,7 +15,7 @@ extension Control {
   struct Close: ControlPayload {
     static let frameType = FrameType.close
 
-    /// The code; a code that this version does not know is read as `internal-error`.
+    /// The close code; an unknown code is treated as `internal-error`.
     var code: CloseCode
     var message: UntrustedText
 

@@ -52,7 +52,7 @@ extension Control {
     }
   }
 
-  /// The role of a peer in a session; a role that this version does not know is read as `member`.
+  /// The role of a peer in a session; an unknown role is treated as `member`.
   enum Role: String, Codable, Sendable {
     case member
     case relay
@@ -229,7 +229,7 @@ extension Control {
     }
   }
 
-  /// HELLO as the dialler sends it.
+  /// The HELLO that the dialler sends.
   struct DiallerHello: ControlPayload {
     static let frameType = FrameType.hello
 
@@ -312,7 +312,7 @@ extension Control {
     case ask
   }
 
-  /// HELLO as the listener sends it.
+  /// The HELLO that the listener sends.
   struct ListenerHello: ControlPayload {
     static let frameType = FrameType.hello
 

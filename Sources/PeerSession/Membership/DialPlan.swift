@@ -24,7 +24,7 @@ struct DialPlan: Sendable, Equatable {
   private(set) var next: NIODeadline?
   /// The number of failed dials since the peer was last reached.
   private(set) var failures = 0
-  /// The reason for not dialing the peer; nil if it may be dialed.
+  /// The reason for not dialing the peer; `nil` if it may be dialed.
   private(set) var bar: Bar?
   /// When the peer was declared lost after its link broke; `nil` if it is not lost.
   private(set) var lostAt: NIODeadline?
@@ -76,7 +76,7 @@ struct DialPlan: Sendable, Equatable {
   /// Records that discovery no longer shows the peer, which may still be online (LIV-5).
   mutating func vanished() { announced = nil }
 
-  /// Records that a proof of membership that failed before may now succeed, and dials the peer again.
+  /// Records that a failed proof of membership may now succeed, and dials the peer again.
   mutating func proofChanged(now: NIODeadline) {
     guard case .untilProof = bar else { return }
     bar = nil
@@ -213,7 +213,7 @@ struct DialPlan: Sendable, Equatable {
     if circumstances.isRare {
       planRarely(now: now, jitter: jitter)
     } else if announced != nil || (circumstances.isAwaited && !isLost) {
-      // Discovery shows the peer, or its link broke a short while ago (MEM-9, LIV-3).
+      // Discovery shows the peer, or its link broke recently (MEM-9, LIV-3).
       set(wait, now, jitter)
     } else if isLost {
       planAfterLoss(now: now, jitter: jitter)

@@ -86,8 +86,8 @@ final class MemberDirectory {
     }
   }
 
-  /// Announces to the other members a peer that joined, or returned without its delivery state
-  /// (MEM-1).
+  /// Announces a peer to the other members, because the peer joined, or returned without its
+  /// delivery state (MEM-1).
   func introduce(_ entry: PeerEntry, _ link: ControlLink) {
     // A relay sends a more detailed message to all members (RLY-3).
     if !session.relaying.isRelaying {

@@ -157,7 +157,7 @@ struct Membership: Sendable {
   ///   - peer: The peer.
   ///   - reason: The host's reason, which the peer receives on each attempt to return; may be
   ///     empty.
-  ///   - signature: The host's signature; nil if the removal came without one.
+  ///   - signature: The host's signature; `nil` if the removal came without one.
   mutating func remove(
     _ peer: PeerID,
     reason: UntrustedText = UntrustedText(""),

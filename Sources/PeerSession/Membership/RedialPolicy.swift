@@ -68,7 +68,7 @@ struct RedialPolicy: Sendable {
   private var hasEnded = false
   private let lostAfter: TimeAmount
 
-  /// Creates the policy of a session without peers.
+  /// Creates a policy for a session without peers.
   ///
   /// - Parameter lostAfter: How long a peer with a broken link stays in the session.
   init(lostAfter: TimeAmount) { self.lostAfter = lostAfter }
@@ -122,7 +122,7 @@ struct RedialPolicy: Sendable {
     for peer in contacts.keys { contacts[peer]?.plan.otherPeerReturned(now: now) }
   }
 
-  /// Records that proofs of membership that failed before may now succeed.
+  /// Records that failed proofs of membership may now succeed.
   mutating func proofChanged(now: NIODeadline) {
     for peer in contacts.keys { contacts[peer]?.plan.proofChanged(now: now) }
   }

@@ -179,7 +179,7 @@ final class LinkDial: LinkDelegate {
   func linkWritable(_ link: ControlLink) {}
 }
 
-/// Returns the system's error message, in words for users.
+/// Returns a message for users that describes a system error.
 func reason(of error: any Error) -> String {
   switch error {
   case let error as IOError: systemMessage(error.errnoCode)

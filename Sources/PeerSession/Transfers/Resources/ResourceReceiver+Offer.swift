@@ -75,7 +75,7 @@ extension ResourceReceiver {
       : SessionError(.declined, "This peer did not accept the resource.")
   }
 
-  /// Asks the application, until the time limit of the offer has expired (RES-8).
+  /// Asks the application about the offer, until the offer's time limit expires (RES-8).
   private func isWanted() async -> Bool {
     if isRequested { return true }
     let (events, time, info, withdrawn) = (
