@@ -7,7 +7,7 @@ import PeerDiscovery
 final class AdvertiserDriver: AvahiDriver {
   /// The maximum number of new names within `renamePeriod`.
   ///
-  /// Without this limit, a service that takes every new name could make the local peer flood the
+  /// This prevents a service that takes every new name from making the local peer flood the
   /// network.
   private static let maximumRenames = 8
   private static let renamePeriod = Duration.seconds(10)
@@ -21,7 +21,7 @@ final class AdvertiserDriver: AvahiDriver {
   private var group: OpaquePointer?
   private var states: [AvahiEntryGroupState] = []
   private var announcedName: InstanceName?
-  /// The times of the last renames, the oldest first.
+  /// The times of the latest renames, oldest first.
   private var renames: [Duration] = []
   private var nextRename: Duration?
 
@@ -43,7 +43,8 @@ final class AdvertiserDriver: AvahiDriver {
   func daemonChanged(_ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure) {
     takeUpdate()
     guard daemon.isRunning else {
-      // The daemon is choosing a host name. Withdraw the service, because its host name may change.
+      // The daemon is choosing a host name. Withdraw the service, because the host name in it may
+      // change.
       if let group { try daemon.check(avahi_entry_group_reset(group)) }
       announcedName = nil
       return
@@ -91,7 +92,7 @@ final class AdvertiserDriver: AvahiDriver {
 
   func idle(now: Duration) { takeUpdate() }
 
-  /// Stores the newest announcement of the program; returns whether it differs from the published
+  /// Stores the program's newest announcement, and returns whether it differs from the published
   /// one.
   @discardableResult
   private func takeUpdate() -> Bool {
@@ -187,7 +188,7 @@ private func groupChanged(
   Unmanaged<AdvertiserDriver>.fromOpaque(context).takeUnretainedValue().note(state)
 }
 
-/// Calls `body` with a record as a string list of libavahi.
+/// Calls `body` with a record in the form of a libavahi string list.
 ///
 /// The list is built from its end, because libavahi adds strings at the start.
 private func withStringList<Result>(

@@ -1,18 +1,20 @@
-/// The settings for reaching the Avahi daemon; only tests set more than the interface.
+/// The settings for connecting to the Avahi daemon.
+///
+/// Only tests change settings other than the interface.
 package struct AvahiConfiguration: Sendable {
-  /// The name of the only interface to use, or nil to use all.
+  /// The name of the only interface to use, or `nil` to use all.
   package var interface: String?
-  /// Paths to look for; if at least one of them exists, Avahi is installed.
+  /// Paths that indicate that Avahi is installed, if at least one of them exists.
   package var installation = [
     "/usr/sbin/avahi-daemon", "/usr/bin/avahi-daemon", "/sbin/avahi-daemon",
     "/usr/local/sbin/avahi-daemon", "/run/current-system/sw/bin/avahi-daemon",
     "/usr/share/dbus-1/system-services/org.freedesktop.Avahi.service",
   ]
-  /// The path of the system bus's socket, or nil if it is unknown.
+  /// The path of the system bus socket, or `nil` if it is unknown.
   package var busSocket = SystemBus.socketPath
-  /// The first delay before a new attempt to connect; it doubles each time.
+  /// The delay before the first reconnection attempt; it doubles after each attempt.
   package var shortestPause = Duration.milliseconds(200)
-  /// The longest delay before a new attempt to connect.
+  /// The maximum delay before a reconnection attempt.
   package var longestPause = Duration.seconds(5)
   /// How long `advertise` or `browse` waits for an unresponsive daemon before it returns.
   package var farewell = Duration.seconds(3)

@@ -2,26 +2,26 @@ import CAvahi
 import Glibc
 import PeerDiscovery
 
-/// The advertiser or browser that uses a connection to the daemon, on the thread of the connection.
+/// An advertiser or browser that uses a connection to the daemon, on the connection's thread.
 ///
-/// Callbacks of libavahi only record what happened. `work` handles it later, outside all callbacks,
-/// so that it may free any object of libavahi.
+/// The libavahi callbacks only record events. `work` handles the events later, outside of
+/// callbacks, where it may free any libavahi object.
 protocol AvahiDriver: AnyObject {
-  /// The time at which to call `work` even if no event occurs, or nil if there is no such time.
+  /// The time at which to call `work` even if no event occurs; `nil` to wait for an event.
   var deadline: Duration? { get }
 
-  /// Handles a new state of the daemon.
+  /// Handles a change of the daemon's state.
   ///
   /// This is called at least once for each client, before `work`.
   func daemonChanged(_ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure)
 
-  /// Handles the recorded events and everything that is due.
+  /// Handles the recorded events, and performs the work that is due.
   func work(_ daemon: AvahiDaemon, now: Duration) throws(AvahiFailure)
 
   /// Handles the loss of the connection; all objects of its client are already freed.
   func disconnected(_ problem: DiscoveryProblem, now: Duration)
 
-  /// Handles everything that is due while there is no daemon.
+  /// Performs the work that is due while there is no connection to the daemon.
   func idle(now: Duration)
 }
 
@@ -30,7 +30,7 @@ struct AvahiDaemon {
   let client: OpaquePointer
   /// Whether the daemon has chosen its host name and thus accepts services.
   let isRunning: Bool
-  /// The interface to use, or the value that means all interfaces.
+  /// The index of the interface to use, or the constant for all interfaces.
   let interface: AvahiIfIndex
 
   /// The error of the last call.
@@ -49,11 +49,11 @@ struct AvahiFailure: Error {
   let code: Int32
 }
 
-/// The poll loop of one thread, with a client that is recreated after each failure.
+/// The poll loop of one thread, with an Avahi client that is recreated after each failure.
 ///
-/// Implements DSC-21. A client that lost its daemon or bus is unusable, even with
-/// `AVAHI_CLIENT_NO_FAIL`: libavahi then still reports `AVAHI_CLIENT_FAILURE`. Freeing the client
-/// also frees all objects that were created with it.
+/// Implements DSC-21. A client that has lost the daemon or the bus reports `AVAHI_CLIENT_FAILURE`
+/// and is unusable, even if it was created with `AVAHI_CLIENT_NO_FAIL`. Freeing the client also
+/// frees all objects that were created with it.
 final class AvahiConnection {
   private static let interfaceCheck = Duration.seconds(2)
 
@@ -72,7 +72,7 @@ final class AvahiConnection {
   private var nextAttempt = Duration.zero
   private var nextInterfaceCheck = Duration.zero
 
-  /// Creates a connection; nil if the system has no free file descriptor.
+  /// Creates a connection, or returns `nil` if no file descriptor is available.
   init?(_ configuration: AvahiConfiguration, bell: Bell, driver: any AvahiDriver) {
     self.configuration = configuration
     self.driver = driver
@@ -110,7 +110,7 @@ final class AvahiConnection {
     deal()
   }
 
-  /// Frees the client, so that the daemon sends goodbyes for its services.
+  /// Frees the client, so that the daemon withdraws its services.
   func close() {
     if let client { avahi_client_free(client) }
     client = nil
@@ -193,7 +193,8 @@ final class AvahiConnection {
     pause = min(pause * 2, configuration.longestPause)
   }
 
-  /// Detects that the configured interface disappeared or was replaced by another with its name.
+  /// Detects whether the configured interface disappeared, or was replaced by an interface with the
+  /// same name.
   private func checkInterface() {
     guard let name = configuration.interface, nextInterfaceCheck <= now else { return }
     nextInterfaceCheck = now + Self.interfaceCheck
@@ -228,7 +229,8 @@ private func bellRang(
   Unmanaged<Bell>.fromOpaque(context).takeUnretainedValue().silence()
 }
 
-/// Returns the time to `deadline` in milliseconds, rounded up so that the wait does not end early.
+/// Returns the time until `deadline` in milliseconds, rounded up so that the wait does not end
+/// early.
 private func milliseconds(from now: Duration, to deadline: Duration) -> Int32 {
   let (seconds, attoseconds) = max(deadline - now, .zero).components
   guard seconds < 3600 else { return 3_600_000 }

@@ -2,16 +2,19 @@ public import PeerDiscovery
 
 /// DNS-SD discovery on the local network, through the machine's Avahi daemon.
 ///
-/// Each call of `advertise` or `browse` has its own thread and its own connection to the daemon
-/// until it returns, because calls into libavahi block and are not thread-safe. If the daemon is
-/// missing or stops, the call emits an event and tries again after delays of 0.2 to 5 s (DSC-21).
+/// Calls into libavahi block and are not thread-safe. Each call of `advertise` or `browse`
+/// therefore has its own thread and its own connection to the daemon until it returns. If the
+/// daemon is missing or stops, the call emits an event and tries to reconnect after delays of 0.2
+/// to 5 s (DSC-21).
 public struct AvahiDiscovery: Advertiser, Browser {
   private let configuration: AvahiConfiguration
 
-  /// Creates a discovery service; it starts no thread before `advertise` or `browse` is called.
+  /// Creates a discovery service.
   ///
-  /// - Parameter interface: The name of the only interface to use (DSC-22), or nil to use all. If
-  ///   it does not exist, advertisers and browsers report `unavailable` until it does.
+  /// Threads are started only when `advertise` or `browse` is called.
+  ///
+  /// - Parameter interface: The name of the only interface to use (DSC-22), or `nil` to use all.
+  ///   While the interface does not exist, advertisers and browsers report `unavailable`.
   public init(interface: String? = nil) {
     configuration = AvahiConfiguration(interface: interface)
   }

@@ -17,13 +17,17 @@ final class AvahiThread: Sendable {
   private let configuration: AvahiConfiguration
   private let makeDriver: @Sendable () -> any AvahiDriver
 
-  /// Creates a thread without starting it; `makeDriver` is called once, on the new thread.
+  /// Creates a thread without starting it.
+  ///
+  /// `makeDriver` is called once, on the new thread.
   init(configuration: AvahiConfiguration, makeDriver: @escaping @Sendable () -> any AvahiDriver) {
     self.configuration = configuration
     self.makeDriver = makeDriver
   }
 
-  /// Wakes the driver so that it handles new input; may be called from any thread.
+  /// Wakes the driver so that it handles new input.
+  ///
+  /// This method may be called from any thread.
   func wake() { state.withLock { $0.bell }?.ring() }
 
   /// Runs the thread while `body` runs, and waits until the thread ends, even if the task is
@@ -54,20 +58,20 @@ final class AvahiThread: Sendable {
     let context = Unmanaged.passRetained(self)
     let status = pthread_create(&thread, &attributes, threadMain, context.toOpaque())
     guard status != 0 else { return }
-    // The thread could not start, so there is no retry: discovery stays unavailable until the call
-    // ends.
+    // The thread could not start, so there are no retries. Discovery remains unavailable until the
+    // call ends.
     context.release()
     state.withLock { $0.hasEnded = true }
     makeDriver().disconnected(.system(status), now: .zero)
   }
 
-  /// Stops the thread and waits until it has ended, or until the configured timeout.
+  /// Stops the thread, and waits until it has ended or the configured timeout has expired.
   ///
   /// After a timeout, the thread ends by itself when the daemon responds.
   private nonisolated(nonsending) func stop() async {
     state.withLock { $0.isStopRequested = true }
     wake()
-    // No code awaits this task. It is canceled below, and it only resumes the continuation.
+    // No code awaits this task, which only resumes the continuation. It is canceled below.
     let timer = Task.detached { [self] in
       try? await Task.sleep(for: configuration.farewell)
       resumeWaiter()
@@ -133,7 +137,7 @@ private func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRaw
 final class Bell: Sendable {
   let descriptor: Int32
 
-  /// Creates an eventfd; nil if the system has no free file descriptor.
+  /// Creates an eventfd, or returns `nil` if no file descriptor is available.
   init?() {
     let descriptor = whiteboard_avahi_bell_new()
     guard descriptor >= 0 else { return nil }

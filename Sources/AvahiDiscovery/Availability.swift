@@ -10,10 +10,10 @@ struct Availability {
 
   private var said = State.unknown
 
-  /// Records that the system is available; returns whether this is a change.
+  /// Records that the system is available, and returns whether this is a change.
   mutating func becameAvailable() -> Bool { say(.available) }
 
-  /// Records a problem; returns whether the state changed, including to a different problem.
+  /// Records a problem, and returns whether it differs from the previous state.
   mutating func becameUnavailable(_ problem: DiscoveryProblem) -> Bool {
     say(.unavailable(problem))
   }

@@ -4,17 +4,23 @@ import PeerDiscovery
 
 /// Browses, and keeps a resolver open for every instance on every interface and protocol.
 ///
-/// A browser of libavahi reports new and removed instances, but not changes of their TXT records;
-/// only an open resolver reports these. If a resolver fails, a new one is opened. If the new one
-/// fails too, the peer is removed, but a resolver is still opened from time to time. The reason is
-/// that the daemon does not report the instance again while its PTR record is cached (75 min), and
-/// that an open resolver sends queries less and less often. Implements DSC-11, DSC-17, DSC-25 and
-/// DSC-26.
+/// A libavahi browser reports new and removed instances, but not changes of their TXT records. Only
+/// an open resolver reports these changes.
+///
+/// If a resolver fails, a new one is opened. If the new one also fails, the peer is removed, but a
+/// resolver is still opened periodically. This is necessary because the daemon does not report the
+/// instance again while its PTR record is cached (75 min), and because an open resolver sends
+/// queries less and less often.
+///
+/// Implements DSC-11, DSC-17, DSC-25 and DSC-26.
 final class BrowserDriver: AvahiDriver {
-  /// The maximum number of open resolvers; the daemon allows 1,024 objects for each client.
+  /// The maximum number of open resolvers.
+  ///
+  /// The daemon allows 1,024 objects for each client.
   static let maximumResolvers = 900
 
-  /// The first and the longest delay before an instance that failed twice is resolved again.
+  /// The minimum and maximum delay before an instance that failed to resolve twice is resolved
+  /// again.
   private static let shortestPause = Duration.seconds(5)
   private static let longestPause = Duration.seconds(60)
 
@@ -34,7 +40,9 @@ final class BrowserDriver: AvahiDriver {
     var retry: Duration? { if case .given(let until, _) = self { until } else { nil } }
   }
 
-  /// The number of unanswered resolvers at which no more resolvers are closed to make room.
+  /// The maximum number of unanswered resolvers.
+  ///
+  /// If it is reached, no resolver is closed to make room.
   private static let maximumReplacing = 32
 
   private struct Resolving {
@@ -42,7 +50,7 @@ final class BrowserDriver: AvahiDriver {
     let domain: String
     var resolver: OpaquePointer
     var attempt = Attempt.first
-    /// The host name of the resolved address, or nil before the first answer.
+    /// The host name of the resolved address, or `nil` before the first answer.
     var host: String?
 
     /// Whether the resolver has not answered yet.
@@ -121,7 +129,7 @@ final class BrowserDriver: AvahiDriver {
   /// Closes the resolvers of sightings that the table evicted.
   ///
   /// - Parameter areWaiting: Whether the instances are resolved again when there is room. This must
-  ///   be false if a peer had too many sightings, because the instance would displace the next
+  ///   be false if the peer has too many sightings. Otherwise, the instance would displace the next
   ///   sighting of the same peer.
   private func dropEvicted(areWaiting: Bool) {
     for key in table.takeEvictions() {
@@ -130,7 +138,9 @@ final class BrowserDriver: AvahiDriver {
     }
   }
 
-  /// Resolves waiting instances: each new one once, even if it displaces another (DSC-26).
+  /// Resolves waiting instances.
+  ///
+  /// Each new instance is resolved once, even if it displaces another (DSC-26).
   private func resolveWaiting(_ daemon: AvahiDaemon) throws(AvahiFailure) {
     while let next = waiting.next {
       if next.gaveWay {
@@ -146,9 +156,10 @@ final class BrowserDriver: AvahiDriver {
     }
   }
 
-  /// Closes a resolver to make room; returns whether another resolver can be opened.
+  /// Closes a resolver to make room, and returns whether another resolver can be opened.
   ///
-  /// It closes the resolver of an instance that is not a peer. If there is none, it evicts a peer.
+  /// The resolver of an instance that is not a peer is closed first. If there is no such instance,
+  /// a peer is evicted.
   private func freeResolver() -> Bool {
     let pending = resolving.values.count { $0.isPending }
     guard pending < Self.maximumReplacing else { return false }
@@ -352,7 +363,9 @@ private func networkAddress(_ address: AvahiAddress) -> NetworkAddress? {
   }
 }
 
-/// Returns the strings of a TXT record, or only as many as exceed the maximum size of a record.
+/// Returns the strings of a TXT record.
+///
+/// The function stops reading when the strings exceed the maximum size of a record.
 private func strings(_ list: UnsafeMutablePointer<AvahiStringList>?) -> [[UInt8]] {
   var result: [[UInt8]] = []
   var size = 0

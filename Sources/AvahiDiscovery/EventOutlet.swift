@@ -1,6 +1,6 @@
 import PeerDiscovery
 
-/// Passes events from the thread of libavahi to the task that reads them.
+/// Passes events from the Avahi thread to the task that reads them.
 final class EventOutlet<Queue: Sendable, Event: Sendable>: Sendable {
   private let queue: Locked<Queue>
   private let pushEvent: @Sendable (inout Queue, Event) -> Void

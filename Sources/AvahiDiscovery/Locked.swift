@@ -1,9 +1,9 @@
 import Glibc
 
-/// A value protected by a pthread mutex; hold the lock only for a few lines.
+/// A value protected by a pthread mutex, which must be held only briefly.
 ///
-/// This target does not import NIO, which has a lock, and the thread sanitizer on Linux does not
-/// support `Synchronization.Mutex`.
+/// This target does not use the lock in NIO, because it does not import NIO. It does not use
+/// `Synchronization.Mutex`, because the thread sanitizer on Linux does not support it.
 // Unchecked Sendable is safe: the value is accessed only while the mutex is held, and the mutex
 // never moves.
 final class Locked<Value>: @unchecked Sendable {

@@ -2,11 +2,11 @@ import CAvahi
 import Glibc
 import PeerDiscovery
 
-/// Checks the system's D-Bus without libdbus, to find out why Avahi cannot be reached.
+/// Checks the D-Bus system bus without libdbus, to determine why Avahi cannot be reached.
 enum SystemBus {
-  /// The path of the system bus's socket, from `DBUS_SYSTEM_BUS_ADDRESS` or the usual one.
+  /// The path of the system bus socket, from `DBUS_SYSTEM_BUS_ADDRESS` or the default.
   ///
-  /// It is nil if the variable contains an address that is not a path.
+  /// It is `nil` if the variable contains an address that is not a path.
   static var socketPath: String? {
     guard let variable = getenv("DBUS_SYSTEM_BUS_ADDRESS") else {
       return "/var/run/dbus/system_bus_socket"
@@ -14,7 +14,7 @@ enum SystemBus {
     return socketPath(inAddress: String(cString: variable))
   }
 
-  /// Returns the path if the first address has the form `unix:path=`; otherwise nil.
+  /// Returns the path from the first address if it has the format `unix:path=…`; otherwise `nil`.
   static func socketPath(inAddress address: String) -> String? {
     let first = address.prefix { $0 != ";" }
     guard first.hasPrefix("unix:") else { return nil }
@@ -24,7 +24,7 @@ enum SystemBus {
     return nil
   }
 
-  /// Connects to the bus; returns the problem, or nil if there is none.
+  /// Tries to connect to the bus, and returns the problem, or `nil` if there is none.
   static func problem(socket path: String) -> DiscoveryProblem? {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return nil }
@@ -54,7 +54,7 @@ extension AvahiConfiguration {
 
   /// Returns the reason why the daemon cannot be reached.
   ///
-  /// - Parameter code: The error code of libavahi.
+  /// - Parameter code: The libavahi error code.
   /// - Returns: The problem found on this machine, or else the one that corresponds to `code`.
   func problem(connecting code: Int32) -> DiscoveryProblem {
     guard isInstalled else { return .notInstalled }
@@ -65,7 +65,7 @@ extension AvahiConfiguration {
     }
   }
 
-  /// Returns the problem that corresponds to an error code of a connected client.
+  /// Returns the problem that corresponds to an error code from a connected client.
   static func problem(_ code: Int32) -> DiscoveryProblem {
     switch code {
     case Int32(AVAHI_ERR_ACCESS_DENIED): .busRefused

@@ -1,12 +1,11 @@
-/// Base32 of RFC 4648 in lower case and without padding, the text form of every identifier.
+/// Base32 (RFC 4648) in lower case and without padding, which is the text form of every identifier.
 ///
-/// Each byte sequence has exactly one text. Decoding rejects capital letters, padding, white space
-/// and unused bits that are not zero.
+/// Each byte sequence has exactly one text form. Decoding rejects capital letters, padding, white
+/// space and nonzero unused bits.
 public enum Base32 {
-  /// The reason why a text is not valid base32.
+  /// The reason why a string is not valid base32.
   public enum DecodingError: Error, Equatable, Sendable {
-    /// The text has a length that no byte sequence produces, or it does not have the requested
-    /// length.
+    /// The length of the string is impossible for base32, or differs from the expected length.
     case length(Int)
     /// The byte at this offset is not one of the 32 characters.
     case character(UInt8, at: Int)
@@ -20,7 +19,7 @@ public enum Base32 {
     byteCount / 5 * 8 + (byteCount % 5 * 8 + 4) / 5
   }
 
-  /// Returns the base32 text of `bytes`.
+  /// Returns the base32 encoding of `bytes`.
   public static func encode(_ bytes: Span<UInt8>) -> String {
     String(unsafeUninitializedCapacity: length(ofBytes: bytes.count)) { text in
       var accumulator: UInt32 = 0
@@ -43,17 +42,17 @@ public enum Base32 {
     }
   }
 
-  /// Returns the base32 text of `bytes`.
+  /// Returns the base32 encoding of `bytes`.
   public static func encode(_ bytes: [UInt8]) -> String { encode(bytes.span) }
 
-  /// Decodes a base32 text.
+  /// Decodes a base32 string.
   ///
   /// - Parameters:
-  ///   - text: The UTF-8 bytes of the text. If `byteCount` is nil, the caller must limit their
+  ///   - text: The UTF-8 bytes of the string. If `byteCount` is `nil`, the caller must limit their
   ///     number.
   ///   - byteCount: The expected number of decoded bytes. It is checked before memory is allocated.
   /// - Returns: The decoded bytes.
-  /// - Throws: ``DecodingError`` for every text that ``encode(_:)-([UInt8])`` cannot produce.
+  /// - Throws: ``DecodingError`` for every string that ``encode(_:)-([UInt8])`` cannot produce.
   public static func decode(
     _ text: Span<UInt8>,
     byteCount: Int? = nil
@@ -85,9 +84,9 @@ public enum Base32 {
     return bytes
   }
 
-  /// Decodes a base32 text.
+  /// Decodes a base32 string.
   ///
-  /// - Throws: ``DecodingError``, as ``decode(_:byteCount:)-(Span<UInt8>,_)`` does.
+  /// - Throws: ``DecodingError``, in the same cases as ``decode(_:byteCount:)-(Span<UInt8>,_)``.
   public static func decode(
     _ text: some StringProtocol,
     byteCount: Int? = nil

@@ -13,7 +13,7 @@ public struct UntrustedText: Hashable, Sendable {
   /// Wraps a received text.
   public init(_ raw: some StringProtocol) { self.raw = String(raw) }
 
-  /// Wraps received bytes; replaces invalid UTF-8 by U+FFFD.
+  /// Wraps received bytes, and replaces invalid UTF-8 with U+FFFD.
   public init(bytes: some Collection<UInt8>) { raw = String(decoding: bytes, as: UTF8.self) }
 
   /// Whether the received text is empty.

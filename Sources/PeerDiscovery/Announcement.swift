@@ -2,15 +2,16 @@ import PeerCore
 
 /// The information that a peer publishes about itself and one of its boards.
 ///
-/// Other peers read it before they connect. All of it is only claimed: the handshake proves the
-/// identities and gives the authoritative names. Implements DSC-7 to DSC-11.
+/// Other peers read it before they connect. All of it is only a claim; the handshake verifies the
+/// identities and supplies the authoritative names. Implements DSC-7 to DSC-11.
 public struct Announcement: Hashable, Sendable {
   /// The role of a peer on its board.
   public enum Role: String, Hashable, Sendable, CaseIterable {
     /// A peer that takes part in the board.
     case member
-    /// A peer that keeps the board available while members are away; it also has the subtype
-    /// `_relay`.
+    /// A peer that keeps the board available while members are away.
+    ///
+    /// It is also advertised with the subtype `_relay`.
     case relay
   }
 
@@ -39,9 +40,10 @@ public struct Announcement: Hashable, Sendable {
   public var hostName: UntrustedText {
     didSet { hostName = Self.cut(hostName, to: Self.maximumHostNameSize) }
   }
-  /// The number of participants that the peer claims; nil if it announces no number.
+  /// The number of participants that the peer claims; `nil` if it announces no number.
   public var participants: UInt16?
-  /// The other key-value pairs: those set by ``setExtra(_:)``, or unknown keys of a newer version.
+  /// The other key-value pairs, which are either set by ``setExtra(_:)`` or unknown keys from a
+  /// newer version.
   public private(set) var extra = DiscoveryInfo()
 
   /// Creates an announcement for the local peer; names that are too long are truncated.
@@ -75,8 +77,8 @@ public struct Announcement: Hashable, Sendable {
 
   /// Replaces the program's own key-value pairs.
   ///
-  /// - Throws: `duplicateKey` if the announcement itself uses one of the keys; `recordTooLong` if
-  ///   the record could exceed 400 bytes. At least 52 bytes are always available for `extra`.
+  /// - Throws: `duplicateKey` if one of the keys is reserved for the announcement; `recordTooLong`
+  ///   if the record could exceed 400 bytes. At least 52 bytes are always available for `extra`.
   public mutating func setExtra(_ extra: DiscoveryInfo) throws(DiscoveryInfoError) {
     for key in Key.allCases where extra.contains(key.rawValue) { throw .duplicateKey }
     guard Self.reserve + extra.wireSize <= DiscoveryInfo.maximumSize else { throw .recordTooLong }
@@ -118,8 +120,7 @@ public struct Announcement: Hashable, Sendable {
 
   /// Decodes a received announcement from the bytes of its TXT record.
   ///
-  /// - Throws: ``AnnouncementError`` for the first rule that the bytes violate. It is safe to pass
-  ///   any bytes.
+  /// - Throws: ``AnnouncementError`` for the first violated rule. It is safe to pass any bytes.
   public static func parse(
     _ bytes: some Collection<UInt8>
   ) throws(AnnouncementError) -> Announcement {
@@ -134,8 +135,7 @@ public struct Announcement: Hashable, Sendable {
 
   /// Decodes a received announcement from the strings of its TXT record.
   ///
-  /// - Throws: ``AnnouncementError`` for the first rule that the strings violate. It is safe to
-  ///   pass any strings.
+  /// - Throws: ``AnnouncementError`` for the first violated rule. It is safe to pass any strings.
   public static func parse(
     strings: some Sequence<[UInt8]>
   ) throws(AnnouncementError) -> Announcement {
@@ -150,7 +150,7 @@ public struct Announcement: Hashable, Sendable {
 
   /// Decodes a received announcement from its key-value pairs.
   ///
-  /// - Throws: ``AnnouncementError`` for the first rule that the pairs violate.
+  /// - Throws: ``AnnouncementError`` for the first violated rule.
   public init(_ info: DiscoveryInfo) throws(AnnouncementError) {
     guard let version = try Self.integer(.version, in: info) else {
       throw .missing(Key.version.rawValue)

@@ -1,8 +1,9 @@
 /// A peer and one of its sessions, found on the network, with all addresses to reach it.
 ///
-/// There is one value for each peer and session, even if the peer is announced on several
-/// interfaces, over several protocols or under several names. It keeps its id if the peer restarts.
-/// It is only a hint: connect to verify that the peer is reachable and is who it claims to be.
+/// There is one value for each pair of peer and session, even if the peer is announced on several
+/// interfaces, over several protocols or under several names. If the peer restarts, the id remains
+/// the same. The value is only a hint: connect to the peer to verify its identity and that it is
+/// reachable.
 public struct DiscoveredPeer: Hashable, Sendable, Identifiable {
   /// The identity of a discovered peer: its claimed peer id and its session.
   public struct ID: Hashable, Sendable {
@@ -21,7 +22,7 @@ public struct DiscoveredPeer: Hashable, Sendable, Identifiable {
   /// The latest announcement of the peer.
   public let announcement: Announcement
 
-  /// The addresses of the peer, the best one first; never empty.
+  /// The addresses of the peer, best first; never empty.
   ///
   /// IPv4 comes before global IPv6, and link-local IPv6 comes last. Only addresses announced with
   /// the peer's newest incarnation are included.

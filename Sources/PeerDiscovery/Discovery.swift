@@ -7,8 +7,9 @@ public protocol Advertiser: Sendable {
   ///
   /// If discovery is unavailable, the advertiser emits an event instead of throwing an error. It
   /// starts to advertise as soon as discovery becomes available. The call returns after `body` has
-  /// returned and the goodbye was sent, or 3 s later if the system does not respond (DSC-21).
-  /// Canceling the task ends the sequence of events, and thus a loop in `body` over them.
+  /// returned and the announcement is withdrawn. If the discovery system does not respond, the call
+  /// returns 3 s after `body` (DSC-21). Canceling the task ends the sequence of events, and thus
+  /// any loop in `body` over the events.
   ///
   /// - Parameters:
   ///   - advertisement: The service and announcement to publish.
@@ -28,7 +29,7 @@ public protocol Browser: Sendable {
   ///
   /// Peers that are already announced are reported as `found`. If discovery is unavailable, the
   /// browser emits an event instead of throwing an error. Canceling the task ends the sequence of
-  /// events, and thus a loop in `body` over them.
+  /// events, and thus any loop in `body` over the events.
   ///
   /// - Parameters:
   ///   - query: The services to look for.
@@ -65,7 +66,7 @@ public struct Advertisement: Hashable, Sendable {
 public struct Advertising: Sendable {
   /// The events of the advertiser.
   ///
-  /// The sequence holds the 16 newest unread events, so it may be ignored.
+  /// The sequence buffers only the 16 newest unread events, so it is safe not to read it.
   public let events: DiscoveryEvents<AdvertiserEvent>
   private let replace: @Sendable (Announcement) async -> Void
   private let original: Announcement
@@ -75,7 +76,7 @@ public struct Advertising: Sendable {
   /// - Parameters:
   ///   - announcement: The announcement that is advertised first.
   ///   - events: The events of the advertiser.
-  ///   - replace: Publishes a new announcement in place of the previous one.
+  ///   - replace: A closure that publishes a new announcement in place of the previous one.
   public init(
     _ announcement: Announcement,
     events: DiscoveryEvents<AdvertiserEvent>,
@@ -88,8 +89,8 @@ public struct Advertising: Sendable {
 
   /// Publishes a changed announcement without a new registration.
   ///
-  /// Browsers report `updated`. Changes in quick succession are merged: only the last one is
-  /// published. If discovery is unavailable, the announcement is published when it becomes
+  /// Browsers report `updated`. Of several changes in quick succession, only the last one is
+  /// published. If discovery is unavailable, the announcement is published when discovery becomes
   /// available.
   ///
   /// - Precondition: `announcement` has the same peer, session, incarnation and role as the first
@@ -140,7 +141,9 @@ public struct BrowserQuery: Hashable, Sendable {
 public enum AdvertiserEvent: Hashable, Sendable {
   /// The local peer is now discoverable under this instance name.
   case announced(InstanceName)
-  /// The instance name was taken, so the advertiser chose another (DSC-12); `announced` follows.
+  /// The instance name was already in use, so the advertiser chose another one (DSC-12).
+  ///
+  /// The event `announced` follows.
   case renamed(from: InstanceName, to: InstanceName)
   /// The local peer is not discoverable until the event `available`.
   case unavailable(DiscoveryProblem)
@@ -152,7 +155,7 @@ public enum AdvertiserEvent: Hashable, Sendable {
 public enum BrowserEvent: Hashable, Sendable {
   /// A new peer was found.
   case found(DiscoveredPeer)
-  /// A known peer changed its announcement, restarted, or has other addresses.
+  /// A known peer changed its announcement or its addresses, or restarted.
   case updated(DiscoveredPeer)
   /// A known peer left or fell silent; the value describes its last known state.
   case lost(DiscoveredPeer)

@@ -2,8 +2,8 @@
 ///
 /// The buffer is bounded, so a slow reader does not delay discovery. A browser merges the unread
 /// events of one peer into one event with the current state of the peer (DSC-19). An advertiser
-/// holds the last 16 events. The sequence ends when the body of `advertise` or `browse` returns, or
-/// when the reading task is canceled. It cannot be read a second time.
+/// buffers the last 16 events. The sequence ends when the body of `advertise` or `browse` returns,
+/// or when the reading task is canceled. It cannot be read a second time.
 public struct DiscoveryEvents<Element: Sendable>: AsyncSequence, Sendable {
   private let signal: AsyncStream<Void>
   private let take: @Sendable () async -> Element?
@@ -11,10 +11,10 @@ public struct DiscoveryEvents<Element: Sendable>: AsyncSequence, Sendable {
   /// Creates a sequence, for implementations of `Advertiser` and `Browser`.
   ///
   /// - Parameters:
-  ///   - signal: Yields when the buffer may have an event; finishes when no more events will be
-  ///     added. It should buffer one element, the newest.
-  ///   - take: Removes and returns the next event in the buffer, or returns nil if the buffer is
-  ///     empty.
+  ///   - signal: A stream that yields when the buffer may contain an event, and finishes when no
+  ///     more events will be added. It should buffer only the newest element.
+  ///   - take: A closure that removes and returns the next event in the buffer, or returns `nil` if
+  ///     the buffer is empty.
   public init(signal: AsyncStream<Void>, take: @escaping @Sendable () async -> Element?) {
     self.signal = signal
     self.take = take
@@ -30,10 +30,11 @@ public struct DiscoveryEvents<Element: Sendable>: AsyncSequence, Sendable {
     fileprivate var signal: AsyncStream<Void>.Iterator
     fileprivate let take: @Sendable () async -> Element?
 
-    /// Waits for the next event; returns nil at the end.
+    /// Waits for the next event, or returns `nil` at the end of the sequence.
     public mutating func next() async -> Element? { await next(isolation: nil) }
 
-    /// Waits for the next event in the isolation of the reader; returns nil at the end.
+    /// Waits for the next event in the reader's isolation, or returns `nil` at the end of the
+    /// sequence.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
       while !Task.isCancelled {
         if let event = await take() { return event }

@@ -1,7 +1,7 @@
-/// The small public record of keys and values that an advertiser publishes.
+/// A small public record of key-value pairs, which an advertiser publishes.
 ///
-/// It is the TXT record of DNS-SD (RFC 6763, 6); every value of this type is valid. Every device on
-/// the network can read records and forge them. Implements DSC-3 to DSC-6.
+/// It is encoded as the DNS-SD TXT record (RFC 6763, 6). Every value of this type is a valid
+/// record. Any device on the network can read and forge records. Implements DSC-3 to DSC-6.
 public struct DiscoveryInfo: Hashable, Sendable {
   /// One entry of the record.
   ///
@@ -9,7 +9,7 @@ public struct DiscoveryInfo: Hashable, Sendable {
   public struct Pair: Hashable, Sendable {
     /// The key: printable ASCII without `=`, compared case-insensitively.
     public let key: String
-    /// The bytes after the `=`, or nil if there is no `=`.
+    /// The bytes after the `=`, or `nil` if there is no `=`.
     public let value: [UInt8]?
 
     var wireSize: Int { 1 + key.utf8.count + (value.map { 1 + $0.count } ?? 0) }
@@ -27,9 +27,9 @@ public struct DiscoveryInfo: Hashable, Sendable {
   /// Creates an empty record.
   public init() { pairs = [] }
 
-  /// Creates a record from text.
+  /// Creates a record from key-value pairs given as strings.
   ///
-  /// - Throws: ``DiscoveryInfoError`` for the first rule that a pair or the whole record violates.
+  /// - Throws: ``DiscoveryInfoError`` for the first violated rule.
   public init(_ pairs: KeyValuePairs<String, String>) throws(DiscoveryInfoError) {
     self.init()
     for (key, value) in pairs { try append(key, Array(value.utf8)) }
@@ -40,9 +40,8 @@ public struct DiscoveryInfo: Hashable, Sendable {
   /// - Parameters:
   ///   - key: At least one printable ASCII character, without `=`. The record must not contain the
   ///     key.
-  ///   - value: Any bytes, or nil for a key without a value.
-  /// - Throws: ``DiscoveryInfoError`` for the rule that the pair violates; the record is then
-  ///   unchanged.
+  ///   - value: Any bytes, or `nil` for a key without a value.
+  /// - Throws: ``DiscoveryInfoError`` if the pair violates a rule; the record is then unchanged.
   public mutating func append(_ key: String, _ value: [UInt8]?) throws(DiscoveryInfoError) {
     guard !key.isEmpty else { throw .emptyKey }
     for byte in key.utf8 {
@@ -60,7 +59,7 @@ public struct DiscoveryInfo: Hashable, Sendable {
     pairs.contains { Self.isSameKey($0.key, key) }
   }
 
-  /// Returns the value of a key, or nil if the key is missing or has no value.
+  /// Returns the value of a key, or `nil` if the key is missing or has no value.
   public subscript(key: String) -> [UInt8]? {
     pairs.first { Self.isSameKey($0.key, key) }?.value
   }
@@ -97,8 +96,8 @@ public struct DiscoveryInfo: Hashable, Sendable {
 
   /// Creates a record from the strings of a received TXT record.
   ///
-  /// As RFC 6763, 6.4 requires, strings that are empty or begin with `=` are ignored, and so are
-  /// all strings with the same key but the first.
+  /// As required by RFC 6763, 6.4, empty strings and strings that begin with `=` are ignored. Of
+  /// several strings with the same key, only the first is used.
   ///
   /// - Throws: `recordTooLong`, `pairTooLong` or `illegalKey`.
   public init(strings: some Sequence<[UInt8]>) throws(DiscoveryInfoError) {
@@ -128,7 +127,7 @@ public struct DiscoveryInfo: Hashable, Sendable {
   }
 }
 
-/// The reason why a record of keys and values is invalid.
+/// The reason why a record of key-value pairs is invalid.
 public enum DiscoveryInfoError: Error, Hashable, Sendable {
   /// A key is empty.
   case emptyKey

@@ -2,24 +2,24 @@ import PeerCore
 
 /// The reason why the discovery system cannot find peers or publish announcements at the moment.
 ///
-/// None of these problems ends a session or a connection to a given address or join link.
+/// Sessions continue during these problems, and peers can still connect by address or join link.
 /// Implements DSC-20.
 public enum DiscoveryProblem: Error, Hashable, Sendable {
   /// Avahi is not installed on this machine.
   case notInstalled
   /// The Avahi daemon is installed but not running.
   case daemonNotRunning
-  /// The system's D-Bus, through which programs use Avahi, is not running.
+  /// The D-Bus system bus, through which programs use Avahi, is not running.
   case busNotRunning
-  /// The system's D-Bus does not allow this program to use Avahi.
+  /// The D-Bus system bus does not allow this program to use Avahi.
   case busRefused
-  /// The configuration of the daemon forbids programs to publish.
+  /// The Avahi daemon's configuration does not allow programs to publish services.
   case publishingDisabled
-  /// The daemon has reached its limit of clients or records.
+  /// The Avahi daemon has reached its limit of clients or records.
   case daemonBusy
   /// The requested network interface does not exist.
   case noSuchInterface(String)
-  /// Another error of the daemon, with its number and text.
+  /// Another error from the Avahi daemon, with its code and message.
   case failed(code: Int32, reason: String)
 
   /// A sentence that describes the problem.
@@ -38,7 +38,7 @@ public enum DiscoveryProblem: Error, Hashable, Sendable {
     }
   }
 
-  /// The advice for the user, as a sentence.
+  /// A sentence that tells the user how to solve the problem.
   public var advice: String {
     switch self {
     case .notInstalled:

@@ -14,9 +14,9 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     self.interface = interface
   }
 
-  /// The address in the form that `connect` expects.
+  /// The address in the format that `connect` expects.
   ///
-  /// For a link-local IPv6 address, `%` and the name of the interface follow the address.
+  /// A link-local IPv6 address is followed by `%` and the name of the interface.
   public var host: String {
     address.isLinkLocal && address.isIPv6 ? "\(address)%\(interface.name)" : address.description
   }
@@ -27,7 +27,9 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
   /// The text `HOST:PORT`; an IPv6 host is in brackets.
   public var description: String { address.isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// Returns whether to try `one` before `other`: IPv4, then global IPv6, then link-local IPv6.
+  /// Returns whether to try `one` before `other`.
+  ///
+  /// IPv4 comes first, then global IPv6, then link-local IPv6.
   static func isBetter(_ one: Endpoint, _ other: Endpoint) -> Bool {
     if one.address.rank != other.address.rank { return one.address.rank < other.address.rank }
     if one.interface.index != other.interface.index {
@@ -64,7 +66,8 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
     bytes = [one, two, three, four]
   }
 
-  /// Creates an IPv4 address from 4 bytes or an IPv6 address from 16; otherwise returns nil.
+  /// Creates an IPv4 address from 4 bytes or an IPv6 address from 16 bytes; returns `nil` for any
+  /// other length.
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == 4 || bytes.count == 16 else { return nil }
     self.bytes = Array(bytes)
@@ -85,13 +88,14 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
       : bytes[0] == 169 && bytes[1] == 254
   }
 
-  /// Whether a peer can have this address: it is not unspecified, multicast or broadcast.
+  /// Whether the address can belong to a peer, because it is not unspecified, multicast or
+  /// broadcast.
   public var isUsable: Bool {
     guard bytes.contains(where: { $0 != 0 }) else { return false }
     return isIPv6 ? bytes[0] != 0xff : bytes[0] < 224 && bytes[0] != 0
   }
 
-  /// The address in dotted decimal (IPv4) or as in RFC 5952 (IPv6).
+  /// The address in dotted decimal format (IPv4) or the format of RFC 5952 (IPv6).
   public var description: String {
     isIPv6 ? ipv6Text : bytes.map(String.init).joined(separator: ".")
   }

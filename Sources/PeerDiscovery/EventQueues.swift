@@ -22,7 +22,7 @@ package struct BrowserQueue: Sendable {
   package mutating func push(_ event: BrowserEvent) {
     switch event {
     case .found(let peer):
-      // The reader has not read that this peer was lost, so it receives an update instead of a new
+      // The reader has not yet read the loss of this peer, so report an update instead of a new
       // peer.
       if case .lost? = pending[peer.id] {
         set(.updated(peer), for: peer.id)
@@ -47,8 +47,9 @@ package struct BrowserQueue: Sendable {
     }
   }
 
-  /// Removes and returns the next event: first the one about the discovery system, then peers in
-  /// order.
+  /// Removes and returns the next event.
+  ///
+  /// An event about the discovery system comes first, then events about peers in order.
   package mutating func pop() -> BrowserEvent? {
     if let event = system {
       system = nil

@@ -1,6 +1,6 @@
 /// A host on an `InMemoryNetwork`, with an advertiser and a browser.
 public struct InMemoryHost: Advertiser, Browser {
-  /// The name of the host, used to select it in methods of the network.
+  /// The name of the host, which the network's methods use to select it.
   public let name: String
   /// The only interface of the host.
   public let interface: NetworkInterface

@@ -1,10 +1,10 @@
 import PeerCore
 
-/// An in-memory network in virtual time, on which discovery works as it does over mDNS.
+/// An in-memory network in virtual time, which simulates discovery over mDNS.
 ///
-/// Nothing happens by itself: delayed events happen in `advance(by:)`. The network renames services
-/// on a collision, keeps silent peers for 130 s, and can simulate the faults that discovery must
-/// survive. Programs can thus be tested without a daemon.
+/// Time passes only in `advance(by:)`, which processes delayed events. The network renames services
+/// after a name collision, remembers silent peers for 130 s, and can simulate the faults that
+/// discovery must survive. It allows programs to be tested without a daemon.
 ///
 /// ```swift
 /// let network = InMemoryNetwork(seed: 1)
@@ -12,7 +12,7 @@ import PeerCore
 /// let bob = await network.host(named: "bob")
 /// ```
 public actor InMemoryNetwork {
-  /// The time for which a silent peer is still known (DSC-17).
+  /// How long a silent peer is remembered (DSC-17).
   ///
   /// It is the lifetime of a cached SRV record, plus the time of a failed attempt to renew the
   /// record.
@@ -60,7 +60,7 @@ public actor InMemoryNetwork {
     let due: Duration
     let registration: ID
     let listener: ID
-    /// The announcement, or nil for a goodbye.
+    /// The announcement, or `nil` for its withdrawal (an mDNS goodbye).
     let copy: Copy?
   }
 
@@ -77,8 +77,8 @@ public actor InMemoryNetwork {
   /// Creates a network without hosts.
   ///
   /// - Parameters:
-  ///   - seed: The seed for the new names after a collision.
-  ///   - latency: The delay of every announcement and goodbye.
+  ///   - seed: The seed for the new names that are chosen after a collision.
+  ///   - latency: The delay of every announcement and withdrawal.
   public init(seed: UInt64, latency: Duration = .zero) {
     random = SplitMix64(seed: seed)
     self.latency = latency
@@ -103,12 +103,12 @@ public actor InMemoryNetwork {
     )
   }
 
-  /// Makes the discovery system of a host unavailable, or available again if `problem` is nil.
+  /// Makes the discovery system of a host unavailable, or available again if `problem` is `nil`.
   ///
   /// - Parameters:
   ///   - problem: The problem that the host's advertisers and browsers report.
   ///   - name: The name of the host.
-  ///   - goodbye: Whether the host withdraws its announcements. Otherwise the other hosts lose them
+  ///   - goodbye: Whether the host withdraws its announcements. If not, the other hosts remove them
   ///     after ``silence``.
   public func setProblem(_ problem: DiscoveryProblem?, on name: String, goodbye: Bool = true) {
     machines[name]?.problem = problem
@@ -128,7 +128,9 @@ public actor InMemoryNetwork {
     settle()
   }
 
-  /// Disconnects the network cable of a host without a goodbye, or reconnects it.
+  /// Disconnects or reconnects the network cable of a host.
+  ///
+  /// Disconnecting does not withdraw the host's announcements.
   ///
   /// - Parameters:
   ///   - isPlugged: Whether the cable is connected.
@@ -289,7 +291,7 @@ public actor InMemoryNetwork {
     if let name = registrations[id]?.name { tell(id, .announced(name)) }
   }
 
-  /// Renames the younger of two services whose names collide after a cable was reconnected.
+  /// Renames the newer of two services whose names collide after a cable is reconnected.
   private func renameMerged() {
     for id in registrations.keys.sorted() where isOnAir(id) && isNameTaken(for: id, byOlder: true) {
       sayGoodbye(id)
@@ -320,7 +322,9 @@ public actor InMemoryNetwork {
     tell(id, .renamed(from: registration.name, to: name))
   }
 
-  /// Sends a goodbye to all reachable listeners; the others detect the silence.
+  /// Sends the withdrawal of an announcement to all reachable listeners.
+  ///
+  /// The other listeners detect the silence.
   private func sayGoodbye(_ id: ID) {
     guard let registration = registrations[id] else { return }
     for (listenerID, listener) in listeners.sorted(by: { $0.key < $1.key })
@@ -331,7 +335,7 @@ public actor InMemoryNetwork {
     }
   }
 
-  /// Sends every listener the announcements that it does not have yet.
+  /// Sends each listener the announcements that it has not received yet.
   private func spread() {
     for listenerID in listeners.keys.sorted() {
       guard let listener = listeners[listenerID], listener.isAvailable else { continue }

@@ -1,13 +1,13 @@
 import PeerCore
 
-/// The DNS-SD instance name of one advertised board of one peer.
+/// The DNS-SD instance name under which a peer advertises a board.
 ///
-/// The name is `p-<26 characters of the peer id>-<8 of the session id>`. It contains no name of a
-/// user. Another service can use the same name. Implements DSC-2 and DSC-12.
+/// The name has the format `p-<26 characters of the peer id>-<8 characters of the session id>`. It
+/// contains no user name. Another service may use the same name. Implements DSC-2 and DSC-12.
 public struct InstanceName: Hashable, Sendable, CustomStringConvertible {
   /// The maximum length of a DNS label in bytes.
   public static let maximumSize = 63
-  /// The number of characters of the peer id and of the session id in an instance name.
+  /// The numbers of characters from the peer id and from the session id in an instance name.
   static let (peerPrefix, sessionPrefix) = (26, 8)
 
   /// The name without DNS escapes.
@@ -21,9 +21,9 @@ public struct InstanceName: Hashable, Sendable, CustomStringConvertible {
     text = "p-\(peer.text.prefix(Self.peerPrefix))-\(session.text.prefix(Self.sessionPrefix))"
   }
 
-  /// Creates a name from text that follows RFC 6763, 4.1.1.
+  /// Creates a name from a string that follows RFC 6763, 4.1.1.
   ///
-  /// - Throws: `empty`, `tooLong` if the text exceeds 63 bytes of UTF-8, or `controlCharacter`.
+  /// - Throws: `empty`, `controlCharacter`, or `tooLong` if the string exceeds 63 bytes in UTF-8.
   public init(_ text: String) throws(InstanceNameError) {
     guard !text.isEmpty else { throw .empty }
     guard text.utf8.count <= Self.maximumSize else { throw .tooLong }
@@ -33,7 +33,7 @@ public struct InstanceName: Hashable, Sendable, CustomStringConvertible {
 
   private init(unchecked text: String) { self.text = text }
 
-  /// Returns a new name for use after a collision: the usual name and a random suffix (DSC-12).
+  /// Returns a new name for use after a collision: the usual name with a random suffix (DSC-12).
   public static func renamed(
     peer: AnnouncedPeerID,
     session: AnnouncedSessionID,
@@ -45,12 +45,12 @@ public struct InstanceName: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The reason why a text is not a valid instance name.
+/// The reason why a string is not a valid instance name.
 public enum InstanceNameError: Error, Hashable, Sendable {
-  /// The text is empty.
+  /// The string is empty.
   case empty
-  /// The text exceeds 63 bytes.
+  /// The string exceeds 63 bytes.
   case tooLong
-  /// The text contains an ASCII control character.
+  /// The string contains an ASCII control character.
   case controlCharacter
 }

@@ -1,8 +1,8 @@
-/// Turns sightings of instances into events about peers.
+/// Converts sightings of service instances to events about peers.
 ///
 /// A sighting is one instance on one interface over one protocol. All sightings with the same peer
-/// id and session belong to one peer. The caller passes in the observations of the discovery system
-/// and the time. Implements DSC-13, DSC-14, DSC-16 to DSC-18 and the order of DSC-26.
+/// id and session belong to one peer. The caller passes in the time and the discovery system's
+/// observations. Implements DSC-13, DSC-14, DSC-16 to DSC-18 and the order defined by DSC-26.
 package struct PeerTable: Sendable {
   /// The identity of a sighting: an instance, an interface and a protocol.
   package struct SightingKey: Hashable, Sendable {
@@ -51,7 +51,7 @@ package struct PeerTable: Sendable {
   /// Creates an empty table.
   ///
   /// - Parameters:
-  ///   - own: The id of the local peer, which is ignored (DSC-14); if it is nil, no peer is
+  ///   - own: The id of the local peer, which is ignored (DSC-14); if it is `nil`, no peer is
   ///     ignored.
   ///   - preference: The peers and sessions to forget last.
   package init(
@@ -74,7 +74,7 @@ package struct PeerTable: Sendable {
   /// - Returns: Whether the sighting belongs to a peer in the table.
   package func contains(_ key: SightingKey) -> Bool { owners[key] != nil }
 
-  /// The time at which `expire` must be called next; nil if nothing can expire.
+  /// The time at which `expire` must be called next; `nil` if nothing can expire.
   package var deadline: Duration? {
     switch (dropAll, dropUnconfirmed) {
     case (let one?, let other?): min(one, other)
@@ -107,14 +107,16 @@ package struct PeerTable: Sendable {
     report(id)
   }
 
-  /// Removes a sighting whose instance left, no longer resolves, or is not a valid announcement.
+  /// Removes a sighting whose instance left, no longer resolves, or has an invalid announcement.
   package mutating func removed(_ key: SightingKey) {
     guard let id = owners.removeValue(forKey: key) else { return }
     sightings[id]?[key] = nil
     report(id)
   }
 
-  /// Handles the loss of the discovery system; peers are kept for ``patience`` (DSC-17).
+  /// Handles the loss of the discovery system.
+  ///
+  /// Known peers are kept for ``patience`` (DSC-17).
   package mutating func becameUnavailable(now: Duration) {
     for id in sightings.keys {
       for key in (sightings[id] ?? [:]).keys { sightings[id]?[key]?.isConfirmed = false }
@@ -142,20 +144,20 @@ package struct PeerTable: Sendable {
     for (key, _) in silent.sorted(by: { $0.value.order < $1.value.order }) { removed(key) }
   }
 
-  /// Returns and removes the events since the last call, in order.
+  /// Removes and returns the events since the last call, in order.
   package mutating func takeEvents() -> [BrowserEvent] {
     defer { events.removeAll() }
     return events
   }
 
-  /// Returns and removes the sightings that were evicted since the last call to make room.
+  /// Removes and returns the sightings that were evicted to make room since the last call.
   package mutating func takeEvictions() -> [SightingKey] {
     defer { evictions.removeAll() }
     return evictions
   }
 
-  /// Makes room for a sighting; returns false if the table prefers every known peer to the peer of
-  /// the sighting.
+  /// Makes room for a sighting, or returns false if all known peers have priority over the
+  /// sighting's peer.
   private mutating func makeRoom(
     for id: DiscoveredPeer.ID,
     _ key: SightingKey,
@@ -172,14 +174,14 @@ package struct PeerTable: Sendable {
 
   /// Removes one peer to make room (DSC-18).
   ///
-  /// It considers only the peers of the lowest rank. Of these, it selects the address with the most
-  /// peers, and there the peer that was not seen for the longest time. An advertiser that floods
-  /// the network from one address thus evicts only its own instances.
+  /// Only the peers of the lowest rank can be removed. Among them, the method selects the address
+  /// with the most peers, and removes the least recently seen peer at this address. An advertiser
+  /// that floods the network from one address thus evicts only its own instances.
   ///
-  /// - Parameter newcomer: The rank and address of the peer that needs room; it is counted as one
-  ///   of the peers at that address.
-  /// - Returns: Whether a peer was removed. It is false if the table is empty or prefers all its
-  ///   peers to the newcomer.
+  /// - Parameter newcomer: The rank and address of the peer that needs room. This peer counts as
+  ///   one of the peers at its address.
+  /// - Returns: Whether a peer was removed; false if the table is empty or all its peers have
+  ///   priority over the newcomer.
   @discardableResult
   package mutating func evictPeer(
     for newcomer: (rank: BrowserPreference.Rank, group: ArraySlice<UInt8>)? = nil

@@ -1,7 +1,7 @@
-/// The DNS-SD name of a kind of service.
+/// A DNS-SD service type.
 ///
-/// Every value of this type is a valid name. Implements DSC-1. The transport is always TCP, because
-/// peers connect to the discovered address over TCP.
+/// Every value of this type is a valid name. The transport is always TCP, because peers connect to
+/// the discovered address over TCP. Implements DSC-1.
 public struct ServiceType: Hashable, Sendable, CustomStringConvertible {
   /// The service type that every whiteboard advertises.
   public static let whiteboard = ServiceType(unchecked: "whiteboard-p2p")
@@ -9,10 +9,10 @@ public struct ServiceType: Hashable, Sendable, CustomStringConvertible {
   /// The maximum number of characters in a name.
   public static let maximumLength = 15
 
-  /// The name alone, as in `whiteboard-p2p`.
+  /// The name without the transport, as in `whiteboard-p2p`.
   public let name: String
 
-  /// The name in the format of DNS-SD, as in `_whiteboard-p2p._tcp`.
+  /// The name in DNS-SD format, as in `_whiteboard-p2p._tcp`.
   public var text: String { "_\(name)._tcp" }
 
   /// A textual representation, equal to `text`.
@@ -22,7 +22,7 @@ public struct ServiceType: Hashable, Sendable, CustomStringConvertible {
   ///
   /// - Parameter name: 1 to 15 characters of `a-z`, `0-9` and `-`, with at least one letter. A
   ///   hyphen must not be first or last, nor follow another hyphen.
-  /// - Throws: ``ServiceTypeError`` for the first rule that the name violates.
+  /// - Throws: ``ServiceTypeError`` for the first violated rule.
   public init(_ name: some StringProtocol) throws(ServiceTypeError) {
     let bytes = Array(name.utf8.prefix(Self.maximumLength + 1))
     guard !bytes.isEmpty else { throw .empty }
@@ -49,13 +49,13 @@ public struct ServiceType: Hashable, Sendable, CustomStringConvertible {
   private init(unchecked name: String) { self.name = name }
 }
 
-/// The reason why a text is not a valid service type.
+/// The reason why a name is not a valid service type.
 public enum ServiceTypeError: Error, Hashable, Sendable {
   /// The name is empty.
   case empty
   /// The name exceeds 15 characters.
   case tooLong
-  /// A character is not one of `a-z`, `0-9` and `-`.
+  /// The name contains a character other than `a-z`, `0-9` and `-`.
   case illegalCharacter
   /// A hyphen is first, last or next to another hyphen.
   case misplacedHyphen

@@ -1,7 +1,7 @@
-/// The instances that wait to be resolved, in the order of DSC-26.
+/// A queue of the instances to resolve, in the order defined by DSC-26.
 ///
-/// Instances of known peers come first, then those of known sessions, then the newest. Instances
-/// that were resolved before and displaced by others come last.
+/// Instances of known peers come first, followed by instances of known sessions, and then by the
+/// newest other instances. Instances that were resolved before but displaced by others come last.
 package struct WaitingInstances: Sendable {
   /// An instance that waits to be resolved.
   package struct Instance: Sendable {
@@ -13,7 +13,7 @@ package struct WaitingInstances: Sendable {
     package let domain: String
     /// Whether another instance displaced this one.
     ///
-    /// If so, this one is resolved again only if there is room.
+    /// If so, this instance is resolved again only if there is room.
     package let gaveWay: Bool
     fileprivate let rank: BrowserPreference.Rank
     fileprivate let order: UInt64
@@ -26,7 +26,7 @@ package struct WaitingInstances: Sendable {
 
   /// The maximum number of instances.
   ///
-  /// Adding another one drops the last in the order.
+  /// Adding another instance drops the last one in the order.
   package static let maximum = 4096
 
   private let peers: Set<Substring>
@@ -57,7 +57,7 @@ package struct WaitingInstances: Sendable {
     add(key, name, domain, gaveWay: false)
   }
 
-  /// Adds an instance that was resolved before and displaced by another.
+  /// Adds an instance that was resolved before but displaced by another.
   ///
   /// - Parameters:
   ///   - key: The sighting of the instance.
@@ -94,7 +94,9 @@ package struct WaitingInstances: Sendable {
     if let last = instances.values.min(by: Instance.isLater) { instances[last.key] = nil }
   }
 
-  /// Returns the rank that an instance claims by its name; only its TXT record can confirm it.
+  /// Returns the rank that an instance's name implies.
+  ///
+  /// Only the TXT record can confirm this rank.
   private func rank(ofInstance name: String) -> BrowserPreference.Rank {
     let parts = name.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count >= 3, parts[0] == "p" else { return .unknown }

@@ -14,7 +14,7 @@ public struct PeerID: Identifier, Comparable {
   public static func < (left: Self, right: Self) -> Bool { left.value < right.value }
 }
 
-/// The identity of a session: 16 bytes, for a whiteboard the board's id.
+/// The 16-byte identity of a session; for a whiteboard, the board's id.
 ///
 /// The text has 26 lower-case base32 characters.
 public struct SessionID: Identifier {
@@ -36,7 +36,7 @@ public struct TransferID: Identifier {
   public init(_ value: Bytes16) { self.value = value }
 }
 
-/// A secret of 16 bytes in the join link of a host that asks its user (HEL-9).
+/// A 16-byte secret in the join link of a host that asks its user (HEL-9).
 ///
 /// An invitation that shows it can use a reserved place in the host's queue. The pass does not
 /// admit its holder. The text has 26 lower-case base32 characters.

@@ -1,4 +1,4 @@
-/// The reason why text that a user typed is not a code.
+/// The reason why the text that a user typed is not a join code.
 public enum JoinCodeError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The text does not have exactly four words; the value is the number of its words.
   case wrongCount(Int)
@@ -49,7 +49,7 @@ public struct JoinCode: Hashable, Sendable {
     let pieces = words.unicodeScalars
       .split { scalar in Self.separators.contains { $0.contains(scalar) } }
       .map(Self.lowercased)
-    // A wrong word is reported before a wrong count, because two words may have been joined.
+    // Report an unknown word before a wrong word count, because the user may have omitted a space.
     for piece in pieces where WordList.index(of: piece) == nil {
       throw .unknownWord(Self.shown(piece), nearest: WordList.nearest(to: piece))
     }
@@ -61,8 +61,8 @@ public struct JoinCode: Hashable, Sendable {
 
   /// The characters that separate the words of a code: white space, then dashes (4.2).
   ///
-  /// They are listed here because the standard library's properties change with its version of
-  /// Unicode.
+  /// They are listed explicitly because the standard library's character properties change with the
+  /// Unicode version.
   private static let separators: [ClosedRange<Unicode.Scalar>] = [
     "\u{9}"..."\u{D}", "\u{20}"..."\u{20}", "\u{85}"..."\u{85}", "\u{A0}"..."\u{A0}",
     "\u{1680}"..."\u{1680}", "\u{2000}"..."\u{200A}", "\u{2028}"..."\u{2029}",

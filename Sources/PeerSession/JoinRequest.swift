@@ -15,8 +15,8 @@ public struct JoinRequest: Sendable {
   /// Whether to accept, with a warning, a host that proves nothing and whose key was not known
   /// before.
   ///
-  /// This applies only with trust `unverified` and without a code; otherwise such a host is refused
-  /// (HEL-4).
+  /// This applies only if the trust is `unverified` and there is no code. Otherwise, such a host is
+  /// refused (HEL-4).
   public var allowsUnproved = false
   /// The session's code, if the user has one.
   public var code: JoinCode?
@@ -24,18 +24,18 @@ public struct JoinRequest: Sendable {
   ///
   /// It is sent only with trust `pinnedByLink`.
   public var pass: InvitationPass?
-  /// Bytes for the host's application; at most 1,024.
+  /// Data for the host's application; at most 1,024 bytes.
   public var context: [UInt8] = []
   /// How long to wait for the host's user, 1 s to 10 min.
   public var timeout: Duration = Control.InvitationRequest.defaultTimeout
-  /// How long to keep dialing a listener that is busy, fails or does not answer HELLO.
+  /// How long to keep dialing a listener that is busy, fails, or does not answer HELLO.
   ///
-  /// The delays between dials are those of LIV-3. If a listener accepts no codes for a minute,
-  /// because it received too many wrong ones, it is dialed again for at least 75 s. Zero means to
-  /// dial every listener only once.
+  /// The delays between dials are those of LIV-3. A listener that received too many wrong codes
+  /// accepts none for a minute. Such a listener is dialed again for at least 75 s. Zero means to
+  /// dial only once in every case.
   public var redialLimit: Duration = .seconds(30)
-  /// How long the listener may take to admit or refuse the peer, without the time in which a user
-  /// decides.
+  /// How long the listener may take to admit or refuse the peer, not counting the time in which a
+  /// user decides.
   ///
   /// If it takes longer, joining fails with `timedOut`. `nil` means that only the protocol's limits
   /// apply.

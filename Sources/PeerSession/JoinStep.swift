@@ -11,6 +11,7 @@ public enum JoinStep: Equatable, Sendable {
   case provingCode
   /// The other peer's user is deciding; the value is the user's display name.
   case awaitingAcceptance(UntrustedText)
-  /// The attempt failed for a temporary reason, and the listener is dialed again soon.
+  /// The attempt failed for a temporary reason, and the local peer will soon dial the listener
+  /// again.
   case retrying(SessionError)
 }

@@ -55,7 +55,7 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     if case .v6(let v6) = address {
       let scope = v6.address.sin6_scope_id
       if scope != 0 && !ip.contains("%") { host += "%\(scope)" }
-      // On a dual-stack socket, the address of an IPv4 peer has the prefix `::ffff:`.
+      // A dual-stack socket reports an IPv4 address with the prefix `::ffff:`.
       if ip.hasPrefix("::ffff:"), ip.contains(".") { host = String(ip.dropFirst(7)) }
     }
     self.init(host: host, port: port)

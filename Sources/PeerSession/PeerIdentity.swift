@@ -15,7 +15,7 @@ public enum IdentityError: Error, Equatable, Sendable, CustomStringConvertible {
   case notPrivate(path: String, message: String)
   /// The file or its directory belongs to another user.
   case notOurs(path: String, message: String)
-  /// A call of the operating system failed.
+  /// A system call failed.
   case system(path: String, message: String)
 
   /// A description of the problem and the remedy, in one or two sentences.
@@ -127,7 +127,7 @@ public struct PeerIdentity: Sendable {
   /// The public key's SubjectPublicKeyInfo, in DER; ``peerID`` is its SHA-256.
   public var publicKeyDER: [UInt8] { Array(key.publicKey.derRepresentation) }
 
-  /// The public key as a point of the curve, uncompressed as in SEC 1: 65 bytes.
+  /// The public key as an uncompressed curve point (SEC 1), which has 65 bytes.
   public var publicKeyX963: [UInt8] { Array(key.publicKey.x963Representation) }
 
   /// Signs with ECDSA on P-256 and SHA-256.
@@ -198,8 +198,8 @@ public struct PeerIdentity: Sendable {
 
   private static func makeCertificate(for key: P256.Signing.PrivateKey) throws -> [UInt8] {
     let name = try DistinguishedName { CommonName(commonName) }
-    // The validity begins a day ago because clocks differ. Peers ignore the dates, but other
-    // software may complain.
+    // The validity period starts one day ago because clocks differ. Peers ignore the dates, but
+    // other software may check them.
     let now = Date.now
     let certificate = try Certificate(
       version: .v3,

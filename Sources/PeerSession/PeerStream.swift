@@ -3,10 +3,10 @@ import PeerDiscovery
 
 /// An ordered byte stream to and from one peer, over its own connection.
 ///
-/// Each direction ends separately: the local one with ``finish()``, the peer's when ``inbound``
-/// ends. Bytes arrive in order, or the stream ends with an error. A stream does not outlive its
-/// connection (STR-1), so a broken connection is an error even if the peer stays in the session.
-/// Releasing the last reference resets a stream that was not finished locally.
+/// Each direction ends separately: the local direction with ``finish()``, the peer's direction when
+/// ``inbound`` ends. Bytes arrive in order, or the stream ends with an error. A stream does not
+/// outlive its connection (STR-1), so a broken connection is an error even if the peer stays in the
+/// session. If the last reference is released before ``finish()``, the stream is reset.
 public final class PeerStream: Sendable {
   /// The identifier of the stream, chosen by the opener.
   public let id: TransferID
@@ -33,16 +33,15 @@ public final class PeerStream: Sendable {
   /// The code of the peer's reset, if one arrived.
   public var resetCode: UInt32? { core.resetCode }
 
-  /// Sends bytes to the peer, after those of earlier calls.
+  /// Sends bytes to the peer, after the bytes of earlier calls.
   ///
-  /// If the peer does not read, the call waits after about 1 MiB, in addition to the system's
-  /// buffers. Bytes of concurrent calls are not interleaved. When the call returns, the peer may
-  /// not have received the bytes yet.
+  /// If the peer does not read, calls suspend once about 1 MiB is waiting, in addition to the
+  /// system's buffers. Bytes of concurrent calls are not interleaved. When the call returns, the
+  /// peer may not have received the bytes yet.
   ///
   /// - Throws: `cancelled` if the task was canceled before any byte of this call was sent. After
   ///   that, cancellation resets the stream, because bytes would be missing, and the error is
-  ///   `reset`, as for every other reset. `sessionEnded` after ``finish()``. Otherwise the reason
-  ///   why the connection broke.
+  ///   `reset`. `sessionEnded` after ``finish()``. Otherwise the reason why the connection broke.
   public func write(_ bytes: [UInt8]) async throws(SessionError) {
     try await observed { () throws(SessionError) in try await core.write(bytes) }
     observation.report(.streamBytes(bytes, of: self, isSent: true))
@@ -57,7 +56,7 @@ public final class PeerStream: Sendable {
     observation.report(.streamFinished(self, isSent: true))
   }
 
-  /// Ends both directions at once; undelivered bytes are dropped.
+  /// Ends both directions immediately, and drops undelivered bytes.
   ///
   /// - Parameter code: A code for the peer's application; a peer that has too many streams uses
   ///   code 1.
@@ -66,7 +65,7 @@ public final class PeerStream: Sendable {
     observation.report(.streamBroke(self, SessionError(.reset, "This peer reset the stream.")))
   }
 
-  /// Returns the next bytes from the peer, or nil after the last.
+  /// Returns the next bytes from the peer, or `nil` after the last.
   fileprivate func read() async throws(SessionError) -> [UInt8]? {
     let bytes = try await observed { () throws(SessionError) in try await core.read() }
     observation.report(
@@ -90,9 +89,9 @@ public final class PeerStream: Sendable {
 
   /// The bytes of the peer, in order, in pieces of any length.
   ///
-  /// At most 1 MiB is held for a slow reader; then the writer must wait. The sequence ends when the
-  /// peer finished, and throws when the stream was reset or broke. A canceled task gets `cancelled`
-  /// and loses nothing: a new iterator continues.
+  /// At most 1 MiB is buffered for a slow reader; beyond that, the writer must wait. The sequence
+  /// ends when the peer finishes, and throws an error if the stream is reset or breaks. Canceling a
+  /// read throws `cancelled` without losing bytes, which a new iterator can then read.
   public struct Inbound: AsyncSequence, Sendable {
     let stream: PeerStream
 

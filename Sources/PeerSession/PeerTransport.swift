@@ -6,16 +6,16 @@ import PeerWire
 /// One listening port, one identity, and the sessions of a process.
 ///
 /// A transport exists while the body of ``withTransport(_:_:)`` runs. When that call returns or
-/// throws, every session has said goodbye and every socket is closed.
+/// throws, every session has ended and every socket is closed.
 public final class PeerTransport: Sendable {
   private let core: NIOLoopBound<TransportCore>
   private let eventLoop: any EventLoop
   private let threads: NIOThreadPool
 
-  /// The sessions that hosts moved to this relay, in order; for one consumer.
+  /// The sessions that hosts moved to this relay, in order.
   ///
   /// ``TransportConfiguration/carries`` accepted each of them. A session that this relay already
-  /// serves is not repeated. The sequence ends with the transport.
+  /// serves is not repeated. The sequence supports one consumer and ends with the transport.
   public let carriedSessions: AsyncStream<CarriedSession>
   /// The local peer's id.
   public let peerID: PeerID
@@ -43,8 +43,8 @@ public final class PeerTransport: Sendable {
   /// A connection waits until ``host(_:admission:)`` or ``join(_:verify:)`` has created the first
   /// session. At a relay it waits until ``startAccepting()``.
   ///
-  /// When `body` returns or throws, every session says goodbye, every transfer ends and every
-  /// socket is closed before the call returns. Cancellation affects only `body`.
+  /// When `body` returns or throws, every session and transfer ends, and every socket is closed,
+  /// before the call returns. Cancellation affects only `body`.
   ///
   /// - Parameters:
   ///   - configuration: The settings of the transport.
@@ -159,8 +159,8 @@ public final class PeerTransport: Sendable {
   /// Returns the addresses that a transport would have with these settings, best first; at most 16.
   ///
   /// - Parameters:
-  ///   - listen: The only address to listen on; nil for all.
-  ///   - interface: The only interface whose addresses to return; nil for all.
+  ///   - listen: The only address to listen on; `nil` for all.
+  ///   - interface: The only interface whose addresses to return; `nil` for all.
   /// - Returns: IP literals without port and scope.
   package static func addresses(listen: PeerAddress?, interface: String?) -> [String] {
     Array(LocalAddresses.current(listen: listen, interface: interface).prefix(Limits.addresses))
@@ -168,7 +168,7 @@ public final class PeerTransport: Sendable {
 
   /// Begins to accept connections at a relay (``TransportConfiguration/carries``).
   ///
-  /// After a restart, call it when the earlier sessions exist again. If a peer dials before that,
+  /// After a restart, call it when the earlier sessions are restored. If a peer dials before that,
   /// its session is refused as not served, and the peer might not dial again soon. Other transports
   /// accept connections as soon as they have a session.
   public func startAccepting() async {
@@ -182,8 +182,9 @@ public final class PeerTransport: Sendable {
   ///   - id: The session's id; pass the previous id to continue a session.
   ///   - admission: The admission policy.
   ///   - name: The name of the session, which peers receive when they join; truncated to 128 bytes.
-  ///   - membership: The stored membership (MEM-7). Its host stays the host: if another peer
-  ///     created the session, the local peer continues as a member and dials the other members.
+  ///   - membership: The stored membership (MEM-7). The host in it remains the host. If another
+  ///     peer created the session, the local peer continues as a member and dials the other
+  ///     members.
   /// - Returns: The session, with no other peer in it yet.
   /// - Throws: `internalError` if this process already serves that session.
   public func host(
@@ -192,7 +193,7 @@ public final class PeerTransport: Sendable {
     name: String = "",
     membership: MembershipRecord? = nil
   ) async throws(SessionError) -> Session {
-    // Stretching a code takes a tenth of a second, so it does not run on an event loop (ADM-5).
+    // Stretching a code takes about 0.1 s, so it does not run on an event loop (ADM-5).
     let key = await codeKey(admission, id)
     let core = core
     let peer = peerID
@@ -212,7 +213,7 @@ public final class PeerTransport: Sendable {
     }
   }
 
-  /// Relays a session of another host again after a restart of this relay.
+  /// Resumes relaying another host's session after this relay restarts.
   ///
   /// - Parameters:
   ///   - id: The session's id.
@@ -255,9 +256,9 @@ public final class PeerTransport: Sendable {
   ///   - request: The address of the host, and what is known about it.
   ///   - progress: Receives each step of the attempt. It is called on an event loop and must not
   ///     block.
-  ///   - verify: Called with the verification words when the host asks its user. If the words must
-  ///     be compared, it returns whether they are equal, and the session starts only after that
-  ///     (ADM-8); otherwise its result is ignored. It may take as long as the request's timeout.
+  ///   - verify: Called with the verification words when the host asks its user. If the user must
+  ///     compare the words, it returns whether they match, and the session starts only after that
+  ///     (ADM-8). Otherwise, its result is ignored. It may take as long as the request's timeout.
   ///     Its task is canceled if the handshake ends first.
   /// - Returns: The session, with the host in it. Other members follow as events.
   /// - Throws: `unreachable`; `wrongPeer` or `selfDialled` if the key differs from the one named;
@@ -335,7 +336,7 @@ public final class PeerTransport: Sendable {
   }
 }
 
-/// Runs `body`, and converts its errors into ``SessionError``.
+/// Runs `body`, and converts its errors to ``SessionError``.
 func withSessionErrors<Value>(
   _ body: () async throws -> Value
 ) async throws(SessionError) -> Value {

@@ -15,7 +15,7 @@ public struct ResourceInfo: Sendable, Hashable {
   public var id: TransferID
   /// The name given by the sender; free text, never a path.
   public var name: UntrustedText
-  /// The number of bytes; 0 for an outgoing transfer that ended before its file was opened.
+  /// The size in bytes; 0 for an outgoing transfer that ended before its file was opened.
   public var size: Int
   /// The peer at the other end.
   public var peer: PeerID
@@ -37,8 +37,8 @@ public struct ReceivedResource: Sendable, Hashable {
 
 /// The progress of a transfer.
 public struct ResourceProgress: Sendable, Hashable {
-  /// The number of bytes transferred, including those over earlier links.
+  /// The number of bytes transferred so far, including those over earlier links.
   public var bytes: Int
-  /// The number of bytes of the resource.
+  /// The size of the resource in bytes.
   public var total: Int
 }

@@ -4,7 +4,7 @@
 public final class ResourceTransfer: Sendable {
   /// The identifier of the transfer, the same on both sides.
   public let id: TransferID
-  /// The progress, at most ten times a second; a slow reader gets the newest element.
+  /// The progress, at most ten times a second; a slow reader gets only the newest element.
   ///
   /// The sequence supports one reader and ends with the transfer. If the receiver has the whole
   /// file, the last element has all bytes.

@@ -1,8 +1,8 @@
-/// The recipients of a reliable message, and whether each of them confirmed it.
+/// A receipt for a reliable message, which reports whether each recipient confirmed it.
 ///
 /// ``Session/send(_:to:mode:)`` returns it. A receipt stays valid after a peer leaves the session.
-/// From then on, an unconfirmed message counts as undelivered, also in `undelivered` of
-/// ``SessionEvent/peerLeft(_:_:undelivered:)``.
+/// A message that is unconfirmed when the peer leaves counts as undelivered;
+/// ``SessionEvent/peerLeft(_:_:undelivered:)`` reports the number of such messages.
 public struct SendReceipt: Sendable {
   struct Track: Sendable {
     var peer: PeerID
@@ -22,7 +22,7 @@ public struct SendReceipt: Sendable {
   }
 
   enum Means: Sendable {
-    /// The peer's own outbox, and the message number whose acknowledgement confirms delivery.
+    /// The peer's own outbox, and the part number whose acknowledgement confirms delivery.
     case link(Outbox, UInt64)
     /// The ledger of messages relayed to the peer, and the message's number in it.
     case relay(RouteLedger, UInt64)
@@ -33,12 +33,13 @@ public struct SendReceipt: Sendable {
   /// The recipients; empty for a datagram.
   public var peers: [PeerID] { tracks.map(\.peer) }
 
-  /// Returns whether it is known that a peer's process has the message.
+  /// Returns whether a peer's process has confirmed the message.
   ///
   /// A relayed peer confirms only on request: ``Session/confirmation(of:by:)`` sends the request.
   ///
   /// - Parameter peer: One of ``peers``.
-  /// - Returns: Whether the peer has the message; `false` for a peer that is not a recipient.
+  /// - Returns: Whether the peer has confirmed the message; `false` for a peer that is not a
+  ///   recipient.
   public func isConfirmed(by peer: PeerID) -> Bool {
     guard let track = tracks.first(where: { $0.peer == peer }) else { return false }
     return switch track.means {
@@ -49,7 +50,7 @@ public struct SendReceipt: Sendable {
 }
 
 extension Outbox {
-  /// Returns the track of the message with the given number.
+  /// Returns the delivery track of the message whose last part has the given number.
   func track(_ sequence: UInt64) -> SendReceipt.Track {
     SendReceipt.Track(peer: peer, joinGeneration: joinGeneration, means: .link(self, sequence))
   }

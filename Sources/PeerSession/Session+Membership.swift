@@ -3,9 +3,11 @@ import PeerWire
 
 // The members of the session: admitting, disconnecting and removing peers.
 extension Session {
-  /// Answers an invitation from ``events``; each invitation can be answered once.
+  /// Answers an invitation from ``events``.
   ///
-  /// - Throws: `unknown` if the invitation does not wait for an answer, or no longer waits.
+  /// Each invitation can be answered only once.
+  ///
+  /// - Throws: `unknown` if the invitation is not, or no longer, waiting for an answer.
   public func respond(
     to invitation: InvitationID,
     _ answer: InvitationAnswer
@@ -20,8 +22,8 @@ extension Session {
   /// - Parameters:
   ///   - peer: The peer.
   ///   - name: The peer's display name.
-  /// - Throws: ``PeerStoreError`` if the choice cannot be saved; it then holds until the program
-  ///   ends.
+  /// - Throws: ``PeerStoreError`` if the choice cannot be saved. The choice then holds until the
+  ///   program ends.
   public func alwaysAdmit(_ peer: PeerID, name: String) async throws {
     let store = try await onLoop { core in
       core.admission.alwaysAdmit(peer)
@@ -37,7 +39,9 @@ extension Session {
     try? await onLoop { $0.name = .sessionName(name) }
   }
 
-  /// Disconnects one peer, which is not dialed again but may return by itself.
+  /// Disconnects one peer.
+  ///
+  /// The local peer does not dial it again, but the peer may return by itself.
   ///
   /// - Parameters:
   ///   - peer: The peer.
@@ -72,7 +76,8 @@ extension Session {
   ///
   /// - Parameters:
   ///   - peer: The peer.
-  ///   - rule: The broken rule, in a sentence; the peer receives it with `protocol-error`.
+  ///   - rule: A sentence that describes the broken rule; the peer receives it with
+  ///     `protocol-error`.
   /// - Throws: `notConnected` if the peer is not in the session.
   public func reject(_ peer: PeerID, breaking rule: String) async throws(SessionError) {
     try await onLoop { core in
@@ -86,9 +91,9 @@ extension Session {
     }
   }
 
-  /// Removes a peer from the session for all members, also after restarts (MEM-3).
+  /// Removes a peer from the session for all members, permanently (MEM-3).
   ///
-  /// The peer is also forgotten as a known peer (MEM-12).
+  /// The removal persists across restarts. The peer is also removed from the known peers (MEM-12).
   ///
   /// - Parameters:
   ///   - peer: The peer to remove.
@@ -109,22 +114,22 @@ extension Session {
     do {
       _ = try await store?.forget(peer)
     } catch {
-      // This session refuses the peer even if the store could not be changed.
+      // This session refuses the peer even if the peer store could not be updated.
       logger.info("Cannot forget a known peer.", metadata: ["error": "\(error)"])
     }
   }
 
   /// Reports that discovery shows a peer of this session (MEM-9).
   ///
-  /// If there is no link to the peer, it is dialed soon, and again for as long as discovery shows
-  /// it. A peer that only discovery reported must prove its membership (MEM-8), so a false
-  /// announcement does no harm.
+  /// If there is no link to the peer, it is dialed soon. If the dial fails, it is dialed again
+  /// while discovery still shows it. A peer that only discovery reported must prove its membership
+  /// (MEM-8), so a false announcement does no harm.
   ///
   /// - Parameters:
   ///   - peer: The peer.
-  ///   - addresses: Its addresses, best first; the latest 16 are kept.
-  ///   - incarnation: The peer's incarnation in this session; a new one is dialed even if the
-  ///     previous one left.
+  ///   - addresses: The peer's addresses, best first; at most 16 are stored.
+  ///   - incarnation: The peer's incarnation in this session; a new incarnation is dialed even if
+  ///     the previous one left.
   public func found(
     _ peer: PeerID,
     at addresses: [PeerAddress],
@@ -134,12 +139,12 @@ extension Session {
     eventLoop.execute { core.value.directory.found(peer, at: addresses, as: incarnation) }
   }
 
-  /// Returns the membership as it is now (MEM-7).
+  /// Returns the current membership record (MEM-7).
   package func membershipRecord() async throws(SessionError) -> MembershipRecord {
     try await onLoop { $0.membership.record }
   }
 
-  /// Restores a stored membership into a session that is already open (MEM-7).
+  /// Restores a stored membership in a session that is already open (MEM-7).
   package func restore(_ record: MembershipRecord) async {
     try? await onLoop { $0.directory.restore(record) }
   }

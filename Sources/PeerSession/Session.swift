@@ -6,16 +6,18 @@ import PeerWire
 
 /// How a message is delivered.
 public enum SendMode: Sendable {
-  /// Exactly once, in order per sender, even across broken links; waits while an outbox is full.
+  /// Delivers the message exactly once, in order per sender, even if links break. Sending waits
+  /// while an outbox is full.
   case reliable
-  /// At most once, immediately or not at all, in any order; never waits.
+  /// Delivers the message at most once, in any order. Sending never waits.
   case unreliable
 }
 
 /// A group of peers that share one board or another purpose, and the local peer's connections to
 /// them.
 ///
-/// Every method may be called from any task. ``events`` reports what happens, in one order.
+/// Every method may be called from any task. ``events`` reports everything that happens, in a
+/// single order.
 public final class Session: Sendable {
   let core: NIOLoopBound<SessionCore>
   let eventLoop: any EventLoop
@@ -30,20 +32,22 @@ public final class Session: Sendable {
   public let localPeer: PeerID
   /// The incarnation of the local peer in this session.
   public let incarnation: SessionIncarnation
-  /// The events of the session, in order, for one consumer, which must keep reading
-  /// (``SessionEvents``).
+  /// The events of the session, in order, for one consumer.
+  ///
+  /// The consumer must keep reading (``SessionEvents``).
   public let events: SessionEvents
-  /// The records to store so that the session continues after a restart (MEM-7), one for each
-  /// change.
+  /// The membership records to store, one for each change, so that the session continues after a
+  /// restart (MEM-7).
   ///
   /// The stream supports one consumer. A slow consumer gets only the latest record. The stream ends
   /// with the session.
   public let membership: AsyncStream<MembershipRecord>
-  /// The thread that serves the session's links, for tasks that must answer at once.
+  /// The executor of the thread that serves the session's links, for latency-sensitive tasks.
   ///
   /// A task with this executor preference (`withTaskExecutorPreference`) reads ``events`` and sends
-  /// without a change of thread, which saves more time than a message takes on a local network.
-  /// Such a task must not block or compute for long, because no link is served in the meantime.
+  /// messages without a thread switch. On a local network, a thread switch takes longer than the
+  /// transmission of a message. Such a task must not block or compute for long, because no link is
+  /// served in the meantime.
   public let executor: any TaskExecutor
 
   /// Creates the session; call it on the session's event loop.
@@ -64,8 +68,8 @@ public final class Session: Sendable {
   ///
   /// If a joiner did not know it, the host supplied it.
   public var id: SessionID { published.withLockedValue { $0.id } }
-  /// The name of the session according to its host or the peer that admitted the local peer; empty
-  /// if it has none.
+  /// The name of the session, as received from the host or the peer that admitted the local peer;
+  /// empty if it has none.
   public var name: UntrustedText { published.withLockedValue { $0.name } }
   /// The peer that created the session.
   public var hostPeer: PeerID { published.withLockedValue { $0.host } }
@@ -77,17 +81,16 @@ public final class Session: Sendable {
   /// Returns the peers of ``connectedPeers()`` with their state, in the same order.
   public func peers() -> [PeerStatus] { published.withLockedValue { $0.statuses } }
 
-  /// Reports everything that the application receives from the session and gives to it, from now
-  /// on.
+  /// Reports everything that the application receives from the session or sends through it, from
+  /// now on.
   ///
-  /// An event is reported when it is read from ``events``, a message or datagram when
-  /// ``send(_:to:mode:)`` has accepted it, and bytes of a stream when they are read or written.
-  /// Streams are included if they are opened or reported after this call. No operation waits for
-  /// the observer.
+  /// An event is reported when it is read from ``events``. A message or datagram is reported when
+  /// ``send(_:to:mode:)`` has accepted it. Stream bytes are reported when they are read or written,
+  /// for streams that are opened or reported after this call. There is at most one observer at a
+  /// time.
   ///
-  /// - Parameter observer: The observer, called from any thread, in the order of events and in the
-  ///   order of sends. It must return at once. `nil` removes it. There is at most one observer at a
-  ///   time.
+  /// - Parameter observer: The observer; `nil` removes it. It is called on any thread, in the order
+  ///   of events and in the order of sends. It must return immediately.
   public func observeTraffic(_ observer: (@Sendable (SessionTraffic) -> Void)?) {
     observation.set(observer)
   }
@@ -101,17 +104,17 @@ public final class Session: Sendable {
   /// message, not when it is delivered: see ``sendConfirmed(_:to:)``. If the call throws while it
   /// waits for one of several peers, the message may still reach the others.
   ///
-  /// For a datagram, the call never suspends. At most 256 datagrams or 1 MiB wait for the session's
-  /// event loop; beyond that, the oldest are dropped.
+  /// For a datagram, the call never suspends. At most 256 datagrams, with at most 1 MiB in total,
+  /// wait for the session's event loop. Beyond that, the oldest are dropped.
   ///
   /// - Parameters:
   ///   - bytes: The message; the session does not interpret it.
   ///   - peers: The recipients; `nil` means every peer in the session.
   ///   - mode: Whether to send a reliable message or a datagram.
-  /// - Returns: A receipt that reports later whether the message was delivered; it is empty for a
+  /// - Returns: A receipt that reports whether the message was delivered; it is empty for a
   ///   datagram.
   /// - Throws: `messageTooLarge`; `notConnected` if a named peer is not in the session or leaves
-  ///   while the call waits; `peerLost` if it is given up in the meantime; `sessionEnded`;
+  ///   while the call waits; `peerLost` if the peer is lost in the meantime; `sessionEnded`;
   ///   `cancelled` if the task is canceled while it waits.
   @discardableResult
   nonisolated(nonsending) public func send(
@@ -140,16 +143,16 @@ public final class Session: Sendable {
 
   /// Sends a message to peers of the given join generations.
   ///
-  /// A peer that joined again since then does not get the message, because it was meant for another
-  /// process. A peer that left, or leaves in the meantime, does not keep the message from the
-  /// others.
+  /// A peer that has joined again since then does not receive the message, because it was meant for
+  /// the peer's previous process. If a peer has left, or leaves in the meantime, the others still
+  /// receive the message.
   ///
   /// - Parameters:
   ///   - bytes: The message.
   ///   - generations: The recipients, each with its join generation.
-  /// - Returns: The receipt for the peers that the message was sent to.
+  /// - Returns: The receipt, for the peers to which the message was sent.
   /// - Throws: `messageTooLarge`, `sessionEnded`, `cancelled`. If no outbox accepted the message,
-  ///   the errors of ``send(_:to:mode:)``, with `notConnected` also for a peer that joined again.
+  ///   the errors of ``send(_:to:mode:)``; a peer that joined again causes `notConnected`.
   @discardableResult
   nonisolated(nonsending) package func send(
     _ bytes: [UInt8],
@@ -165,8 +168,8 @@ public final class Session: Sendable {
   ///
   /// It does not show whether the applications have read it.
   ///
-  /// - Throws: The errors of ``send(_:to:mode:)``, also while it waits for the acknowledgement. The
-  ///   message may arrive even if the call throws; cancellation does not withdraw it.
+  /// - Throws: The errors of ``send(_:to:mode:)``, including while waiting for the acknowledgement.
+  ///   The message may arrive even if the call throws. Cancellation does not withdraw it.
   public func sendConfirmed(
     _ bytes: [UInt8],
     to peers: [PeerID]? = nil
@@ -186,7 +189,7 @@ public final class Session: Sendable {
     }
   }
 
-  /// The reason why the session is over; nil while it is not.
+  /// The reason why the session is over; `nil` while it is running.
   package var endReason: SessionError? { published.withLockedValue { $0.end } }
 
   // MARK: Resources and streams
@@ -194,14 +197,18 @@ public final class Session: Sendable {
   /// How long the offer of a resource waits for the receiver's application (RES-8).
   public static let offerTimeout = BulkTime.offerLimit
 
-  /// Sends a file to one peer; it arrives complete and verified, or not at all.
+  /// Sends a file to one peer.
   ///
-  /// Returns at once. At most eight transfers to a peer run at a time, and further ones wait for
-  /// their turn (RES-6). Transfers that the peer requested are counted separately, so that they do
-  /// not wait for the others. The peer's application may refuse the file, or leave the offer
-  /// unanswered for two minutes (RES-8): the transfer then ends with `declined`. A transfer
-  /// continues over broken links while the peer is not lost. Both ``events`` and the transfer
-  /// report its progress and its end.
+  /// The file arrives complete and verified, or not at all.
+  ///
+  /// The call returns immediately. At most eight transfers to a peer run at a time; others wait for
+  /// their turn (RES-6). Transfers that the peer requested are counted separately, so they do not
+  /// wait for the others.
+  ///
+  /// If the peer's application refuses the file, or leaves the offer unanswered for two minutes
+  /// (RES-8), the transfer ends with `declined`. If a link breaks, the transfer continues over
+  /// another link, unless the peer is lost. Both ``events`` and the transfer report the progress
+  /// and the end.
   ///
   /// - Parameters:
   ///   - path: A regular file; it must not change while it is sent.
@@ -209,8 +216,8 @@ public final class Session: Sendable {
   ///   - peer: The recipient.
   ///   - isRequested: Whether the peer's application requested the file.
   /// - Returns: The transfer, which reports its progress and its end.
-  /// - Throws: `notConnected`, also if the session is over; `invalidName`.
-  ///   ``ResourceTransfer/result()`` throws the errors of the file.
+  /// - Throws: `notConnected` if the peer is not in the session or the session is over;
+  ///   `invalidName`. ``ResourceTransfer/result()`` throws the errors of the file.
   public func sendResource(
     atPath path: String,
     named name: String,
@@ -228,9 +235,10 @@ public final class Session: Sendable {
   ///   - name: At most 1 KiB without NUL, passed on unchanged.
   ///   - peer: The peer.
   /// - Returns: The stream, open in both directions.
-  /// - Throws: `notConnected`, also if the session is over; `invalidName`; `busy` at 24 streams
-  ///   (STR-3), or if the peer has too many connections; `unreachable`, `timedOut` or `linkLost` if
-  ///   no further connection can be opened; `peerLost` if the peer leaves in the meantime.
+  /// - Throws: `notConnected` if the peer is not in the session or the session is over;
+  ///   `invalidName`; `busy` if 24 streams are open (STR-3) or the peer has too many connections;
+  ///   `unreachable`, `timedOut` or `linkLost` if no further connection can be opened; `peerLost`
+  ///   if the peer leaves in the meantime.
   public func openStream(
     named name: String,
     to peer: PeerID
@@ -240,7 +248,7 @@ public final class Session: Sendable {
     return stream
   }
 
-  /// Cancels the transfer of a resource, in either direction.
+  /// Cancels a resource transfer, in either direction.
   ///
   /// ``events`` reports its end.
   ///
@@ -265,9 +273,9 @@ public final class Session: Sendable {
 
   // MARK: The end
 
-  /// Says goodbye to all peers and ends the session.
+  /// Closes the links to all peers and ends the session.
   ///
-  /// ``events`` ends after the remaining events were read.
+  /// ``events`` ends after the remaining events are read.
   ///
   /// Messages that a peer has not acknowledged may be lost; ``sendConfirmed(_:to:)`` waits for the
   /// acknowledgement. Does nothing if the session is over.

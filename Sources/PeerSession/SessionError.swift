@@ -28,9 +28,9 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
     case notCarried = "not-carried"
     /// The host admits only peers that it knows.
     case notKnown = "not-known"
-    /// Nothing proves that the other end's key is the right one.
+    /// The other end's key could not be verified.
     case notVerified = "not-verified"
-    /// The key at the other end is not the one that was named.
+    /// The key at the other end is not the expected one.
     case wrongPeer = "wrong-peer"
     /// The host removed the local peer.
     case kicked
@@ -38,7 +38,7 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
     case left
     /// The peer's program ended.
     case shuttingDown = "shutting-down"
-    /// The peer disconnected only the local peer.
+    /// The peer disconnected the local peer, but not the others.
     case disconnected
     /// No address of the peer answered.
     case unreachable
@@ -72,13 +72,13 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
     case selfDialled = "self"
     /// The other end broke the protocol.
     case protocolError = "protocol-error"
-    /// Only the host may do this.
+    /// Only the host may perform this operation.
     case notHost = "not-host"
-    /// The session does not admit by codes.
+    /// The session does not admit peers by code.
     case notByCode = "not-by-code"
     /// There is no such invitation, transfer or peer.
     case unknown
-    /// A call of the operating system failed.
+    /// A system call failed.
     case system
     /// The link of a stream broke.
     case linkLost = "link-lost"
@@ -92,11 +92,10 @@ public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
   ///
   /// Text from another peer in the sentence is made safe for display.
   public var message: String
-  /// When to dial the peer again, according to the close code of this error; nil if it has no close
-  /// code (3.6).
+  /// When to dial the peer again, according to the error's close code; `nil` if it has none (3.6).
   var redial: CloseCode.Redial?
-  /// The other side's message when it closed or refused, made safe for display; empty if it sent
-  /// none.
+  /// The message that the other side sent when it closed or refused the link, made safe for
+  /// display; empty if it sent none.
   public var remark = ""
 
   /// Creates an error.

@@ -20,21 +20,21 @@ public enum SessionEvent: Sendable {
   /// on request (``Session/confirmation(of:by:)``), so messages sent after the last request count
   /// as undelivered.
   indirect case peerLeft(PeerID, DepartureReason, undelivered: Int)
-  /// A reliable message, delivered exactly once and in order for each sender.
+  /// A reliable message arrived. Messages are delivered exactly once, and in order for each sender.
   case message([UInt8], from: PeerID)
-  /// An unreliable message, delivered at most once and in any order.
+  /// An unreliable message arrived. Such messages are delivered at most once, and in any order.
   case datagram([UInt8], from: PeerID)
-  /// Unreliable messages to this peer now use this path.
+  /// The path of unreliable messages to a peer changed.
   case datagramPath(PeerID, DatagramPath)
   /// A transfer began, in either direction.
   indirect case resourceStarted(ResourceInfo)
-  /// A transfer progressed; at most ten reports a second for each. The last one before a successful
-  /// end has all bytes.
+  /// A transfer progressed. There are at most ten reports per second for each transfer. The last
+  /// report before a successful end has all bytes.
   case resourceProgress(TransferID, bytes: Int, of: Int)
-  /// A transfer ended, in either direction. This is reported once for each accepted transfer, and
-  /// for each outgoing one.
+  /// A transfer ended, in either direction. This event occurs once for each accepted transfer and
+  /// for each outgoing transfer.
   indirect case resourceFinished(ResourceInfo, Result<ReceivedResource, SessionError>)
-  /// A peer opened a byte stream; releasing it resets the stream.
+  /// A peer opened a byte stream. Releasing the stream object resets the stream.
   case streamOpened(PeerStream)
   /// A warning for the user.
   indirect case warning(SessionWarning)
@@ -60,7 +60,8 @@ public struct Invitation: Sendable {
   public var name: UntrustedText
   /// Three words that both users see (ADM-7).
   public var words: [String]
-  /// Whether this key was proved at an earlier admission, so that no words need comparing.
+  /// Whether the peer's key was verified at an earlier admission, so that the user need not compare
+  /// words.
   public var isProved: Bool
   /// Bytes from the joiner's application; do not trust them.
   public var context: [UInt8]
@@ -76,7 +77,8 @@ public enum InvitationAnswer: Sendable, Equatable {
   case decline(reason: String)
 }
 
-/// The words that a joiner's user sees, and compares if nothing else proves the host (ADM-8).
+/// The verification words for a joiner's user, who must compare them if nothing else proves the
+/// host's key (ADM-8).
 public struct Verification: Sendable {
   /// The key of the other peer.
   public var peer: PeerID
@@ -84,7 +86,7 @@ public struct Verification: Sendable {
   public var name: UntrustedText
   /// Three words that both users see.
   public var words: [String]
-  /// Whether the answer counts, because nothing else proves the key.
+  /// Whether the user must compare the words, because nothing else proves the key.
   public var mustBeCompared: Bool
 }
 
@@ -100,10 +102,10 @@ public struct Peer: Sendable {
   public var isRelay: Bool
   /// The relay through which the peer is in the session; `nil` if there is a link to the peer.
   public var relay: PeerID?
-  /// The address of the link, or the last one at which the peer was reached.
+  /// The address of the peer's link, or the last address at which the peer was reached.
   public var address: PeerAddress?
-  /// How the local peer admitted this peer; `nil` if it did not decide that, for example because it
-  /// dialed the peer.
+  /// How the local peer admitted this peer; `nil` if the local peer did not admit it, for example
+  /// because it dialed the peer.
   public var admission: PeerAdmission?
   /// The join generation of the peer.
   package var joinGeneration: UInt64
@@ -114,7 +116,8 @@ public enum PeerAdmission: Sendable, Equatable {
   /// The local peer admitted the peer. If it used a code of ``Session/invite(_:label:for:)``,
   /// `label` is that code's label.
   case here(label: String?)
-  /// A member, or the local peer at an earlier time, admitted the peer and vouches for it.
+  /// The given peer, which is a member or the local peer itself, admitted the peer earlier and
+  /// vouches for it.
   case vouched(by: PeerID)
 }
 
@@ -134,7 +137,7 @@ public enum PeerState: String, Sendable {
 public enum DatagramPath: String, Sendable {
   /// Sealed UDP packets.
   case udp
-  /// Inside the link, because UDP packets do not arrive (DGM-9).
+  /// Frames on the control link, because UDP packets do not arrive (DGM-9).
   case link
 }
 
@@ -158,7 +161,7 @@ public enum DisconnectionCause: Sendable {
 
 /// The reason why a peer left the session.
 public enum DepartureReason: Sendable, Equatable {
-  /// It said goodbye.
+  /// It left the session.
   case left
   /// Its program ended.
   case shuttingDown
@@ -168,16 +171,17 @@ public enum DepartureReason: Sendable, Equatable {
   case disconnected
   /// The peer was silent for longer than ``TransportConfiguration/lostAfter``.
   case lost
-  /// The peer or the relay gave up this connection first; the peer may join again at once (RSM-6).
+  /// The peer or the relay gave up this connection first; the peer may join again immediately
+  /// (RSM-6).
   case reset
   /// A new process of the same peer replaced the previous one (DUP-3).
   case restarted
-  /// The peer is reached through another link or relay now, and joins again (RLY-8).
+  /// The peer is now reached through another link or relay, and joins again (RLY-8).
   case rerouted
-  /// Too many bytes waited at the relay for one of the two peers, so the relay dropped them. The
+  /// The relay dropped messages, because too many bytes were queued for one of the two peers. The
   /// peer may join again (RLY-12).
   case overrun
-  /// The peer's link was refused or broke a rule.
+  /// The peer's link was refused, or violated the protocol.
   case refused(SessionError)
 
   /// The word for the reason in events and logs.
@@ -215,7 +219,7 @@ public struct PeerStatus: Sendable {
   public var state: PeerState
   /// The path of unreliable messages to the peer.
   public var datagramPath: DatagramPath
-  /// Whether everything sent to the peer was acknowledged; for a relayed peer, by the relay.
+  /// Whether all messages sent to the peer were acknowledged; for a relayed peer, by the relay.
   public var isDelivered: Bool
   /// The relay through which the peer is in the session; `nil` if there is a link to the peer.
   public var relay: PeerID? { peer.relay }

@@ -2,12 +2,14 @@ import NIOConcurrencyHelpers
 
 /// The events of one session, in order.
 ///
-/// It supports one consumer, which receives the waiting events one by one. When 1,000 events or 16
-/// MiB of messages wait, the session stops reading its links until the events are read (MSG-5). A
-/// slow consumer therefore slows its senders, and no event is lost or reordered. Large messages
-/// (above 1 MiB) that arrive or wait share 16 MiB. The room of a message becomes free when the
-/// consumer asks for the next event. The sequence ends after the session was left, or when the
-/// reading task is canceled.
+/// The sequence supports one consumer. If 1,000 events or 16 MiB of messages are waiting, the
+/// session stops reading its links until the events are read (MSG-5). A slow consumer therefore
+/// slows down the senders, but no event is lost or reordered.
+///
+/// Messages larger than 1 MiB share a limit of 16 MiB while they arrive or wait. A message counts
+/// toward this limit until the consumer requests the next event.
+///
+/// The sequence ends when the session is over or the reading task is canceled.
 public struct SessionEvents: AsyncSequence, Sendable {
   let queue: EventQueue
   let observation: TrafficObservation
@@ -16,9 +18,9 @@ public struct SessionEvents: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     let queue: EventQueue
     let observation: TrafficObservation
-    /// The events that were taken from the queue and not returned yet, the last one first.
+    /// The events that were taken from the queue but not returned yet, in reverse order.
     ///
-    /// Removing an event from the end frees it at once.
+    /// Removing an event from the end releases it immediately.
     private var batch: [SessionEvent] = []
     /// The sender of the last event if that was a large message.
     private var sender: PeerID?
@@ -52,7 +54,7 @@ public struct SessionEvents: AsyncSequence, Sendable {
   }
 }
 
-/// Events on their way from the session's event loop to the consumer.
+/// A queue that passes events from the session's event loop to the consumer.
 final class EventQueue: Sendable {
   private struct State {
     var events: [SessionEvent] = []
@@ -92,7 +94,7 @@ final class EventQueue: Sendable {
 
   /// Moves the events from `events` to the queue, and leaves an empty array.
   ///
-  /// - Returns: Whether the links must stop reading until ``Progress/tookAll``.
+  /// - Returns: Whether the session must stop reading its links until ``Progress/tookAll``.
   func push(_ events: inout [SessionEvent], bytes: Int) -> Bool {
     let (consumer, mustPause): (CheckedContinuation<[SessionEvent], Never>?, Bool) =
       state.withLockedValue { state in
@@ -122,7 +124,7 @@ final class EventQueue: Sendable {
     return mustPause
   }
 
-  /// Ends the sequence after the waiting events were read.
+  /// Ends the sequence after the waiting events are read.
   func finish() {
     let consumer = state.withLockedValue { state in
       state.isFinished = true
@@ -132,7 +134,7 @@ final class EventQueue: Sendable {
     consumer?.resume(returning: [])
   }
 
-  /// Removes and returns all events, and waits for at least one.
+  /// Waits for at least one event, then removes and returns all events.
   func removeAll() async -> [SessionEvent] {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

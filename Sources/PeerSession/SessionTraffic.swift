@@ -1,24 +1,24 @@
 import NIOConcurrencyHelpers
 
-/// One exchange between an application and a session (``Session/observeTraffic(_:)``).
+/// Traffic between an application and a session, as ``Session/observeTraffic(_:)`` reports it.
 public enum SessionTraffic: Sendable {
   /// The application received an event.
   indirect case event(SessionEvent)
-  /// A message was accepted for these peers.
+  /// A message to these peers was accepted.
   case message([UInt8], to: [PeerID])
-  /// A datagram was accepted for these peers.
+  /// A datagram to these peers was accepted.
   case datagram([UInt8], to: [PeerID])
-  /// The application opened a stream; one that a peer opened is an event.
+  /// The application opened a stream. A stream opened by a peer is reported as an event.
   case openedStream(PeerStream)
   /// Bytes of a stream were written or read.
   case streamBytes([UInt8], of: PeerStream, isSent: Bool)
   /// One direction of a stream ended.
   case streamFinished(PeerStream, isSent: Bool)
-  /// A stream broke or was reset; it may be reported more than once.
+  /// A stream broke or was reset. This may be reported more than once for a stream.
   indirect case streamBroke(PeerStream, SessionError)
 }
 
-/// The observers of the traffic of a session or a stream.
+/// The observer of a session's or a stream's traffic.
 final class TrafficObservation: Sendable {
   private let observer = NIOLockedValueBox<(@Sendable (SessionTraffic) -> Void)?>(nil)
 

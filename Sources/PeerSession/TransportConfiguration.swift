@@ -17,11 +17,13 @@ public struct TransportConfiguration: Sendable {
   /// `nil` means every address, on the default port or the next free one. Port 0 means any free
   /// port.
   public var listen: PeerAddress?
-  /// Whether to listen; if not, ``listen`` has no effect, and links come only from local dials.
-  public var isListening = true
-  /// Whether others may dial the local peer.
+  /// Whether to listen for connections.
   ///
-  /// If not, the local peer announces no port and dials the others itself.
+  /// If false, ``listen`` has no effect, and links result only from local dials.
+  public var isListening = true
+  /// Whether other peers may dial the local peer.
+  ///
+  /// If false, the local peer announces no port and dials the other peers itself.
   public var isDiallable = true
   /// The only interface whose addresses other peers receive; `nil` means all.
   ///
@@ -36,66 +38,69 @@ public struct TransportConfiguration: Sendable {
   /// When the inbox is full, abandoned transfers are removed first; then offers are refused with
   /// `quota`.
   public var inboxQuota = 8 << 30
-  /// The share of the quota that one peer may use, in bytes; `nil` means a quarter.
+  /// The part of the inbox quota that one peer may use, in bytes; `nil` means a quarter.
   public var inboxQuotaPerPeer: Int?
-  /// The share of the quota that the peers of one session may use, in bytes; `nil` means half.
+  /// The part of the inbox quota that the peers of one session may use, in bytes; `nil` means half.
   public var inboxQuotaPerSession: Int?
-  /// The bytes that a received resource leaves free on the disk: 256 MiB, but never more than 2 % of
-  /// the disk.
+  /// The number of bytes that must stay free on the disk after a resource is received.
   ///
-  /// Offers that would leave less are refused with `diskFull`. Requested resources only have to fit.
+  /// The default is 256 MiB. At most 2 % of the disk are reserved.
+  ///
+  /// Offers that would leave less space are refused with `diskFull`. The reserve does not apply to
+  /// requested resources.
   public var inboxDiskReserve = 256 << 20
-  /// A closure that returns whether the application requested a resource that a peer of a session
-  /// offers; `nil` means that it requests none.
+  /// A closure that returns whether the application requested the resource that a peer offers;
+  /// `nil` means that it never requests resources.
   ///
-  /// A requested resource is accepted without calling ``wantsResource``. Requested resources are
-  /// counted separately from others in the quotas and in the limit of eight transfers, so that a
-  /// hostile peer cannot keep them out with its own offers. The closure is called as often as
-  /// ``wantsResource``, and must return at once.
+  /// A requested resource is accepted without calling ``wantsResource``. The quotas and the limit
+  /// of eight transfers count requested resources separately, so that a hostile peer cannot block
+  /// them with its own offers. The closure is called for every offer, as ``wantsResource`` is, and
+  /// must return immediately.
   public var isRequestedResource: (@Sendable (SessionID, ResourceInfo) async -> Bool)?
-  /// A closure that returns whether to accept a resource that a peer of a session offers; `nil`
-  /// accepts all.
+  /// A closure that returns whether to accept the resource that a peer offers; `nil` means to
+  /// accept all.
   ///
   /// The closure is called for every offer before any data arrives, and again when the transfer
   /// resumes over another link. It may wait for a user: the sender waits for the result for at most
   /// two minutes (RES-8), and other transfers continue in the meantime. Its task is canceled when
-  /// that time is over or the offer ends; the closure must then return. A declined transfer fails
-  /// at the sender with `declined`. The receiver gets an event only if the transfer had been
-  /// accepted before.
+  /// that time is over or the offer ends, and the closure must then return.
+  ///
+  /// A declined transfer fails at the sender with `declined`. The receiver gets an event only if it
+  /// had accepted the transfer before.
   public var wantsResource: (@Sendable (SessionID, ResourceInfo) async -> Bool)?
   /// A closure that returns whether a resource with the given name is useful only to the process
-  /// that receives it; `nil` means that none is.
+  /// that receives it; `nil` means that no resource is.
   ///
-  /// If that process ended, the next start removes the unfinished transfer, because nothing can
-  /// resume it.
+  /// If that process ends before the transfer is complete, the next start removes the unfinished
+  /// transfer, because it cannot be resumed.
   public var isTemporaryResource: (@Sendable (UntrustedText) -> Bool)?
-  /// How long to wait for a peer with a broken link (LIV-4).
+  /// How long a peer with a broken link stays in the session before it is declared lost (LIV-4).
   public var lostAfter = Duration.seconds(60)
   /// The maximum number of peers in a session that the local peer hosts, including itself; a joiner
-  /// uses the host's number.
+  /// uses the host's value.
   public var maximumPeers = 16
   /// The number of unacknowledged bytes to one peer above which `send` suspends; one message of any
   /// size fits.
   public var outboxCapacity = 4 << 20
   /// Whether the local peer calls itself a relay.
   ///
-  /// It has an effect in sessions that the local peer hosts, and in those whose host granted it
-  /// (RLY-1).
+  /// It has an effect only in sessions that the local peer hosts, and in sessions whose host issued
+  /// a grant (RLY-1).
   public var isRelay = false
-  /// A closure that returns whether to relay the session of a host that asks for it; `nil` relays
-  /// none.
+  /// A closure that returns whether to relay the session of a host that requests it; `nil` means to
+  /// relay no session.
   ///
-  /// It is called for each new link of a host, also if the session is relayed already, because its
-  /// admission may have changed. It must return within 10 s.
+  /// It is called for each new link from a host, even if the session is already relayed, because
+  /// the admission policy may have changed. It must return within 10 s.
   public var carries: (@Sendable (CarryRequest) async -> CarryAnswer)?
-  /// The amounts that a relay forwards and stores for each member.
+  /// The limits on the data that a relay forwards and queues for each member.
   public var relayLimits = RelayLimits()
-  /// Whether to send through a relay no more than it forwards; false only in tests of relays.
+  /// Whether to limit sending through a relay to the relay's rate; false only in relay tests.
   package var isPaced = true
-  /// How long messages to a peer may wait for further messages, so that they are sent in one write
+  /// How long messages to a peer may be delayed to combine them with later messages in one write
   /// (RLY-13).
   ///
-  /// A relay with many members sets 16 ms; other peers do not need it.
+  /// A relay with many members uses 16 ms; other peers use no delay.
   public var gathers = Duration.zero
   /// The number of members, including the local peer, above which relayed peers are not dialed
   /// (RLY-6).

@@ -1,13 +1,12 @@
 import PeerCore
 
-/// The payload of an ACK frame: the number of the last message part that the receiver holds
-/// (MSG-4).
+/// The payload of an ACK frame, which is the number of the last message part received (MSG-4).
 public enum Acknowledgement {
   /// Decodes the payload of an ACK frame.
   ///
   /// The caller must check that a part with this number was sent.
   ///
-  /// - Returns: The number of the last part that the receiver holds.
+  /// - Returns: The number of the last part that the other side received.
   /// - Throws: `malformed` if the payload is not exactly one integer in its shortest encoding; the
   ///   caller must then close the link (FRM-4).
   public static func read(payload: Span<UInt8>) throws(MessagePart.DecodingError) -> UInt64 {

@@ -2,9 +2,9 @@
 public enum CloseCode: String, Sendable, CaseIterable {
   /// The sender left the session.
   case left
-  /// The sender's program ends.
+  /// The sender's program is shutting down.
   case shuttingDown = "shutting-down"
-  /// The sender's application disconnected this peer only.
+  /// The sender's application disconnected only this peer.
   case disconnected
   /// The host removed the receiver from the session.
   case kicked
@@ -32,11 +32,11 @@ public enum CloseCode: String, Sendable, CaseIterable {
   case notKnown = "not-known"
   /// The dialler requires a proof that the listener does not offer, or the listener's proof failed.
   case notVerified = "not-verified"
-  /// The signer of the dialler's ticket is not a member that the listener has met.
+  /// The listener has never met the member that signed the dialler's ticket.
   case unknownAdmitter = "unknown-admitter"
-  /// The bulk link belongs to no control link, or its proof is wrong.
+  /// The bulk link does not belong to a control link, or its proof is wrong.
   case notAttached = "not-attached"
-  /// The two peers dialed each other at the same time, and they keep the link of the other dial.
+  /// The two peers dialed each other at the same time, and the other link is kept.
   case duplicateLink = "duplicate-link"
   /// A newer link between the two peers replaces this link.
   case replaced
@@ -49,31 +49,33 @@ public enum CloseCode: String, Sendable, CaseIterable {
   case tooLarge = "too-large"
   /// A queue made no progress for 30 s, or a large message took too long (MSG-5).
   case tooSlow = "too-slow"
-  /// The peer sent more through a relay than the relay passes on or the receiver can handle.
+  /// The peer exceeded a relay's rate limit, or sent more than the receiver can handle.
   case tooFast = "too-fast"
-  /// The peer dialed itself.
+  /// The peer dialed its own address.
   case `self`
   /// An error that no other code describes.
   case internalError = "internal-error"
 
   /// When the receiver of a close code may dial the sender again for the same session.
   public enum Redial: Sendable {
-    /// The receiver may dial again only if its user asks for it.
+    /// The receiver may dial again only at its user's request.
     case never
-    /// The receiver may dial again once the peer restarts, since a new process may answer
+    /// The receiver may dial again once the peer restarts, because a new process may answer
     /// differently.
     case afterRestart
     /// The receiver may dial again once it has a new proof of membership, or once the peer
     /// restarts.
     case withProof
-    /// The receiver may dial again after the delays of LIV-3, unless ``CloseCode/timedOut`` ended
-    /// an invitation that a user could have answered.
+    /// The receiver may dial again after the delays of LIV-3.
+    ///
+    /// This does not apply if ``CloseCode/timedOut`` ended an invitation that a user could have
+    /// answered.
     case later
     /// The peer is still connected: the pair has another link, or will have one.
     case notApplicable
   }
 
-  /// Creates a close code from a received text; an unknown text becomes ``internalError``.
+  /// Creates a close code from a received string; an unknown string becomes ``internalError``.
   public init(received text: String) {
     self = CloseCode(rawValue: text) ?? .internalError
   }

@@ -1,8 +1,8 @@
 /// Assembles the pieces of one peer's datagram messages, within the limits of DGM-7.
 ///
-/// Pieces may arrive in any order. Unfinished messages never need more memory than the bytes that
-/// were received: at most 32 messages of 65,536 bytes. The caller passes the time in milliseconds;
-/// it must never decrease.
+/// Pieces may arrive in any order. Unfinished messages use no more memory than the bytes received
+/// for them. There are at most 32 unfinished messages, each with at most 65,536 bytes. The caller
+/// passes the time in milliseconds, which must never decrease.
 public struct DatagramAssembler: Sendable {
   /// The maximum number of unfinished messages.
   public static let capacity = 32
@@ -17,7 +17,7 @@ public struct DatagramAssembler: Sendable {
     case duplicate
     /// The piece contradicts an earlier piece, so the message is dropped.
     case contradiction
-    /// The piece was the last one missing; the value is the whole message.
+    /// The piece completed the message; the value is the whole message.
     case complete([UInt8])
   }
 
@@ -34,13 +34,15 @@ public struct DatagramAssembler: Sendable {
 
   private let limit: Int
 
-  /// Creates an assembler without messages; `limit` is the maximum length of a message in bytes.
+  /// Creates an assembler without messages.
+  ///
+  /// `limit` is the maximum length of a message in bytes.
   public init(limit: Int = Limits.datagramMessage) { self.limit = limit }
 
   /// The number of unfinished messages.
   public var count: Int { unfinished.count }
 
-  /// The number of bytes held for unfinished messages.
+  /// The number of bytes stored for unfinished messages.
   public var heldBytes: Int { unfinished.reduce(0) { $0 + $1.byteCount } }
 
   /// Adds a piece of a message, as read by ``DatagramContent/read(from:at:)``.
@@ -48,8 +50,8 @@ public struct DatagramAssembler: Sendable {
   /// If 32 messages are unfinished, a piece of a new message replaces the oldest one.
   ///
   /// - Parameters:
-  ///   - piece: The position of the piece. If it does not allow this many bytes, the result is
-  ///     ``Outcome/contradiction``.
+  ///   - piece: The position of the piece. If it is inconsistent with the number of bytes, the
+  ///     result is ``Outcome/contradiction``.
   ///   - bytes: The bytes of the piece.
   ///   - now: The time in milliseconds.
   /// - Returns: The result of adding the piece.
@@ -95,7 +97,7 @@ public struct DatagramAssembler: Sendable {
     return .complete(whole)
   }
 
-  /// Drops the messages whose first piece arrived 2 s ago or earlier.
+  /// Drops unfinished messages whose first piece arrived at least 2 s ago.
   public mutating func expire(now: UInt64) {
     while let oldest = unfinished.first, now >= oldest.began,
       now - oldest.began >= Self.patience

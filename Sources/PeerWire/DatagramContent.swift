@@ -1,4 +1,4 @@
-/// The head of a packet's sealed content: its kind, and the fields that follow the kind
+/// The head of a packet's sealed content, which consists of a kind and its fields
 /// (`Protocol/session.md`, 7.2).
 public enum DatagramContent: Equatable, Sendable {
   /// The bytes that follow are a whole message.
@@ -72,7 +72,7 @@ public enum DatagramContent: Equatable, Sendable {
     }
   }
 
-  /// Appends the kind and the other bytes that precede the message or piece.
+  /// Appends the head, which precedes the message or piece.
   public func append(to bytes: inout [UInt8]) {
     switch self {
     case .message: bytes.append(0)
@@ -115,7 +115,7 @@ public struct DatagramPiece: Equatable, Sendable {
     bytes.append(count)
   }
 
-  /// Returns whether the position is valid and a piece at it can have `byteCount` bytes.
+  /// Returns whether the position is valid for a piece of `byteCount` bytes.
   ///
   /// `limit` is the maximum length of a message in bytes.
   public func admits(
@@ -141,8 +141,8 @@ public struct DatagramPiece: Equatable, Sendable {
 
 /// The division of one datagram message into packets (DGM-6).
 ///
-/// Each element is the content that precedes the bytes of one packet, and the range of those bytes
-/// in the message. A sender can thus encrypt each packet directly from the message.
+/// Each element describes one packet: the head of its content, and the range of the message's bytes
+/// that it contains. A sender can thus encrypt each packet directly from the message.
 public struct DatagramCut: RandomAccessCollection, Sendable {
   /// The length of the message in bytes.
   public let byteCount: Int
@@ -180,8 +180,7 @@ public struct DatagramCut: RandomAccessCollection, Sendable {
       ? 1 : (byteCount + Limits.datagramPiece - 1) / Limits.datagramPiece
   }
 
-  /// Returns the content that precedes the bytes of one packet, and the range of those bytes in the
-  /// message.
+  /// Returns the head of one packet's content, and the range of the message's bytes in the packet.
   ///
   /// - Precondition: `position` is a valid index, less than `endIndex`.
   public subscript(position: Int) -> (content: DatagramContent, range: Range<Int>) {

@@ -1,6 +1,6 @@
 import PeerCore
 
-/// The frame types that this version knows (`Protocol/session.md`, 2).
+/// The known frame types (`Protocol/session.md`, 2).
 ///
 /// The numbers in parentheses are sections or rules of that document.
 public enum FrameType: UInt8, Sendable, CaseIterable {
@@ -20,9 +20,9 @@ public enum FrameType: UInt8, Sendable, CaseIterable {
   case sasReveal = 0x07
   /// Lists members that the receiver might not know (MEM-1).
   case members = 0x10
-  /// Carries the host's order to remove a peer (MEM-3).
+  /// Contains the host's order to remove a peer (MEM-3).
   case kick = 0x11
-  /// Carries the sender's new addresses (MEM-4).
+  /// Contains the sender's new addresses (MEM-4).
   case addresses = 0x12
   /// Asks the other side to dial bulk links (8.1).
   case bulkRequest = 0x13
@@ -46,13 +46,13 @@ public enum FrameType: UInt8, Sendable, CaseIterable {
   case resourceCancel = 0x27
   /// Opens a byte stream (8.3).
   case streamOpen = 0x28
-  /// Ends a byte stream abruptly (8.3).
+  /// Resets a byte stream (8.3).
   case streamReset = 0x29
   /// Carries a message or a part of one (6).
   case message = 0x40
   /// Acknowledges message parts (MSG-4).
   case ack = 0x41
-  /// Checks that the other side still answers (LIV-1).
+  /// Checks whether the other side still answers (LIV-1).
   case ping = 0x42
   /// Answers PING (LIV-1).
   case pong = 0x43
@@ -77,7 +77,7 @@ public enum FrameError: Error, Equatable, Sendable {
   case malformedLength
   /// The length exceeds the limit that currently applies to the link (FRM-1).
   case tooLarge(length: UInt64, limit: Int)
-  /// A frame type below 0x80 that this version does not know (FRM-3).
+  /// The frame type is unknown and below 0x80 (FRM-3).
   case unknownType(UInt8)
 }
 
@@ -94,7 +94,7 @@ public struct FrameHeader: Equatable, Sendable {
   /// Reads the header at `offset` and moves `offset` to the payload, which might not have arrived
   /// yet.
   ///
-  /// The length is checked as soon as it is read, so the caller never buffers a payload that
+  /// The length is checked as soon as it is read, so that the caller never buffers a payload that
   /// exceeds `limit`.
   ///
   /// - Parameters:

@@ -1,6 +1,8 @@
 /// Checks received JSON against fixed limits before a JSON decoder reads it (FRM-5).
 public enum JSONBounds {
-  /// The reason for rejecting the JSON; `at` is the offset of the first invalid byte.
+  /// The reason for rejecting the JSON text.
+  ///
+  /// `at` is the offset of the first invalid byte.
   public enum CheckError: Error, Equatable, Sendable {
     /// The bytes end within the object.
     case truncated
@@ -68,7 +70,8 @@ public enum JSONBounds {
       guard bytes[position] == UInt8(ascii: "{") else { throw .notAnObject }
       try open(bytes)
       while let level = stack.last {
-        // At this point, an object or array was just opened, or one of its values was just read.
+        // At this point, an object or array has just begun, or one of its values has just been
+        // read.
         let close = UInt8(ascii: level.object == nil ? "]" : "}")
         if try ends(level, with: close, bytes) { continue }
         if let object = level.object { try key(of: object, bytes) }
@@ -175,7 +178,7 @@ public enum JSONBounds {
       while position < bytes.count, isDigit(bytes[position]) { position += 1 }
     }
 
-    /// Reads a string; if `unescaped` is not nil, appends the unescaped bytes to it.
+    /// Reads a string; if `unescaped` is not `nil`, appends the unescaped bytes to it.
     mutating func string(
       _ bytes: Span<UInt8>,
       into unescaped: inout [UInt8]?

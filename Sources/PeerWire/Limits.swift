@@ -18,17 +18,17 @@ public enum Limits {
   public static let pendingConnectionsPerAddress = 16
   /// The maximum number of connections that are not yet admitted (LNK-6).
   public static let pendingConnections = 64
-  /// How many of the ``pendingConnections`` are reserved for the addresses of members (LNK-6).
+  /// The number of ``pendingConnections`` that are reserved for the addresses of members (LNK-6).
   public static let pendingConnectionsReserved = 8
   /// The maximum number of invitations that wait for the user's answer (HEL-5).
   public static let pendingInvitations = 16
   /// The maximum number of invitations from one address that wait for the user's answer (HEL-5).
   public static let pendingInvitationsPerAddress = 2
-  /// How many of the ``pendingInvitations`` are reserved for expected peers (HEL-5).
+  /// The number of ``pendingInvitations`` that are reserved for expected peers (HEL-5).
   public static let pendingInvitationsReserved = 4
   /// The maximum number of additional join codes of a session (ADM-9).
   public static let invitationCodes = 15
-  /// The number of wrong proofs after which the listener is locked for a time (ADM-3).
+  /// The number of wrong proofs after which the listener locks out their sender for a time (ADM-3).
   public static let wrongProofs = 3
   /// The maximum number of removed peers that a session stores (MEM-7).
   public static let removedPeers = 1_024
@@ -38,14 +38,16 @@ public enum Limits {
   public static let members = 256
   /// The maximum number of signatures in a ticket's chain (TCK-3).
   public static let ticketChain = 6
-  /// The maximum number of never-connected members that are dialed at the same time (MEM-6).
+  /// The maximum number of members that are dialed at the same time although they were never
+  /// connected (MEM-6).
   public static let dialsToStrangers = 4
-  /// The number of attempts to dial a never-connected member before it must be announced again
-  /// (MEM-6).
+  /// The number of attempts to dial a member that was never connected (MEM-6).
+  ///
+  /// After that, the member is dialed only if it is announced again.
   public static let dialsToOneStranger = 8
   /// The maximum length of a message in bytes (MSG-1).
   public static let message = 16_777_216
-  /// The maximum number of messages held until the application receives them (MSG-5).
+  /// The maximum number of messages that wait for the application (MSG-5).
   public static let heldMessages = 1_000
   /// The maximum length of a datagram message in bytes (DGM-6).
   public static let datagramMessage = 65_536
@@ -58,17 +60,18 @@ public enum Limits {
   public static let datagramPiece = 1_100
   /// The maximum length of a resource's name in bytes (8.2).
   public static let resourceName = 16_384
-  /// The maximum number of simultaneous transfers from one peer; requested resources have their own
-  /// equal limit (RES-6).
+  /// The maximum number of simultaneous transfers from one peer (RES-6).
+  ///
+  /// Requested resources have a separate limit with the same value.
   public static let resources = 8
   /// The maximum length of a stream's name in bytes (8.3).
   public static let streamName = 1_024
   /// The maximum number of streams that one peer may have open at the same time (STR-3).
   public static let streams = 24
-  /// The maximum number of unread bytes held for a stream (STR-2).
+  /// The maximum number of unread bytes buffered for a stream (STR-2).
   public static let streamHeld = 1_048_576
-  /// The maximum number of bulk links of one peer (BLK-4).
+  /// The maximum number of bulk links with one peer (BLK-4).
   public static let bulkLinks = 32
-  /// The maximum number of tunnels of one session at a relay (RLY-11).
+  /// The maximum number of tunnels in one session at a relay (RLY-11).
   public static let tunnels = 64
 }

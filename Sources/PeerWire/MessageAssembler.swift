@@ -1,8 +1,9 @@
-/// Checks the message parts received from one peer and decides how to handle the bytes of each.
+/// Checks the message parts received from one peer, and decides how to handle the bytes of each
+/// part.
 ///
 /// The assembler stores no bytes, so a message in one part is never copied. The caller appends,
-/// drops or delivers the bytes as the outcome says. One assembler lives as long as the delivery
-/// state of a pair of incarnations, over any number of links (3.4). Implements MSG-1 to MSG-3.
+/// drops or delivers the bytes according to the outcome. An assembler belongs to the delivery state
+/// of a pair of incarnations, which may span several links (3.4). Implements MSG-1 to MSG-3.
 public struct MessageAssembler: Equatable, Sendable {
   /// How to handle the bytes of a part.
   public enum Outcome: Equatable, Sendable {
@@ -26,13 +27,16 @@ public struct MessageAssembler: Equatable, Sendable {
     case unexpectedFirst
     /// A later part arrived without a current message.
     case missingFirst
-    /// The parts have more bytes than `total`, or a single part exceeds the limit of a message.
+    /// The parts have more bytes than `total`, or a single part exceeds the maximum length of a
+    /// message.
     case tooManyBytes
     /// The message ended with fewer bytes than `total`.
     case tooFewBytes
   }
 
-  /// The number of the last part received, or 0; `resume` carries it (RSM-2).
+  /// The number of the last part received, or 0 if none was received.
+  ///
+  /// A peer sends it in `resume` (RSM-2).
   public private(set) var received: UInt64
 
   private var unfinished: Unfinished?

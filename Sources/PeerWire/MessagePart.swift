@@ -12,15 +12,15 @@ public struct MessagePart: Equatable, Sendable {
   public var wantsAcknowledgement: Bool
   /// Whether the message is between a member and a relay (11.2); set only in a first part.
   public var isRelays: Bool
-  /// The length of the whole message in bytes; present in a first part that is not also the last.
+  /// The length of the whole message in bytes; present in the first part of a message that has
+  /// several parts.
   public var total: Int?
 
   /// The reason why a payload is not a message part.
   public enum DecodingError: Error, Equatable, Sendable {
     /// The payload ends within the head, or an integer in the head is malformed.
     case malformed
-    /// The flags contain one that this version does not know, or one that is not allowed in this
-    /// part.
+    /// A flag is unknown, or is not allowed in this part.
     case unknownFlags(UInt8)
     /// The sequence number is 0 (MSG-2).
     case zeroSequence

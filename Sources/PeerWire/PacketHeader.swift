@@ -1,4 +1,6 @@
-/// The plaintext header of a sealed packet, also its associated data (`Protocol/session.md`, 7).
+/// The plaintext header of a sealed packet (`Protocol/session.md`, 7).
+///
+/// The header is also the associated data of the encryption.
 public struct PacketHeader: Equatable, Sendable {
   /// The packet version that this implementation supports.
   public static let version: UInt8 = 1
@@ -13,7 +15,9 @@ public struct PacketHeader: Equatable, Sendable {
 
   /// The number of the key that seals the packet; a link has several keys in succession (DGM-1).
   public var epoch: UInt8
-  /// The link and direction that the packet belongs to: the 8 bytes of 7.1 as a big-endian integer.
+  /// The identifier of the link and direction to which the packet belongs.
+  ///
+  /// It is the big-endian integer of the 8 bytes in 7.1.
   public var keyID: UInt64
   /// The packet's number within its epoch.
   public var counter: UInt64
@@ -60,7 +64,7 @@ public struct PacketHeader: Equatable, Sendable {
   }
 }
 
-/// Reads and appends integers of fixed width in big-endian byte order.
+/// Reads and appends fixed-width integers in big-endian byte order.
 @usableFromInline
 enum BigEndian {
   @inlinable

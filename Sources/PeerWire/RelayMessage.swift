@@ -2,10 +2,11 @@ import PeerCore
 
 /// A message between a member and a relay about other peers (`Protocol/session.md`, 11.2).
 ///
-/// It is the content of a MESSAGE whose first part has flag 8. A payload follows the heads of
-/// ``send(_:)`` and ``from(_:)``. The JSON of a member follows the head of ``route(_:)``.
+/// It is the content of a MESSAGE whose first part has flag 8. The heads of ``send(_:)`` and
+/// ``from(_:)`` are followed by a payload. The head of ``route(_:)`` is followed by the JSON
+/// description of a member.
 public enum RelayMessage: Equatable, Sendable {
-  /// From a member: asks for a route to this incarnation of a peer.
+  /// From a member: requests a route to this incarnation of a peer.
   case reach(peer: [UInt8], incarnation: [UInt8])
   /// From a member: withdraws the request for a route to a peer, with the reason.
   case unreach(peer: [UInt8], RouteEnd)
@@ -13,7 +14,8 @@ public enum RelayMessage: Equatable, Sendable {
   case free(UInt8)
   /// From a member: the payload is for the peers at these routes.
   case send(RouteSet)
-  /// From a member: asks the peers at these routes to confirm that they have all earlier messages.
+  /// From a member: asks the peers at these routes to confirm that they received all earlier
+  /// messages.
   case confirm(RouteSet, token: UInt64)
   /// From a member: answers ``confirming(_:token:)``.
   case confirmed(UInt8, token: UInt64)
@@ -23,7 +25,8 @@ public enum RelayMessage: Equatable, Sendable {
   case unroute(UInt8, RouteEnd)
   /// From a relay: the payload is from the peer at this route.
   case from(UInt8)
-  /// From a relay: the peer at this route asks to confirm that all its earlier messages arrived.
+  /// From a relay: the peer at this route asks for a confirmation that all its earlier messages
+  /// arrived.
   case confirming(UInt8, token: UInt64)
   /// From a relay: the peer at this route answers ``confirm(_:token:)``.
   case confirmation(UInt8, token: UInt64)
@@ -179,7 +182,7 @@ public enum RelayMessage: Equatable, Sendable {
   }
 }
 
-/// The reason for the end of a route, sent as one byte.
+/// The reason why a route ended, sent as one byte.
 public enum RouteEnd: UInt8, Sendable, CaseIterable {
   /// The other peer has a new route or link to the local peer, or withdrew its request for one.
   case rerouted = 0
@@ -210,7 +213,7 @@ public enum RouteEnd: UInt8, Sendable, CaseIterable {
   ) throws(RelayMessage.DecodingError) -> RouteEnd {
     guard offset < bytes.count else { throw .malformed }
     defer { offset += 1 }
-    // An unknown reason also ends the route.
+    // A route ends even if the reason is unknown.
     return RouteEnd(rawValue: bytes[offset]) ?? .lost
   }
 

@@ -1,10 +1,10 @@
 /// Records which of the latest 2,048 packet counters of one epoch were received (DGM-3).
 ///
-/// The window is a ring of words as in RFC 6479, so moving it clears whole words and shifts no
-/// bits. The caller must use it only after decrypting the packet, because anyone can forge a
-/// header.
+/// The window is a ring of words as in RFC 6479, so advancing it clears whole words instead of
+/// shifting bits. The caller must record a counter only after decrypting the packet, because
+/// headers can be forged.
 public struct ReplayWindow: Equatable, Sendable {
-  /// The number of counters in the window, including the greatest.
+  /// The number of counters in the window, including the greatest counter.
   public static let size: UInt64 = 2_048
 
   /// The number of words in the ring.
@@ -21,7 +21,7 @@ public struct ReplayWindow: Equatable, Sendable {
   /// Creates a window without received counters.
   public init() {}
 
-  /// Returns whether a counter was not received before and is not too old for the window.
+  /// Returns whether a counter is fresh: not received before, and not too old for the window.
   public func isFresh(_ counter: UInt64) -> Bool {
     guard let greatest, counter <= greatest else { return true }
     guard greatest - counter < Self.size else { return false }
@@ -30,8 +30,8 @@ public struct ReplayWindow: Equatable, Sendable {
 
   /// Records a counter.
   ///
-  /// - Returns: `false` if the counter is not fresh, so that the packet must be dropped; the window
-  ///   is then unchanged.
+  /// - Returns: `false` if the counter is not fresh. In that case, the window is unchanged and the
+  ///   caller must drop the packet.
   public mutating func take(_ counter: UInt64) -> Bool {
     guard isFresh(counter) else { return false }
     let last = greatest ?? 0

@@ -1,8 +1,8 @@
-/// A set of route numbers: the peers to which a relay must pass on a member's message
+/// A set of route numbers, which identify the recipients of a member's message
 /// (`Protocol/session.md`, 11.2).
 ///
-/// On the wire, one byte with the length of a bitmap (1 to 32) precedes the bitmap. Bit i of byte j
-/// stands for route 8j + i, and the last byte is not zero.
+/// The encoding is a bitmap, preceded by one byte with its length (1 to 32). Bit i of byte j stands
+/// for route 8j + i, and the last byte is not zero.
 public struct RouteSet: Hashable, Sendable {
   /// The maximum length of the bitmap in bytes.
   public static let maximumBytes = 32
@@ -52,7 +52,7 @@ public struct RouteSet: Hashable, Sendable {
   /// Returns whether two sets contain the same route numbers.
   public static func == (left: Self, right: Self) -> Bool { left.words == right.words }
 
-  /// Feeds the route numbers into `hasher`.
+  /// Hashes the route numbers.
   public func hash(into hasher: inout Hasher) {
     for index in UInt8(0)..<4 { hasher.combine(word(index)) }
   }
@@ -91,7 +91,9 @@ public struct RouteSet: Hashable, Sendable {
     return result
   }
 
-  /// Appends the encoded set, which has exactly one encoding.
+  /// Appends the encoded set.
+  ///
+  /// Each set has exactly one encoding.
   ///
   /// - Precondition: The set is not empty.
   public func append(to bytes: inout [UInt8]) {

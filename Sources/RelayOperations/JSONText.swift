@@ -1,6 +1,6 @@
 /// A JSON value that can be written, but not parsed.
 ///
-/// It covers only what logs and health answers need, without Foundation.
+/// It supports only the values that logs and health answers contain, and does not need Foundation.
 enum JSONText {
   case string(String)
   case array([JSONText])

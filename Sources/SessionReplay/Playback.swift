@@ -3,8 +3,8 @@ import WhiteboardSync
 
 /// A board at any moment of a recording.
 ///
-/// It caches states, so that returning to an earlier position applies at most ``spacing``
-/// operations. To make all positions fast, go to the end once.
+/// The playback caches states, so that returning to an earlier position applies at most ``spacing``
+/// operations. To make all positions fast to reach, go to the end once.
 public struct Playback: Sendable {
   /// How exactly a seek must reach its target.
   public enum Tolerance: Hashable, Sendable {
@@ -32,7 +32,9 @@ public struct Playback: Sendable {
   public private(set) var place = 0
   /// The number of operations that have been applied at the current position.
   public private(set) var operations = 0
-  /// The steps that were played but could not be applied; they change nothing.
+  /// The steps that were played but could not be applied.
+  ///
+  /// They do not change the board.
   public private(set) var faults: [Fault] = []
 
   private struct Kept {
@@ -63,8 +65,8 @@ public struct Playback: Sendable {
 
   /// Moves to the position where `target` steps are applied.
   ///
-  /// - Complexity: O(``spacing``) if the position was reached before, otherwise O(n) in the steps from the last
-  ///   position that was reached.
+  /// - Complexity: O(``spacing``) if the position was reached before; otherwise O(n) in the steps
+  ///   after the last position reached.
   public mutating func seek(toPlace target: Int, _ tolerance: Tolerance = .exact) {
     var target = min(max(0, target), recording.count)
     // The cached states are sorted by position.
@@ -83,7 +85,7 @@ public struct Playback: Sendable {
     while place < target { step() }
   }
 
-  /// Moves to a time in milliseconds from the beginning; all steps up to that time are applied.
+  /// Moves to a time, in milliseconds from the beginning, by applying all steps up to that time.
   public mutating func seek(toTime elapsed: Int64, _ tolerance: Tolerance = .exact) {
     seek(toPlace: recording.place(at: elapsed), tolerance)
   }
@@ -108,8 +110,9 @@ public struct Playback: Sendable {
     kept.append(Kept(place: place, operations: operations, board: board))
   }
 
-  /// Returns the changes of the board since the last call; all objects if the playback moved
-  /// backward.
+  /// Returns the changes to the board since the last call.
+  ///
+  /// If the playback moved backward, all objects are returned.
   public mutating func takeChanges() -> [ObjectChange] { board.takeChanges() }
 
   private mutating func go(to state: Kept) {

@@ -1,7 +1,7 @@
 import Whiteboard
 
 extension Property {
-  /// The display name of the property; nil for an unknown one.
+  /// The display name of the property; `nil` if the property is unknown.
   var name: String? { Self.names[number] }
 
   /// The display names of the properties, by number (BRD-8).

@@ -2,11 +2,11 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The board with which documents are verified (REC-18).
+/// A board that is used to verify documents (REC-18).
 public struct RecordedBoard: PlayedBoard {
   private var board: RestoredBoard
 
-  /// Creates an empty board with an id; nil if the id does not have 16 bytes.
+  /// Creates an empty board with an id, or returns `nil` if the id does not have 16 bytes.
   public init?(board: [UInt8]) {
     guard let id = BoardID(bytes: board) else { return nil }
     self.board = RestoredBoard(id)

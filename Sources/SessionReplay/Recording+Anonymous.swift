@@ -7,13 +7,14 @@ import WhiteboardSync
 extension Recording {
   /// Returns a recording of the same changes by anonymous authors.
   ///
-  /// The authors get new keys and names. The board gets a new id and a new date. If requested, texts are
-  /// hidden. Each author is replaced by exactly one anonymous author, so that the recording can be replayed.
-  /// Anyone who has the original can identify the authors by comparing the drawings.
+  /// The authors get new keys and names. The board gets a new id and a new date. If requested, all
+  /// text is hidden. Each author is replaced by exactly one anonymous author, so that the recording
+  /// can be replayed. Anyone who has the original can identify the authors by comparing the
+  /// drawings.
   ///
   /// - Parameters:
-  ///   - seed: The seed of the board's id and of the incarnations. Keys are always new.
-  ///   - hidesWords: Whether all characters of texts except white space become `x`.
+  ///   - seed: The seed for the board's id and for the incarnations. Keys are always new.
+  ///   - hidesWords: Whether to replace all characters of text, except white space, by `x`.
   /// - Returns: The anonymous recording.
   /// - Throws: `wrongKind` if the board is owned, since the rights on it depend on the keys;
   ///   `tooLarge` if the recording has too many incarnations.
@@ -27,7 +28,7 @@ extension Recording {
     }
     var random = SplitMix64(seed: seed)
     var id = (0..<BoardID.byteCount).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-    // The id of an owned board never begins with a zero byte.
+    // Begin the id with a zero byte, which the id of an owned board never does.
     id[0] = 0
     guard let newBoard = BoardID(bytes: id) else { preconditionFailure("an id has 16 bytes") }
     let crowd = try AnonymousCrowd(of: self, on: newBoard, using: &random)
@@ -54,7 +55,7 @@ extension Recording {
       {
         content = .batch(EncodedBatch(batch).bytes)
       } else if playback.faults.last?.place == place {
-        // Leave out a step that could not be applied, because it may contain anything.
+        // Omit a step that could not be applied, because it may contain identifying data.
         continue
       } else {
         content = .keyframe(
@@ -190,7 +191,7 @@ private struct AnonymousKey: AuthorKey {
   }
 }
 
-/// The replacement of values that could identify a person.
+/// Replaces values that could identify a person.
 private struct AnonymousValues {
   let members: [MemberID: MemberID]
   let salt: UInt64
@@ -229,7 +230,7 @@ private struct AnonymousValues {
     }
   }
 
-  /// Returns the number that replaces a person.
+  /// Returns the number that replaces a person's name.
   ///
   /// The person is identified by the name or, if there is no name, by the id.
   ///
@@ -244,9 +245,10 @@ private struct AnonymousValues {
     return numbers.count
   }
 
-  /// Returns the replacement of a text.
+  /// Returns the text, with its characters hidden if that was requested.
   ///
-  /// It has as many scalars as the text, because edits of other authors depend on their number.
+  /// The result has as many Unicode scalars as the text, because edits by other authors depend on
+  /// their number.
   private func hidden(_ text: String) -> String {
     guard hidesWords else { return text }
     var hidden = String.UnicodeScalarView()

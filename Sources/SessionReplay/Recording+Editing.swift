@@ -4,7 +4,9 @@ import WhiteboardSync
 
 /// Operations that create recordings from other recordings.
 extension Recording {
-  /// Returns a part of the recording, which begins with the board at the start of the part.
+  /// Returns a part of the recording.
+  ///
+  /// The result begins with the state of the board at the start of the part.
   ///
   /// - Parameter range: The first and the last time of the part, in milliseconds from the
   ///   beginning.
@@ -58,8 +60,8 @@ extension Recording {
 
   /// Joins recordings of one board, in the order in which they began.
   ///
-  /// A batch that an earlier recording contains is not repeated. Several recordings of one session
-  /// thus become one that contains every batch.
+  /// A batch that is already in an earlier recording is not repeated. Several recordings of one
+  /// session thus become one recording with every batch.
   ///
   /// - Throws: `wrongBoard` if the recordings are of different boards; `notFound` if `parts` is
   ///   empty.
@@ -91,8 +93,8 @@ extension Recording {
         if known.insert(step.content).inserted { steps.append(step) }
         places.append(steps.count)
       }
-      // The joined board can contain more changes than this part did, so the digests of the part no longer
-      // apply. A named version becomes a marker.
+      // The joined board may contain more changes than the board of this part, so the part's
+      // digests no longer apply. A named version becomes a marker.
       let versions = part.history.checks.filter { $0.name != nil }.map { check in
         DocumentHistory.Mark(
           name: check.name,
@@ -112,7 +114,7 @@ extension Recording {
       damages += part.history.damages.map { damage in
         DocumentHistory.Damage(place: places[damage.place], words: damage.words)
       }
-      // Traffic that two recorders saw at the same time is included once.
+      // Traffic that several recorders recorded at the same time is included only once.
       let told = traffic.last?.time ?? .min
       traffic += part.history.traffic.filter { $0.time > told }
       names.merge(part.history.names) { $1 }

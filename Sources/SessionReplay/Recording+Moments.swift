@@ -1,11 +1,11 @@
 import Whiteboard
 import WhiteboardDocument
 
-/// Conversions between times and the text that users write.
+/// Conversions between times and their text forms for users.
 extension Recording {
-  /// The reason why a text does not name a time.
+  /// The reason why a string is not a valid time.
   public struct MomentError: Error, Hashable, Sendable {
-    /// The message for the user, which explains why the text is not a valid time.
+    /// The message for the user, which explains why the string is not a valid time.
     public let message: String
   }
 
@@ -28,10 +28,11 @@ extension Recording {
     return (marks + versions).sorted { ($0.elapsed, $0.name) < ($1.elapsed, $1.name) }
   }
 
-  /// Returns the time that a text names, in milliseconds from the beginning.
+  /// Parses a time, and returns it in milliseconds from the beginning.
   ///
-  /// `90` and `90.5` are seconds, `1:30` and `1:02:03.5` also have minutes and hours, `50%` is a
-  /// percentage of the whole, and `@lunch` is the first of ``markers`` with that name.
+  /// The accepted formats are seconds (`90`, `90.5`), minutes and hours (`1:30`, `1:02:03.5`), a
+  /// percentage of the duration (`50%`), and the name of a marker (`@lunch`). Of several
+  /// ``markers`` with the same name, the first is used.
   public func moment(_ word: String) throws(MomentError) -> Int64 {
     if word.hasPrefix("@") {
       let name = word.dropFirst()
@@ -64,13 +65,13 @@ extension Recording {
     return Int64((min(minutes * 60 + seconds, 1e10) * 1000).rounded())
   }
 
-  /// Returns a wall-clock time (milliseconds since 1970) as milliseconds from the beginning,
-  /// limited to the duration.
+  /// Converts a wall-clock time in milliseconds since 1970 to milliseconds from the beginning,
+  /// clamped to the duration.
   public func elapsed(_ time: Int64) -> Int64 {
     min(duration, Self.elapsed(time, since: start ?? time))
   }
 
-  /// Returns milliseconds as `m:ss.t`, or as `h:mm:ss.t` from one hour on.
+  /// Formats milliseconds as `m:ss.t`, or as `h:mm:ss.t` for times of one hour or more.
   public static func text(_ elapsed: Int64) -> String {
     let tenths = max(0, elapsed) / 100
     let (seconds, minutes, hours) = (tenths / 10 % 60, tenths / 600 % 60, tenths / 36_000)
@@ -79,7 +80,7 @@ extension Recording {
     return "\(hours):\(minutes < 10 ? "0" : "")\(minutes):\(end)"
   }
 
-  /// Returns milliseconds as `m:ss.ttt`, or with hours, so that ``moment(_:)`` returns the same
+  /// Formats milliseconds as `m:ss.ttt` or `h:mm:ss.ttt`, so that ``moment(_:)`` returns the same
   /// time.
   public static func exactText(_ elapsed: Int64) -> String {
     let rest = max(0, elapsed) % 100

@@ -17,7 +17,7 @@ extension Recording {
       do throws(DocumentError) {
         return try await salvage(path, why: error.message)
       } catch let second {
-        // The error of `open` is more informative than that of `salvage`.
+        // The error from `open` is more informative than the error from `salvage`.
         throw second.code == .damaged || second.code == .wrongKind ? error : second
       }
     }

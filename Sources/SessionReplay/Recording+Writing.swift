@@ -62,7 +62,7 @@ extension Recording {
     }
     entries += history.traffic.map { .traffic($0) }
     var (checks, marks) = (history.checks[...], history.marks[...])
-    // The new file does not contain damaged data, so such data becomes a gap, like time that was not recorded.
+    // Damaged data is not written to the new file. Instead, its time becomes a gap.
     var damages = history.damages.map(\.place)[...]
     var lastGap: Int?
     var lastCheck: Int?
@@ -104,7 +104,7 @@ extension Recording {
       }
     }
     for (place, step) in history.steps.enumerated() {
-      // Write everything that comes before the step, including digests after the previous step.
+      // Write the entries that come before the step, including digests after the previous step.
       try await passed(place)
       playback.step()
       switch step.content {

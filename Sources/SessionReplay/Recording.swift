@@ -2,8 +2,8 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// A recorded session: every change of a board, in the order in which one peer applied it, with the
-/// times.
+/// A recorded session, which contains every change of a board in the order in which one peer
+/// applied the changes, with their times.
 ///
 /// Implements REC-1 to REC-6 of `Protocol/recording.md`.
 public struct Recording: Sendable {
@@ -54,9 +54,9 @@ public struct Recording: Sendable {
     duration = max(times.last ?? 0, presence.end, end)
   }
 
-  /// Creates a recording of changes that a replica recorded.
+  /// Creates a recording from changes that a replica recorded.
   ///
-  /// Each change is a tenth of a second after the previous one.
+  /// Each change takes place 0.1 s after the previous one.
   ///
   /// - Parameters:
   ///   - changes: The changes, in order.
@@ -100,7 +100,7 @@ public struct Recording: Sendable {
   /// The number of steps in the recording.
   public var count: Int { history.steps.count }
 
-  /// The time of the beginning, in milliseconds since 1970; nil if nothing was recorded.
+  /// The time of the beginning, in milliseconds since 1970; `nil` if nothing was recorded.
   public var start: Int64? { history.steps.first?.time ?? history.traffic.first?.time }
 
   /// The duration of the recording, in milliseconds.
@@ -159,7 +159,8 @@ public struct Recording: Sendable {
 
   /// Returns whether a step has the same effect at any position among the other steps.
   ///
-  /// All steps do, except answers, because an answer leaves out what its receiver already had.
+  /// This is true for all steps except answers, because an answer omits changes that its receiver
+  /// already had.
   public func isIndifferentToOrder(at place: Int) -> Bool {
     if case .answer(let bytes) = history.steps[place].content {
       StoredChange.answer(bytes).isIndifferentToOrder
@@ -168,19 +169,19 @@ public struct Recording: Sendable {
     }
   }
 
-  /// Returns the incarnation that wrote a batch; nil if the step is not a batch.
+  /// Returns the incarnation that wrote a batch, or `nil` if the step is not a batch.
   func author(at place: Int) -> Incarnation? {
     guard case .batch(let bytes) = history.steps[place].content else { return nil }
     return EncodedBatch.author(of: bytes)
   }
 
-  /// Returns how much later one time is than another time, limited to the range of `Int64`.
+  /// Returns the difference between two times, clamped to the range of `Int64`.
   static func difference(_ time: Int64, _ other: Int64) -> Int64 {
     let (difference, isOver) = time.subtractingReportingOverflow(other)
     return isOver ? (time > other ? .max : .min) : difference
   }
 
-  /// Returns a wall-clock time as milliseconds since another, from 0 to 2^46.
+  /// Returns the milliseconds between two wall-clock times, clamped to the range from 0 to 2^46.
   static func elapsed(_ time: Int64, since start: Int64) -> Int64 {
     let (difference, isOver) = time.subtractingReportingOverflow(start)
     // The limit is longer than any session. It prevents overflows in calculations with the result.

@@ -3,18 +3,17 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The text form of a recording: lines of JSON with all its data, for reading, comparing and
-/// editing.
+/// The text form of a recording, as JSON lines that users can read, compare and edit.
 ///
-/// The first line contains the id of the board. Author records, photos, steps, marks and digests follow; marks
-/// and digests come after the step that they refer to. In a step, `bytes` contains the change, and `words` is
-/// only a description for readers.
+/// The first line contains the id of the board. Author records, photos, steps, marks and digests
+/// follow. Marks and digests come after the step to which they refer. In a step, `bytes` contains
+/// the change, and `words` is only a description for readers.
 public enum RecordingLines {
-  /// The reason why lines are not a recording.
+  /// The reason why lines of text are not a valid recording.
   public struct ReadError: Error, Hashable, Sendable {
     /// The number of the line, from 1.
     public let line: Int
-    /// A message with the problem and the expected input.
+    /// A message that describes the problem and the expected input.
     public let message: String
   }
 
@@ -52,8 +51,8 @@ public enum RecordingLines {
   /// - Parameters:
   ///   - recording: The recording to write.
   ///   - photos: The photos of the recording, by their SHA-256.
-  ///   - tell: Receives each line, which ends in a line feed.
-  /// - Throws: The errors of `tell`.
+  ///   - tell: A closure that receives each line, including its line feed.
+  /// - Throws: The errors thrown by `tell`.
   public static func write(
     _ recording: Recording,
     photos: [[UInt8]: [UInt8]],

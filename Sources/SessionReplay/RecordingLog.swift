@@ -7,19 +7,20 @@ public struct RecordingLine: Hashable, Sendable {
   public let number: Int
   /// The time of the step, in milliseconds from the beginning.
   public let elapsed: Int64
-  /// The author; nil if unknown, and for answers and keyframes.
+  /// The author; `nil` if the author is unknown, and for answers and keyframes.
   public let member: MemberID?
   /// The kind of step: `batch`, `answer` or `keyframe`.
   public let kind: String
   /// The size of the step in bytes.
   public let bytes: Int
-  /// The incarnation that wrote the batch; nil for answers and keyframes.
+  /// The incarnation that wrote the batch; `nil` for answers and keyframes.
   public let incarnation: Incarnation?
   /// The sequence number of the first operation; 0 if the step is not a batch.
   public let sequence: UInt64
   /// The number of operations in the step.
   public let operations: Int
-  /// A description of the change: kinds of objects, properties, the first words of a text.
+  /// A description of the change: the kinds of objects, the properties, and the first words of
+  /// inserted text.
   ///
   /// It contains untrusted text from peers.
   public let words: String
@@ -38,7 +39,7 @@ public struct RecordingLog: Sendable {
     members = recording.members
   }
 
-  /// Returns the line for the next step; nil at the end.
+  /// Returns the line for the next step, or `nil` at the end.
   public mutating func next() -> RecordingLine? {
     guard place < recording.count else { return nil }
     defer { place += 1 }
@@ -96,7 +97,7 @@ public struct RecordingLog: Sendable {
     guard let name = operation.property.name else { return "property \(operation.property.number)" }
     switch operation.value {
     case .bytes(let bytes) where operation.property.number == Property.runNumber:
-      // The inserted letters of a text.
+      // The inserted characters of a text object.
       return (try? TextTree.decodeRun(bytes).1).map { "\(name) \"\($0)\"" } ?? name
     case .text(let text): return "\(name) \"\(text)\""
     case .pair(let x, let y) where operation.property == .position:

@@ -4,11 +4,11 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The data with which peers replay a recording: its authors and their batches.
+/// The data for replaying a recording with peers: its authors and their batches.
 ///
-/// Implements REC-10. Each author becomes a peer that writes the author's batches unchanged, with the author
-/// records from the recording. Any other step, such as the answer to a newcomer, ends a *part*: all peers begin
-/// the next part with the recorded board at that position.
+/// Implements REC-10. Each author becomes a peer that writes the author's batches unchanged, with
+/// the author records from the recording. Any other step, such as the answer to a newcomer, ends a
+/// *part*. All peers begin the next part with the recorded board at that position.
 public struct RecordingReplay: Sendable {
   /// An author of the recording.
   public struct Person: Hashable, Sendable {
@@ -29,12 +29,12 @@ public struct RecordingReplay: Sendable {
     let batch: EncodedBatch
   }
 
-  /// A sequence of batches between two points where all peers have the same board.
+  /// A sequence of batches between two positions at which all peers have the same board.
   public struct Part: Sendable {
     /// The keyframe of the board before the part; empty if the board is empty.
     let base: [UInt8]
 
-    /// The changes with which all peers start, in the form in which documents store them.
+    /// The changes that all peers have at the start, in the format in which documents store them.
     package var beginning: [StoredChange] { base.isEmpty ? [] : [.keyframe(base)] }
 
     /// The batches of the part, in order.
@@ -54,14 +54,17 @@ public struct RecordingReplay: Sendable {
   public let people: [Person]
   /// The parts of the recording.
   public let parts: [Part]
-  /// The number of steps that are not replayed, but given to all peers between two parts.
+  /// The number of steps that are not replayed by a peer, but applied to all peers between two
+  /// parts.
   public let given: Int
   let records: [Incarnation: AuthorRecord]
 
   /// The number of batches to replay.
   public var count: Int { parts.reduce(0) { $0 + $1.acts.count } }
 
-  /// The maximum length of a pause in a replay, in milliseconds; longer pauses are shortened.
+  /// The maximum length of a pause in a replay, in milliseconds.
+  ///
+  /// Longer pauses are shortened.
   public static let longestPause: Int64 = 60_000
 
   /// Prepares the replay of a recording.
@@ -209,7 +212,7 @@ public struct RecordingReplay: Sendable {
 extension RecordingReplay {
   /// Returns the key of a peer.
   ///
-  /// The peer is an author, or a peer that only watches.
+  /// The peer is either an author, or a peer that only watches.
   package func key(of number: Int) -> any AuthorKey {
     number < people.count ? ReplayedKey(people[number].key) : ReplayedKey(onlooker: number)
   }
@@ -266,7 +269,7 @@ extension RecordingReplay {
 
 /// A key that signs for an author whose private key is not available.
 ///
-/// Anyone can create its signatures, and only peers in a replay accept them.
+/// Anyone can create signatures with this key, so only peers in a replay accept them.
 struct ReplayedKey: AuthorKey {
   let publicKey: [UInt8]
 
@@ -288,7 +291,7 @@ struct ReplayedKey: AuthorKey {
 /// A verifier that accepts signatures of ``ReplayedKey``, and signatures from the recording.
 struct ReplayedVerifier: SignatureVerifier {
   private let real = P256SignatureVerifier()
-  /// The signatures of the records in the recording, which were checked when it was made.
+  /// The signatures of the records in the recording, which were checked during the recording.
   private let recorded: Set<[UInt8]>
 
   init(_ replay: RecordingReplay) {

@@ -5,7 +5,7 @@ import WhiteboardSync
 public struct RecordingStatistics: Sendable {
   /// The contribution of one member, under all its incarnations.
   public struct Person: Sendable {
-    /// The member; nil if the recording has no author record of the incarnation.
+    /// The member; `nil` if the recording has no author record of the incarnation.
     public let member: MemberID?
     /// The number of batches that the member wrote.
     public fileprivate(set) var batches = 0
@@ -17,11 +17,11 @@ public struct RecordingStatistics: Sendable {
     public fileprivate(set) var first: Int64
     /// The time of the last batch, in milliseconds from the beginning.
     public fileprivate(set) var last: Int64
-    /// The time from the creation of the batches to their arrival at the recorder, in milliseconds:
-    /// the median and the 99th percentile.
+    /// The median and the 99th percentile of the time from the creation of a batch to its arrival
+    /// at the recorder, in milliseconds.
     ///
-    /// It is measured with the clocks of both computers, so it is wrong by the difference between
-    /// them.
+    /// The time is measured with the clocks of both computers, so it includes any difference
+    /// between these clocks.
     public fileprivate(set) var latency: (median: Int64, late: Int64) = (0, 0)
     fileprivate var latencies: [Int64] = []
   }
@@ -38,7 +38,8 @@ public struct RecordingStatistics: Sendable {
   public let properties: [(number: UInt16, count: Int)]
   /// The size of all steps in bytes.
   public let bytes: Int
-  /// The longest pause between two steps and the time when it began, in milliseconds.
+  /// The length of the longest pause between two steps, and the time at which the pause began, in
+  /// milliseconds.
   public let longestPause: (duration: Int64, since: Int64)
 
   /// Collects the statistics of a recording.

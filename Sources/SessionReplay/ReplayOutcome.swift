@@ -7,7 +7,7 @@ public struct ReplayOutcome: Sendable {
   public let digests: [(peer: String, digest: Bytes32)]
   /// The digest of the recorded board after the part.
   public let expected: Bytes32
-  /// Whether all peers reported, before the timeout, that they have all changes.
+  /// Whether all peers reported before the timeout that they have all changes.
   public let isSynced: Bool
   /// The protocol violations and the differences between boards that peers reported.
   public let complaints: [String]
@@ -15,11 +15,11 @@ public struct ReplayOutcome: Sendable {
   public let messages: Int
   /// The size of the sent messages, datagrams and answers in bytes.
   public let bytes: Int
-  /// The number of network faults: lost and doubled packets, and broken connections.
+  /// The number of network faults: lost packets, duplicated packets, and broken connections.
   public let disturbed: Int
   /// The duration in milliseconds, on the clock of the session.
   public let duration: Int64
-  /// The SHA-256 of the trace, which is the same for the same seed; empty if there is no trace.
+  /// The SHA-256 of the trace, which depends only on the seed; empty if there is no trace.
   public let trace: [UInt8]
 
   /// Creates an outcome.
@@ -50,7 +50,7 @@ public struct ReplayOutcome: Sendable {
     isSynced && complaints.isEmpty && digests.allSatisfy { $0.digest == expected }
   }
 
-  /// Descriptions of everything that went wrong; empty if the replay succeeded.
+  /// Descriptions of all problems; empty if the replay succeeded.
   public var faults: [String] {
     var faults = complaints
     if !isSynced {

@@ -2,7 +2,9 @@ import Whiteboard
 import WhiteboardSync
 
 extension RestoredBoard {
-  /// Returns the board for display; it must not be edited.
+  /// Returns the board for display.
+  ///
+  /// The result must not be edited.
   ///
   /// - Parameter photos: The photos whose bytes are available.
   /// - Returns: The board for display.

@@ -1,15 +1,16 @@
 import Whiteboard
 
 extension RecordingReplay {
-  /// Searches for the fewest batches of a part with which a replay still fails.
+  /// Searches for the smallest set of batches in a part with which a replay still fails.
   ///
   /// It removes runs of batches by delta debugging (Zeller and Hildebrandt, 2002).
   ///
   /// - Parameters:
   ///   - index: The index of the part.
   ///   - limit: The maximum number of attempts.
-  ///   - fails: Returns whether a replay fails. The result for a replay must always be the same.
-  /// - Returns: The smallest replay, with one part, and the number of attempts; nil if even a
+  ///   - fails: A closure that returns whether a replay fails. It must always return the same
+  ///     result for the same replay.
+  /// - Returns: The smallest replay, with one part, and the number of attempts; `nil` if even a
   ///   replay without batches fails.
   public func shrunk(
     part index: Int,
@@ -52,7 +53,7 @@ extension RecordingReplay {
 
   /// Returns which batches of `part` this replay contains.
   ///
-  /// These can be fewer than the wanted batches.
+  /// The replay may contain fewer batches than were requested.
   private func kept(of wanted: [Bool], part: Part) -> [Bool] {
     var left = Set(parts[0].acts)
     return zip(part.acts, wanted).map { act, isWanted in

@@ -3,8 +3,8 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The result of checking whether a recording is intact, and whether its changes give the same
-/// board in any order.
+/// The result of verifying that a recording is intact, and that its changes produce the same board
+/// in any order.
 ///
 /// Implements REC-7 and REC-8.
 public struct Verification: Sendable {
@@ -16,8 +16,8 @@ public struct Verification: Sendable {
     case delayed
     /// All steps by half of the authors come first, then all steps by the other authors.
     case partitioned
-    /// A random half of the batches, then the whole state of another replica, as for a peer that
-    /// catches up.
+    /// A random half of the batches comes first, then the whole state of another replica, as for a
+    /// peer that catches up.
     case caughtUp = "caught-up"
   }
 
@@ -140,7 +140,7 @@ public struct Verification: Sendable {
     var first = 0
     for place in 0..<recording.count where !recording.isIndifferentToOrder(at: place) {
       for other in arranged(first..<place, of: recording, order, &random) { apply(other) }
-      // An answer leaves out the changes that came before it, so keep it at its position.
+      // An answer omits the changes before it, so keep it at its position.
       if order != .caughtUp { apply(place) }
       first = place + 1
     }
@@ -181,7 +181,7 @@ public struct Verification: Sendable {
 extension SplitMix64 {
   /// Returns the elements in a random order (Fisher and Yates).
   ///
-  /// The same seed gives the same order in every release.
+  /// The same seed produces the same order in every release.
   mutating func shuffled<Element>(_ elements: [Element]) -> [Element] {
     var elements = elements
     for last in stride(from: elements.count - 1, to: 0, by: -1) {

@@ -4,7 +4,7 @@ import PeerDiscovery
 import PeerSession
 import WhiteboardKit
 
-/// A peer without a screen that keeps boards online.
+/// A headless peer that keeps boards online.
 package actor Relay {
   let configuration: RelayConfiguration
   let logger: Logger
@@ -16,12 +16,12 @@ package actor Relay {
   let started = ContinuousClock().now
   let metrics = RelayMetrics()
   private var isReady = false
-  /// The error to throw at the end because some changes are not on disk.
+  /// The error to throw at the end if some changes are not on disk.
   private var loss: WhiteboardError?
 
   private(set) var isEnding = false
   private var endWaiter: CheckedContinuation<Void, Never>?
-  /// A stream that finishes when the relay is asked to end.
+  /// A stream that finishes when the relay receives a request to shut down.
   let ending: AsyncStream<Void>
   private let endSource: AsyncStream<Void>.Continuation
   private var boardWaiters: [CheckedContinuation<Void, Never>] = []
@@ -31,7 +31,9 @@ package actor Relay {
 
   typealias Job = @Sendable (isolated Relay) async -> Void
 
-  /// Creates a relay, which does nothing until ``run(ready:)`` is called.
+  /// Creates a relay.
+  ///
+  /// The relay does nothing until ``run(ready:)`` is called.
   ///
   /// - Throws: ``WhiteboardError`` if the list of its boards cannot be read.
   package init(_ configuration: RelayConfiguration) throws(WhiteboardError) {
@@ -43,10 +45,12 @@ package actor Relay {
     (ending, endSource) = AsyncStream.makeStream()
   }
 
-  /// Serves boards until the relay is asked to end, then leaves all sessions and saves all boards.
+  /// Serves boards until the relay receives a request to shut down.
   ///
-  /// - Parameter ready: Called when peers can connect and each board of the register is served or
-  ///   has failed.
+  /// The relay then leaves all sessions and saves all boards.
+  ///
+  /// - Parameter ready: A closure that is called when peers can connect and each board in the
+  ///   register is served or has failed.
   /// - Throws: ``WhiteboardError`` if the relay cannot start, or if it could not save every board.
   package func run(
     ready: @escaping @Sendable (isolated Relay) async -> Void
@@ -64,14 +68,14 @@ package actor Relay {
     transportConfiguration.maximumPeers = limits.maximumPeople
     transportConfiguration.isRelay = true
     transportConfiguration.relayLimits = configuration.passing
-    // Collecting messages for 16 ms limits the writes: 64 readers cost at most 64 x 60 a second,
-    // however many members write.
+    // Collecting messages for 16 ms limits the number of writes. For 64 readers, there are at most
+    // 64 × 60 writes per second, regardless of how many members write.
     transportConfiguration.gathers = .milliseconds(16)
     transportConfiguration.carries = { [weak self] request in
       await self?.answer(request) ?? .refuse(reason: "The relay is shutting down.")
     }
     transportConfiguration.askBoards { [weak self] in await self?.node(of: $0) }
-    // A relay has no user for whom it would receive files.
+    // A relay has no user, so it does not accept files.
     transportConfiguration.wantsResource = { _, _ in false }
     do {
       let body: @Sendable (PeerTransport) async -> Void = { await self.serve($0, ready) }
@@ -84,7 +88,7 @@ package actor Relay {
     if let loss { throw loss }
   }
 
-  /// Asks the relay to end; ``run(ready:)`` then returns.
+  /// Requests the relay to shut down, so that ``run(ready:)`` returns.
   package func requestEnd() {
     isEnding = true
     endSource.finish()
@@ -92,12 +96,12 @@ package actor Relay {
     endWaiter = nil
   }
 
-  /// The reasons why no peer should be sent to this relay at the moment; empty while it serves
-  /// normally.
+  /// The reasons why new peers should not be routed to this relay; empty while it serves normally.
   package var hindrances: [String] {
     if isEnding { return ["the relay is ending"] }
     guard isReady else { return ["boards are still being opened"] }
-    // If saving fails, new changes exist only in memory, so no peer should be sent to this relay.
+    // If saving fails, new changes exist only in memory, so new peers should not be routed to this
+    // relay.
     let causes = boards.values.compactMap { $0.unsaved?.cause }
     return causes.isEmpty ? [] : [Self.told(unsaved: causes.count, causes)]
   }
@@ -175,6 +179,6 @@ package actor Relay {
     boardWaiters = []
   }
 
-  /// Returns the running board of a session; nil if the relay does not serve the session.
+  /// Returns the running board of a session, or `nil` if the relay does not serve the session.
   func node(of session: SessionID) -> SharedBoard? { boards[session]?.node }
 }

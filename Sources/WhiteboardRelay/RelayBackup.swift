@@ -3,18 +3,20 @@ import PeerSession
 import WhiteboardDocument
 import WhiteboardKit
 
-/// A directory that contains everything a relay needs to continue on another computer: its key, the
-/// known peers, and its boards.
+/// A directory with the data that a relay needs to continue on another computer: its key, the known
+/// peers, and its boards.
 package enum RelayBackup {
   private static let files = ["identity.pem", "peers.json", "relay.json"]
 
-  /// Copies a relay, even while it runs; each board is copied as it is at one moment.
+  /// Copies a relay's data, even while the relay runs.
+  ///
+  /// The copy of each board is a consistent snapshot.
   ///
   /// - Parameters:
   ///   - dataDirectory: The data directory of the relay.
   ///   - path: The directory to create. It exists only if the copy is complete.
   /// - Returns: The number of copied boards.
-  /// - Throws: ``WhiteboardError`` whose message says what to do.
+  /// - Throws: ``WhiteboardError``, whose message states what to do.
   package static func make(
     of dataDirectory: String,
     at path: String
@@ -40,7 +42,7 @@ package enum RelayBackup {
   ///   - path: The directory with the backup.
   ///   - dataDirectory: The directory to create.
   /// - Returns: The number of restored boards.
-  /// - Throws: ``WhiteboardError`` with `badData` for the first damage that is found, or `cannotCreate`
+  /// - Throws: ``WhiteboardError`` with code `badData` if the backup is damaged, or `cannotCreate`
   ///   if the directory is not empty.
   package static func restore(
     _ path: String,
@@ -71,7 +73,7 @@ package enum RelayBackup {
   ///   - board: The board: its name, its id or a prefix of its id.
   ///   - dataDirectory: The data directory of the relay.
   ///   - path: The file to create. It exists only if the copy is complete.
-  /// - Throws: ``WhiteboardError`` whose message says what to do.
+  /// - Throws: ``WhiteboardError``, whose message states what to do.
   package static func export(
     _ board: String,
     of dataDirectory: String,

@@ -10,31 +10,33 @@ package struct RelayConfiguration: Sendable {
   package var identity: PeerIdentity
   /// The peers that the relay remembers.
   package var peerStore: PeerStore
-  /// The directory of the relay's boards, keys and files.
+  /// The data directory for the relay's boards, keys and other files.
   package var dataDirectory: String
-  /// The address to listen on; nil means all addresses, on the default port or the next free one.
+  /// The address to listen on; `nil` means all addresses, on the default port or the next free one.
   package var listen: PeerAddress?
-  /// The only network interface on which the relay can be found; nil means all interfaces.
+  /// The only network interface on which the relay can be discovered; `nil` means all interfaces.
   package var interface: String?
-  /// The discovery that announces the boards; nil means that they are not announced.
+  /// The discovery system that announces the boards; `nil` means that they are not announced.
   package var discovery: (any Discovery)?
   /// The limits that may change while the relay runs.
   package var limits = Limits()
-  /// The limits of relaying and queueing for each member.
+  /// The limits on relaying and queuing for each member.
   package var passing = RelayLimits()
   /// How long the relay waits for a peer whose link broke (LIV-4).
   package var lostAfter = Duration.seconds(60)
   /// The logger.
   package var logger: Logger
 
-  /// The limits that may change while a relay runs, when its settings are reloaded.
+  /// The limits that may change while a relay runs.
+  ///
+  /// They change when the settings are reloaded.
   package struct Limits: Equatable, Sendable {
     /// The hosts whose boards are accepted.
     package var boards = BoardsTaken.allowList
     /// The hosts that the operator allows.
     ///
-    /// Boards of all other hosts are refused under ``BoardsTaken/allowList``, and count as boards
-    /// of strangers under ``BoardsTaken/any``.
+    /// Under ``BoardsTaken/allowList``, boards from all other hosts are refused. Under
+    /// ``BoardsTaken/any``, boards from all other hosts count as boards from strangers.
     package var allowed: [PeerID] = []
     /// The maximum number of boards.
     package var maximumBoards = 100
@@ -42,14 +44,14 @@ package struct RelayConfiguration: Sendable {
     package var maximumPeople = 128
     /// The maximum size of a board's file, in megabytes.
     package var maximumBoardMegabytes = 1_024
-    /// The maximum number of boards of one stranger under ``BoardsTaken/any``.
+    /// The maximum number of boards from one stranger under ``BoardsTaken/any``.
     package var maximumBoardsPerHost = 8
-    /// The maximum number of boards of strangers at one address under ``BoardsTaken/any``.
+    /// The maximum number of boards from all strangers at one address under ``BoardsTaken/any``.
     package var maximumBoardsPerAddress = 16
-    /// The number of boards, out of the maximum, that strangers cannot use under ``BoardsTaken/any``; nil means
-    /// a tenth.
+    /// The number of boards, out of the maximum, that are reserved under ``BoardsTaken/any`` and
+    /// not available to strangers; `nil` means a tenth.
     package var reservedBoards: Int?
-    /// How long a board that is not pinned is kept without a visitor.
+    /// How long an unpinned board is kept without a visitor.
     package var retention = BoardRetention.auto
 
     /// Creates the default limits.
@@ -77,7 +79,7 @@ package struct RelayConfiguration: Sendable {
   ///
   /// - Parameters:
   ///   - dataDirectory: The data directory of the relay.
-  ///   - runtimeDirectory: The value of `RUNTIME_DIRECTORY`; nil if it is not set.
+  ///   - runtimeDirectory: The value of `RUNTIME_DIRECTORY`; `nil` if it is not set.
   /// - Returns: The path.
   package static func controlPath(
     dataDirectory: String,

@@ -1,7 +1,9 @@
 import Metrics
 import PeerSession
 
-/// The metrics of a relay's boards; they contain no board names and no peer names.
+/// The metrics of a relay's boards.
+///
+/// They contain no board names and no peer names.
 struct RelayMetrics: Sendable {
   private let serving = Meter(label: "whiteboard_boards", dimensions: [("state", "serving")])
   private let opening = Meter(label: "whiteboard_boards", dimensions: [("state", "opening")])
@@ -13,8 +15,9 @@ struct RelayMetrics: Sendable {
   private let overruns = Counter(label: "whiteboard_overruns_total")
   private let joins = Counter(label: "whiteboard_joins_total")
 
-  /// Sets the number of boards in each state, and the number of peers on them, each counted once
-  /// per board.
+  /// Sets the number of boards in each state, and the number of peers on all boards.
+  ///
+  /// A peer is counted once for each board that it is on.
   func show(_ boards: some Collection<ServedBoard>) {
     var counts = (serving: 0, opening: 0, failed: 0, unsaved: 0, people: 0)
     for board in boards {
@@ -33,7 +36,7 @@ struct RelayMetrics: Sendable {
     people.set(counts.people)
   }
 
-  /// Counts the messages that a board relayed between two tallies.
+  /// Counts the messages that a board relayed between two readings of its tally.
   func passed(since before: RelayTally, _ now: RelayTally) {
     // After a session has ended, its tally is zero.
     copies.increment(by: max(0, now.copies - before.copies))
@@ -44,8 +47,9 @@ struct RelayMetrics: Sendable {
   /// Counts a peer that joined a board.
   func joined() { joins.increment() }
 
-  /// Counts the messages that a board refused, by reason: the author is a viewer, or its right to edit was
-  /// revoked.
+  /// Counts the messages that a board refused.
+  ///
+  /// There are two reasons: the author is a viewer, or the author's right to edit was revoked.
   func refused(viewer: Int, revoked: Int) {
     for (reason, count) in [("viewer", viewer), ("revoked", revoked)] where count > 0 {
       Counter(label: "whiteboard_refused_total", dimensions: [("reason", reason)])
@@ -53,7 +57,7 @@ struct RelayMetrics: Sendable {
     }
   }
 
-  /// Counts a board of another host that was not accepted.
+  /// Counts another host's board that was not accepted.
   func refused(board refusal: BoardRefusal) {
     Counter(
       label: "whiteboard_boards_refused_total",
@@ -61,7 +65,7 @@ struct RelayMetrics: Sendable {
     ).increment()
   }
 
-  /// Counts a peer that left a board, by the session's reason.
+  /// Counts a peer that left a board, by the reason for leaving.
   func left(_ reason: String) {
     // The reason is one of a few words that the protocol defines, so the number of series is bounded.
     Counter(label: "whiteboard_departures_total", dimensions: [("reason", reason)]).increment()

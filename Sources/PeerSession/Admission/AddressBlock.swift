@@ -1,8 +1,8 @@
 import NIOCore
 
-/// The part of an IP address by which limits are counted (LNK-6, HEL-5, ADM-3).
+/// The part of an IP address to which per-address limits apply (LNK-6, HEL-5, ADM-3).
 ///
-/// One customer usually has a whole /64 of IPv6, so all addresses of a /64 count as one. Each
+/// An IPv6 customer usually has a whole /64, so all addresses in a /64 count as one. Each
 /// link-local address counts separately, because all peers of a network share the same /64. An IPv4
 /// address counts as itself, even if it is written as an IPv6 address.
 struct AddressBlock: Hashable, Sendable {
@@ -10,7 +10,7 @@ struct AddressBlock: Hashable, Sendable {
   /// scope.
   let text: String
 
-  /// Creates the block of an address.
+  /// Creates the block that contains an address.
   ///
   /// - Parameter host: An IP literal without port, with its scope if it has one. Any other text is
   ///   used unchanged.

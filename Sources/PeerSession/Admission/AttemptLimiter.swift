@@ -2,7 +2,8 @@ import PeerWire
 
 /// Locks out peers that guess codes (ADM-3).
 ///
-/// It counts wrong proofs by ``AddressBlock`` and by key. `now` is the time since any fixed moment.
+/// It counts wrong proofs by ``AddressBlock`` and by key. `now` is the time since an arbitrary
+/// reference point.
 struct AttemptLimiter: Sendable {
   /// How long a wrong proof counts toward a lock, and how long a lock lasts.
   static let window = Duration.seconds(60)
@@ -40,7 +41,8 @@ struct AttemptLimiter: Sendable {
 
   /// Counts a wrong proof.
   ///
-  /// The third within a minute from an address or a key locks both.
+  /// The third wrong proof within a minute from one address or with one key locks out both the
+  /// address and the key.
   mutating func proofWasWrong(address: String, peer: PeerID, now: Duration) {
     let sources = [Source.address(AddressBlock(host: address)), .peer(peer)]
     var isOver = false

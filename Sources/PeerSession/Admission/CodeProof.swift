@@ -45,8 +45,9 @@ struct CodeKey: Sendable, Equatable {
     self.listener = listener
   }
 
-  /// Makes a proof for the connection that the exporter ``TLSExporter/Label/binding`` and the
-  /// dialler identify.
+  /// Makes a proof that is valid only for one connection.
+  ///
+  /// `binding` is the connection's exported value for ``TLSExporter/Label/binding``.
   func proof(of prover: Prover, binding: [UInt8], dialler: PeerID) -> ProofBytes {
     let input = message(of: prover, binding: binding, dialler: dialler)
     guard let proof = ProofBytes(HMAC<SHA256>.authenticationCode(for: input, using: key)) else {

@@ -8,17 +8,17 @@ import PeerWire
 enum DiallerAction: Equatable, Sendable {
   /// Send a frame.
   case send(FrameType, [UInt8])
-  /// Compute the key outside the event loop, then call
+  /// Compute the key of the code outside the event loop, then call
   /// ``DiallerAdmission/codeKeyComputed(_:now:)``.
   case computeCodeKey(JoinCode, SessionID, listener: PeerID)
   /// Show the verification words with the name of the other side (ADM-7).
   ///
-  /// If the user must compare them, ask whether they are the same, and call
+  /// If the user must compare them, ask whether the words match, and call
   /// ``DiallerAdmission/personAnswered(_:now:)`` (ADM-8).
   case showWords([String], name: UntrustedText, mustBeCompared: Bool)
   /// The local peer is admitted, and the identity of the other end is verified.
   case opened(DiallerAdmission.Opening)
-  /// Send CLOSE with this code and message, then close; the attempt failed for this reason.
+  /// Send CLOSE with this code and message, then close the link; the attempt failed.
   case close(CloseCode, String)
   /// The listener closed the link with this code; the attempt failed.
   case ended(CloseCode, UntrustedText)
@@ -28,8 +28,8 @@ enum DiallerAction: Equatable, Sendable {
 struct MemberDial: Sendable {
   /// The session's membership.
   var membership: Membership
-  /// Whether the other side must prove its membership, because it was not named by a peer that may
-  /// admit others (MEM-8).
+  /// Whether the other side must prove its membership, because no peer that may admit others named
+  /// it (MEM-8).
   var mustProve: Bool
   /// The peers whose tickets prove membership.
   var admitters: Membership.Admitters
@@ -53,22 +53,22 @@ struct MemberDial: Sendable {
 /// request names a key, the owner has already compared the listener's key with it (LNK-3). After
 /// `.opened`, `.close` or `.ended`, no more actions are returned.
 struct DiallerAdmission: Sendable {
-  /// The facts that the owner knows when TLS is complete.
+  /// The inputs of the admission, known when the TLS handshake is complete.
   struct Facts: Sendable {
     var local: PeerID
     var remote: PeerID
-    /// The connection's exporter for ``TLSExporter/Label/binding``.
+    /// The connection's exported value for ``TLSExporter/Label/binding``.
     var binding: [UInt8]
     var trust: JoinTrust
     /// The code that the user entered, if any.
     var code: JoinCode?
-    /// The code's key for this session and this listener, if it was computed before.
+    /// The key derived from the code for this session and listener, if it is already computed.
     var codeKey: CodeKey?
     /// The first message to the listener.
     var hello: Control.DiallerHello
-    /// The membership that a returning member knows; nil for a peer that joins for the first time.
+    /// The stored membership of a returning member; `nil` for a peer that joins for the first time.
     var membership: MemberDial?
-    /// The local random bytes for the words (4.3).
+    /// The local nonce for the verification words (4.3).
     var nonce = ProofBytes.random()
 
     /// Whether to refuse a listener that asks for no proof (HEL-4).
@@ -84,7 +84,8 @@ struct DiallerAdmission: Sendable {
     }
   }
 
-  /// The listener's messages that opened a link, and the frames that were held meanwhile.
+  /// The listener's messages that opened a link, and the frames that arrived before the local user
+  /// answered.
   struct Opening: Equatable, Sendable {
     var hello: Control.ListenerHello
     var accept: Control.Accept
@@ -145,7 +146,7 @@ struct DiallerAdmission: Sendable {
   /// answer.
   var shouldRead: Bool { heldBytes < Self.maximumHeldBytes }
 
-  /// Starts the admission, after TLS is complete and the listener's key was checked.
+  /// Starts the admission, after the TLS handshake is complete and the listener's key was checked.
   mutating func begin(now: Duration) -> [DiallerAction] {
     guard case .idle = state else { return [] }
     if facts.remote == facts.local {
@@ -204,7 +205,7 @@ struct DiallerAdmission: Sendable {
     return prove(key, to: hello, now: now)
   }
 
-  /// Handles the local user's answer on whether the words are the same.
+  /// Handles the local user's answer on whether the verification words match.
   mutating func personAnswered(_ isSame: Bool, now: Duration) -> [DiallerAction] {
     guard case .awaitingPeople(var comparison) = state, comparison.needsOurPerson else { return [] }
     guard isSame else { return close(.notVerified, "The verification words are not the same.") }
@@ -262,8 +263,8 @@ struct DiallerAdmission: Sendable {
       deadline = now + AdmissionTimes.step
       return [.computeCodeKey(code, session, listener: facts.remote)]
     case .ask where facts.hello.invitation == nil:
-      // No user is waiting to compare verification words when a member returns. It needs its ticket
-      // or the code instead.
+      // A returning member needs its ticket or the code, because no user is waiting to compare
+      // verification words.
       return close(.withdrawn, "A returning member cannot wait for a user to answer.")
     case .ask:
       guard facts.code == nil || facts.trust == .pinnedByLink else {
@@ -316,7 +317,8 @@ struct DiallerAdmission: Sendable {
       return []
     }
     // The listener considers the link open and continues to send. Hold its frames until the local
-    // user answers. Answer PING at once, because without PONG the listener would close the link.
+    // user answers. Answer PING immediately, because without PONG the listener would close the
+    // link.
     switch type {
     case .ping:
       guard payload.count == 8 else { return close(.protocolError, "A PING must have 8 bytes.") }

@@ -3,7 +3,7 @@
 ///
 /// Implements the slots of LNK-6 and HEL-5. It does no I/O: its owner closes the evicted entry.
 struct FairPlaces<ID: Hashable & Sendable>: Sendable {
-  /// The entry that an address loses when another address needs a slot.
+  /// The entry of an address to evict when another address needs a slot.
   enum Eviction: Sendable {
     case oldest
     case newest
@@ -29,7 +29,7 @@ struct FairPlaces<ID: Hashable & Sendable>: Sendable {
   let maximumPerBlock: Int
   /// The number of slots that are reserved for known newcomers.
   let reserved: Int
-  /// The entry that an address with too many entries loses.
+  /// The entry to evict from an address that has too many.
   let eviction: Eviction
 
   /// The entries, oldest first.

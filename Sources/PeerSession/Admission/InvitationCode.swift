@@ -12,15 +12,15 @@ struct InvitationCode {
 }
 
 extension Session {
-  /// Adds a code that admits peers, if the session admits by codes.
+  /// Adds a join code to a session that admits by code.
   ///
-  /// The call takes a tenth of a second.
+  /// This call takes about 0.1 s.
   ///
   /// - Parameters:
   ///   - code: The code.
   ///   - label: The label in ``Peer/admission`` of the peers that join with this code.
-  ///   - time: How long the code is valid; nil for as long as this process serves the session.
-  ///     After that time, the code is rejected as wrong.
+  ///   - time: How long the code is valid; `nil` means as long as this process serves the session.
+  ///     An expired code is rejected as wrong.
   /// - Throws: `notByCode` if the session does not admit by codes; `busy` if it already has 15
   ///   additional codes; `sessionEnded`.
   public func invite(
@@ -42,10 +42,10 @@ extension Session {
       core.admission.add(InvitationCode(key: key, label: label, end: end))
     }
   }
-  /// Replaces the code by which the session admits.
+  /// Replaces the join code of the session.
   ///
   /// The old code and all additional codes are rejected from then on. A relay of the session gets
-  /// the new code. Other members still admit by the code that they know.
+  /// the new code. Other members still accept the code that they know.
   ///
   /// - Parameter code: The new code.
   /// - Throws: `notByCode` if the session does not admit by codes; `sessionEnded`.

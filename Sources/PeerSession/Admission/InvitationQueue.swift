@@ -12,9 +12,9 @@ enum InvitationReception: Equatable, Sendable {
 
 /// The invitations of one session that wait for a user, and the addresses that the user silenced.
 ///
-/// Implements HEL-5 and ADM-11. `now` is the time since any fixed moment.
+/// Implements HEL-5 and ADM-11. `now` is the time since an arbitrary reference point.
 struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
-  /// How long an address is silenced after the user declined.
+  /// How long an address is silenced after the user declines an invitation from it.
   static var silence: Duration { .seconds(60) }
   /// The maximum number of silenced addresses.
   ///
@@ -71,7 +71,7 @@ struct InvitationQueue<ID: Hashable & Sendable>: Sendable {
     peers = peers.filter { $0.value != id }
   }
 
-  /// Silences an address after the user declined an invitation from that address (ADM-11).
+  /// Silences an address after the user declined its invitation (ADM-11).
   mutating func declined(_ block: AddressBlock, now: Duration) {
     silenced = silenced.filter { now < $0.value }
     silenced[block] = now + Self.silence

@@ -20,7 +20,7 @@ struct InvitationToAnswer: Equatable, Sendable {
 struct CodeChoice: Sendable, Equatable {
   /// The stretched code.
   var key: CodeKey
-  /// The application's label for the code; nil for the session's own code.
+  /// The application's label for the code; `nil` for the session's own code.
   var label: String?
 }
 
@@ -70,13 +70,13 @@ struct ListenerAdmission: Sendable {
     }
   }
 
-  /// The facts that the owner knows when HELLO arrives.
+  /// The inputs of the admission, known when HELLO arrives.
   struct Facts: Sendable {
     var local: PeerID
     var remote: PeerID
     /// The dialler's IP address, without port (ADM-3).
     var address: String
-    /// The connection's exporter for ``TLSExporter/Label/binding``.
+    /// The connection's exported value for ``TLSExporter/Label/binding``.
     var binding: [UInt8]
     var mode: Mode
     /// Whether the dialler resumes delivery state that the local peer holds (RSM-2).
@@ -91,7 +91,7 @@ struct ListenerAdmission: Sendable {
     var maximum = 0
     /// How the session treats an invitation on this link (HEL-5, ADM-11).
     var invitation = InvitationReception.ask
-    /// The local random bytes for the words (4.3).
+    /// The local nonce for the verification words (4.3).
     var nonce = ProofBytes.random()
   }
 
@@ -107,12 +107,12 @@ struct ListenerAdmission: Sendable {
   /// The latest time to call ``timePassed(now:)``; `nil` if no call is needed.
   private(set) var deadline: Duration?
 
-  /// The admission to report to the application; nil for a returning member.
+  /// The basis of admission to report to the application; `nil` for a returning member.
   private(set) var admission: PeerAdmission?
 
   private let facts: Facts
   private var state = State.awaitingHello
-  /// The proof for the dialler that the local peer belongs to the session (MEM-8).
+  /// The ticket that proves to the dialler that the local peer belongs to the session (MEM-8).
   private var ticket: Ticket?
 
   /// Creates the state machine for one link.
@@ -168,7 +168,7 @@ struct ListenerAdmission: Sendable {
         try membership.check(ticket, of: facts.remote, by: facts.mode.admitters)
         return admit(answering: own, basis: .ticket, as: .vouched(by: ticket.admitter))
       } catch {
-        // If the ticket's signer may not admit peers, treat the dialler as if it had no ticket
+        // If the ticket's signer may not admit peers, handle the dialler like one without a ticket
         // (TCK-2).
         guard error == .unknownAdmitter else {
           return close(.protocolError, "The signature of the ticket is not valid.")
@@ -178,7 +178,7 @@ struct ListenerAdmission: Sendable {
     // A peer that joins sends an invitation; a member that returns does not.
     let isReturning = hello.ticket != nil && hello.invitation == nil
     if hello.invitation == nil, membership.mayAdmit(facts.remote) {
-      // A member that returns is known by its key (MEM-7).
+      // The key alone identifies a returning member (MEM-7).
       return admit(answering: own, basis: .ticket, as: .vouched(by: facts.local))
     }
     switch facts.mode {
@@ -305,7 +305,7 @@ struct ListenerAdmission: Sendable {
   /// Handles the end of the connection.
   ///
   /// - Parameters:
-  ///   - code: The code with which the dialler closed the connection; nil if the connection broke
+  ///   - code: The code with which the dialler closed the connection; `nil` if the connection broke
   ///     or the local peer closed it.
   ///   - message: The dialler's message.
   /// - Returns: The actions to perform.

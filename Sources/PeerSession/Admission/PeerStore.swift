@@ -97,7 +97,8 @@ public actor PeerStore {
   ///   - peer: The peer.
   ///   - name: Its display name; truncated to 64 characters.
   ///   - how: How its key was verified.
-  /// - Throws: ``PeerStoreError``; the peer is then remembered until the program ends.
+  /// - Throws: ``PeerStoreError`` if the file cannot be written. The peer is then remembered until
+  ///   the program ends.
   public func remember(
     _ peer: PeerID,
     name: String,
@@ -131,13 +132,14 @@ public actor PeerStore {
     }
   }
 
-  /// Saves that a peer is always admitted without asking the user, and writes the file.
+  /// Marks a peer as always admitted without asking the user, and writes the file.
   ///
   /// - Parameters:
   ///   - peer: The peer.
   ///   - name: The peer's display name, used only if the peer is not saved yet; truncated to 64
   ///     characters.
-  /// - Throws: ``PeerStoreError``; the choice then holds until the program ends.
+  /// - Throws: ``PeerStoreError`` if the file cannot be written. The choice then holds until the
+  ///   program ends.
   public func alwaysAdmit(_ peer: PeerID, name: String) throws {
     if peers[peer] == nil { try remember(peer, name: name, how: .ask) }
     try change { $0[peer]?.isAlwaysAdmitted = true }
@@ -146,7 +148,7 @@ public actor PeerStore {
   /// Forgets a peer, and writes the file.
   ///
   /// - Returns: Whether the peer was saved.
-  /// - Throws: ``PeerStoreError`` if the file cannot be written; the peer is then forgotten until
+  /// - Throws: ``PeerStoreError`` if the file cannot be written. The peer is then forgotten until
   ///   the program ends.
   public func forget(_ peer: PeerID) throws -> Bool {
     guard peers[peer] != nil else { return false }
@@ -157,8 +159,8 @@ public actor PeerStore {
   /// Returns a saved peer with the same display name and another key, so that the user can be
   /// warned of an impostor.
   ///
-  /// Names are compared without case and spacing. There is no warning if the named peer itself is
-  /// saved under this name.
+  /// The comparison ignores case and spacing. There is no warning if the peer is already saved
+  /// under this name.
   ///
   /// - Returns: The most recently seen of these peers, or `nil` if there is nothing to warn about.
   public func warning(for peer: PeerID, named name: String) -> KnownPeer? {

@@ -10,7 +10,7 @@ final class SessionAdmission {
   private unowned let session: SessionCore
   /// The policy for newcomers.
   private(set) var policy: AdmissionPolicy
-  /// The key of the session's code, if the session admits by code.
+  /// The key derived from the session's code, if the session admits by code.
   var codeKey: CodeKey?
   /// The maximum number of peers in the session, including the local peer.
   var maximum: Int
@@ -18,7 +18,7 @@ final class SessionAdmission {
   private var invitationCodes: [InvitationCode] = []
   /// The invitations that a user must answer.
   private var invitations: [InvitationID: ListenerHandshake] = [:]
-  /// The slots of the handshakes that wait for a user, or will soon do so (HEL-5).
+  /// The slots of handshakes that wait for a user or soon will (HEL-5).
   var queue = InvitationQueue<ObjectIdentifier>()
 
   init(_ session: SessionCore, policy: AdmissionPolicy) {
@@ -68,7 +68,8 @@ final class SessionAdmission {
 
   /// Checks that the session admits by codes and has room for one more code.
   ///
-  /// The number is limited because an attacker who guesses has one guess for each code.
+  /// The number of codes is limited, because each guess of an attacker is checked against all of
+  /// them.
   func checkRoomForCode() throws(SessionError) {
     guard case .code = policy else {
       throw SessionError(.notByCode, "This session does not admit peers by code.")

@@ -2,15 +2,16 @@ import Crypto
 
 /// Verification words, which both users see and compare (4.3).
 ///
-/// The dialler commits to its nonce before it knows the listener's nonce. So a man in the middle
-/// has one guess in 2^33 and cannot search for nonces that make the words agree.
+/// The dialler commits to its nonce before it knows the listener's nonce. A man in the middle
+/// therefore cannot search for nonces that make the words match; the words match by chance once in
+/// 2^33 attempts.
 enum ShortWords {
   /// The number of words.
   static let count = 3
 
   /// The data on which both sides must agree, besides the nonces.
   struct Context: Equatable, Sendable {
-    /// The connection's exporter for ``TLSExporter/Label/binding``.
+    /// The connection's exported value for ``TLSExporter/Label/binding``.
     var binding: [UInt8]
     var session: SessionID
     var dialler: PeerID
@@ -26,7 +27,7 @@ enum ShortWords {
     return commitment
   }
 
-  /// Returns the secret whose first bits become the words.
+  /// Returns the secret whose first bits encode the words.
   static func secret(_ context: Context, diallerNonce: ProofBytes, listenerNonce: ProofBytes) -> [UInt8] {
     let input =
       Array("whiteboard-p2p sas 1\0".utf8) + diallerNonce.bytes + listenerNonce.bytes

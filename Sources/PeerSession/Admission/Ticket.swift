@@ -2,13 +2,13 @@ import Crypto
 import FoundationEssentials
 import PeerWire
 
-/// The reason why a ticket is not accepted.
+/// The reason for rejecting a ticket.
 ///
 /// It determines the next step of admission (TCK-2).
 enum TicketError: Error, Equatable, Sendable {
   /// A signature does not verify; the link is closed with `protocol-error`.
   case invalid
-  /// The signatures verify, but do not lead to a peer that may admit others.
+  /// The signatures are valid, but the chain does not end at a peer that may admit others.
   case unknownAdmitter
 }
 
@@ -22,7 +22,8 @@ struct Ticket: Equatable, Sendable {
   /// The maximum number of bytes of a signature: a DER signature on P-256 has at most 72.
   fileprivate static let maximumSignature = 80
 
-  /// One signature: `admitter` states that the peer before it in the chain belongs to the session.
+  /// A signature by `admitter`, which confirms that the previous peer in the chain belongs to the
+  /// session.
   struct Signature: Equatable, Sendable {
     /// The peer that signed.
     var admitter: PeerID
@@ -31,7 +32,7 @@ struct Ticket: Equatable, Sendable {
     /// The ECDSA signature on P-256 with SHA-256, in DER.
     var bytes: [UInt8]
 
-    /// Signs the statement that `member` belongs to `session`.
+    /// Creates a signature which confirms that `member` belongs to `session`.
     init(by identity: PeerIdentity, session: SessionID, member: PeerID) {
       admitter = identity.peerID
       key = identity.publicKeyDER
@@ -40,7 +41,7 @@ struct Ticket: Equatable, Sendable {
       )
     }
 
-    /// Returns whether the admitter's key signed that `member` belongs to `session`.
+    /// Returns whether the signature is valid for `member` and `session`.
     func isValid(session: SessionID, member: PeerID) -> Bool {
       let signed = Ticket.signedBytes(session: session, admitter: admitter, member: member)
       guard PeerID(spki: key) == admitter,

@@ -23,8 +23,8 @@ enum WordList {
     }
   }
 
-  /// Returns the word in the list that needs the fewest changed letters; if several do, the first
-  /// of them.
+  /// Returns the most similar word in the list, by Levenshtein distance; if several are equally
+  /// similar, the first.
   static func nearest(to word: String) -> String {
     let letters = Array(word.utf8.prefix(24))
     let distances = words.lazy.map { (word: $0, distance: distance(letters, Array($0.utf8))) }

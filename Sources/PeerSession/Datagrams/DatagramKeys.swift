@@ -1,7 +1,7 @@
 import Crypto
 import PeerWire
 
-/// The sender of the packets that a set of keys seals.
+/// The side that sends the packets sealed with a set of keys.
 enum DatagramSender: String, Sendable {
   /// The side that dialed the control link.
   case dialler = "d"
@@ -12,9 +12,10 @@ enum DatagramSender: String, Sendable {
   var other: DatagramSender { self == .dialler ? .listener : .dialler }
 }
 
-/// The keys of one direction of a control link's packets (`Protocol/session.md`, 7.1).
+/// The packet keys for one direction of a control link (`Protocol/session.md`, 7.1).
 ///
-/// The keys end with their link (DGM-5). The type has no description that could reveal them.
+/// The keys end with their link (DGM-5). The type has no textual description, because that could
+/// reveal the keys.
 struct DatagramKeys: Sendable {
   /// The keys that seal the packets of one epoch.
   struct Epoch: Sendable {
@@ -52,7 +53,7 @@ struct DatagramKeys: Sendable {
   private let secret: SymmetricKey
   private let sender: DatagramSender
 
-  /// Derives the keys from the link's exporter for datagrams (1.1).
+  /// Derives the keys from the link's exported secret for datagrams (1.1).
   ///
   /// - Precondition: `secret` has 32 bytes.
   init(secret: [UInt8], sender: DatagramSender) {

@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import PeerWire
 
-/// The datagrams of one control link: their keys, their path and their pieces (7).
+/// Sends and receives the datagrams of one control link (7).
 ///
 /// Confined to the control event loop. This object ends with its link (DGM-5).
 final class DatagramLink {
@@ -19,11 +19,12 @@ final class DatagramLink {
   private let received: ([UInt8], _ isRelays: Bool) -> Void
   private let pathChanged: (DatagramPath) -> Void
 
-  /// Creates the datagrams of an open link; nil if the link has no exporter.
+  /// Creates the datagram state of an open link, or returns `nil` if the link has no TLS exporter.
   ///
-  /// `remote` is the peer's UDP address, which is derived from its TCP address; it is nil if the
-  /// peer does not listen. `received` is called for each message; `isRelays` is true for a message
-  /// between a member and a relay. `pathChanged` is called when messages start to use another path.
+  /// `remote` is the peer's UDP address, which is derived from its TCP address; it is `nil` if the
+  /// peer does not listen. `received` is called for each message. Its `isRelays` is true for a
+  /// message between a member and a relay. `pathChanged` is called when messages start to use
+  /// another path.
   init?(
     _ transport: TransportCore,
     _ link: ControlLink,
@@ -56,7 +57,7 @@ final class DatagramLink {
     }
   }
 
-  /// Sends a message or drops it, and never waits (DGM-8, DGM-9).
+  /// Sends a message or drops it, without waiting (DGM-8, DGM-9).
   func send(_ message: [UInt8], isRelays: Bool = false) {
     guard !isClosed else { return }
     if pathState.usesPackets,
@@ -68,12 +69,12 @@ final class DatagramLink {
     }
   }
 
-  /// When to call ``tick(_:)`` next; nil while there is no address to probe.
+  /// When to call ``tick(_:)`` next; `nil` while there is no address to probe.
   var nextDue: NIODeadline? {
     remote.map { _ in .uptimeNanoseconds(pathState.wakeAt * 1_000_000) }
   }
 
-  /// Does the work that is due.
+  /// Performs the work that is due.
   func tick(_ now: NIODeadline) {
     let milliseconds = now.uptimeNanoseconds / 1_000_000
     guard remote != nil, milliseconds >= pathState.wakeAt else { return }
@@ -152,7 +153,7 @@ extension SessionCore {
   }
 }
 
-/// A queue of unreliable messages from any task to the event loop.
+/// A queue that passes unreliable messages from any task to the event loop.
 ///
 /// The queue is bounded. If it is full, it drops the oldest message.
 final class DatagramQueue: Sendable {
@@ -170,7 +171,7 @@ final class DatagramQueue: Sendable {
 
   /// Adds a message.
   ///
-  /// - Returns: Whether the queue was empty, so that the caller must wake the event loop.
+  /// - Returns: Whether the queue was empty. If so, the caller must wake the event loop.
   func append(_ bytes: [UInt8], _ peers: [PeerID]?) -> Bool {
     state.withLockedValue { state in
       let wasEmpty = state.messages.isEmpty

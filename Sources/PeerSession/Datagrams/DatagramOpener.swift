@@ -8,16 +8,16 @@ struct OpenedDatagram: Equatable, Sendable {
   var content: DatagramContent
   /// The bytes of the message or piece.
   var bytes: [UInt8]
-  /// Whether the packet is newer than all packets that were opened before.
+  /// Whether the packet is newer than all packets opened before.
   ///
-  /// Only then does its source become the address of the other end (DGM-4).
+  /// If so, its source becomes the address of the other end (DGM-4).
   var isNewest: Bool
 }
 
 /// Opens the packets that the other side of a link sends.
 ///
 /// Packets may arrive in any order, more than once, or forged. A packet that cannot be opened does
-/// not change the state. The caller passes the time in milliseconds; it must never decrease.
+/// not change the state. The caller passes the time in milliseconds, which must never decrease.
 struct DatagramOpener: Sendable {
   /// How long the keys of an epoch remain after the next epoch began, in milliseconds (DGM-1).
   static let timeout: UInt64 = 10_000
@@ -30,12 +30,12 @@ struct DatagramOpener: Sendable {
     case version
     /// The key id belongs to another link or direction.
     case keyID
-    /// The epoch is not the current, next or previous one, or the keys of the previous one are
-    /// gone.
+    /// The epoch is not the current, next or previous one, or the keys of the previous epoch were
+    /// deleted.
     case epoch
     /// The packet was changed or forged.
     case open
-    /// The packet was seen before, or is too old to tell (DGM-3).
+    /// The packet was seen before, or is older than the replay window (DGM-3).
     case replay
     /// The packet was opened, but the kind of its content is unknown.
     case content(DatagramContent.DecodingError)
@@ -60,7 +60,7 @@ struct DatagramOpener: Sendable {
   /// Creates the opener of a new link.
   ///
   /// - Parameters:
-  ///   - secret: The exporter's 32 bytes for datagrams.
+  ///   - secret: The 32 bytes exported for datagrams.
   ///   - sender: The side that sends the packets.
   init(secret: [UInt8], sender: DatagramSender) {
     keys = DatagramKeys(secret: secret, sender: sender)

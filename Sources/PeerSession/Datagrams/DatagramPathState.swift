@@ -1,9 +1,8 @@
 /// Uses probes to decide whether messages are sent as UDP packets or on the control link (DGM-9,
 /// DGM-10).
 ///
-/// The caller passes the time in milliseconds; it must never decrease. The caller also calls
-/// ``timePassed(now:)`` at `wakeAt`, reports received answers, and itself answers the other side's
-/// probes.
+/// The caller passes the time in milliseconds, which must never decrease. The caller also calls
+/// ``timePassed(now:)`` at `wakeAt`, reports received answers, and answers the other side's probes.
 struct DatagramPathState: Sendable {
   /// The time between probes until the first answer, in milliseconds.
   static let firstInterval: UInt64 = 200
@@ -18,9 +17,9 @@ struct DatagramPathState: Sendable {
   struct Action: Equatable, Sendable {
     /// The content of a probe to send now.
     var probe: UInt64?
-    /// Whether to use packets from now on.
+    /// Whether to use packets from now on; `nil` means no change to report.
     ///
-    /// It is set only if the choice changed, or if the first attempt failed.
+    /// It is set if the choice changed or the first attempt failed.
     var usesPackets: Bool?
   }
 
@@ -43,7 +42,7 @@ struct DatagramPathState: Sendable {
 
   /// Creates the state of a link that has just opened.
   ///
-  /// The first probe is due at once; ``timePassed(now:)`` returns it.
+  /// The first probe is due immediately; ``timePassed(now:)`` returns it.
   ///
   /// - Parameters:
   ///   - firstProbe: Any number; later probes count up from it.
@@ -54,7 +53,7 @@ struct DatagramPathState: Sendable {
     wakeAt = now
   }
 
-  /// Does the work that is due at ``wakeAt``; does nothing before that time.
+  /// Performs the work that is due at ``wakeAt``; does nothing before that time.
   mutating func timePassed(now: UInt64) -> Action {
     guard now >= wakeAt else { return Action() }
     var action = Action()
@@ -75,8 +74,8 @@ struct DatagramPathState: Sendable {
 
   /// Handles the answer to a probe.
   ///
-  /// An answer to any probe sent after the last answered one counts, because an answer may arrive
-  /// late on a slow path. Other answers are ignored.
+  /// An answer counts if it belongs to a probe that was sent after the last answered probe, because
+  /// answers may arrive late on a slow path. Other answers are ignored.
   mutating func answered(_ probe: UInt64, now: UInt64) -> Action {
     let ahead = probe &- lastAnswered
     guard ahead >= 1, ahead <= lastSent &- lastAnswered else { return Action() }

@@ -29,7 +29,7 @@ struct DatagramSealer: Sendable {
   /// Creates the sealer of a new link.
   ///
   /// - Parameters:
-  ///   - secret: The exporter's 32 bytes for datagrams.
+  ///   - secret: The 32 bytes exported for datagrams.
   ///   - sender: The local side.
   ///   - packetsPerEpoch: The number of packets in an epoch; 2^32 at most.
   init(secret: [UInt8], sender: DatagramSender, packetsPerEpoch: UInt64 = 1 << 32) {
@@ -57,7 +57,8 @@ struct DatagramSealer: Sendable {
   ///   - content: The kind of packet.
   ///   - bytes: Its bytes: a message of at most 1,165 bytes, or a piece.
   ///   - packet: Receives the whole UDP payload.
-  /// - Throws: ``SealError``; the content of `packet` is then undefined, and no counter is used up.
+  /// - Throws: ``SealError``; the content of `packet` is then undefined, and the packet counter is
+  ///   unchanged.
   mutating func seal(
     _ content: DatagramContent,
     _ bytes: ArraySlice<UInt8>,
@@ -83,7 +84,7 @@ struct DatagramSealer: Sendable {
     } catch {
       throw .cipher
     }
-    // The sealed text and the tag, without the nonce.
+    // The ciphertext and the tag, without the nonce.
     guard let combined = sealed.combined else { throw .cipher }
     counter += 1
     packet.removeSubrange(PacketHeader.length...)

@@ -39,7 +39,7 @@ extension TransportCore {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     return DatagramBootstrap(group: eventLoop)
       .channelOption(.datagramVectorReadMessageCount, value: Self.packetsPerRead)
-      // One read returns many packets; a second would mostly find none.
+      // One read returns many packets, so a second read would rarely find any.
       .channelOption(.maxMessagesPerRead, value: 1)
       .channelOption(
         .recvAllocator,

@@ -1,18 +1,18 @@
 /// Counts the received parts that are not acknowledged yet, so that one ACK covers many (MSG-4).
 struct AcknowledgementBatch: Equatable, Sendable {
-  /// The decision on when to send ACK.
+  /// When to send ACK.
   enum Decision: Equatable {
     /// Do nothing: no part waits for ACK, or a timer is already running.
     case nothing
     /// Send ACK now.
     case send
-    /// Start the timer of 20 ms, and then call ``timerFired()``.
+    /// Start a 20 ms timer that calls ``timerFired()``.
     case startTimer
   }
 
-  /// The number of parts after which ACK is sent at once.
+  /// The number of parts after which ACK is sent immediately.
   static let maximumParts = 256
-  /// The number of bytes after which ACK is sent at once.
+  /// The number of bytes after which ACK is sent immediately.
   static let maximumBytes = 262_144
 
   private var parts = 0
@@ -26,7 +26,7 @@ struct AcknowledgementBatch: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - byteCount: The number of bytes in the part.
-  ///   - atOnce: Whether the sender wants an acknowledgement at once.
+  ///   - atOnce: Whether the sender wants an immediate acknowledgement.
   mutating func received(_ byteCount: Int, atOnce: Bool) {
     parts += atOnce ? 1 + Self.maximumParts : 1
     bytes += byteCount
@@ -40,7 +40,7 @@ struct AcknowledgementBatch: Equatable, Sendable {
     return .startTimer
   }
 
-  /// Handles the end of the timer.
+  /// Handles the expiry of the timer.
   ///
   /// - Returns: Whether parts still wait for ACK.
   mutating func timerFired() -> Bool {
@@ -48,7 +48,7 @@ struct AcknowledgementBatch: Equatable, Sendable {
     return isOwed
   }
 
-  /// Records that ACK was sent, or that a new link replaced the one on which it was due.
+  /// Records that ACK was sent, or that a new link replaced the link on which ACK was due.
   mutating func cleared() {
     parts = 0
     bytes = 0

@@ -5,8 +5,8 @@ import PeerWire
 /// The messages to one peer that are not acknowledged yet, in order.
 ///
 /// This type does no I/O. It implements the sender's side of MSG-1 to MSG-4 and RSM-1 to RSM-4.
-/// Frames are encoded once, into chunks of about 64 KiB. Chunks are written to the link unchanged,
-/// stay until they are acknowledged, and are written again after a resumption.
+/// Frames are encoded once, into chunks of about 64 KiB. A chunk is written to the link unchanged
+/// and stays in memory until it is acknowledged. After a resumption, it is written again.
 struct DeliverySender {
   /// Frames that were encoded together.
   private struct Chunk {
@@ -106,9 +106,9 @@ struct DeliverySender {
     return lastSequence
   }
 
-  /// Writes a whole frame at once.
+  /// Writes a whole frame in one operation.
   ///
-  /// For a small message, separate writes would cost more than writing its bytes.
+  /// For a small message, separate writes would cost more than copying its bytes.
   private mutating func appendPart(_ part: MessagePart, _ bytes: ArraySlice<UInt8>) {
     var payload = Varint.length(of: part.sequence) + 1 + bytes.count
     if let total = part.total { payload += Varint.length(of: UInt64(total)) }
@@ -176,7 +176,7 @@ struct DeliverySender {
     return freed
   }
 
-  /// Marks everything that the peer has not received as unsent, for a new link.
+  /// Marks the messages that the peer has not received as unsent, for a new link.
   ///
   /// - Throws: ``AcknowledgementError`` if the peer claims more than was sent.
   mutating func resume(received: UInt64) throws(AcknowledgementError) {

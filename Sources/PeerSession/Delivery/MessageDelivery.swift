@@ -2,12 +2,12 @@ import NIOCore
 import PeerDiscovery
 import PeerWire
 
-/// The reliable messages on the open links of a session: MESSAGE and ACK frames (6).
+/// Sends and receives the reliable messages of a session: MESSAGE and ACK frames (6).
 ///
 /// Confined to the session's event loop. ``Delivery`` holds the state of each peer.
 final class MessageDelivery {
   private unowned let session: SessionCore
-  /// The number of times that a peer joined.
+  /// The join generation that was assigned last.
   private var joinCount: UInt64 = 0
 
   init(_ session: SessionCore) { self.session = session }
@@ -122,7 +122,7 @@ final class MessageDelivery {
     }
   }
 
-  /// Acknowledges the messages that were read, at once or after a short delay (MSG-4).
+  /// Acknowledges the messages that were read, immediately or after a short delay (MSG-4).
   func readCompleted(_ link: ControlLink, _ entry: PeerEntry) {
     switch entry.acknowledgements.readCompleted() {
     case .nothing: break

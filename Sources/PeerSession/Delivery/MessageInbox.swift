@@ -13,8 +13,8 @@ struct MessageInbox {
     case began(total: Int)
     /// The part completes a message.
     ///
-    /// `isRelays` states whether the message is between a member and a relay (11.2), `isSplit`
-    /// whether it came in several parts.
+    /// `isRelays` states whether the message is between a member and a relay (11.2). `isSplit`
+    /// states whether it came in several parts.
     case completed([UInt8], isRelays: Bool, isSplit: Bool)
   }
 
@@ -23,7 +23,7 @@ struct MessageInbox {
     var outcome: Outcome
     /// The number of the message's bytes in this part.
     var byteCount: Int
-    /// Whether the sender wants an acknowledgement at once (MSG-4).
+    /// Whether the sender wants an immediate acknowledgement (MSG-4).
     var wantsAcknowledgement: Bool
   }
 
@@ -95,7 +95,7 @@ struct MessageInbox {
       partial = Array(bytes)
       return .began(total: total)
     case .append:
-      // Reserve memory only now, because the link is read again only if there is room for the whole
+      // Reserve the memory only now. The link is read again only if there is room for the whole
       // message (MSG-5).
       partial.reserveCapacity(assembler.total)
       partial.append(contentsOf: bytes)

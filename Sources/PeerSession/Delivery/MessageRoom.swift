@@ -4,15 +4,15 @@ import PeerDiscovery
 /// The memory for large messages, shared by all links of a session (MSG-5).
 ///
 /// A large message needs room from its first part until the application has handled it. While there
-/// is no room for it, its link is not read. Links get room in the order in which they asked for it, and
-/// each link has at most one large message, so that the members take turns.
+/// is no room for it, its link is not read. Links get room in the order of their requests. Each
+/// link has at most one large message, so the members take turns.
 struct MessageRoom {
   /// The size of a message, in bytes, above which it needs room.
   static let threshold = 1 << 20
-  /// The maximum number of bytes of large messages at a time.
+  /// The maximum total size of large messages, in bytes.
   ///
-  /// A message always has room if there is no other. A message through a relay is a little longer
-  /// than the largest message.
+  /// If there is no other large message, a message always has room, because a relayed message can
+  /// slightly exceed the maximum message size.
   static let capacity = 16 << 20
   /// Returns how long a message may take to arrive while other messages wait for room: 3 s plus 1 s
   /// for each 2 MiB.
@@ -70,7 +70,7 @@ struct MessageRoom {
 
   /// Records that the link of a member is read again.
   ///
-  /// The time before does not count against its message.
+  /// The preceding pause does not count against its message.
   mutating func resumed(_ peer: PeerID, now: NIODeadline) { places[peer]?.since = now }
 
   /// The time at which the first message is overdue, or `nil` if no message can become overdue.

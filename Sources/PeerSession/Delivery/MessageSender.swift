@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 import PeerDiscovery
 import PeerWire
 
-/// Puts the reliable messages of an application into the outboxes that lead to the recipients.
+/// Puts the application's reliable messages into the outboxes of the recipients or their relays.
 ///
 /// It may be used from any task. The session's event loop writes the outboxes to the links.
 final class MessageSender: Sendable {
@@ -16,7 +16,7 @@ final class MessageSender: Sendable {
 
   // MARK: Sending
 
-  /// Sends a message to the given peers, or to all if `peers` is nil.
+  /// Sends a message to the given peers, or to all if `peers` is `nil`.
   ///
   /// - Throws: The errors of ``Session/send(_:to:mode:)``.
   nonisolated(nonsending) func send(
@@ -75,7 +75,7 @@ final class MessageSender: Sendable {
   ///
   /// - Parameters:
   ///   - bytes: The message.
-  ///   - peers: The recipients; nil for all.
+  ///   - peers: The recipients; `nil` for all.
   ///   - sent: Called when the outboxes accepted the message.
   /// - Throws: The errors of ``Session/send(_:to:mode:)``.
   nonisolated(nonsending) func sendConfirmed(
@@ -128,7 +128,7 @@ final class MessageSender: Sendable {
 
   // MARK: Routes
 
-  /// Returns the routes to the given peers, or to all if `peers` is nil.
+  /// Returns the routes to the given peers, or to all if `peers` is `nil`.
   ///
   /// - Throws: `notConnected` if a peer is not in the session; the reason why the session is over.
   @discardableResult
@@ -184,8 +184,9 @@ final class MessageSender: Sendable {
     }
   }
 
-  /// Sends one copy of a message to a relay for all recipients behind it, and then waits for as
-  /// long as the relay needs to forward that many copies (RLY-14).
+  /// Sends one copy of a message to a relay for all recipients behind it.
+  ///
+  /// The call then waits until the relay's rate limit allows further messages (RLY-14).
   ///
   /// - Parameters:
   ///   - bytes: The message.
@@ -223,9 +224,9 @@ final class MessageSender: Sendable {
     case full(Outbox)
   }
 
-  /// Appends a message while holding the lock for both the look-up and the outbox.
+  /// Looks up the routes and appends a message, while holding one lock for both.
   ///
-  /// If the event loop retires a route number, the relay therefore learns of it only after all
+  /// Therefore, if the event loop retires a route number, the relay is notified only after all
   /// messages that use the number (RLY-5).
   private func appendRelayed(
     _ bytes: [UInt8],

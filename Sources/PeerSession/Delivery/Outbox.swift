@@ -2,10 +2,10 @@ import NIOConcurrencyHelpers
 import NIOCore
 import PeerWire
 
-/// One peer's delivery state, for senders on any thread: a lock around ``DeliverySender``, and the
-/// tasks that wait for room or for an acknowledgement.
+/// The reliable messages to one peer, protected by a lock so that any thread can send.
 ///
-/// It outlives links. Any thread may append messages; the session's event loop writes them to the
+/// It wraps ``DeliverySender``, tracks the tasks that wait for room or for an acknowledgement, and
+/// outlives links. Any thread may append messages; the session's event loop writes them to the
 /// link.
 final class Outbox: Sendable {
   private struct Waiter {
@@ -56,8 +56,8 @@ final class Outbox: Sendable {
     _ message: [UInt8],
     acknowledgeAtOnce: Bool
   ) async throws(SessionError) -> UInt64 {
-    // A caller that has waited goes before new callers, so that one sender's messages stay in
-    // order.
+    // A caller that has already waited takes precedence over new callers, so that one sender's
+    // messages stay in order.
     var hasWaited = false
     while true {
       if let sequence = try appendNow(
@@ -78,7 +78,7 @@ final class Outbox: Sendable {
   ///   - message: The message.
   ///   - acknowledgeAtOnce: Whether the peer must acknowledge without delay (MSG-4).
   ///   - isRelays: Whether the message is between a member and a relay (11.2).
-  ///   - hasWaited: Whether the caller may go before waiting callers.
+  ///   - hasWaited: Whether the caller takes precedence over waiting callers.
   /// - Returns: The number of the message's last part, or `nil` if the caller must wait.
   /// - Throws: The reason why the peer is out of the session.
   func appendNow(
@@ -121,7 +121,7 @@ final class Outbox: Sendable {
 
   /// Waits until a message of `count` bytes may fit.
   ///
-  /// If `first` is true, the caller goes before other waiting callers.
+  /// If `first` is true, the caller takes precedence over other waiting callers.
   func waitForRoom(_ count: Int, first: Bool) async throws(SessionError) {
     try await wait { state, waiter in
       if first || state.roomWaiters.isEmpty, state.sender.hasRoom(for: count) {
@@ -133,7 +133,7 @@ final class Outbox: Sendable {
     }
   }
 
-  /// Suspends unless `register` returns a result at once.
+  /// Suspends unless `register` returns a result immediately.
   ///
   /// Cancellation ends the wait.
   private func wait(

@@ -7,9 +7,9 @@ import PeerDiscovery
 struct ReadingControl {
   /// Whether the application is so far behind that no link is read (MSG-5).
   var isApplicationBehind = false
-  /// The peers that send more than this relay passes on (RLY-14).
+  /// The peers that exceed this relay's rate limit (RLY-14).
   private var throttled: Set<PeerID> = []
-  /// The peers that the application asked not to read for now (MSG-5).
+  /// The peers that the application stopped reading for now (MSG-5).
   private var stopped: Set<PeerID> = []
   /// The memory for large messages.
   private var room = MessageRoom()
@@ -33,10 +33,10 @@ struct ReadingControl {
 
   // MARK: The application
 
-  /// Stops reading a peer, as the application asks.
+  /// Stops reading a peer at the application's request.
   mutating func stop(_ peer: PeerID) { stopped.insert(peer) }
 
-  /// Reads a peer again, as the application asks.
+  /// Resumes reading a peer at the application's request.
   mutating func start(_ peer: PeerID) { stopped.remove(peer) }
 
   /// Records that the application handled a large message of a peer.
@@ -59,8 +59,9 @@ struct ReadingControl {
   /// Handles the last part of a message.
   mutating func messageCompleted(by peer: PeerID) { room.completed(by: peer) }
 
-  /// Records that the local relay handled a large message addressed to it, and frees its room even
-  /// if the application stopped reading the peer.
+  /// Records that the local relay handled a large message addressed to it.
+  ///
+  /// The message frees its room even if the application stopped reading the peer.
   ///
   /// - Returns: The peers whose links may be read again.
   mutating func relayMessageHandled(of peer: PeerID, now: NIODeadline) -> [PeerID] {
@@ -74,10 +75,12 @@ struct ReadingControl {
     room.removed(peer, now: now)
   }
 
-  /// Records that a link is read again; the time before does not count against its large message.
+  /// Records that a link is read again.
+  ///
+  /// The preceding pause does not count against its large message.
   mutating func resumed(_ peer: PeerID, now: NIODeadline) { room.resumed(peer, now: now) }
 
-  /// The time at which the first large message is overdue; nil if none can become overdue.
+  /// The time at which the first large message is overdue; `nil` if none can become overdue.
   var nextDue: NIODeadline? { room.nextDue }
 
   /// Returns the peers whose large messages arrive too slowly while others wait for room.

@@ -2,7 +2,7 @@
 struct Route: Sendable {
   /// The outbox of the peer, or of the relay that forwards messages to it.
   var outbox: Outbox
-  /// The route through a relay; nil if there is a link to the peer.
+  /// The route through a relay; `nil` if there is a link to the peer.
   var relayed: RelayRoute?
   /// Counts the messages sent to a peer behind a relay.
   var ledger: RouteLedger?
@@ -12,8 +12,8 @@ struct Route: Sendable {
 
 /// The routes to several peers.
 ///
-/// There is one outbox for each linked peer, and one for all peers behind the same relay, so that
-/// one copy of a message serves them all.
+/// Each linked peer has its own outbox. All peers behind one relay share an outbox and receive the
+/// same copy of a message.
 struct Routes: Sendable {
   /// The peers behind one relay, in the order in which they joined.
   struct Relayed: Sendable {

@@ -4,7 +4,7 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// One dialed connection, from TLS to an open control link.
+/// The handshake on one dialed connection, from TLS to an open control link.
 ///
 /// Confined to the control event loop. ``DiallerAdmission`` makes the decisions.
 final class DiallerHandshake: LinkDelegate {
@@ -28,8 +28,8 @@ final class DiallerHandshake: LinkDelegate {
 
   /// Prepares a handshake on a link whose TLS is complete.
   ///
-  /// `verify` asks a user to compare words; it is `nil` if the key is proved. `completion` is
-  /// called once.
+  /// `verify` asks a user to compare verification words; it is `nil` if the key is already
+  /// verified. `completion` is called once.
   init(
     _ session: SessionCore,
     _ link: ControlLink,
@@ -115,7 +115,7 @@ final class DiallerHandshake: LinkDelegate {
     )
     let bound = NIOLoopBound(self, eventLoop: session.eventLoop)
     let eventLoop = session.eventLoop
-    // The task is canceled when the handshake ends. A later answer of the user has no effect.
+    // The task is canceled when the handshake ends. After that, the user's answer has no effect.
     asking = Task {
       let isSame = await verify(verification)
       guard mustBeCompared, !Task.isCancelled else { return }
@@ -178,8 +178,7 @@ final class DiallerHandshake: LinkDelegate {
         ticket: opening.hello.ticket
       )
     )
-    // If the listener is a relay, it may reach all these members, and will soon report which
-    // (RLY-6).
+    // If the listener is a relay, it may reach all of these members. It soon reports which (RLY-6).
     session.directory.learn(
       accept.members,
       from: peer,

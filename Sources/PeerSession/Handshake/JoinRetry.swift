@@ -1,12 +1,13 @@
 import PeerWire
 
-/// Decides when a peer that joins for the first time dials the listener again (3.6, LIV-3).
+/// Decides when a joining peer dials the listener again (3.6, LIV-3).
 ///
 /// This type does no I/O and has no clock or random source. ``DialPlan`` makes the same decision
 /// for members.
 package struct JoinRetry: Sendable {
-  /// How long to keep dialing a listener that accepts no codes for a minute: the lockout plus the
-  /// longest wait.
+  /// How long to keep dialing a listener that has locked out the local peer for wrong codes.
+  ///
+  /// This is the one-minute lockout plus the longest delay.
   static let lockedOutLimit = Duration.seconds(75)
 
   private let limit: Duration
@@ -16,20 +17,20 @@ package struct JoinRetry: Sendable {
   /// Creates the state for the first dial.
   ///
   /// - Parameters:
-  ///   - limit: How long to keep dialing the listener; zero means never again.
+  ///   - limit: How long to keep dialing the listener; zero means to dial only once.
   ///   - start: The time of the first dial.
   package init(limit: Duration, start: Duration) {
     self.limit = limit
     self.start = start
   }
 
-  /// Decides about the next dial after one that failed.
+  /// Returns the delay before the next dial after a failed one.
   ///
   /// - Parameters:
   ///   - error: The reason for the failure.
   ///   - now: The time.
   ///   - jitter: How much jitter to add, from 0 to 1.
-  /// - Returns: How long to wait before the next dial; nil if the error is final.
+  /// - Returns: The delay; `nil` if the peer must not dial again.
   package mutating func wait(
     after error: SessionError,
     now: Duration,
@@ -43,9 +44,9 @@ package struct JoinRetry: Sendable {
     return now + wait < end ? wait : nil
   }
 
-  /// Returns whether the reason for the failure may disappear while a user waits.
+  /// Returns whether the cause of the failure may resolve itself while a user waits.
   ///
-  /// `full` and `no-such-session` may change too, but the user must see them.
+  /// `full` and `no-such-session` may resolve themselves too, but the user must see these errors.
   private func isTemporary(_ error: SessionError) -> Bool {
     switch error.redial {
     case .later: [.busy, .lockedOut, .timedOut, .internalError].contains(error.code)

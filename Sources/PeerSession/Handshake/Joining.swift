@@ -1,7 +1,7 @@
 import NIOCore
 import PeerWire
 
-/// One request to join, from the first dial until the local peer is admitted or refused.
+/// An attempt to join, from the first dial until the local peer is admitted or refused.
 ///
 /// Confined to the control event loop.
 final class Joining {
@@ -114,7 +114,8 @@ final class Joining {
     )
     var trust = request.trust
     if trust == .unverified && request.allowsUnproved && request.code == nil {
-      // This trust applies only without a code, and the application receives the warning below.
+      // Accept the key unverified only if no code is given. The application then receives the
+      // warning below.
       trust = .discovered
     }
     // An earlier admission proved the key (LNK-3).

@@ -9,10 +9,10 @@ enum LinkSide: Sendable, Equatable {
   case listener
 }
 
-/// The results of one connection's TLS handshake: the peer's key and the exporter (1.1).
+/// The results of a connection's TLS handshake: the peer's key and the TLS exporter (1.1).
 ///
-/// TLS callbacks on the connection's event loop set them. That event loop and the dialler read
-/// them.
+/// The TLS callbacks set the results on the connection's event loop. That event loop and the
+/// dialler read them.
 final class LinkFacts: Sendable {
   struct Facts {
     var peer: PeerID?
@@ -40,10 +40,10 @@ struct LinkSecurity: Sendable {
     self.key = try NIOSSLPrivateKey(bytes: identity.privateKeyDER, format: .der)
   }
 
-  /// Creates the TLS handler of one connection.
+  /// Creates the TLS handler for one connection.
   ///
-  /// Each connection has its own context, because the key log that provides the exporter belongs to
-  /// the context.
+  /// Each connection has its own TLS context, because the key log callback that provides the
+  /// exporter secret belongs to the context.
   ///
   /// - Parameters:
   ///   - side: The local side.
@@ -74,7 +74,7 @@ struct LinkSecurity: Sendable {
     // certificates on the event loop.
     configuration.trustRoots = .certificates([])
     configuration.applicationProtocols = [Self.applicationProtocol]
-    // The time that the other end has to close the link (CLS-1).
+    // How long the other end may take to close the link (CLS-1).
     configuration.shutdownTimeout = .seconds(2)
     configuration.keyLogCallback = { line in
       guard let exporter = TLSExporter(keyLogLine: Array(line.readableBytesView)) else { return }

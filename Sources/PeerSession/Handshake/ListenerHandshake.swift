@@ -3,7 +3,8 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// One accepted connection until it is a control link, a bulk link, or closed.
+/// The handshake on one accepted connection, until it becomes a control link or a bulk link, or is
+/// closed.
 ///
 /// Confined to the control event loop. ``ListenerAdmission`` makes the decisions.
 final class ListenerHandshake: LinkDelegate {
@@ -17,7 +18,7 @@ final class ListenerHandshake: LinkDelegate {
   private var number = 0
   private var timer: Scheduled<Void>?
   private var invitation: InvitationID?
-  /// Whether the application was asked to relay the dialler's session, and agreed.
+  /// The progress of the dialler's request to relay its session.
   var relayRequest = RelayRequest.none
 
   /// The state of the dialler's request to relay its session (RLY-2).
@@ -38,10 +39,10 @@ final class ListenerHandshake: LinkDelegate {
     rearm(in: .seconds(10)) { $0.abort() }
   }
 
-  /// Closes the connection at once and without CLOSE, because another address gets its slot
-  /// (LNK-6).
+  /// Closes the connection immediately, without sending CLOSE, because another address needs its
+  /// slot (LNK-6).
   func drop() {
-    // When the link ends, this handshake no longer exists, so inform the user here.
+    // This handshake no longer exists when the link ends, so report the lost link now.
     advance { $0.linkLost() }
     link?.abort()
     finish()
@@ -340,6 +341,6 @@ final class ListenerHandshake: LinkDelegate {
 }
 
 extension Duration {
-  /// The time since the machine started, for state machines that only compare times.
+  /// The time since the system started, for state machines that only compare times.
   static var uptime: Duration { .nanoseconds(Int64(NIODeadline.now().uptimeNanoseconds)) }
 }

@@ -2,7 +2,7 @@ import Crypto
 import SwiftASN1
 import X509
 
-/// The reason why a certificate does not identify a peer; the link is refused (LNK-1).
+/// The reason for rejecting a certificate and refusing its link (LNK-1).
 enum PeerCertificateError: Error, Equatable, Sendable {
   /// The certificate exceeds the maximum length.
   case tooLarge(Int)
@@ -18,11 +18,10 @@ extension PeerID {
   /// The local certificate has about 400.
   private static let maximumCertificate = 16_384
 
-  /// Creates the id of the peer that holds the key in `certificateDER` (LNK-2); ignores names and
-  /// dates.
+  /// Creates the id of the peer whose certificate is `certificateDER` (LNK-2).
   ///
-  /// The key is encoded again before it is hashed, so that one key has one id, however the
-  /// certificate encodes it.
+  /// The id depends only on the key, not on the names and dates. The key is encoded again before it
+  /// is hashed, so one key has one id, however the certificate encodes it.
   ///
   /// - Throws: ``PeerCertificateError``.
   init(certificateDER der: [UInt8]) throws(PeerCertificateError) {

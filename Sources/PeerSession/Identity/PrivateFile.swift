@@ -8,9 +8,9 @@ import Musl
 package struct PrivateFile {
   /// The reason why a private file cannot be used.
   package enum Failure: Error, Equatable, Sendable {
-    /// A call of the operating system failed.
+    /// A system call failed.
     case system(call: String, path: String, errno: Int32)
-    /// The path is not that of a regular file, or the directory is not a directory.
+    /// The path does not refer to a regular file, or its parent is not a directory.
     case wrongKind(path: String)
     /// Another user owns the file.
     case notOurs(path: String)
@@ -33,7 +33,7 @@ package struct PrivateFile {
 
   /// Creates the file's directory with mode 0700 if it is missing.
   ///
-  /// - Throws: ``Failure``, also if the directory belongs to another user, or if other users may
+  /// - Throws: ``Failure``, including if the directory belongs to another user or other users may
   ///   write in it.
   package func prepareDirectory() throws(Failure) {
     try Self.makeDirectory(directory)
@@ -58,10 +58,10 @@ package struct PrivateFile {
 
   /// Reads the file, or returns `nil` if there is none.
   ///
-  /// - Throws: ``Failure``, also if the file belongs to another user, or if other users may read or
-  ///   write it.
+  /// - Throws: ``Failure``, including if the file belongs to another user or other users may read
+  ///   or write it.
   package func read(limit: Int) throws(Failure) -> [UInt8]? {
-    // Non-blocking, so that opening a pipe at this path fails instead of waiting.
+    // Open without blocking, so that the call does not hang if the path refers to a named pipe.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
@@ -87,7 +87,8 @@ package struct PrivateFile {
 
   /// Writes the file unless it exists.
   ///
-  /// If several processes try at once, exactly one succeeds, and none sees an incomplete file.
+  /// If several processes try at the same time, exactly one succeeds, and none of them sees an
+  /// incomplete file.
   ///
   /// - Returns: Whether this call created the file.
   func create(_ bytes: [UInt8]) throws(Failure) -> Bool {
@@ -112,7 +113,7 @@ package struct PrivateFile {
     try syncDirectory()
   }
 
-  /// Runs `body` while holding a lock on `<path>.lock`, so that only one process at a time does so.
+  /// Runs `body` while holding an exclusive lock on `<path>.lock`.
   ///
   /// This call blocks while another process holds the lock. A process holds the lock only during
   /// one write.

@@ -2,13 +2,12 @@ import Crypto
 
 /// The TLS 1.3 exporter of one connection (RFC 8446, 7.5; `Protocol/session.md`, 1.1).
 ///
-/// The TLS library offers no exporter, but it writes the exporter secret to its key log, and this
-/// type reads the secret from there. The type has no description, so that the secret is never
-/// printed.
+/// The TLS library has no exporter API, but it writes the exporter secret to its key log. This type
+/// reads the secret from there. It has no textual description, so that the secret is never printed.
 struct TLSExporter: Sendable {
   /// The uses of the exporter; each has its own label (1.1).
   enum Label: String, Sendable {
-    /// Binds the proofs and words of admission to the connection.
+    /// Binds the admission proofs and verification words to the connection.
     case binding = "EXPORTER-whiteboard-p2p binding"
     /// Ties a bulk link to its control link.
     case attach = "EXPORTER-whiteboard-p2p attach"
@@ -25,7 +24,7 @@ struct TLSExporter: Sendable {
   private let secret: SymmetricKey
   private let suite: Suite
 
-  /// Creates the exporter from its secret: 32 bytes for a suite with SHA-256, 48 for SHA-384.
+  /// Creates the exporter from its secret, which has 32 bytes for SHA-256 and 48 bytes for SHA-384.
   init?(secret: some Collection<UInt8>) {
     switch secret.count {
     case 32: suite = .sha256
@@ -35,8 +34,8 @@ struct TLSExporter: Sendable {
     self.secret = SymmetricKey(data: Array(secret))
   }
 
-  /// Reads `EXPORTER_SECRET <client random> <secret>`, both hexadecimal; returns nil for any other
-  /// line.
+  /// Creates the exporter from the key log line `EXPORTER_SECRET <client random> <secret>`, with
+  /// both values in hexadecimal; returns `nil` for any other line.
   init?(keyLogLine line: [UInt8]) {
     guard line.count <= 256 else { return nil }
     let fields = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
@@ -79,7 +78,7 @@ struct TLSExporter: Sendable {
   }
 }
 
-/// HKDF-Expand-Label (RFC 8446, 7.1).
+/// The parameters of HKDF-Expand-Label (RFC 8446, 7.1).
 struct HKDFLabel {
   /// The label without the prefix `tls13 `; at most 249 bytes.
   let label: String

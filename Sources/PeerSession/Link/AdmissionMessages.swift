@@ -2,10 +2,10 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-// The messages that admit a dialler: proofs, short words and ACCEPT (3.3, 4).
+// The messages that admit a dialler: proofs, verification words and ACCEPT (3.3, 4).
 
 extension Control {
-  /// The first message to an admitted dialler: the link is open (3.3).
+  /// The first message to an admitted dialler, which opens the link (3.3).
   struct Accept: ControlPayload {
     static let frameType = FrameType.accept
 
@@ -34,7 +34,7 @@ extension Control {
     /// The reason why the listener gave up the delivery state that the dialler wants to resume
     /// (CLS-3, RSM-6).
     var ended: String?
-    /// The name of the session, as the listener knows it (3.3).
+    /// The session's name, as far as the listener knows it (3.3).
     var name: UntrustedText?
 
     init(
@@ -109,7 +109,7 @@ extension Control {
     var nonce: ProofBytes
   }
 
-  /// The nonce that the dialler had committed to (4.3).
+  /// The nonce to which the dialler committed (4.3).
   struct ShortWordsReveal: ControlPayload {
     static let frameType = FrameType.sasReveal
     var nonce: ProofBytes

@@ -56,7 +56,7 @@ extension Control {
     var id: TransferID
     /// The name: 0 to 16,384 bytes without NUL.
     ///
-    /// It is opaque, and never used as a path.
+    /// It is opaque and never used as a path.
     var name: UntrustedText
     var size: Int
     /// The file's modification time in ms since 1970.
@@ -163,7 +163,7 @@ extension Control {
     var id: TransferID
   }
 
-  /// The reason why a transfer ended (8.2); an unknown code is read as `cancelled`.
+  /// The reason why a transfer ended (8.2); an unknown code is treated as `cancelled`.
   enum ResourceCode: String, Codable, Sendable, CaseIterable {
     case cancelled
     case refused
@@ -249,7 +249,7 @@ extension Control {
     }
   }
 
-  /// The abrupt end of both directions of a stream (8.3).
+  /// The reset of a stream, which ends both directions immediately (8.3).
   struct StreamReset: ControlPayload {
     static let frameType = FrameType.streamReset
 

@@ -2,8 +2,8 @@ import PeerWire
 
 /// The sentences for users in CLOSE frames (3.6).
 ///
-/// The message of a CLOSE is one of these sentences, text that a user wrote, or empty. The code
-/// contains the same information for programs.
+/// The message of a CLOSE is one of these sentences, text written by a user, or empty. Programs
+/// read the close code instead.
 enum CloseMessage {
   /// Describes a control frame whose payload does not decode (FRM-5).
   static func invalid(_ type: FrameType, _ error: ControlMessageError) -> String {

@@ -3,11 +3,13 @@ import NIOSSL
 import NIOTLS
 import PeerWire
 
-/// Handles the events of a link: a handshake until the session is known, then the session.
+/// Handles the events of a link.
+///
+/// The delegate is a handshake at first, and the session once the link is open.
 ///
 /// All methods are called on the session's event loop.
 protocol LinkDelegate: AnyObject {
-  /// Handles the completion of TLS; the other side's key is now known.
+  /// Handles the completion of the TLS handshake; the other side's key is now known.
   func linkSecured(_ link: ControlLink)
   /// Handles a frame that the link does not handle itself.
   func link(_ link: ControlLink, received type: FrameType, _ payload: ByteBuffer)
@@ -114,16 +116,16 @@ final class ControlLink: ChannelDuplexHandler {
     }
     send(.close, Control.Close(code, message).encoded())
     end = .closedByUs(code)
-    // A peer that does not read must not keep the channel open. It has two seconds, or less if it
-    // has already been silent for that long. TLS itself would wait longer for the other end.
+    // A peer that does not read must not keep the channel open. Wait two seconds for it to close,
+    // or 0.1 s if it has already been silent for two seconds. TLS itself would wait longer.
     let isSilent = NIODeadline.now() - lastHeard > .seconds(2)
     let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
     let timeout = context.eventLoop.scheduleTask(in: isSilent ? .milliseconds(100) : .seconds(2)) {
       bound.value.closeTransport()
     }
     context.channel.closeFuture.whenComplete { _ in timeout.cancel() }
-    // If unread bytes remained, TCP would discard the bytes that were written last. So read and
-    // drop the unread bytes (CLS-1).
+    // Read and drop the unread bytes. Otherwise, TCP would discard the bytes that were written last
+    // (CLS-1).
     if isReadingPaused { resumeReading() } else { context.close(promise: nil) }
   }
 
@@ -152,8 +154,7 @@ final class ControlLink: ChannelDuplexHandler {
   /// already read.
   func pauseReading() { isReadingPaused = true }
 
-  /// Treats the other end as heard from at `now`, because the local side could not receive until
-  /// now.
+  /// Restarts the silence timeout at `now`, because the local side could not receive before.
   func excuseSilence(until now: NIODeadline) { lastHeard = now }
 
   /// Reads again.
@@ -203,7 +204,7 @@ final class ControlLink: ChannelDuplexHandler {
 
   private func receive(_ bytes: ByteBuffer) {
     var incoming = bytes
-    // Handling a frame may write, and TLS may then deliver more bytes within that write. Those
+    // The handler of a frame may write, and TLS may deliver more bytes during that write. These
     // bytes wait until the current bytes are parsed.
     guard !isParsing && !isHandedOver else {
       backlog.writeBuffer(&incoming)

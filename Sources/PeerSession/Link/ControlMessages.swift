@@ -2,11 +2,11 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// The JSON payloads of `Protocol/session.md`, one type for each.
+/// The JSON payloads in `Protocol/session.md`, each with its own type.
 enum Control {
   /// The lowest and the highest protocol version that this program supports (HEL-1).
   static let versions = VersionRange(lowest: 1, highest: 1)
-  /// The maximum number of bytes in the `message` of CLOSE and in other explanations (3.6).
+  /// The maximum number of bytes in the `message` of CLOSE and of similar frames (3.6).
   static let explanation = 512
 }
 
@@ -15,7 +15,7 @@ extension Control {
   struct Close: ControlPayload {
     static let frameType = FrameType.close
 
-    /// The code; a code that this version does not know is read as `internal-error`.
+    /// The close code; an unknown code is treated as `internal-error`.
     var code: CloseCode
     var message: UntrustedText
 
@@ -60,7 +60,7 @@ extension String {
 }
 
 extension UntrustedText {
-  /// Returns text for users of the other peer, limited as the protocol requires: at most 512 bytes,
+  /// Returns text for the other peer's user, limited as the protocol requires: at most 512 bytes,
   /// without NUL.
   static func explanation(_ words: String) -> UntrustedText {
     UntrustedText(words.filter { $0 != "\0" }.prefix(bytes: Control.explanation))

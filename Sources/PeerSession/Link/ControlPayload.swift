@@ -18,7 +18,7 @@ protocol ControlPayload: Codable, Equatable, Sendable {
 
 /// The reason why a control payload is invalid; the link is closed with `protocol-error`.
 ///
-/// The paths of keys contain only keys of this protocol version, never text from the peer.
+/// The key paths in an error contain only known keys, never text from the peer.
 enum ControlMessageError: Error, Equatable, Sendable {
   /// The payload is not one JSON object in UTF-8, is nested too deeply, or repeats a key (FRM-5).
   case notJSON
@@ -31,7 +31,7 @@ enum ControlMessageError: Error, Equatable, Sendable {
 }
 
 extension ControlPayload {
-  /// Decodes the payload of a frame, and checks the limits before it builds anything.
+  /// Checks the limits of a frame's payload, then decodes it.
   ///
   /// - Throws: ``ControlMessageError``; the link must then be closed with `protocol-error` (FRM-4).
   static func decode(_ bytes: [UInt8]) throws(ControlMessageError) -> Self {
@@ -83,8 +83,8 @@ extension ControlMessageError {
 
 /// Replaces every number that has a fraction or an exponent with `0.5`.
 ///
-/// The decoder reads `1.0` and `1e3` as integers, which FRM-5 forbids. All numbers in the
-/// protocol's payloads are integers, so numbers at unknown keys do not matter. `bytes` must be
+/// The decoder would accept `1.0` and `1e3` as integers, which FRM-5 forbids. Replacing numbers at
+/// unknown keys is harmless, because every number in the protocol is an integer. `bytes` must be
 /// JSON.
 private func withoutWrittenFractions(_ bytes: [UInt8]) -> [UInt8] {
   var result: [UInt8] = []
@@ -127,7 +127,7 @@ struct ProofBytes: Hashable, Sendable {
   /// The bytes.
   let bytes: [UInt8]
 
-  /// Creates a value from exactly 32 bytes, or returns nil for any other length.
+  /// Creates a value from exactly 32 bytes, or returns `nil` for any other length.
   init?(_ bytes: some Sequence<UInt8>) {
     self.bytes = Array(bytes)
     guard self.bytes.count == Self.count else { return nil }
@@ -165,7 +165,7 @@ extension ProofBytes: Codable {
   }
 }
 
-/// RFC 4648 base64 with padding, in its one canonical form.
+/// Base64 (RFC 4648) with padding, in canonical form.
 enum Base64 {
   /// Returns the text of `bytes`.
   static func encode(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
@@ -184,7 +184,7 @@ enum Base64 {
 let maximumControlInteger = 1 << 53 - 1
 
 extension KeyedDecodingContainer {
-  /// Returns whether an optional key has a value; `null` counts as no value (FRM-5).
+  /// Returns whether an optional key has a value; `null` does not count as a value (FRM-5).
   func isPresent(_ key: Key) throws -> Bool {
     try contains(key) && !decodeNil(forKey: key)
   }
@@ -198,8 +198,8 @@ extension KeyedDecodingContainer {
     } catch let error as DecodingError {
       throw error
     } catch {
-      // For a fraction or more than 64 bits, the decoder throws an error that does not name the
-      // key.
+      // If the number has a fraction or exceeds 64 bits, the decoder throws an error that does not
+      // name the key.
       throw outOfRange(key)
     }
   }

@@ -2,10 +2,10 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-// HELLO, with which both sides of a link introduce themselves (3.1).
+// The HELLO messages, in which both sides of a link introduce themselves (3.1).
 
 extension Control {
-  /// The versions of the protocol that a peer supports; in JSON `[lowest, highest]`.
+  /// The protocol versions that a peer supports, encoded in JSON as `[lowest, highest]`.
   struct VersionRange: Codable, Equatable, Sendable {
     var lowest: Int
     var highest: Int
@@ -52,7 +52,7 @@ extension Control {
     }
   }
 
-  /// The role of a peer in a session; a role that this version does not know is read as `member`.
+  /// The role of a peer in a session; an unknown role is treated as `member`.
   enum Role: String, Codable, Sendable {
     case member
     case relay
@@ -166,8 +166,7 @@ extension Control {
     }
   }
 
-  /// An invitation: how long the dialler waits for a user, and bytes for the listener's application
-  /// (3.1).
+  /// An invitation, with the dialler's timeout and data for the listener's application (3.1).
   struct InvitationRequest: Codable, Equatable, Sendable {
     /// How long a dialler waits by default.
     static let defaultTimeout = Duration.seconds(300)
@@ -176,7 +175,7 @@ extension Control {
 
     /// How long the dialler waits, clamped to the allowed range.
     let timeout: Duration
-    /// The bytes for the listener's application; at most 1,024.
+    /// The data for the listener's application; at most 1,024 bytes.
     let context: [UInt8]
     /// The pass of the listener's join link (HEL-9).
     let pass: InvitationPass?
@@ -230,7 +229,7 @@ extension Control {
     }
   }
 
-  /// HELLO as the dialler sends it.
+  /// The HELLO that the dialler sends.
   struct DiallerHello: ControlPayload {
     static let frameType = FrameType.hello
 
@@ -313,7 +312,7 @@ extension Control {
     case ask
   }
 
-  /// HELLO as the listener sends it.
+  /// The HELLO that the listener sends.
   struct ListenerHello: ControlPayload {
     static let frameType = FrameType.hello
 

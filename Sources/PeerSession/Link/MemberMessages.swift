@@ -5,8 +5,9 @@ import PeerWire
 // The messages about the members of a session (5).
 
 extension Control {
-  /// One peer of a session, as another peer describes it (5.1); also the payload after ROUTE
-  /// (11.2).
+  /// One peer of a session, as another peer describes it (5.1).
+  ///
+  /// A ROUTE message has the same payload (11.2).
   struct Member: ControlPayload {
     static let frameType = FrameType.message
 
@@ -138,7 +139,7 @@ extension Control {
     }
   }
 
-  /// The addresses at which the sender is reachable from now on (MEM-4).
+  /// The sender's new addresses (MEM-4).
   struct Addresses: ControlPayload {
     static let frameType = FrameType.addresses
 
@@ -164,7 +165,7 @@ extension Control.Members {
     var result: [Control.Members] = []
     var room = 0
     for member in members {
-      // The size counts the braces again for each member, which gives a simple upper bound.
+      // The size counts the enclosing braces once for each member, which is a simple upper bound.
       let size = Control.Members(members: [member]).encoded().count
       if room < size || result.last?.members.count == Limits.members {
         result.append(Control.Members(members: []))

@@ -8,11 +8,11 @@ import PeerWire
 struct DialPlan: Sendable, Equatable {
   /// The reason for not dialing a peer.
   enum Bar: Sendable, Equatable {
-    /// The peer left, or refused for a reason that might not apply to a new process. The bar ends
-    /// when the peer restarts.
+    /// The peer left, or refused for a reason that may not apply after a restart. The bar ends when
+    /// the peer restarts.
     case untilRestart(of: SessionIncarnation)
-    /// The peer did not accept the proof of membership, or gave none. The bar ends when either side
-    /// has a better proof, or when the peer restarts.
+    /// The peer rejected the local proof of membership, or gave none of its own. The bar ends when
+    /// either side has a better proof, or when the peer restarts.
     case untilProof(of: SessionIncarnation)
     /// A user declined, or the host removed one of the two peers. The bar never ends.
     case always
@@ -24,7 +24,7 @@ struct DialPlan: Sendable, Equatable {
   private(set) var next: NIODeadline?
   /// The number of failed dials since the peer was last reached.
   private(set) var failures = 0
-  /// The reason for not dialing the peer; nil if it may be dialed.
+  /// The reason for not dialing the peer; `nil` if it may be dialed.
   private(set) var bar: Bar?
   /// When the peer was declared lost after its link broke; `nil` if it is not lost.
   private(set) var lostAt: NIODeadline?
@@ -36,10 +36,10 @@ struct DialPlan: Sendable, Equatable {
   /// Whether the peer was declared lost after its link broke, and has not returned.
   var isLost: Bool { lostAt != nil }
 
-  /// Whether the peer may return: it is neither barred nor lost.
+  /// Whether the peer is neither barred nor lost, so that it may return.
   var mayReturn: Bool { !isBarred && !isLost }
 
-  /// The waits after failed dials, in milliseconds; the last one repeats (LIV-3).
+  /// The delays after failed dials, in milliseconds; the last one repeats (LIV-3).
   static let waits: [Int64] = [200, 500, 1_000, 2_000, 5_000]
 
   // MARK: Reports about the peer
@@ -76,7 +76,7 @@ struct DialPlan: Sendable, Equatable {
   /// Records that discovery no longer shows the peer, which may still be online (LIV-5).
   mutating func vanished() { announced = nil }
 
-  /// Records that a proof of membership that failed before may now succeed, and dials the peer again.
+  /// Records that a failed proof of membership may now succeed, and dials the peer again.
   mutating func proofChanged(now: NIODeadline) {
     guard case .untilProof = bar else { return }
     bar = nil
@@ -131,11 +131,11 @@ struct DialPlan: Sendable, Equatable {
   mutating func lost(now: NIODeadline, jitter: Double) {
     lostAt = now
     failures = 0
-    // The network may be about to recover.
+    // Dial again, because the network may recover soon.
     set(1_000, now, jitter)
   }
 
-  /// Records that another peer returned, so that the network may have recovered (LIV-4).
+  /// Records that another peer returned, which suggests that the network has recovered (LIV-4).
   mutating func otherPeerReturned(now: NIODeadline) {
     guard isLost, !isBarred, !isDialling else { return }
     next = min(next ?? .distantFuture, now)
@@ -147,7 +147,7 @@ struct DialPlan: Sendable, Equatable {
     next = nil
   }
 
-  /// Handles a CLOSE of either side, whose code states when to dial again (3.6).
+  /// Handles a CLOSE from either side, whose code determines when to dial again (3.6).
   ///
   /// - Parameters:
   ///   - redial: The code's rule for the next dial.
@@ -163,7 +163,7 @@ struct DialPlan: Sendable, Equatable {
     return true
   }
 
-  /// Plans a first dial after the given wait.
+  /// Plans a first dial after the given delay.
   mutating func plan(after wait: TimeAmount, now: NIODeadline, jitter: Double) {
     failures = 0
     set(wait.nanoseconds / 1_000_000, now, jitter)
@@ -173,12 +173,12 @@ struct DialPlan: Sendable, Equatable {
   struct Circumstances {
     /// The peer's incarnation according to the latest report.
     var incarnation: SessionIncarnation
-    /// Whether a link to the peer broke, so that it is dialed until it is lost.
+    /// Whether a link to the peer broke; if so, the peer is dialed until it is lost.
     var isAwaited = false
     /// Whether the peer is a proven member, or a relay may reach it.
     var isKept = false
-    /// Whether dials take place at long intervals, because a relay reaches the peer or the peer has
-    /// no room.
+    /// Whether to dial only at long intervals, because a relay reaches the peer or the peer has no
+    /// room.
     var isRare = false
   }
 
@@ -195,8 +195,7 @@ struct DialPlan: Sendable, Equatable {
   /// Plans the next dial after a failed one.
   ///
   /// - Parameters:
-  ///   - redial: The rule for the next dial that the peer's answer implies; `later` if there was no
-  ///     answer.
+  ///   - redial: The redial rule implied by the peer's answer; `later` if there was no answer.
   ///   - circumstances: The state of the peer.
   ///   - now: The time.
   ///   - jitter: How much jitter to add.
@@ -214,7 +213,7 @@ struct DialPlan: Sendable, Equatable {
     if circumstances.isRare {
       planRarely(now: now, jitter: jitter)
     } else if announced != nil || (circumstances.isAwaited && !isLost) {
-      // Discovery shows the peer, or its link broke a short while ago (MEM-9, LIV-3).
+      // Discovery shows the peer, or its link broke recently (MEM-9, LIV-3).
       set(wait, now, jitter)
     } else if isLost {
       planAfterLoss(now: now, jitter: jitter)
@@ -236,7 +235,9 @@ struct DialPlan: Sendable, Equatable {
     planRarely(now: now, jitter: jitter)
   }
 
-  /// Plans the next attempt after 15 s, doubled after each failure up to 5 minutes.
+  /// Plans the next dial after 15 s.
+  ///
+  /// The delay doubles after each failure, up to 5 minutes.
   ///
   /// The first `quick` failures do not count.
   private mutating func planRarely(now: NIODeadline, jitter: Double, after quick: Int = 0) {

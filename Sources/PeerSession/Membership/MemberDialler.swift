@@ -27,7 +27,7 @@ final class MemberDialler {
     }
   }
 
-  /// Dials a peer if its dial is due.
+  /// Dials a peer if a dial is due for it.
   func dialIfDue(_ peer: PeerID, _ now: NIODeadline) {
     guard policy.allowsDial(of: peer, now: now, standing: standing),
       let entry = session.entries[peer]
@@ -35,17 +35,19 @@ final class MemberDialler {
     dial(entry)
   }
 
-  /// Plans to dial a peer after the given wait.
+  /// Plans to dial a peer after the given delay.
   func plan(_ entry: PeerEntry, after wait: TimeAmount) {
     policy.plan(entry.id, after: wait, now: .now(), jitter: jitter())
     session.planTick()
   }
 
-  /// Returns a random fraction of the jitter of LIV-3 for the next dial.
+  /// Returns a random fraction, from 0 to 1, of the jitter in LIV-3.
   func jitter() -> Double { .random(in: 0...1) }
 
-  /// Returns the first message to a peer that is dialed: the delivery state, the local proof of
-  /// membership and, for a relay of this session, the terms.
+  /// Returns the HELLO for a peer that is being dialed.
+  ///
+  /// It contains the delivery state, the local proof of membership and, for a relay of this
+  /// session, the terms.
   func hello(to peer: PeerID) -> Control.DiallerHello {
     let entry = session.entries[peer]
     let resume = entry?.delivery.map { delivery in
@@ -80,7 +82,7 @@ final class MemberDialler {
     )
   }
 
-  /// Dials a member with everything that may admit the local peer: delivery state, ticket and code.
+  /// Dials a member, and offers it the delivery state, the ticket and the code.
   func dial(_ entry: PeerEntry) {
     policy.dialBegan(entry.id)
     let dial = LinkDial(session.transport, entry.addresses, expecting: entry.id) {
@@ -132,7 +134,7 @@ final class MemberDialler {
     handshake.start()
   }
 
-  /// Plans the next attempt after a failed one (LIV-3, LIV-4).
+  /// Plans the next dial after a failed one (LIV-3, LIV-4).
   func dialFailed(_ entry: PeerEntry, _ error: SessionError, redial: CloseCode.Redial) {
     guard !session.hasEnded else { return }
     policy.dialEnded(entry.id)

@@ -1,7 +1,8 @@
 import PeerDiscovery
 import PeerWire
 
-// The removal of peers by the host, and the spread of removals to all members (MEM-3, MEM-11).
+// The removal of peers by the host, and the distribution of removals to all members (MEM-3,
+// MEM-11).
 extension MemberDirectory {
   /// Removes a peer from the session for all members; only the host may do so (MEM-3).
   func kick(_ peer: PeerID, reason: String) {
@@ -74,8 +75,8 @@ extension MemberDirectory {
     )
   }
 
-  /// Sends the signed removals that a peer has not seen on its link, while the link accepts them
-  /// (MEM-11).
+  /// Sends signed removals that were not yet exchanged on a peer's link, while the link accepts
+  /// writes (MEM-11).
   func spreadRemovals(to entry: PeerEntry) {
     entry.owesRemovals = false
     guard let link = entry.link, !membership.isRemoved(entry.id) else { return }

@@ -3,7 +3,7 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// The peers that a session knows, and the membership that they and the local peer proved (5).
+/// The known peers of a session, and the membership proofs of these peers and the local peer (5).
 ///
 /// Confined to the session's event loop.
 final class MemberDirectory {
@@ -26,7 +26,7 @@ final class MemberDirectory {
     (records, recordSource) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Sets the session's identity as far as it is known at the beginning.
+  /// Sets the session's id and host, as far as they are known at the start.
   ///
   /// - Parameters:
   ///   - id: The session's id, or ``SessionID/unnamed``.
@@ -55,8 +55,9 @@ final class MemberDirectory {
     session.dialler.policy.forget(peer)
   }
 
-  /// Returns whether a member announced this address, so that a connection from there gets a
-  /// reserved slot (LNK-6).
+  /// Returns whether a member announced this address.
+  ///
+  /// A connection from such an address may use a reserved slot (LNK-6).
   func hasMember(at host: String) -> Bool {
     entries.values.contains { $0.addresses.contains { $0.host == host } }
   }
@@ -65,8 +66,8 @@ final class MemberDirectory {
   func members(besides other: PeerID) -> [Control.Member] {
     entries.values.filter { $0.isJoined && $0.id != other }.sorted { $0.id < $1.id }.map { entry in
       var member = entry.member
-      // The address that the local peer reached comes first, because a peer might not know its own
-      // address as others see it.
+      // The address that the local peer reached comes first, because a peer might not know the
+      // address at which others reach it.
       let seen = entry.observed.first { $0.port == member.port && isIPLiteral($0.host) }
       if let seen {
         member.addresses.removeAll { $0 == seen.host }
@@ -85,8 +86,8 @@ final class MemberDirectory {
     }
   }
 
-  /// Announces to the other members a peer that joined, or returned without its delivery state
-  /// (MEM-1).
+  /// Announces a peer to the other members, because the peer joined, or returned without its
+  /// delivery state (MEM-1).
   func introduce(_ entry: PeerEntry, _ link: ControlLink) {
     // A relay sends a more detailed message to all members (RLY-3).
     if !session.relaying.isRelaying {
@@ -97,7 +98,7 @@ final class MemberDirectory {
         }
       }
     }
-    // If one peer returned, the network may have recovered for all.
+    // The network may have recovered for all peers, because this one returned.
     session.dialler.policy.peerReturned(now: .now())
     session.planTick()
   }
@@ -106,18 +107,18 @@ final class MemberDirectory {
 
   /// Adds members that another peer named (MEM-1, MEM-2).
   ///
-  /// They are dialed after a while if they do not dial the local peer.
+  /// The local peer dials them after `delay` unless they dial first.
   ///
   /// - Parameters:
   ///   - members: The members.
-  ///   - source: The peer that named them; nil for the program itself.
-  ///   - delay: How long to wait for their own dials.
+  ///   - source: The peer that named them; `nil` for the local program.
+  ///   - delay: How long to wait for the members to dial first.
   func learn(
     _ members: [Control.Member],
     from source: PeerID? = nil,
     dialAfter delay: TimeAmount = .seconds(3)
   ) {
-    // If members may not admit peers, being named by a member does not admit a peer (TCK-5).
+    // If members may not admit peers, a peer needs more than being named by a member (TCK-5).
     let isVouching =
       switch session.admission.policy.admitters {
       case .members: true
@@ -144,7 +145,8 @@ final class MemberDirectory {
     session.planTick()
   }
 
-  /// Dials a relayed peer that has new addresses, because it may be reachable there (RLY-6).
+  /// Dials a relayed peer that has new addresses, because it may be directly reachable there
+  /// (RLY-6).
   private func dialIfMoved(_ member: Control.Member, _ entry: PeerEntry, _ relayed: RelayedPresence)
   {
     guard member.incarnation == relayed.incarnation,
@@ -220,7 +222,7 @@ final class MemberDirectory {
   /// Ends the stream of records.
   func finish() { recordSource.finish() }
 
-  /// Stores the session's identity, which the first ACCEPT states.
+  /// Stores the session's id and host from the first ACCEPT.
   ///
   /// - Returns: Whether the local peer joins the session with this ACCEPT.
   func joined(as id: SessionID, host: PeerID) -> Bool {
@@ -231,7 +233,7 @@ final class MemberDirectory {
     return true
   }
 
-  /// Restores the record that a program stored before a restart (MEM-7), and dials the members.
+  /// Restores a record stored before a restart (MEM-7), and dials the members.
   func restore(_ record: MembershipRecord) {
     update {
       $0.restore(record)
@@ -246,7 +248,8 @@ final class MemberDirectory {
         member: Control.Member(
           peer: member.peer,
           name: member.name,
-          // No process has this incarnation, so any real incarnation of the peer lifts a bar.
+          // No process has this placeholder incarnation, so any real incarnation of the peer lifts
+          // a bar.
           incarnation: SessionIncarnation(0),
           port: 0,
           addresses: [],
@@ -273,7 +276,7 @@ final class MemberDirectory {
     }
     if isNew { proofChanged() }
     guard let link = entry.link else { return }
-    // A dialler receives its ticket in ACCEPT, so send a ticket only to a listener.
+    // Send a ticket only to a listener, because a dialler receives its ticket in ACCEPT.
     guard link.side == .dialler,
       let ticket = membership.renewed(
         for: entry.id,
@@ -299,12 +302,12 @@ final class MemberDirectory {
     }
   }
 
-  /// Stores a ticket: a member's signature that the local peer belongs to the session (TCK-4).
+  /// Stores a ticket for the local peer (TCK-4).
   func received(_ ticket: Ticket) {
     if update({ $0.received(ticket) }) { proofChanged() }
   }
 
-  /// Allows dialing peers again that rejected the local proof of membership, or gave no proof.
+  /// Lifts the bar on peers that rejected the local proof of membership or gave no proof.
   private func proofChanged() {
     session.dialler.policy.proofChanged(now: .now())
     session.planTick()

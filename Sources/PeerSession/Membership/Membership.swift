@@ -2,10 +2,13 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// The members of a session, and the local peer's proof that it is one of them (5).
+/// The members of a session, and the local peer's proof of its own membership (5).
 ///
-/// It does no I/O. A peer belongs to the session if it created the session, if it proved its
-/// membership on an earlier link, or if a chain of signatures leads from it to such a peer (TCK-3).
+/// This type does no I/O. A peer belongs to the session in three cases:
+///
+/// - It created the session.
+/// - It proved its membership on an earlier link.
+/// - A chain of signatures connects it to a peer that meets one of these conditions (TCK-3).
 struct Membership: Sendable {
   /// The peers whose tickets are accepted (TCK-1, TCK-5).
   enum Admitters: Sendable {
@@ -17,7 +20,7 @@ struct Membership: Sendable {
 
   /// The local peer.
   let local: PeerID
-  /// The session id; the first ACCEPT supplies it if the local peer did not know it.
+  /// The session id; if the local peer does not know it, the first ACCEPT supplies it.
   var session: SessionID
   /// The peer that created the session.
   var host: PeerID
@@ -40,7 +43,7 @@ struct Membership: Sendable {
     members = []
   }
 
-  /// The record for a program to store.
+  /// The record that a program stores.
   var record: MembershipRecord {
     var record = MembershipRecord(host: host)
     record.members = members
@@ -54,7 +57,7 @@ struct Membership: Sendable {
     return record
   }
 
-  /// Adds a stored record to the membership known so far.
+  /// Merges a stored record into this membership.
   mutating func restore(_ record: MembershipRecord) {
     host = record.host
     for peer in record.removed {
@@ -82,8 +85,8 @@ struct Membership: Sendable {
     !isRemoved(peer) && (peer == host || peer == local || contains(peer))
   }
 
-  /// Returns whether the local peer accepts tickets that `peer` signed even if members may not
-  /// admit (TCK-5).
+  /// Returns whether the local peer accepts tickets signed by `peer` even if members may not admit
+  /// peers (TCK-5).
   func maySpeakForHost(_ peer: PeerID) -> Bool {
     !isRemoved(peer) && (peer == host || peer == local || relays.contains(peer))
   }
@@ -104,8 +107,8 @@ struct Membership: Sendable {
     case .members:
       try ticket.verify(session: session, member: peer, mayAdmit: mayAdmit, isRemoved: isRemoved)
     case .host:
-      // Only the first signature counts: the chain behind it proves that its signer is a member,
-      // and not that the host wants members to admit.
+      // Check only the first signature. The rest of the chain proves that the signer is a member,
+      // but not that the host lets members admit peers.
       try Ticket(ticket.signature)
         .verify(session: session, member: peer, mayAdmit: maySpeakForHost, isRemoved: isRemoved)
     }
@@ -122,7 +125,7 @@ struct Membership: Sendable {
   /// Records that a peer proved its membership, and stores its addresses.
   ///
   /// - Parameters:
-  ///   - member: The peer. The admitter that was recorded first stays.
+  ///   - member: The peer. If an admitter is already recorded, it stays.
   ///   - isConnected: Whether a peer has a link or a route now.
   /// - Returns: Whether the peer proved its membership for the first time.
   mutating func met(
@@ -152,8 +155,9 @@ struct Membership: Sendable {
   ///
   /// - Parameters:
   ///   - peer: The peer.
-  ///   - reason: The host's reason, which the peer receives whenever it comes back; may be empty.
-  ///   - signature: The host's signature; nil if the removal came without one.
+  ///   - reason: The host's reason, which the peer receives on each attempt to return; may be
+  ///     empty.
+  ///   - signature: The host's signature; `nil` if the removal came without one.
   mutating func remove(
     _ peer: PeerID,
     reason: UntrustedText = UntrustedText(""),
@@ -169,7 +173,8 @@ struct Membership: Sendable {
     removed.sign(by: identity, session: session)
   }
 
-  /// Drops the members met longest ago, but never the host, a relay or a connected member (MEM-1).
+  /// Drops the least recently met members, but never the host, a relay or a connected member
+  /// (MEM-1).
   private mutating func makeRoom(isConnected: (PeerID) -> Bool) {
     while members.count > Limits.members {
       let dropped = members.firstIndex { member in
@@ -195,8 +200,9 @@ struct Membership: Sendable {
 
   /// Stores a ticket for the local peer if it is better than the current one (TCK-4).
   ///
-  /// The new ticket is better if only it leads to the host, if only it is signed by the host or a
-  /// relay, or if it is not longer.
+  /// Of two tickets, the one whose chain leads to the host is better. If that does not decide, the
+  /// one signed by the host or a relay is better. If that does not decide either, the new ticket is
+  /// better unless its chain is longer.
   ///
   /// - Returns: Whether the ticket was stored and differs from the previous one.
   mutating func received(_ new: Ticket) -> Bool {
@@ -211,7 +217,8 @@ struct Membership: Sendable {
       case (true, false): return false
       case (false, true): break
       case (true, true), (false, false):
-        // A ticket signed by the host or a relay is accepted even if members may not admit (TCK-5).
+        // A ticket signed by the host or a relay is accepted even if members may not admit peers
+        // (TCK-5).
         switch (maySpeakForHost(ticket.admitter), maySpeakForHost(new.admitter)) {
         case (true, false): return false
         case (false, true): break

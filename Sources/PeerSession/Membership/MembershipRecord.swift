@@ -3,7 +3,7 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// The part of a session's membership that a program stores to keep it across restarts (MEM-7).
+/// A record of a session's membership, which a program stores to return after a restart (MEM-7).
 ///
 /// ``Session/membership`` delivers a record whenever it changes. After a restart, pass it to
 /// ``PeerTransport/host(_:admission:membership:)`` or ``JoinRequest/membership``. It contains the
@@ -19,10 +19,10 @@ public struct MembershipRecord: Equatable, Sendable {
     public var addresses: [PeerAddress]
     /// Whether the member is a relay.
     public var isRelay: Bool
-    /// The peer that admitted the member; nil if that is unknown.
+    /// The peer that admitted the member; `nil` if unknown.
     ///
-    /// This is the signer of the member's ticket, or the local peer (MEM-13). It proves nothing to
-    /// other peers.
+    /// This is the signer of the member's ticket, or the local peer (MEM-13). Other peers do not
+    /// accept it as proof.
     public var admittedBy: PeerID?
 
     /// Creates the entry of a member.
@@ -47,7 +47,7 @@ public struct MembershipRecord: Equatable, Sendable {
   public var removed: [PeerID]
   /// The host's reasons for the removals; a peer that was removed without a reason is absent.
   public var reasons: [PeerID: UntrustedText] = [:]
-  /// The host's signatures on the removals, as far as they are known.
+  /// The host's known signatures on the removals.
   var signatures: [PeerID: KickSignature] = [:]
   /// The relays that showed the host's RELAY-GRANT.
   public internal(set) var relays: [PeerID] = []
@@ -64,7 +64,7 @@ public struct MembershipRecord: Equatable, Sendable {
   /// Returns the members that a peer admitted, directly or through other members.
   ///
   /// - Parameter peer: The peer.
-  /// - Returns: The members, in order of admission depth; never the host or the peer itself.
+  /// - Returns: The members, in breadth-first order, without the host and the peer itself.
   public func members(admittedBy peer: PeerID) -> [PeerID] {
     var found: [PeerID] = []
     var seen: Set<PeerID> = [peer, host]
@@ -170,7 +170,7 @@ extension MembershipRecord.Member: Codable {
     case admittedBy
   }
 
-  /// Reads an entry; malformed addresses are left out.
+  /// Decodes an entry, ignoring malformed addresses.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     peer = try container.decode(PeerID.self, forKey: .peer)

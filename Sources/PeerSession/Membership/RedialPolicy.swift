@@ -5,7 +5,7 @@ import PeerWire
 /// Decides which peers of a session are dialed, and when (LIV-3, LIV-4, MEM-6, MEM-9, RLY-6).
 ///
 /// The session reports what happens to its peers, and asks which dials are due. The policy does no
-/// I/O and has no clock or random source: the caller passes the time and the fraction of the jitter
+/// I/O and has no clock or random source. The caller passes the time and the fraction of the jitter
 /// to add (from 0 to 1). ``DialPlan`` holds the decisions for a single peer.
 struct RedialPolicy: Sendable {
   /// The facts about a peer that decide whether a planned dial starts.
@@ -36,7 +36,7 @@ struct RedialPolicy: Sendable {
   struct FailedDial: Sendable {
     /// The peer's incarnation according to the latest report.
     var incarnation: SessionIncarnation
-    /// The rule for the next dial that the peer's answer implies; `later` if there was no answer.
+    /// The redial rule implied by the peer's answer; `later` if there was no answer.
     var redial: CloseCode.Redial
     /// The reason for the failure.
     var code: SessionError.Code
@@ -58,9 +58,9 @@ struct RedialPolicy: Sendable {
     var plan = DialPlan()
     /// Whether the local peer dialed the last link.
     ///
-    /// If so, it also dials first after a break (LIV-3).
+    /// If so, it also dials first after the link breaks (LIV-3).
     var dialledLast = true
-    /// When the link broke; nil while the peer is linked, relayed or out of the session.
+    /// When the link broke; `nil` while the peer is linked, relayed or out of the session.
     var brokenAt: NIODeadline?
   }
 
@@ -68,7 +68,7 @@ struct RedialPolicy: Sendable {
   private var hasEnded = false
   private let lostAfter: TimeAmount
 
-  /// Creates the policy of a session without peers.
+  /// Creates a policy for a session without peers.
   ///
   /// - Parameter lostAfter: How long a peer with a broken link stays in the session.
   init(lostAfter: TimeAmount) { self.lostAfter = lostAfter }
@@ -76,8 +76,9 @@ struct RedialPolicy: Sendable {
   /// Returns the plan for a peer.
   func plan(for peer: PeerID) -> DialPlan { contacts[peer]?.plan ?? DialPlan() }
 
-  /// Returns whether a peer can be forgotten to make room, because no dial is in progress or
-  /// planned soon.
+  /// Returns whether a peer may be forgotten to make room.
+  ///
+  /// This is the case if no dial is in progress or planned soon.
   func isIdle(_ peer: PeerID) -> Bool {
     let plan = plan(for: peer)
     return !plan.isDialling && (plan.next == nil || plan.isBarred || plan.isLost)
@@ -116,12 +117,12 @@ struct RedialPolicy: Sendable {
   /// Records that discovery no longer shows a peer.
   mutating func vanished(_ peer: PeerID) { contacts[peer]?.plan.vanished() }
 
-  /// Records that a peer returned, so that the network may have recovered for all peers (LIV-4).
+  /// Records that a peer returned, which suggests that the network has recovered (LIV-4).
   mutating func peerReturned(now: NIODeadline) {
     for peer in contacts.keys { contacts[peer]?.plan.otherPeerReturned(now: now) }
   }
 
-  /// Records that proofs of membership that failed before may now succeed.
+  /// Records that failed proofs of membership may now succeed.
   mutating func proofChanged(now: NIODeadline) {
     for peer in contacts.keys { contacts[peer]?.plan.proofChanged(now: now) }
   }
@@ -211,7 +212,7 @@ struct RedialPolicy: Sendable {
 
   // MARK: Dials
 
-  /// Plans to dial a peer after the given wait.
+  /// Plans to dial a peer after the given delay.
   mutating func plan(_ peer: PeerID, after wait: TimeAmount, now: NIODeadline, jitter: Double) {
     contacts[peer, default: Contact()].plan.plan(after: wait, now: now, jitter: jitter)
   }
@@ -222,7 +223,7 @@ struct RedialPolicy: Sendable {
   /// Handles the end of a dial, whether it succeeded or failed.
   mutating func dialEnded(_ peer: PeerID) { contacts[peer]?.plan.ended() }
 
-  /// Plans the next attempt after a failed one (LIV-3, LIV-4).
+  /// Plans the next dial after a failed one (LIV-3, LIV-4).
   ///
   /// - Parameters:
   ///   - peer: The peer.
@@ -236,8 +237,8 @@ struct RedialPolicy: Sendable {
     now: NIODeadline,
     jitter: Double
   ) -> DialPlan.Outcome {
-    // The address belongs to a peer of another network, or the peer accepts only relayed
-    // connections. Either way the peer may still be online (RLY-6).
+    // The address belongs to a peer on another network, or the peer accepts only relayed
+    // connections. In both cases, the peer may still be online (RLY-6).
     let isBehindRelay =
       dial.hasRelays && !dial.hasDelivery && dial.code != .kicked
       && (dial.isRelayed || dial.code == .wrongPeer)
@@ -257,7 +258,8 @@ struct RedialPolicy: Sendable {
 
   // MARK: Time
 
-  /// Excludes the time in which the program was stopped, because no peer could be dialed (LIV-4).
+  /// Ignores the time in which the program was suspended, because it could not dial any peer
+  /// (LIV-4).
   mutating func excuse(_ delay: TimeAmount) {
     for (peer, contact) in contacts {
       if let brokenAt = contact.brokenAt { contacts[peer]?.brokenAt = brokenAt + delay }
@@ -299,7 +301,7 @@ struct RedialPolicy: Sendable {
   /// - Parameters:
   ///   - peer: The peer.
   ///   - now: The time.
-  ///   - standing: Returns the standing of a peer of the session.
+  ///   - standing: Returns the standing of a peer in the session.
   /// - Returns: Whether the caller may start the dial.
   func allowsDial(
     of peer: PeerID,
@@ -308,7 +310,7 @@ struct RedialPolicy: Sendable {
   ) -> Bool {
     let state = standing(peer)
     guard allows(peer, state, now), !state.isLeftToRelays else { return false }
-    // A peer that was only named might not exist, so only a few such peers are dialed at a time
+    // A peer that other peers named might not exist, so only a few such peers are dialed at a time
     // (MEM-6).
     guard isStranger(peer, state) else { return true }
     let strangers = contacts.count { peer, contact in
@@ -317,7 +319,9 @@ struct RedialPolicy: Sendable {
     return strangers < Limits.dialsToStrangers
   }
 
-  /// Returns the lost peer to dial: only one at a time, because most of them left (LIV-4).
+  /// Returns the next lost peer to dial.
+  ///
+  /// Only one lost peer is dialed at a time, because most lost peers have left for good (LIV-4).
   func lostPeerDue(now: NIODeadline, standing: (PeerID) -> Standing) -> PeerID? {
     let lost = contacts.filter { $0.value.plan.isLost && $0.value.plan.announced == nil }
     guard !lost.contains(where: \.value.plan.isDialling) else { return nil }

@@ -15,7 +15,7 @@ struct Removals: Equatable, Sendable {
   /// The removed peers, the earliest removal first.
   private(set) var peers: [PeerID] = []
 
-  /// Returns the reason for removing a peer, possibly empty; nil if the peer was not removed.
+  /// Returns the reason for removing a peer, possibly empty; `nil` if the peer was not removed.
   subscript(peer: PeerID) -> UntrustedText? { removals[peer]?.reason }
 
   /// Returns the host's signature on a removal, if it is known.
@@ -31,7 +31,8 @@ struct Removals: Equatable, Sendable {
 
   /// Adds a removal.
   ///
-  /// A repeated removal changes nothing, unless it is the first with a reason or with a signature.
+  /// A repeated removal has no effect if the earlier one is signed, or if the new one has neither a
+  /// reason nor a signature.
   mutating func add(_ peer: PeerID, reason: UntrustedText, signature: KickSignature?) {
     if let known = removals[peer] {
       guard known.signature == nil, signature != nil || !reason.isEmpty else { return }

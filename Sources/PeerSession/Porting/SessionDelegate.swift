@@ -16,12 +16,13 @@ extension Session {
   }
 }
 
-/// The events of a session in the form of `MCSessionDelegate`, for code that is ported.
+/// Receives the events of a session through methods like those of `MCSessionDelegate`, for code
+/// that is ported from MultipeerConnectivity.
 ///
-/// New code reads ``Session/events``. Every method has a default that does nothing. Methods are
-/// called in the order of the events, each after the previous one has returned. A slow method slows
-/// the senders down, but no event is lost. An actor, or a class on the main actor, can conform with
-/// synchronous methods, which then run on that actor.
+/// New code should read ``Session/events`` instead. Every method has a default that does nothing.
+/// Methods are called in the order of the events, each after the previous one has returned. A slow
+/// method slows the senders down, but no event is lost. An actor, or a class on the main actor, can
+/// conform with synchronous methods, which then run on that actor.
 public protocol SessionDelegate: AnyObject, Sendable {
   /// Called when the state of a peer in the session changed.
   func session(_ session: Session, peer: PeerID, didChange state: Session.MemberState) async
@@ -121,11 +122,11 @@ extension SessionDelegate {
   public func session(_ session: Session, didObserve event: SessionEvent) async {}
 }
 
-/// An incoming resource for a ``SessionDelegate``; it replaces `Progress`.
+/// An incoming resource for a ``SessionDelegate``, which replaces Foundation's `Progress`.
 public final class IncomingResource: Sendable {
   /// The properties of the resource that are known before its bytes arrive.
   public let info: ResourceInfo
-  /// The progress, at most ten times a second; a slow reader gets the newest element.
+  /// The progress, at most ten times a second; a slow reader gets only the newest element.
   ///
   /// The sequence supports one reader and ends with the transfer. If the whole file arrived, the
   /// last element has all bytes.
@@ -152,8 +153,8 @@ public final class IncomingResource: Sendable {
 extension Session {
   /// Reads ``events`` and passes each to `delegate`, in order.
   ///
-  /// It returns when the session was left or the task is canceled. It is the only consumer of the
-  /// events: do not read them elsewhere in the meantime.
+  /// It returns when the session is over or the task is canceled. Do not read the events elsewhere
+  /// in the meantime, because they support only one consumer.
   public func run(delegate: some SessionDelegate) async {
     var incoming: [TransferID: IncomingResource] = [:]
     for await event in events {

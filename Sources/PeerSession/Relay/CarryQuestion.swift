@@ -31,7 +31,7 @@ struct CarryQuestion: Sendable {
     )
   }
 
-  /// The reason for refusing the request without asking the application.
+  /// The reason why the request is refused without asking the application.
   struct Refusal: Error, Equatable {
     var code: CloseCode
     var reason: String

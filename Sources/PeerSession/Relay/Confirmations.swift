@@ -30,9 +30,9 @@ final class Confirmations: Sendable {
     }
   }
 
-  /// Waits until all peers of a token have confirmed.
+  /// Waits until all peers for which a token was issued have confirmed.
   ///
-  /// - Throws: The reason why a peer will not confirm; `cancelled`.
+  /// - Throws: The reason why a peer will not confirm, or `cancelled`.
   func wait(for token: UInt64) async throws(SessionError) {
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -52,7 +52,7 @@ final class Confirmations: Sendable {
     try result.get()
   }
 
-  /// Forgets a token for which no task will wait.
+  /// Discards a token that no task will wait for.
   func abandon(_ token: UInt64) { state.withLockedValue { $0.waits[token] = nil } }
 
   /// Records that a peer has all messages sent before the token.

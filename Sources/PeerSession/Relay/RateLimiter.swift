@@ -1,17 +1,18 @@
-/// The rate limit for the data that a relay forwards for one member (RLY-14).
+/// Limits the rate at which a relay forwards one member's data (RLY-14).
 ///
-/// It consists of a bucket of bytes and one of copies.
+/// It consists of two token buckets: one for bytes, one for copies.
 ///
-/// This type does no I/O. A message that was read is forwarded even if it exceeds the buckets. The
-/// member's link is then not read until the debt is paid, so that TCP slows the member down.
+/// This type does no I/O. A message that was read is forwarded even if it overdraws a bucket. The
+/// relay then stops reading the member's link until the bucket is refilled, so that TCP slows the
+/// member down.
 struct RateLimiter: Sendable {
-  /// The cost of a message in bytes, in addition to its own bytes.
+  /// The fixed cost of each message, in bytes, in addition to its length.
   static let overhead = 64
-  /// The capacity of a bucket, in seconds of its rate.
+  /// The capacity of a bucket, in seconds of refill at its rate.
   private static let burst = 2.0
-  /// The level, in seconds of the rate, below which a bucket counts as empty.
+  /// The level below which a bucket counts as empty, in seconds of refill at its rate.
   private static let low = 0.1
-  /// How long a bucket may be empty.
+  /// How long a bucket may stay empty before the link is closed.
   static let timeout = Duration.seconds(10)
 
   private let rate: RelayRate
@@ -34,16 +35,18 @@ struct RateLimiter: Sendable {
     case pass
     /// Read the member's link again only after this time.
     case wait(Duration)
-    /// Close the link, because the member was too fast for too long.
+    /// Close the link, because the member exceeded the rate for too long.
     case close
   }
 
-  /// The level of the emptier bucket, in seconds of its rate; debts are negative.
+  /// The level of the emptier bucket, in seconds of refill at its rate.
+  ///
+  /// The level is negative if the bucket is overdrawn.
   private var level: Double {
     min(bytes / Double(rate.bytes), copies / Double(rate.copies))
   }
 
-  /// How long it takes until the debt is paid off.
+  /// How long it takes to refill an overdrawn bucket to zero.
   var debt: Duration { .seconds(max(0, -level)) }
 
   /// Counts a message of `count` bytes to the given number of members.
@@ -59,8 +62,9 @@ struct RateLimiter: Sendable {
     return level < 0 ? .wait(debt) : .pass
   }
 
-  /// Returns whether a datagram of `count` bytes to the given number of members may pass; it costs
-  /// as much as a message.
+  /// Returns whether a datagram of `count` bytes to the given number of members may pass.
+  ///
+  /// If so, the datagram costs as much as a message.
   mutating func allowsDatagram(_ count: Int, copies: Int, now: Duration) -> Bool {
     fill(now)
     guard bytes >= Double(count * copies), self.copies >= Double(copies) else { return false }
@@ -79,7 +83,7 @@ struct RateLimiter: Sendable {
     filledAt = now
     bytes = min(Double(rate.bytes) * Self.burst, bytes + elapsed * Double(rate.bytes))
     copies = min(Double(rate.copies) * Self.burst, copies + elapsed * Double(rate.copies))
-    // After a pause, earlier excess no longer counts.
+    // The bucket is no longer empty, so the time spent empty starts over.
     if level >= Self.low { emptySince = nil }
   }
 }

@@ -21,7 +21,7 @@ public struct RelayGrant: Equatable, Sendable {
     self.signature = signature
   }
 
-  /// Signs that `relay` relays the session of the host `identity`.
+  /// Creates a grant, signed by the host `identity`, that lets `relay` relay the session.
   static func make(by identity: PeerIdentity, session: SessionID, relay: PeerID) -> RelayGrant {
     RelayGrant(
       key: identity.publicKeyDER,

@@ -16,7 +16,7 @@ public struct CarryRequest: Sendable {
   public var admission: AdmissionPolicy
   /// The host's verified grant, which lets the relay serve the session even after a restart.
   public var grant: RelayGrant
-  /// The part of the host's IP address by which limits count: the IPv4 address, or the /64 of an
+  /// The part of the host's IP address to which limits apply: the IPv4 address, or the /64 of an
   /// IPv6 address.
   public var addressBlock: String
 }
@@ -54,7 +54,7 @@ public struct CarryTerms: Sendable {
 }
 
 extension Control {
-  /// The part of HELLO that asks a relay to relay the session (11.1).
+  /// The part of HELLO that requests a relay to serve the session (11.1).
   struct Carry: Codable, Equatable, Sendable {
     /// How the relay admits newcomers.
     enum Admission: String, Codable, Sendable {

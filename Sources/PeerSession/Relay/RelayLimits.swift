@@ -1,28 +1,27 @@
-/// The limits of what a relay forwards and stores for each of its members.
+/// The limits on the data that a relay forwards and queues for each of its members.
 public struct RelayLimits: Sendable, Equatable {
-  /// The maximum number of bytes from other members that wait for a member, in addition to its
-  /// outbox.
+  /// The maximum number of bytes from other members that may be queued for a member, in addition to
+  /// its outbox.
   ///
-  /// One message of any size may wait. If more bytes wait, the member's routes end with `overrun`
-  /// (RLY-12).
+  /// A single message of any size may be queued. If the limit is exceeded, the member's routes end
+  /// with `overrun` (RLY-12).
   public var queuedBytes = 8 << 20
-  /// How much the relay forwards for one member.
+  /// The rate at which the relay forwards data for one member.
   public var rate = RelayRate()
-  /// How long a member with unacknowledged messages may acknowledge nothing before it is closed
-  /// (RLY-12).
+  /// How long a member may leave messages unacknowledged before the relay disconnects it (RLY-12).
   public var patience: Duration = .seconds(30)
 
   /// Creates limits with the defaults of `Protocol/session.md`.
   public init() {}
 }
 
-/// How much a relay forwards for one member per second.
+/// The amount of data that a relay forwards per second for one member.
 ///
-/// A burst may have twice as much (RLY-14).
+/// A burst may be twice as large (RLY-14).
 public struct RelayRate: Codable, Sendable, Equatable {
-  /// The number of copies: one for each recipient of a message.
+  /// The number of copies; a message has one copy for each recipient.
   public var copies = 5_000
-  /// The bytes of all copies.
+  /// The total number of bytes in all copies.
   public var bytes = 64 << 20
 
   /// Creates a rate with the defaults of `Protocol/session.md`.
@@ -49,13 +48,14 @@ public struct RelayRate: Codable, Sendable, Equatable {
 
 /// The amount that a relay has forwarded in a session so far.
 public struct RelayTally: Sendable, Equatable {
-  /// The number of copies: one for each recipient of a message.
+  /// The number of copies; a message has one copy for each recipient.
   public var copies = 0
   /// Their bytes.
   public var bytes = 0
-  /// How often a member's routes ended because too many bytes waited for it (RLY-12).
+  /// The number of times a member's routes ended because too many bytes were queued for it
+  /// (RLY-12).
   public var overruns = 0
 
-  /// Creates counters that are zero.
+  /// Creates a tally with all counters at zero.
   public init() {}
 }

@@ -14,7 +14,7 @@ final class RelayPace: Sendable {
 
   /// Counts a message of `count` bytes to the given number of members.
   ///
-  /// - Returns: How long the sender must wait before its next message.
+  /// - Returns: How long the sender must wait before it sends the next message.
   func charge(_ count: Int, copies: Int, now: Duration) -> Duration {
     gate.withLockedValue { gate in
       _ = gate.charge(count, copies: copies, now: now)

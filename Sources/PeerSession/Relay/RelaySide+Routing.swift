@@ -1,7 +1,7 @@
 import NIOCore
 import PeerWire
 
-// The forwarding of messages between the members of a relay.
+// Forwarding of messages between a relay's members.
 extension RelaySide {
   /// Handles a member's message.
   func memberMessageReceived(
@@ -68,7 +68,7 @@ extension RelaySide {
     }
   }
 
-  /// Returns whether a member's datagram to the given number of others may pass.
+  /// Returns whether the rate limit allows a member's datagram to the given number of others.
   func mayPass(_ count: Int, copies: Int, from peer: PeerID) -> Bool {
     limiter(of: peer) { $0.allowsDatagram(count, copies: copies, now: .uptime) }
   }
@@ -80,7 +80,7 @@ extension RelaySide {
     return body(&limiter)
   }
 
-  /// Sends the route changes of the table to the members.
+  /// Sends route changes from the table to the members.
   func perform(_ actions: [RouteTable.Action]) {
     for action in actions {
       switch action {
@@ -102,7 +102,7 @@ extension RelaySide {
     flushSoon(peer)
   }
 
-  /// Queues a message for a member, or ends the member's routes if too many bytes wait for it
+  /// Queues a message for a member, or ends the member's routes if too many bytes are queued for it
   /// (RLY-12).
   private func forward(_ message: [UInt8], to peer: PeerID) {
     queues[peer, default: RelayQueue()].append(data: message)
@@ -122,7 +122,8 @@ extension RelaySide {
 
   // MARK: Writing
 
-  /// Writes the waiting messages of a peer: at once, or together with the next ones (RLY-13).
+  /// Writes the queued messages for a peer, either immediately or together with later messages
+  /// (RLY-13).
   func flushSoon(_ peer: PeerID) {
     let gathers = session.configuration.gathers
     guard gathers > .zero else {
@@ -150,7 +151,7 @@ extension RelaySide {
     }
   }
 
-  /// Moves the waiting messages of a member into its outbox while there is room.
+  /// Moves queued messages for a member into its outbox while there is room.
   func drain(_ peer: PeerID) {
     guard queues[peer] != nil else { return }
     guard let outbox = session.entries[peer]?.delivery?.outbox else {
@@ -170,7 +171,8 @@ extension RelaySide {
     queues[peer] = nil
   }
 
-  /// Closes members that have acknowledged nothing for too long although messages wait (RLY-12).
+  /// Disconnects members that have not acknowledged any of the waiting messages for too long
+  /// (RLY-12).
   func closeStuck(_ now: NIODeadline) {
     guard isRelaying else { return }
     let patience = session.configuration.relayLimits.patience

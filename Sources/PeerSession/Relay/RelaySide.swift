@@ -3,8 +3,9 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// A session's part in relaying (11): for a member, the relayed peers; for a relay, the members
-/// that it connects.
+/// The relaying part of a session (11).
+///
+/// In a member, it manages the relayed peers; in a relay, the members that it connects.
 ///
 /// It is confined to the session's event loop. ``RelayedPeers`` and ``RouteTable`` make the
 /// decisions.
@@ -17,7 +18,8 @@ final class RelaySide {
       if grant != nil { session.directory.update { $0.vouched(for: local) } }
     }
   }
-  /// The terms for each relay of a session that the local peer hosts, by the relay's key (RLY-2).
+  /// The terms for each relay of a session that the local peer hosts, indexed by the relay's key
+  /// (RLY-2).
   var carriers: [PeerID: CarryTerms] = [:]
 
   private var relayed = RelayedPeers()
@@ -30,7 +32,7 @@ final class RelaySide {
   var limiters: [PeerID: RateLimiter] = [:]
   /// The number of copies and bytes forwarded so far.
   var tally = RelayTally()
-  /// The peers for which gathered messages are not written yet.
+  /// The peers whose gathered messages are not written yet.
   var unflushed: Set<PeerID> = []
   var isGathering = false
 
@@ -46,7 +48,7 @@ final class RelaySide {
 
   // MARK: Events of the session
 
-  /// Ends the relayed route to a peer to which a link opens (RLY-8).
+  /// Ends the relayed route to a peer because a direct link to it opens (RLY-8).
   func linkOpens(_ entry: PeerEntry) {
     unwant(entry.id, .rerouted)
     guard let former = entry.relayed?.incarnation else { return }
@@ -80,7 +82,7 @@ final class RelaySide {
     if entry.id == session.host, entry.member.role == .relay { gained(entry) }
   }
 
-  /// Handles a grant: the proof of a peer that the host made it a relay (RLY-1).
+  /// Handles a grant, by which a peer proves that the host made it a relay (RLY-1).
   func grantReceived(_ grant: RelayGrant, _ entry: PeerEntry, _ link: ControlLink) {
     guard !entry.isSessionRelay else { return }
     guard grant.isValid(session: session.id, host: session.host, relay: entry.id) else {
@@ -111,15 +113,15 @@ final class RelaySide {
     guard entry.isSessionRelay else { return }
     entry.isSessionRelay = false
     session.published.withLockedValue { $0.paces[entry.id] = nil }
-    // The peers behind a relay are lost only if the relay itself is lost. Otherwise their departure
-    // is a reset.
+    // If the relay is lost, the peers behind it are lost too. Otherwise, their departure is
+    // reported as a reset.
     for peer in relayed.lost(entry.id) { settle(peer, reason == .lost ? .lost : .reset) }
   }
 
-  /// Ends the route to a relayed peer that the local peer disconnects.
+  /// Ends the route to a relayed peer, because the local peer disconnects that peer.
   func disconnects(_ entry: PeerEntry, _ code: CloseCode) { unwant(entry.id, RouteEnd(code)) }
 
-  /// Copies the state of a relay's link to the peers behind the relay.
+  /// Applies the state of a relay's link to the peers behind the relay.
   func stateChanged(of relay: PeerEntry) {
     guard relay.isSessionRelay else { return }
     for entry in session.entries.values where entry.relayed?.route.relay == relay.id {
@@ -127,7 +129,7 @@ final class RelaySide {
     }
   }
 
-  /// Requests routes to peers that no other route reaches, when it is time (RLY-6).
+  /// Requests relayed routes that are due, to peers that are not reachable otherwise (RLY-6).
   func tick(_ now: NIODeadline) {
     closeStuck(now)
     guard hasRelays else {
@@ -144,7 +146,8 @@ final class RelaySide {
     }
   }
 
-  /// Returns when to request a route to a peer; nil if none is needed or it was already requested.
+  /// Returns when to request a route to a peer; `nil` if no route is needed or one was already
+  /// requested.
   func nextDue(_ entry: PeerEntry) -> NIODeadline? {
     guard entry.link == nil, entry.relayed == nil,
       !session.dialler.policy.plan(for: entry.id).isBarred,
@@ -153,14 +156,14 @@ final class RelaySide {
     return isStar && !entry.wasOverrun ? .distantPast : entry.apartSince + .seconds(2)
   }
 
-  /// Returns whether relays reach a peer, so that it is not dialed (RLY-6).
+  /// Returns whether to reach a peer only through relays instead of dialing it (RLY-6).
   func leavesToRelays(_ entry: PeerEntry) -> Bool {
     isStar && !isRelaying && entry.delivery == nil && entry.member.role != .relay
   }
 
   // MARK: Messages of relays
 
-  /// Handles a message with flag 8.
+  /// Handles a message with flag 8, which is between a member and a relay.
   func received(_ bytes: [UInt8], _ entry: PeerEntry, _ link: ControlLink) {
     var offset = 0
     let message: RelayMessage
@@ -211,8 +214,8 @@ final class RelaySide {
       settle(member.peer, .rerouted)
     case .unroute(let number, let end):
       let peer = try relayed.closed(number, of: relay.id)
-      // Senders must stop using the number before it is released (RLY-5). `settle` publishes that
-      // the number has ended.
+      // Senders must stop using the number before it is released (RLY-5). `settle` publishes the
+      // end of the route to them.
       if let peer { settle(peer, end) }
       send([RelayedPeers.Action(relay: relay.id, message: .free(number))])
     case .from(let number):
@@ -223,8 +226,8 @@ final class RelaySide {
       send([RelayedPeers.Action(relay: relay.id, message: .confirmed(number, token: token))])
     case .confirmation(let number, let token):
       guard let peer = peer(at: number, of: relay.id) else { return }
-      // A sender holds this lock until it has counted a CONFIRM that it queued. The answer may
-      // arrive before that.
+      // A sender holds this lock while it queues a CONFIRM and counts it. Take the lock, because
+      // the answer may arrive in between.
       let ledger = session.entries[peer]?.relayed?.ledger
       session.published.withLockedValue { _ in ledger?.confirmed(token) }
       session.confirmations.confirmed(token, by: peer)
@@ -232,7 +235,8 @@ final class RelaySide {
     }
   }
 
-  /// Returns the peer that a relay's number stands for, if the number is the peer's current route.
+  /// Returns the peer to which a relay assigned a route number, if that number is the peer's
+  /// current route.
   func peer(at number: UInt8, of relay: PeerID) -> PeerID? {
     guard let peer = relayed.peer(at: number, of: relay),
       session.entries[peer]?.relayed?.route == RelayRoute(relay: relay, number: number)
@@ -240,7 +244,7 @@ final class RelaySide {
     return peer
   }
 
-  /// Updates the presence of a peer to match the available routes (RLY-8).
+  /// Updates a relayed peer's presence to match the available routes (RLY-8).
   private func settle(_ peer: PeerID, _ end: RouteEnd) {
     guard let entry = session.entries[peer], entry.link == nil else { return }
     let route = relayed.route(to: peer)
@@ -278,7 +282,7 @@ final class RelaySide {
 
   private func unwant(_ peer: PeerID, _ end: RouteEnd) { send(relayed.unwant(peer, end)) }
 
-  /// Sends control messages to relays, after all messages that were sent to them earlier.
+  /// Sends control messages to relays, after all messages already sent to these relays.
   private func send(_ actions: [RelayedPeers.Action]) {
     for action in actions {
       guard let entry = session.entries[action.relay], let outbox = entry.delivery?.outbox,
@@ -297,7 +301,7 @@ final class RelaySide {
 // MARK: - How a session moves to a relay (RLY-2)
 
 extension RelaySide {
-  /// Makes the local peer a relay of the session, or changes the terms, as the host requests.
+  /// Makes the local peer a relay of the session at the host's request, or updates the terms.
   func carried(_ policy: AdmissionPolicy, _ codeKey: CodeKey?, _ grant: RelayGrant) {
     session.admission.replacePolicy(with: policy, codeKey)
     let wasRelaying = isRelaying
@@ -322,7 +326,7 @@ extension RelaySide {
 }
 
 extension RouteEnd {
-  /// Whether the peer is neither dialed nor requested again until it restarts.
+  /// Whether the peer must not be dialed or requested again until it restarts.
   var isFinal: Bool {
     switch self {
     case .left, .shuttingDown, .disconnected, .kicked, .protocolError: true

@@ -8,11 +8,11 @@ struct RelayRoute: Hashable, Sendable {
   var number: UInt8
 }
 
-/// The requests of a member to its relays, and the routes that they assigned.
+/// A member's route requests to its relays, and the routes that the relays assigned.
 ///
-/// Implements the member's side of RLY-4 to RLY-8 of `Protocol/session.md`, without I/O. It asks
-/// every relay for a peer. If several routes open, it uses the relay with the smallest id, so that
-/// both ends use the same relay.
+/// Implements the member's side of RLY-4 to RLY-8 of `Protocol/session.md`, without I/O. It
+/// requests a peer from every relay. If several relays open a route, it uses the relay with the
+/// smallest id. Both ends therefore use the same relay.
 struct RelayedPeers {
   /// A message to a relay.
   struct Action: Equatable {
@@ -20,7 +20,7 @@ struct RelayedPeers {
     var message: RelayMessage
   }
 
-  /// The reason for closing a relay with `protocol-error`.
+  /// The reason for closing the link to a relay with `protocol-error`.
   enum Violation: Error, Equatable {
     /// The relay assigned a number that is already in use, or withdrew a number that is not in use.
     case number(UInt8)
@@ -31,15 +31,15 @@ struct RelayedPeers {
   private struct Relay {
     /// The requested peers and their incarnations.
     var asked: [PeerID: SessionIncarnation] = [:]
-    /// The peer of each number, until the number is released.
+    /// The peer for each route number, until the number is released.
     var peers: [UInt8: PeerID] = [:]
-    /// The numbers in use: those of peers that are still requested.
+    /// The route numbers of the peers that are still requested.
     var numbers: [PeerID: UInt8] = [:]
   }
 
   private var relays: [PeerID: Relay] = [:]
 
-  /// The available relays, in order.
+  /// The available relays, in the order of their ids.
   var names: [PeerID] { relays.keys.sorted() }
 
   /// Whether no relay is available.
@@ -52,7 +52,7 @@ struct RelayedPeers {
 
   /// Removes a relay that left.
   ///
-  /// - Returns: The peers that it reached, in order.
+  /// - Returns: The peers that the relay reached, in order.
   mutating func lost(_ relay: PeerID) -> [PeerID] {
     relays.removeValue(forKey: relay)?.numbers.keys.sorted() ?? []
   }
@@ -67,7 +67,7 @@ struct RelayedPeers {
     return nil
   }
 
-  /// Returns the peer of a number that is in use.
+  /// Returns the peer for a route number that is in use.
   func peer(at number: UInt8, of relay: PeerID) -> PeerID? {
     guard let state = relays[relay], let peer = state.peers[number], state.numbers[peer] == number
     else { return nil }
@@ -99,7 +99,7 @@ struct RelayedPeers {
     }
   }
 
-  /// Withdraws the request for a peer; its routes are unused from now on.
+  /// Withdraws the request for a peer, and stops using its routes.
   mutating func unwant(_ peer: PeerID, _ end: RouteEnd) -> [Action] {
     var actions: [Action] = []
     for relay in names {
@@ -129,9 +129,11 @@ struct RelayedPeers {
     relays[relay] = state
   }
 
-  /// Handles a relay's withdrawal of a number, which the relay may assign again after the answer.
+  /// Handles a relay's withdrawal of a route number.
   ///
-  /// - Returns: The peer of the number, if the number was in use.
+  /// After the answer, the relay may assign the number again.
+  ///
+  /// - Returns: The peer for the number, if the number was in use.
   mutating func closed(_ number: UInt8, of relay: PeerID) throws(Violation) -> PeerID? {
     guard var state = relays[relay] else { return nil }
     guard let peer = state.peers.removeValue(forKey: number) else { throw .number(number) }

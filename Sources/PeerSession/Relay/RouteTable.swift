@@ -1,25 +1,25 @@
 import PeerWire
 
-/// The routes of a relay between its members, and the requests that led to them.
+/// A relay's routes between its members, and the requests for them.
 ///
 /// Implements the relay's side of RLY-4 to RLY-7 of `Protocol/session.md`, without I/O. A route
-/// opens when both members have requested the current incarnation of the other. When it ends, both
-/// requests are used up, and a member that still wants the route requests it again.
+/// opens when both members have requested the current incarnation of the other. When the route
+/// ends, both requests end too. A member that still wants the route must request it again.
 struct RouteTable {
   /// A message from the relay to a member; messages keep their order.
   enum Action: Equatable {
-    /// ROUTE: this member reaches the other under this route number.
+    /// ROUTE: assigns this member a route number for the other member.
     case open(at: PeerID, route: UInt8, to: PeerID)
-    /// UNROUTE: this member's number is withdrawn.
+    /// UNROUTE: withdraws this member's route number.
     case close(at: PeerID, route: UInt8, RouteEnd)
-    /// MEMBERS: this member requested another member whose properties have changed, and receives
-    /// the current ones.
+    /// MEMBERS: sends this member the current properties of a requested member, because they have
+    /// changed.
     case correct(PeerID, about: PeerID)
   }
 
-  /// The reason for closing a member with `protocol-error`.
+  /// The reason for closing a member's link with `protocol-error`.
   enum Violation: Error, Equatable {
-    /// The member requests more peers than a session has (RLY-4).
+    /// The member requests more peers than a session can have (RLY-4).
     case tooManyWishes
     /// The member requests itself, or releases a number that was not withdrawn.
     case nonsense
@@ -32,10 +32,10 @@ struct RouteTable {
     /// The route numbers of the members that this member reaches.
     var numbers: [PeerID: UInt8] = [:]
     var peers: [UInt8: PeerID] = [:]
-    /// The numbers that were withdrawn and not released (RLY-5).
+    /// The route numbers that were withdrawn but not yet released (RLY-5).
     var unanswered: Set<UInt8> = []
 
-    /// The smallest free number.
+    /// The smallest free route number.
     var freeNumber: UInt8? {
       (UInt8.min...UInt8.max).first { peers[$0] == nil && !unanswered.contains($0) }
     }
@@ -72,8 +72,8 @@ struct RouteTable {
     }
     var actions: [Action] = []
     if seat.numbers[other] != nil {
-      // A member requests a peer that it already reaches only if its own delivery state was
-      // restarted.
+      // A member that already reaches a peer requests it again only if the member's own delivery
+      // state was reset.
       actions = close(peer, other, .rerouted, .rerouted)
       seat = seats[peer] ?? seat
     }
@@ -103,7 +103,7 @@ struct RouteTable {
     return close(peer, other, end, .rerouted)
   }
 
-  /// Allows a number to be assigned again.
+  /// Allows a route number to be assigned again.
   mutating func free(_ route: UInt8, of peer: PeerID) throws(Violation) {
     guard seats[peer] != nil else { return }
     guard seats[peer]?.unanswered.remove(route) != nil else { throw .nonsense }
@@ -114,9 +114,10 @@ struct RouteTable {
     (seats[peer]?.numbers.keys.sorted() ?? []).flatMap { close(peer, $0, end, end) }
   }
 
-  /// Returns the recipients of a message to some numbers of a member, in the order of the numbers.
+  /// Returns the recipients of a message that a member addressed by route numbers, in the order of
+  /// the numbers.
   ///
-  /// Withdrawn numbers are left out, because the member might not know of the withdrawal yet
+  /// Withdrawn numbers are ignored, because the member might not know of the withdrawal yet
   /// (RLY-5).
   func targets(of routes: RouteSet, from peer: PeerID) -> [(peer: PeerID, route: UInt8)] {
     guard let seat = seats[peer] else { return [] }
@@ -131,7 +132,9 @@ struct RouteTable {
   /// Returns whether there is a route between two members.
   func isOpen(_ peer: PeerID, _ other: PeerID) -> Bool { seats[peer]?.numbers[other] != nil }
 
-  /// Ends the route between two members: the first receives the reason `own`, the second `end`.
+  /// Ends the route between two members.
+  ///
+  /// The first member receives the reason `own`, the second receives `end`.
   private mutating func close(
     _ peer: PeerID,
     _ other: PeerID,
@@ -142,7 +145,7 @@ struct RouteTable {
     return [close(at: other, peer, end), close(at: peer, other, own)].compactMap(\.self)
   }
 
-  /// Withdraws the number that one member has for another.
+  /// Withdraws the route number that one member uses for another.
   private mutating func close(at peer: PeerID, _ other: PeerID, _ end: RouteEnd) -> Action? {
     guard let number = seats[peer]?.numbers.removeValue(forKey: other) else { return nil }
     seats[peer]?.peers[number] = nil

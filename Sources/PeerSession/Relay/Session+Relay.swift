@@ -2,26 +2,26 @@ import NIOCore
 import PeerDiscovery
 
 extension Session {
-  /// Returns the peer whose link a message to `peer` uses: that peer, or a relay.
+  /// Returns the next hop for messages to `peer`: that peer itself, or a relay.
   ///
-  /// It is for an application that queues its messages: one copy in the queue of a relay serves all
-  /// peers behind it (``send(_:to:mode:)``).
+  /// An application that queues its own messages can use it to queue one copy for all peers behind
+  /// a relay (``send(_:to:mode:)``).
   public func nextHop(to peer: PeerID) -> PeerID {
     published.withLockedValue { $0.routes[peer]?.relayed?.relay } ?? peer
   }
 
-  /// Returns how much the local peer has forwarded as a relay of this session; zero once the
-  /// session is over.
+  /// Returns the amount of data that the local peer has forwarded as a relay of this session; zero
+  /// once the session is over.
   public func relayTally() async -> RelayTally {
     (try? await onLoop { $0.relaying.tally }) ?? RelayTally()
   }
 
-  /// Asks a relay to relay this session, and stays connected with it.
+  /// Asks a relay to relay this session, and stays connected to it.
   ///
   /// From then on, the session continues while this peer is away: the relay admits newcomers
-  /// according to `terms`, and forwards messages between members without a link. On every new link
-  /// to the relay, this peer sends the terms again, so that a relay that lost its state relays the
-  /// session again. Call this again to change the terms.
+  /// according to `terms`, and forwards messages between members that have no direct link. On every
+  /// new link to the relay, this peer sends the terms again. Therefore, a relay that lost its state
+  /// resumes relaying the session. To change the terms, call this method again.
   ///
   /// - Parameters:
   ///   - addresses: The possible addresses of the relay, best first.

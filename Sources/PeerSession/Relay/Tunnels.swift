@@ -25,10 +25,10 @@ struct TunnelLeg: Sendable {
   }
 }
 
-/// The bytes between two members on a bulk link through this relay.
+/// A tunnel through this relay, which forwards the bytes of a bulk link between two members.
 ///
-/// Each direction is read only as fast as the other side reads. Only the bytes being written are in
-/// memory.
+/// Each direction is read only as fast as the receiver reads it. Only the bytes being written are
+/// in memory.
 final class Tunnel: Sendable {
   let ends: [PeerID]
   private let near: TunnelLeg
@@ -67,8 +67,8 @@ final class Tunnel: Sendable {
     to channel: any Channel
   ) async {
     do {
-      // Each piece is written before the next one is read. This is the back-pressure, and no byte
-      // is lost at the end.
+      // Write each piece before reading the next one. This applies back-pressure, and ensures that
+      // no byte is lost at the end.
       for try await piece in bytes { try await channel.writeAndFlush(piece).get() }
     } catch {
       // The other leg broke, so this leg ends too.
@@ -80,7 +80,7 @@ final class Tunnel: Sendable {
 ///
 /// Confined to the session's event loop.
 final class Tunnels {
-  /// A member that was asked to dial a leg, and the other end of the tunnel.
+  /// A leg that a member was asked to dial, identified by the member and the tunnel's other end.
   private struct Key: Hashable {
     var member: PeerID
     var other: PeerID
@@ -96,7 +96,7 @@ final class Tunnels {
   private var waiters: [Key: [Waiter]] = [:]
   private var nextWaiter = 0
   private var running: [ObjectIdentifier: Tunnel] = [:]
-  /// The ends of the tunnels that are being opened.
+  /// The members at the ends of each tunnel that is being opened.
   private var opening: [[PeerID]] = []
 
   init(_ session: SessionCore, _ bulk: TransferConnections) {
@@ -104,7 +104,7 @@ final class Tunnels {
     self.bulk = bulk
   }
 
-  /// Accepts a link that a member dialed as a leg, and whose ATTACH is valid.
+  /// Accepts a link with a valid ATTACH that a member dialed as a leg.
   func attach(
     _ link: ControlLink,
     _ opener: Control.Opener,
@@ -135,7 +135,9 @@ final class Tunnels {
     }
   }
 
-  /// Opens tunnels for a member that cannot dial the relay, and dials it when the far legs exist.
+  /// Opens tunnels for a member that needs its legs dialed by the relay.
+  ///
+  /// The relay dials the member after the far legs are open.
   func requested(_ count: Int, from entry: PeerEntry, to far: PeerID) {
     guard session.relaying.table.isOpen(entry.id, far) else { return }
     let bound = NIOLoopBound((self, entry), eventLoop: session.eventLoop)
@@ -195,7 +197,7 @@ final class Tunnels {
     return bulk.linkCount(peer) + passing + planned < Limits.bulkLinks
   }
 
-  /// Returns a leg to `member` for a tunnel from `other`, on which the relay is the opener.
+  /// Returns a leg to `member`, with the relay as the opener, for a tunnel from `other`.
   private func leg(to member: PeerID, from other: PeerID) -> EventLoopFuture<TunnelLeg> {
     guard let entry = session.entries[member], let link = entry.link else {
       return session.eventLoop.makeFailedFuture(SessionError.notInSession(member))

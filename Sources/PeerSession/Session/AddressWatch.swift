@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Decides when to send the local addresses to the peers again after a change (MEM-4).
+/// Detects changes of the local addresses, which must then be sent to the peers (MEM-4).
 struct AddressWatch {
   /// How often the addresses are compared.
   static let interval = TimeAmount.milliseconds(2_500)
@@ -14,7 +14,7 @@ struct AddressWatch {
   /// - Parameters:
   ///   - now: The time.
   ///   - addresses: Returns the current addresses.
-  /// - Returns: The addresses to send; nil if they have not changed, or the interval has not
+  /// - Returns: The addresses to send; `nil` if they have not changed or the interval has not
   ///   passed.
   mutating func changed(now: NIODeadline, addresses: () -> [String]) -> [String]? {
     if let nextCheck, now < nextCheck { return nil }

@@ -19,12 +19,13 @@ final class Delivery {
     self.since = since
   }
 
-  /// Whether nothing was received or acknowledged yet, so that both sides may start again with the
-  /// queued messages (RSM-4).
+  /// Whether no message was received or acknowledged yet.
+  ///
+  /// If so, both sides may start over with the queued messages (RSM-4).
   var isUntouched: Bool { inbox.received == 0 && outbox.isUntouched }
 }
 
-/// The presence of a peer in the session through a relay.
+/// The presence of a relayed peer in the session.
 struct RelayedPresence {
   var route: RelayRoute
   let incarnation: SessionIncarnation
@@ -34,7 +35,7 @@ struct RelayedPresence {
   let ledger = RouteLedger()
 }
 
-/// Everything that a session knows about one other peer.
+/// The state that a session stores for one other peer.
 ///
 /// Confined to the session's event loop.
 final class PeerEntry {
@@ -49,21 +50,21 @@ final class PeerEntry {
   var relayed: RelayedPresence?
   /// How the local peer admitted this peer.
   var admission: PeerAdmission?
-  /// The time since which there is neither a link nor a route (RLY-6).
+  /// When the peer's last link or route ended (RLY-6).
   var apartSince = NIODeadline.now()
-  /// Whether the peer's last route ended because too many bytes waited.
+  /// Whether the peer's last route ended because too many bytes were queued.
   ///
-  /// If so, a new route is not requested at once.
+  /// If so, a new route is not requested immediately.
   var wasOverrun = false
-  /// The last part number that the peer acknowledged to this relay, and the time since which that
-  /// number has not changed (RLY-12).
+  /// The last part number that the peer acknowledged to this relay, and the time of its last change
+  /// (RLY-12).
   var stuck: (acknowledged: UInt64, since: NIODeadline)?
-  /// The incarnation and the reason for the last delivery state that this side gave up.
+  /// The incarnation of the last delivery state that this side gave up, and the reason.
   var gaveUp: (incarnation: SessionIncarnation, code: String)?
-  /// Whether the peer is a relay of this session, because the host granted it or the peer is the
-  /// host (RLY-1).
+  /// Whether the peer is a relay of this session, by the host's grant or as the host itself
+  /// (RLY-1).
   var isSessionRelay = false
-  /// How much the peer forwards for the local peer, if it is a relay (RLY-14).
+  /// The rate at which the peer forwards the local peer's data, if it is a relay (RLY-14).
   var passes = RelayRate()
 
   /// The open control link.
@@ -77,16 +78,16 @@ final class PeerEntry {
   ///
   /// Addresses from other sources come after them.
   var observed: [PeerAddress] = []
-  /// Whether a member named the peer, or the peer was stored.
+  /// Whether a member or the stored membership named the peer.
   ///
   /// A peer that only discovery reported must prove its membership when it is dialed (MEM-8). If
-  /// members may not admit, the host or a relay must have named the peer.
+  /// members may not admit peers, the host or a relay must have named the peer.
   var isVouched = false
-  /// The member that named the peer first; nil if the local peer met it in another way.
+  /// The member that named the peer first; `nil` if the local peer met it in another way.
   var namedBy: PeerID?
-  /// The signed removals that the open link transported, in either direction (MEM-11).
+  /// The signed removals that were sent or received on the open link (MEM-11).
   var knownRemovals: Set<PeerID> = []
-  /// Whether more signed removals wait until the link is writable.
+  /// Whether signed removals are waiting for the link to become writable.
   var owesRemovals = false
   /// Whether the peer refused the session's code, which is then not offered again (ADM-3).
   var hasRefusedCode = false
@@ -100,7 +101,7 @@ final class PeerEntry {
     self.member = member
   }
 
-  /// The reason why this side gave up delivery state that the peer may still hold (RSM-6).
+  /// The reason why this side gave up a delivery state that the peer may still hold (RSM-6).
   ///
   /// `nil` once both sides use newer state.
   var unreportedEnd: String? { delivery?.isUntouched ?? true ? gaveUp?.code : nil }
@@ -118,7 +119,7 @@ final class PeerEntry {
     )
   }
 
-  /// All addresses worth dialing, best first.
+  /// All addresses to dial, best first.
   var addresses: [PeerAddress] {
     var result = observed
     if member.port > 0 {
@@ -130,7 +131,7 @@ final class PeerEntry {
     return Array(result.prefix(2 * Limits.addresses))
   }
 
-  /// Stores an address at which the peer was reached, before all others (MEM-5).
+  /// Stores an address at which the peer was reached, at the front of the list (MEM-5).
   func remember(_ address: PeerAddress) {
     observed.removeAll { $0 == address }
     observed.insert(address, at: 0)

@@ -3,16 +3,16 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-// The open links of a session: their beginning, their frames and their end.
+// The open links of a session: opening, frame handling and closing.
 extension SessionCore {
-  /// The agreement of both sides when a link opens.
+  /// The parameters that both sides agreed on when a link opens.
   struct Opening {
     var peer: PeerID
     var introduction: Control.Introduction
     /// The number of this link: 1 more than the larger `links` value of the two sides.
     var number: Int
     /// The number of the last part that the other side received; `nil` if the delivery state starts
-    /// again (RSM-2, RSM-3).
+    /// over (RSM-2, RSM-3).
     var received: UInt64?
     /// The reason why the peer gave up the shared delivery state, if it sent one (CLS-3, RSM-6).
     var ended: String?
@@ -22,7 +22,7 @@ extension SessionCore {
     var ticket: Ticket?
   }
 
-  /// Adds a link to the session, which transports messages from now on.
+  /// Adds an open link to the session, and starts sending messages on it.
   func open(_ link: ControlLink, _ opening: Opening) {
     let entry = directory.entry(for: opening.peer, opening.introduction)
     entry.member = Control.Member(peer: opening.peer, opening.introduction)
@@ -30,8 +30,8 @@ extension SessionCore {
     entry.shownTicket = opening.ticket
     entry.isVouched = true
     if let remote = link.remote {
-      // An address that the local peer reached is valid, even if the peer states another port. If
-      // the peer opened the connection, its source port is not an address to dial.
+      // An address that the local peer dialed is valid, even if the peer announces another port. If
+      // the peer opened the connection, its source port cannot be dialed.
       switch link.side {
       case .dialler: entry.remember(remote)
       case .listener where opening.introduction.port > 0:
@@ -85,14 +85,14 @@ extension SessionCore {
     if let entry = entries[peer] { messages.flush(entry) }
   }
 
-  /// Opens a new link with a peer in place of the current one; no message is lost (3.4).
+  /// Dials a new link to a peer to replace the current one, without losing messages (3.4).
   func renewLink(_ entry: PeerEntry) {
     entry.link.take()?.abort()
     dialler.policy.linkRenewed(entry.id)
     linkBroken(entry)
   }
 
-  /// Keeps the delivery state of a peer and begins to dial it again (LIV-3).
+  /// Retains the delivery state of a peer whose link broke, and begins to dial it again (LIV-3).
   func linkBroken(_ entry: PeerEntry) {
     guard entry.isJoined else { return }
     let now = NIODeadline.now()
@@ -121,7 +121,7 @@ extension SessionCore: LinkDelegate {
       guard payload.readableBytes == 8 else {
         return fail(link, entry, .protocolError, "A PING must have 8 bytes.")
       }
-      // If the peer does not read, more answers would only fill the memory.
+      // If the peer does not read, further answers would only use memory.
       if link.isWritable { link.send(.pong, Array(payload.readableBytesView)) }
     case .pong:
       guard payload.readableBytes == 8 else {
@@ -184,8 +184,8 @@ extension SessionCore: LinkDelegate {
       depart(entry, .refused(error))
     case .departs:
       let speaksForHost = entry.id == host || entry.isSessionRelay
-      // A member that is not the host can only refuse the local peer because of a removal. The
-      // session continues without that member.
+      // Only the host, or a relay on its behalf, can remove the local peer. If another member
+      // reports a removal, the session continues without that member.
       let departure =
         code == .kicked && !speaksForHost
         ? .refused(SessionError(closeCode: code, message: message))

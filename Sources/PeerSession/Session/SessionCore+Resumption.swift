@@ -1,7 +1,8 @@
 import PeerDiscovery
 import PeerWire
 
-// The delivery state of two peers when one of them dials again, or both dial at once (3.4, 3.5).
+// Decisions about delivery state when a peer dials again, or both peers dial at the same time (3.4,
+// 3.5).
 extension SessionCore {
   /// Returns whether the dialler wants to resume a delivery state that the local peer still has
   /// (RSM-2).
@@ -14,9 +15,10 @@ extension SessionCore {
     )
   }
 
-  /// Returns whether the dialler began before a link that the local peer dialed was open (DUP-1).
+  /// Returns whether the dialler sent HELLO before it knew about a link that the local peer had
+  /// opened (DUP-1).
   ///
-  /// Even if that link broke again, the delivery state in the dialler's HELLO is outdated.
+  /// The delivery state in that HELLO is outdated, even if that link has broken again.
   func isDuplicate(_ hello: Control.DiallerHello, from peer: PeerID) -> Bool {
     guard let delivery = entries[peer]?.delivery,
       delivery.incarnation == hello.introduction.incarnation
@@ -24,7 +26,7 @@ extension SessionCore {
     return hello.introduction.links < delivery.lastDialled
   }
 
-  /// Returns whether the delivery state in the dialler's HELLO was outdated when ACCEPT arrived
+  /// Returns whether the delivery state in the local peer's HELLO was outdated when ACCEPT arrived
   /// (DUP-5).
   ///
   /// - Parameters:

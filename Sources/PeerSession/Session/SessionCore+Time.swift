@@ -1,9 +1,9 @@
 import NIOCore
 import PeerWire
 
-// The work of a session that depends on time: liveness, dials and address changes.
+// The time-dependent work of a session: liveness, dials and address changes.
 extension SessionCore {
-  /// Schedules ``tick(_:)`` for the time when work is due next.
+  /// Schedules ``tick(_:)`` for the time when the next work is due.
   ///
   /// Nothing is scheduled while there are no peers and no dials are planned.
   func planTick() {
@@ -17,13 +17,13 @@ extension SessionCore {
     ticker = (due, task)
   }
 
-  /// When work is due next, rounded up to a tenth of a second so that all sessions of a process
-  /// wake it together.
+  /// When the next work is due, rounded up to 0.1 s so that the timers of all sessions in a process
+  /// fire together.
   private var nextDue: NIODeadline? {
     let dues = entries.values.compactMap(nextDue) + [reading.nextDue].compactMap(\.self)
     guard let due = dues.min() else { return nil }
     let tenth: UInt64 = 100_000_000
-    // Work that is due but not possible yet, such as another dial, is tried again later.
+    // Work that is due but cannot start yet, such as another dial, is retried later.
     let next = max(due, .now() + .milliseconds(20)).uptimeNanoseconds + tenth - 1
     return .uptimeNanoseconds(next / tenth * tenth)
   }
@@ -37,12 +37,13 @@ extension SessionCore {
     return [
       link.lastSent + .seconds(1), entry.datagrams?.nextDue,
       link.isReadingPaused ? nil : link.lastHeard + silenceLimit,
-      // Without this deadline, the session would not notice that the program was stopped.
+      // Without this deadline, the session would not notice that the program was suspended.
       .now() + .milliseconds(500),
     ].compactMap(\.self).min()
   }
 
-  /// Sends the local addresses to all peers after they changed, as on another network (MEM-4).
+  /// Sends the local addresses to all peers if they have changed, for example because the machine
+  /// joined another network (MEM-4).
   private func announceAddresses(_ now: NIODeadline) {
     guard configuration.isDiallable, entries.values.contains(where: { $0.link != nil }),
       let addresses = addressWatch.changed(now: now, addresses: transport.advertisedAddresses)
@@ -51,17 +52,17 @@ extension SessionCore {
     for entry in entries.values { entry.link?.send(.addresses, message) }
   }
 
-  /// Does the work that is due: liveness, reconnection and dials.
+  /// Performs the work that is due: liveness checks, reconnections and dials.
   func tick(_ now: NIODeadline) {
-    // A process that was stopped could not receive. It reads the data that waits in its sockets,
-    // perhaps a goodbye, before it treats a peer as silent (LIV-2). A process counts as stopped
-    // after about one second, half of which is the session's own timer.
+    // A suspended process cannot receive data. After it resumes, it first reads the data that waits
+    // in its sockets, which may include a CLOSE. Only then does it treat a peer as silent (LIV-2).
+    // The process counts as suspended if this timer is at least 0.5 s late.
     let delay = ticker.map { now - $0.at } ?? .zero
     let wasStopped = delay >= .milliseconds(500)
     ticker = nil
     relaying.tick(now)
     announceAddresses(now)
-    // The time of the stop does not count against a peer, because the peer could not be dialed
+    // Time in suspension does not count against a peer, because the peer could not be dialed
     // (LIV-4).
     if wasStopped { dialler.policy.excuse(delay) }
     for entry in entries.values {
@@ -100,7 +101,8 @@ extension SessionCore {
     entry.datagrams?.tick(now)
   }
 
-  /// Disconnects the peers whose large messages keep others waiting for too long (MSG-5).
+  /// Disconnects each peer that sends a large message too slowly while other large messages wait
+  /// for room (MSG-5).
   private func disconnectSlowSenders(_ now: NIODeadline, wasStopped: Bool) {
     for peer in reading.overdue(now) {
       if wasStopped || entries[peer]?.link?.isReadingPaused ?? false {

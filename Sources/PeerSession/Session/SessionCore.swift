@@ -5,10 +5,10 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// The core of one session: it passes events to the parts that make decisions, and performs the
+/// The core of a session, which passes events to the parts that make decisions, and performs their
 /// decisions.
 ///
-/// Confined to its event loop, on which every control link of the session runs; the public
+/// Confined to its event loop, on which every control link of the session runs. The public
 /// ``Session`` switches to that event loop. No method blocks or awaits. ``MemberDirectory`` owns
 /// the peers, ``MemberDialler`` dials them, ``SessionAdmission`` admits newcomers,
 /// ``MessageDelivery`` serves messages, ``RelaySide`` relays, and ``TransferConnections`` serves
@@ -49,7 +49,7 @@ final class SessionCore {
   var membership: Membership { directory.membership }
   /// The session's id.
   ///
-  /// If a joiner does not know it, it is all zero until the listener admits the joiner.
+  /// For a joiner that does not know it, the id is all zeros until the listener admits the joiner.
   var id: SessionID { membership.session }
   var host: PeerID { membership.host }
   var configuration: TransportConfiguration { transport.configuration }
@@ -136,7 +136,7 @@ final class SessionCore {
     planTick()
   }
 
-  /// Returns the peer whose link leads to a peer of the session: the peer itself, or a relay.
+  /// Returns the next hop to a peer of the session: the peer itself, or a relay.
   func hop(to entry: PeerEntry) -> PeerEntry? {
     guard let relayed = entry.relayed else { return entry }
     return entries[relayed.route.relay]
@@ -189,7 +189,7 @@ final class SessionCore {
 
   // MARK: Reading
 
-  /// Stops or resumes reading one peer, as the application asks (MSG-5).
+  /// Stops or resumes reading one peer at the application's request (MSG-5).
   func setReading(_ reads: Bool, from peer: PeerID) {
     guard let entry = entries[peer], entry.delivery != nil else { return }
     if reads {
@@ -201,7 +201,7 @@ final class SessionCore {
     updateReading(entry)
   }
 
-  /// Reads the link of a peer, or pauses it (MSG-5, RLY-14).
+  /// Resumes or pauses reading a peer's link, as ``ReadingControl`` decides (MSG-5, RLY-14).
   func updateReading(_ entry: PeerEntry) {
     if reading.reads(entry.id) {
       if entry.link?.isReadingPaused ?? true { reading.resumed(entry.id, now: .now()) }
@@ -224,7 +224,7 @@ final class SessionCore {
 
   /// Records that all parts of a large message were passed on.
   ///
-  /// A message to the local relay is handled at once. For any other message, the application
+  /// A message to the local relay is handled immediately. For any other message, the application
   /// reports later that it handled the message.
   func largeMessageEnded(_ entry: PeerEntry, isRelays: Bool) {
     if isRelays { updateReading(reading.relayMessageHandled(of: entry.id, now: .now())) }
@@ -233,7 +233,7 @@ final class SessionCore {
 
   // MARK: Departure
 
-  /// Closes a link whose other end broke a rule, and removes that peer.
+  /// Closes a link whose other end violated the protocol, and removes that peer.
   func fail(_ link: ControlLink, _ entry: PeerEntry?, _ code: CloseCode, _ message: String) {
     logger.info(
       "Closed a link.",
@@ -284,7 +284,8 @@ final class SessionCore {
     )
     entry.delivery = nil
     updateReading(reading.departed(entry.id, now: .now()))
-    // In these two cases, the other side gave up the delivery state first, so it needs no report.
+    // In these two cases, the other side gave up the delivery state first, so it does not need the
+    // reason.
     let isKnownThere = reason == .restarted || reason == .reset
     entry.gaveUp = isKnownThere ? nil : (delivery.incarnation, reason.word)
     dialler.policy.departed(entry.id)
@@ -296,7 +297,9 @@ final class SessionCore {
     relaying.departed(entry, reason)
   }
 
-  /// Disconnects one peer, which may return by itself but is not dialed again.
+  /// Disconnects one peer.
+  ///
+  /// The local peer does not dial it again, but the peer may return by itself.
   func disconnect(_ peer: PeerID, _ code: CloseCode, _ reason: DepartureReason, message: String) {
     guard let entry = entries[peer] else { return }
     let incarnation = entry.member.incarnation
@@ -305,11 +308,11 @@ final class SessionCore {
     relaying.disconnects(entry, code)
     let hasState = entry.delivery != nil
     depart(entry, reason)
-    // The peer might not receive CLOSE, so the next handshake repeats the code (CLS-3).
+    // The peer might not receive CLOSE, so the next handshake repeats its code (CLS-3).
     if hasState { entry.gaveUp?.code = code.rawValue }
   }
 
-  /// Says goodbye to all peers and ends the session.
+  /// Leaves the session: closes the links to all peers and ends the session.
   func leave(_ code: CloseCode) {
     end(code, SessionError(.sessionEnded, "This peer left the session."))
   }

@@ -1,19 +1,21 @@
 import PeerCore
 import PeerDiscovery
 
-/// The state of a session that any thread may read; the session's event loop updates it.
+/// A snapshot of a session's state, which any thread may read.
+///
+/// The session's event loop updates it.
 struct SessionSnapshot: Sendable {
   /// The route to each peer in the session.
   var routes: [PeerID: Route] = [:]
   /// The routes to all peers, in `order`.
   var everyone = Routes()
-  /// The send rates to the relays.
+  /// The send rate limits for the relays.
   var paces: [PeerID: RelayPace] = [:]
   /// The peers in the session, in the order of their ids.
   var order: [PeerID] = []
   /// The peers of `order` with their state.
   var statuses: [PeerStatus] = []
-  /// The reason why the session is over; nil while it is not.
+  /// The reason why the session is over; `nil` while it is running.
   var end: SessionError?
   var id: SessionID
   var host: PeerID
@@ -21,8 +23,8 @@ struct SessionSnapshot: Sendable {
 
   /// Replaces the peers in the session.
   ///
-  /// - Parameter peers: The peers in the order of their ids, each with the route to it; nil if
-  ///   messages cannot reach it now.
+  /// - Parameter peers: The peers in the order of their ids, each with its route; the route is
+  ///   `nil` if messages cannot currently reach the peer.
   mutating func replacePeers(with peers: [(status: PeerStatus, route: Route?)]) {
     order = peers.map(\.status.peer.id)
     statuses = peers.map(\.status)

@@ -3,11 +3,11 @@ import NIOPosix
 import NIOSSL
 import PeerWire
 
-/// One attempt to reach a peer at one of several addresses: TCP, then TLS with the right key.
+/// An attempt to reach a peer at one of several addresses, over TCP and TLS.
 ///
-/// Addresses are tried 250 ms apart, and the next one at once if one fails (a simple form of RFC
-/// 8305). The first one whose TLS completes wins, and the others are closed. Confined to the event
-/// loop.
+/// Dials to the addresses start 250 ms apart, or immediately after the previous one fails (a simple
+/// form of RFC 8305). The first connection to complete its TLS handshake with the expected key is
+/// used, and the others are closed. Confined to the event loop.
 final class LinkDial: LinkDelegate {
   private let transport: TransportCore
   private var waiting: ArraySlice<PeerAddress>
@@ -146,8 +146,8 @@ final class LinkDial: LinkDelegate {
       failed(SessionError(closeCode: code, message: message))
     case .closedByUs, .broken:
       if link.facts.wrongPeer == transport.configuration.identity.peerID {
-        // The address may now be the local peer's own, if its port belonged to a process that
-        // ended.
+        // The address may now be the local peer's own, because the process that used its port
+        // before has ended.
         failed(
           SessionError(.unreachable, "Only this program itself answers at \(address).")
         )
@@ -179,7 +179,7 @@ final class LinkDial: LinkDelegate {
   func linkWritable(_ link: ControlLink) {}
 }
 
-/// Returns the system's reason for an error, in words for users.
+/// Returns a message for users that describes a system error.
 func reason(of error: any Error) -> String {
   switch error {
   case let error as IOError: systemMessage(error.errnoCode)

@@ -4,12 +4,12 @@ import NIOCore
 enum LocalAddresses {
   /// Returns the addresses as text, IPv4 before IPv6.
   ///
-  /// Loopback is included only if there is no other address. Link-local IPv6 never is, because its
-  /// scope has no meaning on other machines.
+  /// Loopback is included only if there is no other address. Link-local IPv6 addresses are never
+  /// included, because their scope has no meaning on other machines.
   ///
   /// - Parameters:
-  ///   - listen: The only address to listen on; nil for all.
-  ///   - interface: The only interface whose addresses to return; nil for all.
+  ///   - listen: The only address to listen on; `nil` for all.
+  ///   - interface: The only interface whose addresses to return; `nil` for all.
   /// - Returns: IP literals without scope, best first.
   static func current(listen: PeerAddress?, interface: String?) -> [String] {
     if let listen, listen.host != "::", listen.host != "0.0.0.0" {

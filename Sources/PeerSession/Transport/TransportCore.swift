@@ -11,7 +11,7 @@ import PeerWire
 ///
 /// Confined to the control event loop.
 final class TransportCore {
-  /// How many bytes a control link queues in the channel before it counts as full.
+  /// The number of queued bytes in the channel at which a control link counts as full.
   static let controlWatermark = ChannelOptions.Types.WriteBufferWaterMark(
     low: 32_768,
     high: 131_072
@@ -29,26 +29,27 @@ final class TransportCore {
   let localPeer: PeerID
   private(set) var port = 0
   var sessions: [SessionID: SessionCore] = [:]
-  /// The sessions whose id the host has not stated yet.
+  /// The sessions whose id is not yet known from the host.
   var joining: [ObjectIdentifier: SessionCore] = [:]
   var limiter = AttemptLimiter()
-  /// The saved peers, as the store had them when they were last read.
+  /// The saved peers, as of the last read of the peer store.
   var known: [PeerID: String] = [:]
-  /// The peers whose keys were proved at an admission by either side (LNK-3).
+  /// The peers whose keys were verified at an admission by either side (LNK-3).
   var proved: Set<PeerID> = []
   /// The peers that the user chose to admit without being asked (ADM-10).
   var alwaysAdmitted: Set<PeerID> = []
 
-  /// The UDP socket, on the same port (7).
+  /// The UDP socket, on the same port as the TCP listener (7).
   private(set) var datagramChannel: (any Channel)?
-  /// The link of each key id.
+  /// The links, indexed by the key id in their packets.
   var datagramLinks: [UInt64: DatagramLink] = [:]
 
   private var listeners: [any Channel] = []
-  /// Whether connections are accepted: from the first session on.
+  /// Whether connections are accepted, which starts with the first session.
   ///
-  /// Earlier connections wait in the system's queue. Otherwise a restarted program would refuse a
-  /// dialler's session as not served, and the dialler would not dial again.
+  /// Until then, connections wait in the system's queue. Otherwise, a program that has just
+  /// restarted would refuse a dialler's session as not served, and the dialler would not dial
+  /// again.
   private var isAccepting = false
   /// The slots of the connections in `handshakes` (LNK-6).
   private var places = FairPlaces<ObjectIdentifier>(
@@ -96,7 +97,7 @@ final class TransportCore {
     return ([listen.host], listen.port == 0 ? free : [listen.port])
   }
 
-  /// Returns the bootstrap of a listening socket.
+  /// Returns the bootstrap for a listening socket.
   func serverBootstrap() -> ServerBootstrap {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     return ServerBootstrap(group: eventLoop, childGroup: eventLoop)
@@ -115,7 +116,7 @@ final class TransportCore {
     self.port = port
   }
 
-  /// Accepts a connection, or refuses it at once (LNK-6).
+  /// Accepts a connection, or refuses it immediately (LNK-6).
   private func accept(_ channel: any Channel) throws {
     let remote = channel.remoteAddress.flatMap(PeerAddress.init)
     let host = remote?.host ?? ""
@@ -139,7 +140,7 @@ final class TransportCore {
     if case .place(let evicted?) = decision { handshakes[evicted]?.drop() }
   }
 
-  /// Returns the handshake with this identity, if it has not ended.
+  /// Returns the handshake with this object identifier, if it has not ended.
   func handshake(_ id: ObjectIdentifier) -> ListenerHandshake? { handshakes[id] }
 
   /// Returns whether a member of a session announced this address.
@@ -166,7 +167,7 @@ final class TransportCore {
     return sessions.values.first
   }
 
-  /// Begins to accept connections, including those that already wait.
+  /// Begins to accept connections, including those that are already waiting.
   func startAccepting() {
     guard !isAccepting, let listener = listeners.first else { return }
     isAccepting = true
@@ -174,7 +175,7 @@ final class TransportCore {
   }
 
   func add(_ session: SessionCore) {
-    // The application of a relay itself calls `startAccepting()`, after it restored all earlier
+    // The application of a relay calls `startAccepting()` itself, after it has restored all earlier
     // sessions.
     if configuration.carries == nil { startAccepting() }
     if session.id == .unnamed {
@@ -210,7 +211,7 @@ final class TransportCore {
   /// Runs an endpoint until it is closed.
   func run(_ endpoint: BulkEndpoint) { run(ObjectIdentifier(endpoint)) { await endpoint.run() } }
 
-  /// Runs `body`, which has the identity `id` and ends when its peers leave.
+  /// Runs `body`, tracked under `id`, until the peers that it serves leave.
   func run(_ id: ObjectIdentifier, _ body: @escaping @Sendable () async -> Void) {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let loop = eventLoop
@@ -221,7 +222,7 @@ final class TransportCore {
     }
   }
 
-  /// Stops listening and ends every session with a goodbye.
+  /// Stops listening, and ends every session by closing its links.
   func close() -> EventLoopFuture<Void> {
     isClosing = true
     carriedSessions.finish()
@@ -237,8 +238,9 @@ final class TransportCore {
 
   // MARK: Addresses and known peers
 
-  /// Returns the local addresses for other peers, best first, without scopes; cached for two
-  /// seconds.
+  /// Returns the local addresses for other peers, best first, without scopes.
+  ///
+  /// The result is cached for two seconds.
   func advertisedAddresses() -> [String] {
     if let cache = addressCache, .now() - cache.at < .seconds(2) { return cache.addresses }
     let addresses = Array(
@@ -256,7 +258,7 @@ final class TransportCore {
     if peer.isAlwaysAdmitted { alwaysAdmitted.insert(peer.peer) }
   }
 
-  /// Returns a warning if a peer has the name of another known peer.
+  /// Returns a warning if a peer has the same name as another known peer.
   func nameWarning(_ peer: PeerID, _ name: UntrustedText) -> SessionWarning? {
     guard known[peer] == nil,
       let other = known.first(where: { $0.value == name.raw })?.key
@@ -271,7 +273,7 @@ final class TransportCore {
 }
 
 extension ChannelError {
-  /// The error that makes a channel's initializer close the connection without a message.
+  /// An error that a channel initializer throws to close the connection without a message.
   fileprivate static var connectionRefusedByLimits: ChannelError { .ioOnClosedChannel }
 }
 

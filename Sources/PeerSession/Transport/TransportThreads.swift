@@ -1,8 +1,8 @@
 import NIOPosix
 
-/// Threads that several transports share, for a program that runs many.
+/// Threads shared by several transports, for a program that runs many of them.
 ///
-/// Otherwise, each transport has three or four threads of its own.
+/// Without shared threads, each transport has three or four threads of its own.
 public struct TransportThreads: Sendable {
   /// The event loops for control links and datagrams.
   let control: MultiThreadedEventLoopGroup
@@ -18,9 +18,9 @@ public struct TransportThreads: Sendable {
     files.start()
   }
 
-  /// Creates threads that exist while `body` runs.
+  /// Runs `body` with new threads, which exist until `body` returns.
   ///
-  /// Every transport that uses them must end before it returns.
+  /// Every transport that uses the threads must end before `body` returns.
   ///
   /// - Parameters:
   ///   - count: The number of threads for links, which is also the number of threads for transfers.

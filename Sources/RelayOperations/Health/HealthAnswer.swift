@@ -1,7 +1,7 @@
 import NIOHTTP1
 import PeerCore
 
-/// The answer to a request.
+/// The answer to an HTTP request.
 ///
 /// It is thrown as an error if the request is invalid.
 struct HealthAnswer: Error, Equatable {
@@ -25,7 +25,7 @@ struct HealthAnswer: Error, Equatable {
     HealthAnswer(status: status, contentType: "application/json", body: value.text + "\n")
   }
 
-  /// Returns the answer `good`, or `bad` with the reasons if there are any.
+  /// Returns the answer `good` if `reasons` is empty; otherwise, `bad` with the reasons.
   static func verdict(
     _ good: String,
     _ bad: String,

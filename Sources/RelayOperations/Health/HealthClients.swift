@@ -17,8 +17,9 @@ final class HealthClients: Sendable {
 
   /// Adds a client, and returns whether there is room for it.
   ///
-  /// At the limit, the oldest client whose request is incomplete is closed, so that silent
-  /// connections cannot block a health check. A client without room counts until it is closed.
+  /// If the limit is reached, the connection of the oldest client with an incomplete request is
+  /// closed, so that silent connections cannot block a health check. A client for which there is no
+  /// room still counts toward the limit until its connection is closed.
   func admit(_ channel: any Channel) -> Bool {
     let id = ObjectIdentifier(channel)
     let (isAdmitted, dropped) = state.withLockedValue { state -> (Bool, (any Channel)?) in
@@ -31,7 +32,7 @@ final class HealthClients: Sendable {
       guard let oldest = state.incomplete.first else { return (false, nil) }
       state.incomplete.removeFirst()
       state.incomplete.append(id)
-      // The place is free immediately, before the connection of the closed client has ended.
+      // The slot becomes free immediately, even before the dropped connection has closed.
       return (true, state.channels.removeValue(forKey: oldest))
     }
     channel.closeFuture.whenComplete { _ in
@@ -54,7 +55,7 @@ final class HealthClients: Sendable {
   ///
   /// If so, the request is counted.
   ///
-  /// Without this limit, requests would pile up if an endpoint hangs.
+  /// The limit prevents requests from piling up if an endpoint hangs.
   func beginRequest() -> Bool {
     state.withLockedValue {
       guard $0.requests < limit else { return false }
@@ -68,7 +69,7 @@ final class HealthClients: Sendable {
 
   /// Closes the listener, and then all connections.
   func closeAll(after listener: any Channel) async {
-    // Ignore errors: the channels may already be closed.
+    // Ignore errors, because the channels may already be closed.
     try? await listener.close()
     let channels = state.withLockedValue { Array($0.channels.values) }
     for channel in channels { try? await channel.close() }

@@ -38,9 +38,10 @@ private final class HealthConnection: ChannelInboundHandler {
     case answered
   }
 
-  /// The time for which a client may keep its connection open after it was answered.
+  /// How long a client may keep its connection open after the answer.
   ///
-  /// If the server closed the connection immediately, a client that is still sending would lose the answer.
+  /// If the server closed the connection immediately, a client that is still sending would lose the
+  /// answer.
   private static let grace: TimeAmount = .seconds(1)
 
   private let endpoints: HealthEndpoints
@@ -63,7 +64,8 @@ private final class HealthConnection: ChannelInboundHandler {
   func channelActive(context: ChannelHandlerContext) {
     close(context, in: TimeAmount(configuration.connectionTimeout))
     guard !clients.admit(context.channel) else { return }
-    // Do not wait for the client's end of input: the client may be part of a flood of connections.
+    // Do not wait until the client closes its side, because it may be part of a flood of
+    // connections.
     isInputClosed = true
     answer(.text(.serviceUnavailable, "too many connections"), context)
   }
@@ -87,14 +89,14 @@ private final class HealthConnection: ChannelInboundHandler {
     guard event as? ChannelEvent == .inputClosed else { return }
     isInputClosed = true
     switch state {
-    // A client that ends its input without a complete request does not wait for an answer.
+    // A client that closes its side before the request is complete does not wait for an answer.
     case .reading, .answered: context.close(promise: nil)
     case .waiting, .answering: break
     }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // Ignore input after the request; the decoder reports an error for each piece of it.
+    // Ignore input after the request, for which the decoder reports further errors.
     guard case .reading = state else { return }
     clients.endReading(context.channel)
     switch error as? HTTPParserError {
@@ -109,7 +111,7 @@ private final class HealthConnection: ChannelInboundHandler {
 
   /// Passes a request to its endpoint, and sends the answer.
   ///
-  /// If the timeout passes first, the answer is an error.
+  /// If the timeout expires first, the answer is an error.
   private func pass(_ request: HealthRequest, _ context: ChannelHandlerContext) {
     guard clients.beginRequest() else {
       answer(.text(.serviceUnavailable, "too many requests are waiting for an answer"), context)
@@ -126,8 +128,8 @@ private final class HealthConnection: ChannelInboundHandler {
     let timeout = loop.scheduleTask(in: TimeAmount(time)) {
       answerIfWaiting(.text(.serviceUnavailable, "no answer in \(time)"))
     }
-    // No code waits for this task, so that an endpoint that hangs blocks neither its client nor the
-    // end of the server. `clients` limits the number of these tasks.
+    // No code awaits this task, so an endpoint that hangs blocks neither the client nor the
+    // shutdown of the server. `clients` limits the number of these tasks.
     Task { [endpoints, clients] in
       let answer = await endpoints.answer(to: request)
       clients.endRequest()
@@ -164,7 +166,7 @@ private final class HealthConnection: ChannelInboundHandler {
     }
   }
 
-  /// Closes the connection after a time.
+  /// Closes the connection after a delay.
   ///
   /// This replaces an earlier deadline.
   private func close(_ context: ChannelHandlerContext, in time: TimeAmount) {

@@ -3,17 +3,18 @@
 /// The server calls a function for each request. If a function does not return in time, the server
 /// answers with 503, but does not cancel the function.
 public struct HealthEndpoints: Sendable {
-  /// Returns descriptions of the problems of the process, for `/healthz`; empty if it works.
+  /// A function that returns descriptions of the process's problems, for `/healthz`; empty if the
+  /// process is healthy.
   ///
-  /// The function should go through the component that does the work, such as an event loop or an
-  /// actor, so that it hangs if that component hangs.
+  /// The function should call the component that does the work, such as an event loop or an actor,
+  /// so that it hangs if that component hangs.
   public var ailments: @Sendable () async -> [String]
 
-  /// Returns the reasons why no clients should be routed to the program now, for `/readyz`; empty
-  /// if it is ready.
+  /// A function that returns the reasons why the program cannot serve clients now, for `/readyz`;
+  /// empty if it is ready.
   public var hindrances: @Sendable () async -> [String]
 
-  /// Returns all metrics in the text format of Prometheus, for `/metrics`.
+  /// A function that returns all metrics in the Prometheus text format, for `/metrics`.
   public var metrics: @Sendable () async -> String
 
   /// The name of the program, for `/version`.

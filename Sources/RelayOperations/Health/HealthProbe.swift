@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// A client that requests one path of a ``HealthServer``, as the health check of a container does.
+/// A client that requests one path of a ``HealthServer``, as for a container's health check.
 public struct HealthProbe: Sendable {
   /// The server's answer.
   public struct Answer: Hashable, Sendable {
@@ -14,7 +14,7 @@ public struct HealthProbe: Sendable {
 
   /// The reason why the server did not answer.
   public struct Failure: Error, Sendable, CustomStringConvertible {
-    /// The reason as text.
+    /// A description of the reason.
     public let description: String
   }
 
@@ -22,7 +22,7 @@ public struct HealthProbe: Sendable {
   public var host: String
   /// The port on which the server listens.
   public var port: Int
-  /// The time in which the server must answer, once the client is connected.
+  /// The time within which the server must answer after the client has connected.
   public var timeout: Duration = .seconds(10)
 
   /// Creates a client of the server at an address.
@@ -33,7 +33,7 @@ public struct HealthProbe: Sendable {
 
   /// Requests one path on a new connection.
   ///
-  /// - Throws: ``Failure`` if the server does not answer in time, or not in HTTP.
+  /// - Throws: ``Failure`` if the server does not answer in time, or the answer is not valid HTTP.
   public func ask(_ path: String) async throws(Failure) -> Answer {
     let client: Client
     do {

@@ -5,8 +5,8 @@ import NIOPosix
 /// A server that answers `/healthz`, `/readyz`, `/metrics` and `/version` over HTTP/1.1.
 ///
 /// By default it is reachable only from this machine. Each connection gets one answer and is
-/// closed. The server stores no input: the head of a request is bounded, and a request has no body.
-/// If a client does not send its request and read the answer in time, its connection is closed.
+/// closed. The size of a request's head is limited, and a request must not have a body. If a client
+/// does not send its request and read the answer in time, its connection is closed.
 public struct HealthServer: Sendable {
   /// The address on which the server listens, and its limits.
   public struct Configuration: Sendable {
@@ -18,14 +18,14 @@ public struct HealthServer: Sendable {
     public var port = 26_274
     /// The maximum number of open connections.
     ///
-    /// A further connection replaces the oldest connection whose request is incomplete. If there is no such
-    /// connection, the server answers the further one with 503.
+    /// At the limit, a new connection replaces the oldest connection with an incomplete request. If
+    /// there is no such connection, the server answers the new connection with 503.
     public var maximumConnections = 32
     /// The maximum size of a request's head in bytes.
     public var maximumHeadSize = 8 * 1_024
-    /// The longest time that a connection can stay open.
+    /// The maximum time that a connection may stay open.
     public var connectionTimeout: Duration = .seconds(10)
-    /// The longest time that an endpoint can take for its answer.
+    /// The maximum time that an endpoint may take to answer.
     public var answerTimeout: Duration = .seconds(5)
 
     /// Creates a configuration with the default port, on loopback.
@@ -34,7 +34,7 @@ public struct HealthServer: Sendable {
 
   /// The reason why the server cannot listen.
   public struct BindError: Error, Sendable, CustomStringConvertible {
-    /// The reason as text.
+    /// A description of the reason.
     public let description: String
   }
 
@@ -57,8 +57,8 @@ public func withHealthServer<Result>(
   let clients = HealthClients(limit: configuration.maximumConnections)
   let listener: any Channel
   do {
-    // Use one event loop: there are few connections, and they must be counted in the order in which
-    // they arrive.
+    // Use one event loop, because there are few connections, which must be counted in order of
+    // arrival.
     listener = try await ServerBootstrap(group: group.next())
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.allowRemoteHalfClosure, value: true)

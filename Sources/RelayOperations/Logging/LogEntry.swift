@@ -6,7 +6,7 @@ import PeerCore
 struct LogEntry {
   /// The maximum number of characters in a message or a value.
   static let textLimit = 1_024
-  /// The maximum number of elements that are shown of an array or a dictionary.
+  /// The maximum number of elements of an array or a dictionary that are shown.
   static let elementLimit = 32
 
   let level: Logger.Level
@@ -78,7 +78,8 @@ extension String {
     String(map { $0 == " " || $0 == "=" || $0 == "\"" ? "_" : $0 })
   }
 
-  /// The text cut to the limit, and quoted if a reader could not tell where the value ends.
+  /// The text, truncated to the limit, and quoted if the end of the value would otherwise be
+  /// ambiguous.
   fileprivate var cutAndQuoted: String {
     let text = UntrustedText(self).escaped(limit: LogEntry.textLimit)
     guard

@@ -7,15 +7,17 @@ public enum LogFormat: String, CaseIterable, Sendable {
   case text
   /// A format for programs: one JSON object per line.
   case json
-  /// A format for the systemd journal, which adds the time: the priority, such as `<4>`, and then
-  /// the line as in `text` without its time and level.
+  /// A format for the systemd journal, which adds the time itself.
+  ///
+  /// A line consists of the priority, such as `<4>`, and the line in `text` format without the time
+  /// and level.
   case journald
 
   /// Returns `journald` if the journal reads the descriptor, and `text` otherwise.
   ///
-  /// systemd sets `JOURNAL_STREAM` to the device and inode of the stream that it reads (systemd.exec(5)). A
-  /// child process inherits the variable even if it writes to another descriptor, so the function compares the
-  /// descriptor with the variable.
+  /// systemd sets `JOURNAL_STREAM` to the device and inode of the stream that it reads
+  /// (systemd.exec(5)). A child process inherits the variable even if its own output goes
+  /// elsewhere, so the function compares the descriptor with the variable.
   public static func chosen(
     environment: [String: String],
     descriptor: Int32 = STDERR_FILENO
@@ -27,7 +29,7 @@ public enum LogFormat: String, CaseIterable, Sendable {
     return .journald
   }
 
-  /// Returns the line for an entry that was logged at `time`, with a line feed.
+  /// Returns the line, including a line feed, for an entry that was logged at `time`.
   func line(_ entry: LogEntry, at time: LogTime) -> String {
     switch self {
     case .text: "\(time) \(entry.level.padded) \(entry.shown)\n"
@@ -38,7 +40,7 @@ public enum LogFormat: String, CaseIterable, Sendable {
 }
 
 extension Logger.Level {
-  /// The priority in syslog(3) for the level.
+  /// The syslog(3) priority for the level.
   fileprivate var priority: Int {
     switch self {
     case .critical: 2

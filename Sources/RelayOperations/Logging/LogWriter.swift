@@ -32,7 +32,7 @@ public final class LogWriter: Sendable {
   ///
   /// - Parameters:
   ///   - descriptor: The descriptor.
-  ///   - dropped: Called for each line that is dropped because the queue is full.
+  ///   - dropped: A closure that is called for each line that is dropped because the queue is full.
   public convenience init(descriptor: Int32, dropped: @escaping @Sendable () -> Void = {}) {
     self.init(descriptor: descriptor, limit: 1 << 20, dropped: dropped)
   }
@@ -47,8 +47,8 @@ public final class LogWriter: Sendable {
   ///
   /// - Parameters:
   ///   - line: The line, with its line feed.
-  ///   - note: Returns the line to write in place of a number of dropped lines. If it is nil, no
-  ///     line is written for them.
+  ///   - note: A closure that returns the line to write in place of a number of dropped lines;
+  ///     `nil` if no such line must be written.
   public func write(_ line: String, ifDropped note: (@Sendable (Int) -> String)? = nil) {
     let (count, mustStart) = state.withLockedValue { state in
       let count = state.lines.append(line, note: note, limit: limit)
@@ -60,9 +60,9 @@ public final class LogWriter: Sendable {
     queue.async { self.writeAll() }
   }
 
-  /// Waits until all queued lines are written, or `timeout` has passed.
+  /// Waits until all queued lines are written, or `timeout` has expired.
   ///
-  /// - Parameter timeout: The longest time that the calling thread waits.
+  /// - Parameter timeout: The maximum time that the calling thread waits.
   public func flush(timeout: DispatchTimeInterval = .seconds(1)) {
     let written = DispatchWorkItem {}
     queue.async(execute: written)
@@ -100,9 +100,9 @@ public final class LogWriter: Sendable {
     state.withLockedValue { $0.isMidLine = !rest.isEmpty }
   }
 
-  /// Waits for a non-blocking descriptor.
+  /// Waits until a non-blocking descriptor is writable.
   ///
-  /// For a blocking one, the write itself waits.
+  /// For a blocking descriptor, the write itself waits.
   private func waitUntilWritable() {
     var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     while poll(&waiting, 1, -1) < 0, errno == EINTR {}
@@ -116,13 +116,13 @@ struct BoundedLines {
   private var dropped = 0
   private var note: (@Sendable (Int) -> String)?
 
-  /// Adds a line, and drops the oldest lines if all lines together exceed a limit.
+  /// Adds a line, and drops the oldest lines if the total size exceeds a limit.
   ///
-  /// The new line is never dropped, however long it is.
+  /// The new line is never dropped, even if it alone exceeds the limit.
   ///
   /// - Parameters:
   ///   - line: The line.
-  ///   - note: Returns a line that states a number of dropped lines.
+  ///   - note: A closure that returns a line about a number of dropped lines.
   ///   - limit: The maximum number of bytes in all lines.
   /// - Returns: The number of lines that were dropped.
   mutating func append(_ line: String, note: (@Sendable (Int) -> String)?, limit: Int) -> Int {
@@ -137,9 +137,11 @@ struct BoundedLines {
     return dropped - before
   }
 
-  /// Removes and returns the oldest line, after a note about dropped lines if there were any.
+  /// Removes and returns the oldest line.
   ///
-  /// - Returns: The text; nil if there are no lines.
+  /// If lines were dropped, the result begins with a line about them.
+  ///
+  /// - Returns: The text, or `nil` if there are no lines.
   mutating func takeFirst() -> String? {
     guard let line = lines.popFirst() else { return nil }
     size -= line.utf8.count

@@ -1,21 +1,23 @@
-/// A group of metrics with the same name: what they measure, and the labels that distinguish the
+/// A group of metrics with the same name, a description, and the labels that distinguish its
 /// series.
 ///
-/// The program declares families before it measures anything. A family that violates a rule below
-/// is a programming error and stops the program.
+/// The program declares all families before it records measurements. A family that violates a rule
+/// below is a programming error, which stops the program.
 public struct MetricFamily: Hashable, Sendable {
   /// The kind of a metric.
   public enum Kind: Hashable, Sendable {
-    /// A number that only increases from the program's start.
+    /// A number that only increases while the program runs.
     case counter
     /// A number that increases and decreases.
     case gauge
-    /// A distribution of values: for each bound, the number of values up to it, and the sum of all
+    /// A distribution of values.
+    ///
+    /// For each bound, it counts the values up to that bound. It also contains the sum of all
     /// values.
     case histogram(upperBounds: [Double])
   }
 
-  /// Bounds for durations, from half a millisecond to ten seconds.
+  /// Histogram bounds for durations, from 0.5 ms to 10 s.
   public static let durationBounds: [Double] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
   ]

@@ -13,13 +13,13 @@ protocol MetricSeries: AnyObject, Sendable {
 /// The value of a series at one moment.
 enum MetricReading: Equatable {
   case number(MetricNumber)
-  /// The number of values between each bound and the one before.
+  /// The number of values in each bucket, which lies between a bound and the previous bound.
   ///
-  /// The last count is of values beyond all bounds.
+  /// The last bucket contains the values beyond all bounds.
   case observations(counts: [UInt64], sum: Double)
 }
 
-/// A number that stays an integer if it can, so that large byte counts are exact.
+/// A number that is stored as an integer if possible, so that large byte counts are exact.
 enum MetricNumber: Equatable {
   case whole(UInt64)
   case real(Double)
@@ -86,7 +86,7 @@ final class HistogramSeries: MetricSeries, RecorderHandler, TimerHandler {
   func record(_ value: Int64) { record(Double(value)) }
 
   func record(_ value: Double) {
-    // Ignore NaN and infinity, because they would make the sum useless from then on.
+    // Ignore NaN and infinity, because they would permanently invalidate the sum.
     guard value.isFinite else { return }
     let place = upperBounds.firstIndex { value <= $0 } ?? upperBounds.count
     observations.withLockedValue {

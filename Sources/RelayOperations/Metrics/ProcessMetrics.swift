@@ -36,7 +36,7 @@ public struct ProcessMetrics: Sendable {
   ///
   /// If the system does not report a value, the metric does not change.
   ///
-  /// Call this method before the metrics are shown.
+  /// Call this method before the metrics are exported.
   public func read() {
     var usage = rusage()
     if getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 {
@@ -59,7 +59,8 @@ public struct ProcessMetrics: Sendable {
     Double(time.tv_sec) + Double(time.tv_usec) / 1e6
   }
 
-  /// Returns the second number of `/proc/self/statm`: the resident pages (proc(5)).
+  /// Returns the number of resident pages, which is the second number in `/proc/self/statm`
+  /// (proc(5)).
   private static func residentPages() -> Int? {
     let descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }

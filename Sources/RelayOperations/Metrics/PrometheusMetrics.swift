@@ -2,25 +2,26 @@ import CoreMetrics
 import NIOConcurrencyHelpers
 import PeerCore
 
-/// A metrics backend that stores measurements and writes them in the text format of Prometheus.
+/// A metrics backend that stores measurements and writes them in the Prometheus text format.
 ///
-/// It is a `MetricsFactory` of swift-metrics. A `Counter` belongs to a counter family, a `Meter` or
-/// a `Gauge` to a gauge family, a `Timer` or an aggregating `Recorder` to a histogram family. The
-/// label of a metric is the name of its family. Its dimensions are exactly the labels of the
-/// family, in any order. A metric that fits no family is ignored and counted in
-/// `metrics_refused_total`.
+/// It is a `MetricsFactory` for swift-metrics. A `Counter` belongs to a counter family. A `Meter`
+/// or a `Gauge` belongs to a gauge family. A `Timer` or an aggregating `Recorder` belongs to a
+/// histogram family. The label of a metric is the name of its family. Its dimensions are exactly
+/// the labels of the family, in any order. A metric that does not match a family is ignored and
+/// counted in `metrics_refused_total`.
 ///
-/// A family without labels is shown from the start. A family with labels has at most
+/// A family without labels is exported from the start. A family with labels has at most
 /// ``seriesLimit`` series. Creating a metric takes a lock and allocates memory, so create each
-/// metric once and keep it. Using a metric does neither, except that a histogram takes a lock.
+/// metric once and reuse it. Recording a value allocates no memory, and takes a lock only for a
+/// histogram.
 ///
 /// Two metrics with the same name and dimensions share one series. The series is removed when the
-/// first of them is destroyed. Do not use values without a bound as labels, such as peers or
-/// boards.
+/// first of them is destroyed. Do not use labels with an unbounded number of values, such as peers
+/// or boards.
 public final class PrometheusMetrics: MetricsFactory {
   /// The maximum number of series in a family with labels.
   public static let seriesLimit = 128
-  /// The maximum number of characters in the value of a label.
+  /// The maximum number of characters in a label value.
   public static let labelLimit = 128
   /// The HTTP content type of ``text()``.
   public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
@@ -45,9 +46,9 @@ public final class PrometheusMetrics: MetricsFactory {
   private let series: NIOLockedValueBox<Table>
   private let refused: [Refusal: CounterSeries]
 
-  /// Creates a factory for the given families and no others.
+  /// Creates a factory for exactly the given families.
   ///
-  /// Two families with the same name are a programming error and stop the program.
+  /// Two families with the same name are a programming error, which stops the program.
   public init(_ families: [MetricFamily]) {
     let families = (families + [Self.refusals]).sorted { $0.name < $1.name }
     precondition(
@@ -106,7 +107,7 @@ public final class PrometheusMetrics: MetricsFactory {
       if let one = known[values] { return one }
       guard known.count < Self.seriesLimit else { return nil }
       let one = Self.makeSeries(of: family.kind)
-      // A handler that does not fit its family must not leave a series behind.
+      // Do not keep the new series if its handler does not match the family.
       if one is Series { table[name, default: [:]][values] = one }
       return one
     }

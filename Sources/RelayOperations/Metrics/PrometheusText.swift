@@ -1,4 +1,4 @@
-/// A writer of the text format 0.0.4 of Prometheus.
+/// A writer for version 0.0.4 of the Prometheus text format.
 struct PrometheusText {
   private(set) var text = ""
 

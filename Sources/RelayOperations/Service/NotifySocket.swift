@@ -25,8 +25,8 @@ struct NotifySocket: Sendable {
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
-    // The service manager reads immediately unless it hangs. Do not wait longer than a second for
-    // it.
+    // Do not wait longer than a second, because the service manager reads immediately unless it
+    // hangs.
     var patience = timeval(tv_sec: 1, tv_usec: 0)
     setsockopt(
       descriptor,
@@ -38,8 +38,8 @@ struct NotifySocket: Sendable {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
-    // The length of the address ends an abstract name. A path ends with a zero byte, which need not
-    // be counted.
+    // An abstract name has no terminator, so its end follows from the length of the address. A path
+    // ends with a zero byte, which the length need not include.
     let length = socklen_t(MemoryLayout<sockaddr_un>.size - Self.capacity + name.count)
     let bytes = Array(text.utf8)
     let sent = withUnsafePointer(to: &address) {

@@ -3,16 +3,17 @@ import PeerCore
 
 /// A client of the service manager's notification protocol, sd_notify(3).
 ///
-/// If `NOTIFY_SOCKET` is not set, as in a shell, nothing is sent and every method returns false.
+/// If `NOTIFY_SOCKET` is not set, for example in a shell, nothing is sent and every method returns
+/// false.
 public struct ServiceNotifier: Sendable {
-  /// The reason why an environment variable of the service manager cannot be used.
+  /// The reason why an environment variable from the service manager is invalid.
   public struct EnvironmentError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The reason as text.
+    /// A description of the reason.
     public let description: String
   }
 
-  /// The longest time that the program can go without a watchdog notification; nil if the service
-  /// manager does not watch this process.
+  /// The watchdog timeout, within which the program must send a notification; `nil` if the service
+  /// manager does not monitor this process.
   public let watchdogTimeout: Duration?
   private let socket: NotifySocket?
 
@@ -30,20 +31,22 @@ public struct ServiceNotifier: Sendable {
     guard let microseconds = Int64(text), microseconds > 0 else {
       throw EnvironmentError(description: "WATCHDOG_USEC is not a time in microseconds")
     }
-    // A child process inherits the environment variables, but the service manager does not watch it.
+    // A child process inherits the environment variables, but the service manager does not monitor
+    // it.
     let isOurs = environment["WATCHDOG_PID"].map { $0 == "\(getpid())" } ?? true
     watchdogTimeout = isOurs && socket != nil ? .microseconds(microseconds) : nil
   }
 
-  /// Reports that the program is ready, which means that it has recovered its store and is listening.
+  /// Reports that the program is ready, which means that it has recovered its store and is
+  /// listening.
   ///
-  /// Call this method also after ``reloading()``.
+  /// Also call this method when a reload announced by ``reloading()`` is complete.
   @discardableResult
   public func ready(status: String? = nil) -> Bool {
     send(["READY=1"] + (status.map { [Self.assignment(status: $0)] } ?? []))
   }
 
-  /// Sends the state of the program in one line, as `systemctl status` shows it.
+  /// Sends a one-line description of the program's state, which `systemctl status` shows.
   @discardableResult
   public func status(_ text: String) -> Bool { send([Self.assignment(status: text)]) }
 
@@ -64,16 +67,17 @@ public struct ServiceNotifier: Sendable {
     send(["STOPPING=1"] + (status.map { [Self.assignment(status: $0)] } ?? []))
   }
 
-  /// Notifies the service manager twice in each ``watchdogTimeout`` that the program works, until
+  /// Sends watchdog notifications, which tell the service manager that the program is alive, until
   /// the task is canceled.
   ///
-  /// If the service manager does not watch this process, the method returns immediately.
+  /// Two notifications are sent in each ``watchdogTimeout``. If the service manager does not
+  /// monitor this process, the method returns immediately.
   ///
   /// - Parameters:
-  ///   - clock: The clock that measures the times.
-  ///   - isWell: Returns whether the program works. It should go through the component that does
-  ///     the work. While it returns false or does not return, no notification is sent, and the
-  ///     service manager eventually restarts the program.
+  ///   - clock: The clock that measures the intervals.
+  ///   - isWell: A health check, which returns whether the program is alive. It should call the
+  ///     component that does the work. While it returns false or does not return, no notification
+  ///     is sent, and the service manager eventually restarts the program.
   public func keepWatchdogQuiet(
     clock: some Clock<Duration> = ContinuousClock(),
     while isWell: () async -> Bool
@@ -85,7 +89,9 @@ public struct ServiceNotifier: Sendable {
     }
   }
 
-  /// A line end in the text would start another assignment.
+  /// Returns the assignment for a status text.
+  ///
+  /// Line breaks become spaces, because a line break would start another assignment.
   private static func assignment(status: String) -> String {
     "STATUS=\(UntrustedText(status).escaped(limit: 256))"
   }

@@ -22,7 +22,7 @@ struct LoopbackFaults {
     random = SplitMix64(seed: seed &+ UInt64(number))
   }
 
-  /// Returns the time when a packet to a peer must be sent, and the number of copies.
+  /// Returns the time at which to send a packet to a peer, and the number of copies.
   ///
   /// If the packet is lost, there are 0 copies.
   mutating func passage(

@@ -9,9 +9,9 @@ import WhiteboardSync
 ///
 /// Links, TLS and delivery are not simulated.
 ///
-/// Network faults are simulated before a packet is sent: reliable messages are delayed and stay in
-/// order, datagrams are dropped, doubled and reordered, and a partition holds messages back until
-/// it ends.
+/// Network faults are simulated before a packet is sent. Reliable messages are delayed but stay in
+/// order. Datagrams are dropped, duplicated and reordered. A partition delays messages until it
+/// ends.
 public struct LoopbackSession: Sendable {
   private let replay: RecordingReplay
   private let part: Int
@@ -27,9 +27,9 @@ public struct LoopbackSession: Sendable {
   ///   - replay: The replay.
   ///   - index: The index of the part.
   ///   - count: The number of peers. Peers in addition to the authors of the recording only watch.
-  ///   - conditions: The faults of the network. Kills are ignored.
-  ///   - seed: The seed of the faults.
-  ///   - isHurried: Whether each change is made at once, instead of at its recorded time.
+  ///   - conditions: The network faults. Kills are ignored.
+  ///   - seed: The seed for the faults.
+  ///   - isHurried: Whether to make each change immediately, instead of at its recorded time.
   ///   - logger: The logger of the sessions.
   public init(
     _ replay: RecordingReplay,
@@ -63,7 +63,7 @@ public struct LoopbackSession: Sendable {
     }
   }
 
-  /// Creates a transport with its own key for each peer, and runs `body` with them.
+  /// Creates a transport with its own key for each peer, and runs `body` with these transports.
   private func withTransports(
     in directory: String,
     on threads: TransportThreads,

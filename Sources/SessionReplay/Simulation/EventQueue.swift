@@ -1,4 +1,4 @@
-/// The planned events, ordered by time and then by the order of planning.
+/// The scheduled events, ordered by time and then by the order in which they were scheduled.
 struct EventQueue<Event> {
   private var heap: [(at: UInt64, number: Int, event: Event)] = []
   private var count = 0

@@ -1,14 +1,18 @@
-/// The faults of a simulated network and its peers; implements the syntax of `--net`.
+/// The faults of a simulated network and its peers.
+///
+/// Implements the syntax of `--net`.
 public struct NetworkConditions: Hashable, Sendable {
-  /// The reason why a text is not valid network conditions.
+  /// The reason why a string does not describe valid network conditions.
   public struct ParseError: Error, Hashable, Sendable {
-    /// The message for the user, which names the invalid part of the text.
+    /// The message for the user, which names the invalid part of the string.
     public let message: String
   }
 
-  /// A partition of the network: a time during which the groups of peers cannot reach each other.
+  /// A partition of the network, during which the groups of peers cannot reach each other.
   public struct Partition: Hashable, Sendable {
-    /// The letters of the peers in each group; all peers that are not listed form one more group.
+    /// The letters of the peers in each group.
+    ///
+    /// All other peers form one more group.
     public let groups: [[String]]
     /// The start and the end of the partition, in milliseconds from the beginning.
     public let time: Range<Int64>
@@ -39,7 +43,9 @@ public struct NetworkConditions: Hashable, Sendable {
   /// The crashes and restarts of peers, with their times.
   public var kills: [Kill] = []
 
-  /// The maximum delay, in milliseconds; a peer that answers much later counts as silent (LIV-2).
+  /// The maximum delay, in milliseconds.
+  ///
+  /// A peer that answers much later would count as silent (LIV-2).
   private static let longestDelay = 2000.0
 
   /// Creates conditions without faults.
@@ -48,9 +54,9 @@ public struct NetworkConditions: Hashable, Sendable {
   /// Parses conditions such as
   /// `loss=5%,delay=20ms±10,reorder=1%,duplicate=1%,partition=A|B@10s..25s,kill=B@30s..40s`.
   ///
-  /// Peers are named by their letters. In a partition, `A+B|C` puts A and B on one side; all peers
-  /// that are not listed form one more side. If a kill has no second time, the peer restarts after
-  /// two seconds. `+-` means `±`.
+  /// Peers are named by their letters. In a partition, `A+B|C` puts A and B on one side; all other
+  /// peers form one more side. If a kill has no second time, the peer restarts after two seconds.
+  /// `+-` means `±`.
   public init(_ words: String) throws(ParseError) {
     for word in words.filter({ $0 != " " }).split(separator: ",") {
       let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
@@ -101,7 +107,9 @@ public struct NetworkConditions: Hashable, Sendable {
     return number
   }
 
-  /// Returns a time in milliseconds; a number without `ms` or `s` is multiplied by `unit`.
+  /// Parses a time, and returns it in milliseconds.
+  ///
+  /// A number without `ms` or `s` is multiplied by `unit`.
   private static func milliseconds(
     _ value: String,
     unit: Double
@@ -134,7 +142,8 @@ public struct NetworkConditions: Hashable, Sendable {
     return (parts[0], (from, until))
   }
 
-  /// Returns a peer that the conditions name but `peers` does not contain; nil if there is no such peer.
+  /// Returns a peer that is named in the conditions but not contained in `peers`, or `nil` if there
+  /// is none.
   public func stranger(among peers: some Sequence<String>) -> String? {
     let known = Set(peers)
     let named = partitions.flatMap { $0.groups.joined() } + kills.map(\.peer)

@@ -3,7 +3,7 @@ import WhiteboardSync
 
 /// The connections between simulated peers, and the faults of the packets on them.
 struct SimulatedNetwork {
-  /// A direction of the connection between two peers, by their indices.
+  /// One direction of the connection between two peers, which are identified by their indices.
   struct Link: Hashable {
     let from: Int
     let to: Int
@@ -44,13 +44,13 @@ struct SimulatedNetwork {
   /// The number of the current connection on each link.
   private var connections: [Link: Int] = [:]
   private var lastConnection = 0
-  /// The arrival time of the last message on each link, because messages stay in order.
+  /// The arrival time of the last message on each link, before which no later message may arrive.
   private var lastArrival: [Link: UInt64] = [:]
   /// The number of packets that were sent.
   private(set) var messages = 0
   /// The size of the packets that were sent, in bytes.
   private(set) var bytes = 0
-  /// The number of lost and doubled packets, and of broken connections.
+  /// The number of lost packets, duplicated packets, and broken connections.
   private(set) var disturbed = 0
 
   init(_ conditions: NetworkConditions) { self.conditions = conditions }
@@ -76,7 +76,7 @@ struct SimulatedNetwork {
     disturbed += 1
   }
 
-  /// Sends bytes; returns nil if the peers are not connected.
+  /// Sends bytes, or returns `nil` if the peers are not connected.
   mutating func send(
     _ bytes: [UInt8],
     as kind: Packet.Kind,
@@ -93,11 +93,12 @@ struct SimulatedNetwork {
     if kind == .datagram {
       if random.fraction() * 100 < conditions.loss { copies = 0 }
       if random.fraction() * 100 < conditions.duplicates { copies += copies }
-      // A packet is overtaken if its delay is so long that the next packet arrives earlier.
+      // To be overtaken, a packet needs a delay so long that the next packet arrives earlier.
       if random.fraction() * 100 < conditions.reorder { delay += conditions.delay + 1 }
       if copies != 1 { disturbed += 1 }
     } else {
-      // A lost packet is sent again as in TCP: after 200 ms at first, and then with doubled pauses.
+      // As in TCP, a lost packet is sent again after 200 ms, and the delay doubles with each
+      // further attempt.
       var pause = 200.0
       while random.fraction() * 100 < conditions.loss, pause < 10_000 {
         delay += pause

@@ -5,8 +5,8 @@ import WhiteboardSync
 
 /// Peers that replay a part of a recording over a simulated network, in virtual time.
 ///
-/// The replicas are real ones. The network, the clock and all randomness come from one seed, so that the same
-/// seed gives the same session, byte for byte.
+/// The replicas are real. The network, the clock and all random numbers are simulated from one
+/// seed, so the same seed always produces the same session, byte for byte.
 public final class SimulatedSession {
   private final class Peer {
     let name: String
@@ -32,7 +32,7 @@ public final class SimulatedSession {
     case act(RecordingReplay.Act)
     case packet(SimulatedNetwork.Packet)
     case tick(Int)
-    /// The set of possible connections changed.
+    /// The set of allowed connections changes.
     case rearrange
     case kill(Int)
     case revive(Int)
@@ -63,9 +63,9 @@ public final class SimulatedSession {
   ///   - replay: The replay.
   ///   - index: The index of the part.
   ///   - count: The number of peers. Peers in addition to the authors of the recording only watch.
-  ///   - conditions: The faults of the network.
-  ///   - seed: The seed of all randomness.
-  ///   - trace: Receives a line for each event; nil if no trace is needed.
+  ///   - conditions: The network faults.
+  ///   - seed: The seed for all random numbers.
+  ///   - trace: A closure that receives a line for each event; `nil` if no trace is needed.
   public init(
     _ replay: RecordingReplay,
     part index: Int = 0,
@@ -78,8 +78,8 @@ public final class SimulatedSession {
     part = replay.parts[index]
     self.conditions = conditions
     network = SimulatedNetwork(conditions)
-    // Change the seed. If the recorded session was itself a simulation with this seed, the random numbers of
-    // the replay must differ from those of that simulation.
+    // Change the seed, so that the random numbers differ from those of the recorded session, which
+    // may itself be a simulation with this seed.
     random = SplitMix64(seed: seed ^ 0x7265_706C_6179)
     self.trace = trace
     shift = 1000 - (part.acts.first?.time ?? 0)
@@ -122,7 +122,7 @@ public final class SimulatedSession {
       }
       if uptime > settled + Self.timeout { break }
     }
-    // If there is only one peer, no events follow the last change.
+    // If there is only one peer, no event follows the last change.
     if !isSynced, events.isEmpty { isSynced = isSettled }
     if !isSynced {
       for peer in peers {

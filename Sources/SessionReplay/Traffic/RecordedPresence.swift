@@ -18,7 +18,7 @@ public struct RecordedPresence: Sendable {
 
   /// A change of a member's presence.
   ///
-  /// The presence is nil if the member left.
+  /// The presence is `nil` if the member left.
   private struct Change {
     let elapsed: Int64
     let presence: Presence?
@@ -39,8 +39,8 @@ public struct RecordedPresence: Sendable {
   ///
   /// - Parameters:
   ///   - traffic: The traffic, in order.
-  ///   - start: The beginning of the recording, in milliseconds since 1970; nil means the first
-  ///     traffic.
+  ///   - start: The beginning of the recording, in milliseconds since 1970; `nil` means the time of
+  ///     the first traffic.
   /// - Complexity: O(n).
   init(_ traffic: [TrafficEntry], since start: Int64?) {
     let start = start ?? traffic.first?.time ?? 0
@@ -76,8 +76,8 @@ public struct RecordedPresence: Sendable {
     turns = (changes.values.flatMap(Self.turns) + previews.map(\.elapsed)).sorted()
   }
 
-  /// Returns the times when the visible presence of a member changes: when it moves, leaves, or is silent for
-  /// too long.
+  /// Returns the times at which the visible presence of a member changes, because the member moves,
+  /// leaves, or is silent for too long.
   private static func turns(_ changes: [Change]) -> [Int64] {
     var turns: [Int64] = []
     var seen: Presence?
@@ -112,7 +112,7 @@ public struct RecordedPresence: Sendable {
   /// Returns the next time when the visible presence of any member changes.
   ///
   /// - Parameter elapsed: The time after which to search, in milliseconds from the beginning.
-  /// - Returns: The time of the change; nil if there is none.
+  /// - Returns: The time of the change; `nil` if there is none.
   /// - Complexity: O(log n).
   public func nextTurn(after elapsed: Int64) -> Int64? {
     let next = turns.partition { $0 > elapsed }

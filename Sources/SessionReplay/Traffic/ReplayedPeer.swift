@@ -2,8 +2,8 @@ import PeerSession
 
 /// A peer of a recorded session that is replayed against a program.
 ///
-/// Data from the program is stored until the replay reaches the entry with which it is compared. Only one task
-/// at a time may call the methods.
+/// Data from the program is stored until the replay reaches the entry that corresponds to it. Only
+/// one task at a time may call the methods.
 actor ReplayedPeer {
   private let peer: PeerID
   private let transport: PeerTransport
@@ -13,7 +13,7 @@ actor ReplayedPeer {
   private var tasks: [Task<Void, Never>] = []
   private var messages: [[UInt8]] = []
   private var resources: [ResourceInfo] = []
-  /// The streams that the program opened and that the replay has not reached yet.
+  /// The streams that the program opened but the replay has not reached yet.
   private var unnamed: [PeerStream] = []
   /// The streams by their numbers in the recording.
   private var streams: [UInt64: PeerStream] = [:]
@@ -105,7 +105,7 @@ actor ReplayedPeer {
     waiter = nil
   }
 
-  /// Waits until `look` returns a value, or until the timeout has passed.
+  /// Waits until `look` returns a value or the timeout has expired.
   private func found<Value>(_ look: () -> Value?) async -> Value? {
     let deadline = ContinuousClock.now + patience
     while true {
@@ -153,7 +153,7 @@ actor ReplayedPeer {
 
   /// Writes bytes to a stream.
   ///
-  /// Errors are ignored, because the answers of the program are compared in any case.
+  /// Errors are ignored, because the program's answers are compared in any case.
   func write(_ bytes: [UInt8], to number: UInt64) async { try? await streams[number]?.write(bytes) }
 
   /// Ends the local direction of a stream.
@@ -164,25 +164,29 @@ actor ReplayedPeer {
 
   // MARK: - Receiving from the program
 
-  /// Returns the next message of the program; nil if none arrives in time.
+  /// Returns the next message from the program, or `nil` if none arrives in time.
   func message() async -> [UInt8]? {
     await found { messages.isEmpty ? nil : messages.removeFirst() }
   }
 
-  /// Returns the next resource of the program; nil if none arrives in time.
+  /// Returns the next resource from the program, or `nil` if none arrives in time.
   func resource() async -> ResourceInfo? {
     await found { resources.isEmpty ? nil : resources.removeFirst() }
   }
 
-  /// Returns the name of the next stream that the program opens, and assigns its number; nil if
-  /// none is opened in time.
+  /// Returns the name of the next stream that the program opens, and assigns a number to the
+  /// stream.
+  ///
+  /// Returns `nil` if no stream is opened in time.
   func opened(_ number: UInt64) async -> String? {
     let stream = await found { unnamed.isEmpty ? nil : unnamed.removeFirst() }
     streams[number] = stream
     return stream?.name.raw
   }
 
-  /// Returns the next `count` bytes of a stream, or fewer if the stream ends; nil if no bytes arrive.
+  /// Returns the next `count` bytes of a stream, or fewer if the stream ends.
+  ///
+  /// Returns `nil` if no bytes arrive.
   func read(_ count: Int, of number: UInt64) async -> [UInt8]? {
     guard let id = streams[number]?.id else { return nil }
     _ = await found { received[id, default: []].count >= count || ended.contains(id) ? true : nil }
@@ -191,7 +195,8 @@ actor ReplayedPeer {
     return bytes.isEmpty && count > 0 ? nil : bytes
   }
 
-  /// Returns the remaining bytes of a stream at its end; nil if the stream does not end in time.
+  /// Waits for the end of a stream and returns the remaining bytes, or `nil` if the stream does not
+  /// end in time.
   func readToEnd(of number: UInt64) async -> [UInt8]? {
     guard let id = streams[number]?.id, await found({ ended.contains(id) ? true : nil }) != nil
     else { return nil }

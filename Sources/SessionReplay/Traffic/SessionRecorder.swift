@@ -2,21 +2,21 @@ import PeerSession
 import Whiteboard
 import WhiteboardDocument
 
-/// A recorder that writes the traffic of a program's session to a file, as the program sees it.
+/// A recorder that writes the traffic of a program's session to a file.
 ///
-/// The file is a recording without a board (`Protocol/recording.md`). ``Recording/open(_:)`` reads it,
-/// `whiteboard-replay log --wire` lists it, and ``TrafficReplay`` replays the other peers. Traffic is written
-/// to disk within moments. If writing fails, the error is reported at once, everything recorded before stays
-/// valid, and the gap is marked.
+/// The file is a recording without a board (`Protocol/recording.md`). ``Recording/open(_:)`` reads
+/// it, `whiteboard-replay log --wire` lists it, and ``TrafficReplay`` replays the other peers.
+/// Traffic is written to disk shortly after it occurs. If writing fails, the error is reported
+/// immediately, the data recorded before remains valid, and the gap is marked.
 public actor SessionRecorder {
   private let session: Session
   private let document: BoardDocument
   private let log: TrafficLog
   private let onFailure: @Sendable (DocumentError) -> Void
-  /// The time since which nothing was recorded, in milliseconds since 1970; nil while recording
+  /// The time at which recording began to fail, in milliseconds since 1970; `nil` while recording
   /// works.
   private var missingSince: Int64?
-  /// The error of the last attempt to write entries; nil if it succeeded.
+  /// The error of the last attempt to write entries; `nil` if it succeeded.
   public private(set) var failure: DocumentError?
   private var isPaused = false
   private var writer: Task<Void, Never>?
@@ -34,16 +34,18 @@ public actor SessionRecorder {
     self.onFailure = onFailure
   }
 
-  /// Starts to record a session; call it before the program reads the first event.
+  /// Starts to record a session.
   ///
-  /// A session has one recorder at a time, since the recorder replaces the observer of the
-  /// session's traffic.
+  /// Call this method before the program reads the first event.
+  ///
+  /// A session can have only one recorder at a time, because the recorder replaces the observer of
+  /// the session's traffic.
   ///
   /// - Parameters:
   ///   - session: The session to record.
   ///   - name: The display name of the local peer in the session.
   ///   - path: The file, which must not exist yet.
-  ///   - onFailure: Called with the error each time that recording starts to fail.
+  ///   - onFailure: A closure that is called with the error each time recording begins to fail.
   /// - Returns: The recorder, which records until ``stop()`` is called.
   /// - Throws: `exists`, `full`, `readOnly`, `inputOutput`.
   public static func start(
@@ -101,23 +103,23 @@ public actor SessionRecorder {
     try await document.append([.marker(name: PlainText.line(name), time: TrafficLog.wallClock())])
   }
 
-  /// Ends the recording, and returns when all of it is on disk.
+  /// Ends the recording, and returns when the entire recording is on disk.
   ///
-  /// - Throws: The reason why the end of the recording could not be written. Everything before the end is
-  ///   valid.
+  /// - Throws: The reason why the end of the recording could not be written. The recording is valid
+  ///   up to that point.
   public func stop() async throws(DocumentError) {
     session.observeTraffic(nil)
     log.finish()
     await writer?.value
     await write()
     let failure = isPaused ? nil : failure
-    // Do not extend the recording while it is paused or failing.
+    // While the recording is paused or failing, do not extend it.
     let isRecording = !isPaused && failure == nil
     try await document.close(recordedUntil: isRecording ? TrafficLog.wallClock() : nil)
     if let failure { throw failure }
   }
 
-  /// Makes the file behave as on a full disk; for tests.
+  /// Simulates a full disk, for tests.
   package func limitPages() async throws(DocumentError) {
     _ = try await document.limitPages(to: 1)
   }
@@ -125,7 +127,7 @@ public actor SessionRecorder {
   /// Writes the waiting entries, after any write that is already in progress.
   private func write() async {
     let before = lastWrite
-    // Write in a task, for which later calls of this method wait.
+    // Write in a separate task. Later calls of this method wait for that task.
     let task = Task {
       await before?.value
       await self.writeNow()

@@ -4,7 +4,7 @@ import Whiteboard
 import WhiteboardDocument
 
 extension TrafficEntry {
-  /// The maximum number of bytes shown as hexadecimal digits, and of bytes checked for text.
+  /// The maximum number of bytes that are shown as hexadecimal digits or checked for text.
   private static let (digits, letters) = (16, 256)
 
   /// The size and the beginning of the entry's bytes, safe to print on a terminal.
@@ -23,7 +23,7 @@ extension TrafficEntry {
     return "\(size): \(start)\(bytes.count > digits ? "…" : "")"
   }
 
-  /// Returns the beginning of the text in `bytes`; nil if they are not text.
+  /// Returns the beginning of the text in `bytes`, or `nil` if the bytes are not text.
   private static func beginning(of bytes: [UInt8]) -> String? {
     // A character of up to four bytes may be cut off at the end.
     for length in (0..<4).map({ min(bytes.count, letters) - $0 }) where length > 0 {

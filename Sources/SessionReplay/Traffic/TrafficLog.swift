@@ -5,7 +5,8 @@ import WhiteboardDocument
 
 /// The part of a session's traffic that is recorded.
 public enum TrafficScope: Sendable {
-  /// Members that join and leave, and the whiteboard's datagrams: pointers and unfinished strokes.
+  /// Only joins and leaves, and the whiteboard's datagrams, which contain pointers and unfinished
+  /// strokes.
   case presence
   /// All traffic of the session.
   case all
@@ -31,7 +32,7 @@ public final class TrafficLog: Sendable {
     var broken: Set<UInt64> = []
     /// The approximate size of `entries`, in bytes.
     var size = 0
-    /// The time since which entries are dropped, because too many were waiting.
+    /// The time at which the log began to drop entries, because too many were waiting.
     var missingSince: Int64?
 
     mutating func append(_ entry: TrafficEntry) {
@@ -51,8 +52,9 @@ public final class TrafficLog: Sendable {
     }
   }
 
-  /// The maximum size of waiting entries, in bytes; further traffic is dropped and recorded as
-  /// missing.
+  /// The maximum total size of waiting entries, in bytes.
+  ///
+  /// Further traffic is dropped and recorded as missing.
   public static let capacity = 64 << 20
 
   /// Signals new entries to the single reader.
@@ -67,7 +69,7 @@ public final class TrafficLog: Sendable {
   ///
   /// - Parameters:
   ///   - scope: The traffic to record.
-  ///   - now: Returns the current time, in milliseconds since 1970.
+  ///   - now: A closure that returns the current time, in milliseconds since 1970.
   public init(_ scope: TrafficScope, now: @escaping @Sendable () -> Int64 = TrafficLog.wallClock) {
     self.scope = scope
     self.now = now
@@ -89,7 +91,9 @@ public final class TrafficLog: Sendable {
     arrival.yield()
   }
 
-  /// Adds traffic from ``Session/observeTraffic(_:)``; may be called from any thread.
+  /// Adds traffic from ``Session/observeTraffic(_:)``.
+  ///
+  /// This method may be called from any thread.
   public func take(_ traffic: SessionTraffic) {
     let time = now()
     state.withLock { state in

@@ -5,20 +5,21 @@ import PeerDiscovery
 import PeerSession
 import WhiteboardDocument
 
-/// A replay of the other peers of a recorded session against a program, which compares the
-/// program's answers with the recorded ones.
+/// Replays the other peers of a recorded session against a program, and compares the program's
+/// answers with the recorded answers.
 ///
-/// It tests programs that are built on `PeerSession`: record a program with ``SessionRecorder``, make a new one
-/// host a session on loopback, and call ``play(against:logger:)``. Each peer of the recording joins the session
-/// with its own key. The entries are replayed in order, and the replay waits for each recorded answer before it
-/// continues. A recording contains only the names and sizes of resources. Their bytes are therefore zeros,
-/// unless ``resource`` returns a file. Datagrams may be lost and are not compared.
+/// A replay tests a program that is built on `PeerSession`. First, record the program with
+/// ``SessionRecorder``. Then let a new process of the program host a session on loopback, and call
+/// ``play(against:logger:)``. Each peer of the recording joins the session with its own key. The
+/// entries are replayed in order. The replay waits for each recorded answer before it continues. A
+/// recording contains only the names and sizes of resources. Resources are therefore sent as zeros,
+/// unless ``resource`` returns a file. Datagrams are not compared, because they may be lost.
 public struct TrafficReplay: Sendable {
   /// The speed of a replay.
   public enum Pace: Sendable {
     /// Each entry immediately follows the previous one.
     case hurried
-    /// The entries follow at the recorded times, sped up by this factor.
+    /// The entries follow each other at the recorded intervals, sped up by this factor.
     case recorded(speed: Double)
   }
 
@@ -32,7 +33,7 @@ public struct TrafficReplay: Sendable {
     public let description: String
     /// The bytes that the program sent in the recording.
     public let expected: [UInt8]
-    /// The bytes that the program sent now; nil if it sent none.
+    /// The bytes that the program sent in the replay; `nil` if it sent none.
     public let found: [UInt8]?
   }
 
@@ -41,7 +42,8 @@ public struct TrafficReplay: Sendable {
     /// The number of messages, datagrams, resources, streams and parts of streams sent to the
     /// program.
     public internal(set) var given = 0
-    /// The number of compared messages, resources, streams and parts of streams of the program.
+    /// The number of messages, resources, streams and parts of streams from the program that were
+    /// compared.
     public internal(set) var compared = 0
     /// The differences from the recording; empty if there are none.
     public internal(set) var differences: [Difference] = []
@@ -53,15 +55,16 @@ public struct TrafficReplay: Sendable {
   public let peers: [PeerID]
   /// The speed of the replay.
   public var pace = Pace.hurried
-  /// The time to wait for each answer of the program.
+  /// How long to wait for each answer from the program.
   public var patience = Duration.seconds(5)
   /// The keys of the replayed peers, by recorded peer.
   ///
   /// Peers without an entry get new keys.
   public var identities: [PeerID: PeerIdentity] = [:]
-  /// Returns whether bytes that the program sent are acceptable in place of the recorded ones.
+  /// A closure that returns whether bytes from the program are acceptable in place of the recorded
+  /// bytes.
   public var isSame: @Sendable (_ expected: [UInt8], _ found: [UInt8]) -> Bool = { $0 == $1 }
-  /// Returns the path of the file to send as a resource; nil to send zeros.
+  /// A closure that returns the path of the file to send as a resource; `nil` to send zeros.
   public var resource: @Sendable (_ name: String, _ size: Int) -> String? = { _, _ in nil }
 
   /// Creates a replay of the traffic in a recording.
@@ -88,10 +91,11 @@ public struct TrafficReplay: Sendable {
   /// Replays the recording against a program.
   ///
   /// - Parameters:
-  ///   - request: The program's session and how to join it. The session must admit every peer.
+  ///   - request: The request to join the program's session, which must admit every peer.
   ///   - logger: The logger of the peers' transports.
   /// - Returns: The differences from the recording.
-  /// - Throws: `SessionError` if a peer cannot join or loses the program; `CancellationError`.
+  /// - Throws: `SessionError` if a peer cannot join or loses its connection to the program;
+  ///   `CancellationError`.
   public func play(
     against request: JoinRequest,
     logger: Logger = Logger(label: "session-replay") { _ in SwiftLogNoOpLogHandler() }
@@ -111,8 +115,8 @@ public struct TrafficReplay: Sendable {
     }
   }
 
-  /// Creates a replayed peer with its own transport for each recorded peer, and runs `body` with
-  /// them.
+  /// Creates a replayed peer, with its own transport, for each recorded peer, and runs `body` with
+  /// these peers.
   private func withStandIns(
     _ request: JoinRequest,
     _ directory: String,
@@ -237,7 +241,7 @@ public struct TrafficReplay: Sendable {
     }
   }
 
-  /// Returns the path of a file with the bytes of a resource.
+  /// Returns the path of a file that contains the bytes of a resource.
   private func file(for entry: TrafficEntry, _ directory: String) throws -> String {
     let size = Int(clamping: entry.size)
     if let path = resource(entry.text, size) { return path }

@@ -124,7 +124,7 @@ package struct InvitationReport: Codable, Equatable, Sendable {
   package let link: String
   /// The role that the code gives, if the relay owns the board.
   package let role: String?
-  /// The time when the code expires, in RFC 3339 format; nil if it does not expire.
+  /// The time when the code expires, in RFC 3339 format; `nil` if it does not expire.
   package let expires: String?
 }
 
@@ -163,7 +163,7 @@ package enum ControlLine: Sendable {
     }
   }
 
-  /// Decodes a line of JSON; nil if only later versions know this kind of line.
+  /// Decodes a line of JSON, or returns `nil` for an unknown kind of line from a later version.
   ///
   /// - Throws: `DecodingError` if the line is malformed.
   package init?(line: [UInt8]) throws {

@@ -32,7 +32,8 @@ package struct ControlServer: Sendable {
 
   /// Answers one request on each connection until the task is canceled.
   ///
-  /// - Parameter answer: Returns the answer to a request; the last line is `done` or `error`.
+  /// - Parameter answer: A closure that returns the answer to a request; its last line is `done` or
+  ///   `error`.
   package func run(
     _ answer: @escaping @Sendable (ControlRequest) async -> [ControlLine]
   ) async {
@@ -76,7 +77,7 @@ package struct ControlServer: Sendable {
       return
     }
     let writer = LineWriter(descriptor: connection.descriptor)
-    // If the client does not read the answer, the rest is discarded.
+    // If the client does not read the answer, the remaining lines are discarded.
     for line in lines where (try? await writer.write(line.json)) == nil { return }
     try? await writer.flush()
   }

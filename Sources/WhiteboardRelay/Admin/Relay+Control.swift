@@ -2,12 +2,12 @@ import PeerCore
 import PeerSession
 import WhiteboardKit
 
-/// The execution of requests that arrive over the control socket.
+/// Execution of requests from the control socket.
 extension Relay {
   /// Executes a request.
   ///
   /// - Parameter request: The request.
-  /// - Returns: The lines of the answer, the last of them `done` or `error`.
+  /// - Returns: The lines of the answer; the last line is `done` or `error`.
   package func answer(_ request: ControlRequest) async -> [ControlLine] {
     do throws(WhiteboardError) {
       return try await carryOut(request) + [.done]
@@ -156,7 +156,7 @@ extension Relay {
     return served.node
   }
 
-  /// Returns the register's entry of the board that a request names.
+  /// Returns the register's entry for the board that a request names.
   private func board(_ request: ControlRequest) throws(WhiteboardError) -> BoardRegister.Entry {
     try register.entry(request.board ?? "")
   }

@@ -7,7 +7,7 @@ import WhiteboardKit
 @preconcurrency import Musl
 #endif
 
-/// A Unix domain socket, for programs of the same user or of root on this computer.
+/// A Unix domain socket that only the same user and root can connect to.
 final class UnixSocket: Sendable {
   let descriptor: Int32
 
@@ -58,7 +58,7 @@ final class UnixSocket: Sendable {
     return socket
   }
 
-  /// Accepts a waiting connection; nil if there is none.
+  /// Accepts a waiting connection, or returns `nil` if there is none.
   func accept() -> UnixSocket? {
     let accepted = Glibc.accept(descriptor, nil, nil)
     guard accepted >= 0 else { return nil }
@@ -66,7 +66,7 @@ final class UnixSocket: Sendable {
     return UnixSocket(accepted)
   }
 
-  /// Limits how long a read or a write waits for the other side.
+  /// Sets the timeout for reads and writes.
   func limitWaits(seconds: Int) {
     var limit = timeval(tv_sec: seconds, tv_usec: 0)
     let size = socklen_t(MemoryLayout<timeval>.size)

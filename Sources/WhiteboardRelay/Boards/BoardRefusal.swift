@@ -1,21 +1,23 @@
 import PeerSession
 
-/// The reason why a relay does not accept a board of another host.
+/// The reason why a relay does not accept another host's board.
 enum BoardRefusal: Equatable {
-  /// The relay accepts only boards of allowed peers, and the host is not one of them.
+  /// The relay accepts only boards from allowed peers, and the host is not one of them.
   case notAllowed
-  /// The relay accepts no boards of other hosts.
+  /// The relay accepts no boards from other hosts.
   case noBoards
-  /// The relay has this number of boards, and accepts no more.
+  /// The relay already has this number of boards, which is the maximum.
   case full(Int)
-  /// The relay has no more room for boards of strangers. It reserves this number of places for its operator.
+  /// The relay has no more room for boards from strangers, because it reserves this number of
+  /// boards for its operator.
   case reserved(Int)
-  /// The relay has this number of boards of the host, and accepts no more.
+  /// The relay already has this number of boards from the host, which is the maximum.
   case host(Int)
-  /// The relay has this number of boards of hosts at the same address, and accepts no more.
+  /// The relay already has this number of boards from hosts at the same address, which is the
+  /// maximum.
   case address(Int)
 
-  /// The text that is sent to the host: the limit and the remedy, short enough for a few lines.
+  /// The short message to the host, which states the limit and the remedy.
   var reason: String {
     switch self {
     case .notAllowed: "The settings of the relay do not allow this peer."
@@ -35,7 +37,7 @@ enum BoardRefusal: Equatable {
 
   private static let remedy = "Ask its operator to allow your peer id."
 
-  /// The reason as a label of a metric.
+  /// The reason as a metric label.
   var label: String {
     switch self {
     case .notAllowed, .noBoards: "not-allowed"
@@ -48,18 +50,18 @@ enum BoardRefusal: Equatable {
 }
 
 extension RelayConfiguration.Limits {
-  /// The number of boards at which the relay stops accepting boards of strangers.
+  /// The number of boards at which the relay stops accepting boards from strangers.
   var boardsForStrangers: Int {
     max(maximumBoards - (reservedBoards ?? maximumBoards / 10), 0)
   }
 
-  /// Returns the reason why the relay does not accept another board of a host.
+  /// Returns the reason why the relay does not accept another board from a host.
   ///
   /// - Parameters:
-  ///   - host: The host, which has proved its key.
-  ///   - address: The part of the host's address by which boards are counted.
+  ///   - host: The host, whose key is verified.
+  ///   - address: The part of the host's address to which the limit on boards applies.
   ///   - entries: The boards of the relay.
-  /// - Returns: The reason; nil if the board is accepted.
+  /// - Returns: The reason, or `nil` if the board is accepted.
   func refusal(
     of host: PeerID,
     at address: String,
@@ -86,7 +88,7 @@ extension RelayConfiguration.Limits {
   /// Returns the number of days that a board is kept without a visitor.
   ///
   /// - Parameter entry: The board.
-  /// - Returns: The number of days; nil if the board is kept forever.
+  /// - Returns: The number of days, or `nil` if the board is kept forever.
   func retention(of entry: BoardRegister.Entry) -> Int? {
     guard !entry.isPinned else { return nil }
     switch retention {
@@ -99,7 +101,8 @@ extension RelayConfiguration.Limits {
     }
   }
 
-  /// Returns whether the host of a board is a stranger, which is a peer that the operator did not allow.
+  /// Returns whether the host of a board is a stranger: a peer that is not on the operator's list
+  /// of allowed peers.
   private func isStranger(_ carriage: BoardRegister.RelayHosting) -> Bool {
     PeerID(text: carriage.host).map { !allowed.contains($0) } ?? true
   }

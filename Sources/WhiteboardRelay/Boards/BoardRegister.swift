@@ -4,10 +4,10 @@ import WhiteboardKit
 
 /// The list of boards that a relay serves, stored in `relay.json` in its data directory.
 ///
-/// The contents of each board are in its document. The register holds the data that only the relay
-/// needs.
+/// The content of each board is stored in its document. The register contains the data that only
+/// the relay needs.
 package struct BoardRegister: Sendable {
-  /// The entry of a board that the relay serves.
+  /// The register entry of a board that the relay serves.
   package struct Entry: Codable, Equatable, Sendable {
     /// The id of the board, 26 characters.
     package var board: String
@@ -17,22 +17,22 @@ package struct BoardRegister: Sendable {
     package var isPinned = false
     /// The admission policy of the board.
     package var admission: String
-    /// The join code; nil if the admission policy does not use one.
+    /// The join code; `nil` if the admission policy does not use one.
     package var code: String?
-    /// The salt of a board that this relay owns; nil for boards of other hosts and open boards.
+    /// The salt of a board that this relay owns; `nil` for other hosts' boards and for open boards.
     package var salt: Data?
-    /// The host and its grant; nil if the relay itself hosts the board.
+    /// The host and its grant; `nil` if the relay itself hosts the board.
     package var carriage: RelayHosting?
     /// The time when the relay created or accepted the board, in milliseconds since 1970.
     package var since: Int64
     /// The time when a member was last on the board, in milliseconds since 1970.
     package var visited: Int64
 
-    /// The id as a session id; nil if the file contains an invalid id.
+    /// The id as a session id; `nil` if the file contains an invalid id.
     package var id: SessionID? { SessionID(text: board) }
   }
 
-  /// The data that allows a relay to serve a board of another host.
+  /// The data that allows a relay to serve another host's board.
   package struct RelayHosting: Codable, Equatable, Sendable {
     /// The peer id of the host.
     package var host: String
@@ -40,11 +40,11 @@ package struct BoardRegister: Sendable {
     package var key: Data
     /// The host's signature, in base64.
     package var signature: Data
-    /// The part of the host's address by which boards are counted; nil in files of earlier
-    /// versions.
+    /// The part of the host's address to which the limit on boards applies; `nil` in files from
+    /// earlier versions.
     package var address: String?
 
-    /// Creates the data from the grant of a host.
+    /// Creates the data from a host's grant.
     init(host: PeerID, _ grant: RelayGrant, address: String) {
       self.host = host.text
       self.address = address
@@ -67,7 +67,9 @@ package struct BoardRegister: Sendable {
   /// The entries, in the order in which the relay created or accepted the boards.
   package private(set) var entries: [Entry] = []
 
-  /// Reads the register in a data directory; without a file, the register is empty.
+  /// Reads the register in a data directory.
+  ///
+  /// If there is no file, the register is empty.
   ///
   /// - Throws: ``WhiteboardError`` if the file cannot be read or decoded; the file stays unchanged.
   package init(inDataDirectory directory: String) throws(WhiteboardError) {
@@ -92,7 +94,7 @@ package struct BoardRegister: Sendable {
     }
   }
 
-  /// The entry of a board, nil if there is none.
+  /// Returns the entry of a board, or `nil` if there is none.
   package subscript(_ board: SessionID) -> Entry? { entries.first { $0.id == board } }
 
   /// Returns the entry of the board that an operator names.
@@ -104,7 +106,8 @@ package struct BoardRegister: Sendable {
   package func entry(_ meant: String) throws(WhiteboardError) -> Entry {
     guard !meant.isEmpty else { throw WhiteboardError(.usage, "give the name or id of a board") }
     let named = entries.filter { $0.name == meant }
-    // A short name of a deleted board must not match another board's id by accident.
+    // Require four characters, so that the short name of a deleted board does not match another
+    // board's id by accident.
     let begun = meant.utf8.count < 4 ? [] : entries.filter { $0.board.hasPrefix(meant) }
     let found = named.isEmpty ? begun : named
     guard let first = found.first else {
@@ -151,7 +154,7 @@ package struct BoardRegister: Sendable {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     do {
-      // The file holds codes, so it must be private from the start.
+      // The file contains join codes, so it must be private from the moment it is created.
       try file.replace(Array(encoder.encode(Form(boards: changed))))
     } catch {
       throw WhiteboardError(.inputOutput, "the list of boards cannot be saved: \(error)")

@@ -1,7 +1,7 @@
 import WhiteboardKit
 
-/// The receiver of one board's events, which passes on only those that the relay needs: members
-/// that join and leave, and problems.
+/// Receives the events of one board, and passes on only joins, leaves and problems, which are all
+/// that the relay needs.
 struct BoardSink: EventSink {
   let take: @Sendable (BoardEvent) async -> Void
 

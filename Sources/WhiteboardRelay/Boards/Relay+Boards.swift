@@ -6,19 +6,19 @@ import PeerSession
 import WhiteboardDocument
 import WhiteboardKit
 
-/// Creating, serving and reporting the boards of a relay.
+/// Creating, serving and reporting a relay's boards.
 extension Relay {
   /// Creates a board that this relay hosts.
   ///
   /// - Parameters:
   ///   - name: The name of the board.
-  ///   - admission: The admission policy; not `ask`, since a relay has no user.
-  ///   - code: The join code; nil creates a random one.
+  ///   - admission: The admission policy. `ask` is not allowed, because a relay has no user.
+  ///   - code: The join code; `nil` means to create a random code.
   ///   - isOwned: Whether the relay owns the board and decides which peers can edit it. Otherwise,
-  ///     every admitted peer can.
+  ///     every admitted peer can edit it.
   /// - Returns: The report on the new board.
-  /// - Throws: ``WhiteboardError`` if an argument is invalid, if there are too many boards, or if the
-  ///   list of boards cannot be saved.
+  /// - Throws: ``WhiteboardError`` if an argument is invalid, if there are too many boards, or if
+  ///   the list of boards cannot be saved.
   package func createBoard(
     name: String,
     admission: BoardConfiguration.Admission = .code,
@@ -135,7 +135,7 @@ extension Relay {
       metadata["reason"] = "\(person.reason)"
       logger.notice("Peer left.", metadata: metadata)
     case .note(let remark):
-      // An operator who saw the log line "not-saved" also needs to see that saving works again.
+      // Log that saving works again, for operators that saw the log line "not-saved".
       logger.log(
         level: remark.code == BoardEvent.Remark.savedAgain ? .notice : .info,
         "\(remark.code)",
@@ -166,7 +166,7 @@ extension Relay {
   ///
   /// - Parameters:
   ///   - entry: The entry of the board.
-  ///   - told: The state to report; nil means the current state.
+  ///   - told: The state to report; `nil` means the current state.
   /// - Returns: The report.
   func report(_ entry: BoardRegister.Entry, state told: String? = nil) -> BoardReport {
     let served = entry.id.flatMap { boards[$0] }
@@ -192,9 +192,11 @@ extension Relay {
   }
 }
 
-/// The actions of an operator on boards.
+/// Operator commands for boards.
 extension Relay {
-  /// Pins or unpins a board; a pinned board is kept even if no peer visits it.
+  /// Pins or unpins a board.
+  ///
+  /// A pinned board is kept even if no peer visits it.
   ///
   /// - Returns: The report on the board.
   /// - Throws: ``WhiteboardError`` if the list of boards cannot be saved.
@@ -208,9 +210,12 @@ extension Relay {
     return report(entry)
   }
 
-  /// Stops serving a board, and deletes its file; its members keep their copies.
+  /// Stops serving a board, and deletes its file.
   ///
-  /// - Throws: ``WhiteboardError`` if the list of boards cannot be saved or the file cannot be deleted.
+  /// The members keep their copies of the board.
+  ///
+  /// - Throws: ``WhiteboardError`` if the list of boards cannot be saved or the file cannot be
+  ///   deleted.
   func delete(_ entry: BoardRegister.Entry) async throws(WhiteboardError) {
     guard let id = entry.id else { return }
     try register.remove(id)
@@ -232,7 +237,7 @@ extension Relay {
     let library = BoardLibrary(directory: configuration.dataDirectory + "/boards")
     do {
       for summary in try await library.list() where summary.board == id.bytes {
-        // A board that could not be opened may still have a log file.
+        // A board that could not be opened may still have other SQLite files, such as a WAL file.
         for path in ["-wal", "-shm", "-journal", ""].map({ summary.path + $0 })
         where FileManager.default.fileExists(atPath: path) {
           try FileManager.default.removeItem(atPath: path)

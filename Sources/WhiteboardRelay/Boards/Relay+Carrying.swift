@@ -2,9 +2,9 @@ import PeerDiscovery
 import PeerSession
 import WhiteboardKit
 
-/// Accepting boards of other hosts on a relay.
+/// Acceptance of other hosts' boards on a relay.
 extension Relay {
-  /// Decides whether the relay accepts a board of another host.
+  /// Decides whether the relay accepts another host's board.
   ///
   /// This method is also called when the host of an accepted board connects again.
   func answer(_ request: CarryRequest) async -> CarryAnswer {
@@ -15,7 +15,7 @@ extension Relay {
       }
       entry.admission = word
       entry.code = code
-      // Files of earlier versions contain no address.
+      // Files from earlier versions contain no address.
       if entry.carriage?.address == nil { entry.carriage?.address = request.addressBlock }
       return note(entry)
     }
@@ -103,7 +103,7 @@ extension Relay {
 }
 
 extension AdmissionPolicy {
-  /// The policy as a value of the setting `admit`, and its code.
+  /// The policy as a value of the `admit` setting, and its join code.
   fileprivate var parts: (word: String, code: String?) {
     switch self {
     case .anyone: (BoardConfiguration.Admission.anyone.rawValue, nil)

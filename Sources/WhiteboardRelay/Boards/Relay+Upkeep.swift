@@ -1,11 +1,11 @@
 import PeerSession
 import WhiteboardKit
 
-/// The maintenance that a relay performs while it runs.
+/// Maintenance tasks of a running relay.
 extension Relay {
-  /// Performs the maintenance until the relay ends.
+  /// Performs maintenance periodically until the relay ends.
   ///
-  /// Metrics are updated every 10 seconds, everything else every minute.
+  /// Metrics are updated every 10 seconds; all other tasks run every minute.
   func upkeep() async {
     let clock = ContinuousClock()
     var rounds = 0
@@ -24,10 +24,10 @@ extension Relay {
     }
   }
 
-  /// Applies new limits, for example when the settings were read again.
+  /// Applies new limits, for example after the settings are reloaded.
   ///
-  /// Existing boards stay even if they exceed the new limits, except boards whose files are too
-  /// large.
+  /// Existing boards remain even if they exceed the new limits, except for boards whose files are
+  /// too large.
   package func reload(_ limits: RelayConfiguration.Limits) async {
     self.limits = limits
     logger.notice("Settings reloaded.")
@@ -41,7 +41,8 @@ extension Relay {
     await boundSizes()
   }
 
-  /// Adds the messages that were refused or relayed since the last call to the metrics.
+  /// Updates the metrics with the number of messages that were refused or relayed since the last
+  /// call.
   func count() async {
     for (id, board) in boards {
       let now = await board.node.refusals
@@ -57,7 +58,7 @@ extension Relay {
     }
   }
 
-  /// Saves the time when a member was last on each board.
+  /// Saves, for each board, the time at which a member was last present.
   func noteVisits() {
     let now = BoardFile.now
     var changed: [BoardRegister.Entry] = []
@@ -97,13 +98,13 @@ extension Relay {
     }
   }
 
-  /// Compacts the boards whose files are too large, and stops serving those that stay too large.
+  /// Compacts the boards whose files are too large, and stops serving boards that remain too large.
   func boundSizes() async {
     let limit = limits.maximumBoardMegabytes << 20
     for (id, board) in boards {
       guard case .serving = board.state, let size = await board.node.documentSize, size > limit
       else { continue }
-      // If compacting fails, the file stays too large, which is handled below.
+      // If compaction fails, the file remains too large. The code below handles this case.
       try? await board.node.compactDocument(keeping: 0)
       let left = await board.node.documentSize ?? 0
       logger.warning(

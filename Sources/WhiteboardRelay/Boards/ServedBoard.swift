@@ -10,7 +10,7 @@ struct ServedBoard {
     case opening
     /// Peers can join the board.
     case serving
-    /// The board cannot be served for this reason; its file is unchanged.
+    /// The board cannot be served, for the given reason. Its file is unchanged.
     case failed(WhiteboardError)
   }
 
@@ -22,15 +22,17 @@ struct ServedBoard {
   var link = ""
   /// The display names of the peers on the board, by peer id.
   var people: [String: UntrustedText] = [:]
-  /// The time when a member last left, in milliseconds since 1970.
+  /// The time at which a member last left, in milliseconds since 1970.
   var visited: Int64?
-  /// The problem if some changes are not on disk; the board is then served from memory.
+  /// The reason why some changes are not on disk; `nil` if all changes are.
+  ///
+  /// While there is such a problem, the board is served from memory.
   var unsaved: SaveProblem?
-  /// The refused messages that the metrics already include, by reason.
+  /// The refused messages that are already included in the metrics, by reason.
   var refused = (viewer: 0, revoked: 0)
-  /// The relayed messages that the metrics already include.
+  /// The relayed messages that are already included in the metrics.
   var passed = RelayTally()
-  /// The error that ends the service of the board; nil if there is none.
+  /// The error because of which the board is no longer served; `nil` if there is none.
   var problem: WhiteboardError?
 }
 
@@ -50,7 +52,7 @@ package struct BoardReport: Codable, Equatable, Sendable {
   package let isOwned: Bool
   /// The admission policy.
   package let admit: String
-  /// The link to join; nil while the board is not served.
+  /// The join link; `nil` while the board is not served.
   package let link: String?
   /// The display names of the peers on the board.
   package let people: [UntrustedText]

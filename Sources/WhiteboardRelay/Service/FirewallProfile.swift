@@ -1,9 +1,9 @@
 /// The ports that a firewall must open: the relay's port, and multicast DNS for discovery.
 package struct FirewallProfile: Hashable, Sendable {
-  /// The port on which the relay listens: TCP for links, UDP for datagrams.
+  /// The port on which the relay listens, over TCP for links and UDP for datagrams.
   package let port: UInt16
 
-  /// Creates the profile of a relay on a port.
+  /// Creates the firewall profile for a relay on a port.
   package init(port: UInt16 = 26_273) { self.port = port }
 
   /// The profile for ufw.

@@ -1,15 +1,15 @@
 /// The systemd unit of the relay, with notifications, a watchdog, and a sandbox.
 ///
-/// The relay stores its files in ``stateDirectory``. systemd creates that directory, and a user
-/// that exists only while the service runs.
+/// The relay stores its files in ``stateDirectory``. systemd creates that directory, and also
+/// creates a user that exists only while the service runs.
 package struct SystemdUnit: Hashable, Sendable {
   /// The reason why a command cannot be written into a unit.
   package struct CommandError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The reason as text.
+    /// A description of the reason.
     package let description: String
   }
 
-  /// The name of the service, of its user and of its directories.
+  /// The name of the service, which is also the name of its user and its directories.
   package static let name = "whiteboard-relay"
   /// The directory for the service's files.
   package static let stateDirectory = "/var/lib/whiteboard-relay"
@@ -18,17 +18,18 @@ package struct SystemdUnit: Hashable, Sendable {
   /// The directory for the service's configuration.
   package static let configurationDirectory = "/etc/whiteboard-relay"
 
-  /// The amount of memory above which the kernel stops the service, in the syntax of systemd: `1G`,
-  /// `512M`, `infinity`.
+  /// The memory limit above which the kernel stops the service, in systemd syntax, such as `1G`,
+  /// `512M` or `infinity`.
   package var maximumMemory = "1G"
   /// The maximum number of file descriptors of the service, for connections and boards.
   package var maximumOpenFiles = 8_192
-  /// The time without a watchdog notification after which the service is restarted.
+  /// The watchdog timeout, after which systemd restarts the service if it has sent no watchdog
+  /// notification.
   package var watchdog: Duration = .seconds(30)
 
   private let command: String
 
-  /// Creates the unit of a service that runs a command.
+  /// Creates the unit for a service that runs a command.
   ///
   /// - Throws: ``CommandError`` if the executable is not an absolute path, or a word contains a
   ///   control character.
@@ -46,7 +47,7 @@ package struct SystemdUnit: Hashable, Sendable {
     command = words.joined(separator: " ")
   }
 
-  /// The text of `whiteboard-relay.service`.
+  /// The content of the unit file `whiteboard-relay.service`.
   package var text: String {
     """
     [Unit]
@@ -129,7 +130,8 @@ package struct SystemdUnit: Hashable, Sendable {
     """
   }
 
-  /// Returns a word in the syntax of systemd.service(5): quoted if needed, with specifiers escaped.
+  /// Returns a word in the syntax of systemd.service(5), which is quoted if necessary and has its
+  /// specifiers escaped.
   private static func quoted(_ word: String) -> String {
     let word = word.replacing("%", with: "%%")
     let isPlain = !word.isEmpty && word != ";" && !word.contains { " \"'\\".contains($0) }

@@ -1,13 +1,13 @@
 import PeerSession
 import PeerWire
 
-/// A limit of a relay and the behavior beyond it, as `config check` shows them.
+/// A limit of a relay, and the behavior when it is exceeded, as shown by `config check`.
 package struct RelayBound: Encodable, Sendable {
   /// The limited quantity.
   package let what: String
   /// The value of the limit.
   package let limit: String
-  /// The behavior beyond the limit.
+  /// The behavior when the limit is exceeded.
   package let then: String
 
   private init(_ what: String, _ limit: String, _ then: String) {

@@ -5,17 +5,18 @@ import WhiteboardKit
 
 /// The hosts whose boards a relay accepts.
 package enum BoardsTaken: String, CaseIterable, Sendable {
-  /// Boards of all hosts are accepted.
+  /// Boards from all hosts are accepted.
   case any
-  /// Boards of the allowed peers are accepted.
+  /// Only boards from the allowed peers are accepted.
   case allowList = "allow-list"
-  /// No boards of other hosts are accepted. The relay serves only the boards that were created on it.
+  /// No boards from other hosts are accepted. The relay serves only the boards that were created on
+  /// it.
   case none
 }
 
 /// The format of log lines.
 package enum LogStyle: String, CaseIterable, Sendable {
-  /// The format of journald if standard error is the journal, otherwise text.
+  /// The journald format if standard error is connected to the journal; otherwise, text.
   case auto
   /// One line of text per message.
   case text
@@ -47,7 +48,7 @@ extension SettingKey<BoardsTaken> {
 extension SettingKey<Logger.Level> {
   /// The lowest level of log messages.
   ///
-  /// The default is lower than for other programs, because a relay has no screen.
+  /// The default is lower than in other programs, because a relay has no user interface.
   package static let relayLogLevel = SettingKey(
     "log-level",
     "The lowest level of messages to log",
@@ -113,21 +114,21 @@ extension SettingKey<Int> {
     in: 1...10_000,
     standard: 100
   )
-  /// The maximum number of boards of one stranger.
+  /// The maximum number of boards from one stranger.
   package static let maximumBoardsPerHost = count(
     "max-boards-per-host",
     "The maximum number of boards of one peer, if boards = any",
     in: 1...10_000,
     standard: 8
   )
-  /// The maximum number of boards of all strangers at one address.
+  /// The maximum number of boards from all strangers at one address.
   package static let maximumBoardsPerAddress = count(
     "max-boards-per-address",
     "The maximum number of boards of peers at one IP address (IPv6: one /64), if boards = any",
     in: 1...10_000,
     standard: 16
   )
-  /// The number of boards, out of the maximum, that strangers cannot use.
+  /// The number of boards, out of the maximum, that are not available to strangers.
   package static let reservedBoards = SettingKey(
     "reserved-boards",
     "The number of boards, out of max-boards, that strangers cannot use, if boards = any",
@@ -149,7 +150,7 @@ extension SettingKey<Int> {
     in: 1...1_000_000,
     standard: 1_024
   )
-  /// The maximum number of copies per second of one member's messages.
+  /// The maximum number of copies of one member's messages per second.
   package static let maximumCopies = count(
     "max-copies",
     "The maximum number of message copies per second for one member; each receiver gets a copy of a message",
@@ -163,7 +164,7 @@ extension SettingKey<Int> {
     in: 1...10_000,
     standard: RelayRate().bytes >> 20
   )
-  /// The maximum amount of data that waits for a member that does not read.
+  /// The maximum amount of data that is queued for a member that does not read.
   package static let maximumWaitingMegabytes = count(
     "max-waiting-mb",
     "The maximum number of megabytes that wait for a member that does not read its data",
@@ -196,16 +197,17 @@ extension SettingKey<Int> {
   }
 }
 
-/// How long a board that is not pinned is kept without a visitor.
+/// How long an unpinned board is kept without a visitor.
 package enum BoardRetention: Equatable, Sendable {
-  /// A board of a stranger is kept for ``daysOfStrangers`` days, and every other board forever.
+  /// A stranger's board is kept for ``daysOfStrangers`` days, and every other board is kept
+  /// forever.
   case auto
   /// Every board is kept forever.
   case never
   /// Every board is kept for this number of days.
   case days(Int)
 
-  /// The number of days that a board of a stranger is kept by default.
+  /// The default number of days that a stranger's board is kept.
   package static let daysOfStrangers = 90
 }
 

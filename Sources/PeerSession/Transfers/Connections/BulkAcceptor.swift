@@ -33,8 +33,8 @@ final class BulkAcceptor: BulkFrameSink {
       case .streamOpen:
         return await open(try Control.StreamOpen.decode(frame), link)
       case .resourceCancel:
-        // The sender ends a transfer that is not in progress on this link, so there is nothing to
-        // do (RES-4).
+        // The sender canceled a transfer that is not in progress on this link, so there is nothing
+        // to do (RES-4).
         _ = try Control.ResourceCancel.decode(frame)
         return true
       default:
@@ -45,7 +45,8 @@ final class BulkAcceptor: BulkFrameSink {
   }
 
   func linkEnded(_ end: BulkEnd) async {
-    // Release the references to break a cycle: the link's transfers refer to the link.
+    // Release the references to break a retain cycle, because the link's transfers refer to the
+    // link.
     let last = current.withLockedValue { current in
       defer { current = .idle }
       return current
@@ -87,7 +88,7 @@ final class BulkAcceptor: BulkFrameSink {
     }
   }
 
-  /// Performs a step of a transfer, and makes the link idle if it was the last one.
+  /// Performs a step of a transfer, and makes the link idle if that step was the last.
   private func receive(
     _ receiver: ResourceReceiver,
     _ step: () async throws(BulkViolation) -> Bool

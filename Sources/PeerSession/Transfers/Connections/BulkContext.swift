@@ -1,22 +1,23 @@
 import NIOPosix
 
-/// Receives the events of a peer's bulk links, and turns them into session events.
+/// Receives the events of a peer's bulk links, and converts them to session events.
 protocol BulkEvents: Sendable {
-  /// Returns whether the application requested an offered resource, so that it need not decide
-  /// about the offer.
+  /// Returns whether the application requested an offered resource.
+  ///
+  /// If so, the offer is accepted without asking the application.
   func isRequested(_ info: ResourceInfo) async -> Bool
   /// Returns whether to accept an offer that the application did not request.
   ///
   /// It may wait for a user until the task is canceled.
   func wants(_ info: ResourceInfo) async -> Bool
-  /// Handles the start of a transfer's bytes; called once for each transfer, however many links it
-  /// uses.
+  /// Handles the start of a transfer's bytes; called once for each transfer, regardless of how many
+  /// links it uses.
   func resourceStarted(_ info: ResourceInfo) async
-  /// Handles the progress of a transfer; called at most ten times a second for each. It may drop
-  /// reports.
+  /// Handles the progress of a transfer; called at most ten times per second for each transfer. The
+  /// implementation may drop reports.
   func resourceProgress(_ id: TransferID, bytes: Int, of total: Int)
-  /// Handles the end of a transfer; called once for each accepted transfer, and for each outgoing
-  /// one that never began.
+  /// Handles the end of a transfer; called once for each accepted transfer, and once for each
+  /// outgoing transfer that never began.
   func resourceFinished(
     _ info: ResourceInfo,
     _ result: Result<ReceivedResource, SessionError>

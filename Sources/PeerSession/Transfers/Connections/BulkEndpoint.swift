@@ -5,7 +5,7 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// All bulk links with one incarnation of one peer, and the transfers and streams on them (8).
+/// Manages all bulk links with one incarnation of a peer, and their transfers and streams (8).
 ///
 /// It exists from the peer's admission until the peer is lost or leaves, across control links
 /// (BLK-3). All its work runs in child tasks of ``run()``.
@@ -46,7 +46,7 @@ final class BulkEndpoint: Sendable {
 
   /// Runs links and transfers until ``close(_:)``, or until the task is canceled.
   ///
-  /// When it returns, everything has ended and was reported.
+  /// When it returns, all links, transfers and streams have ended and were reported.
   func run() async {
     _ = scope.submit { [pool] in await pool.closeUnused() }
     _ = scope.submit { [self] in await breakStalled() }
@@ -61,7 +61,8 @@ final class BulkEndpoint: Sendable {
     for info in left { await context.events.resourceFinished(info, .failure(error)) }
   }
 
-  /// Ends everything with `error`, because the peer is lost or left, or the session is over.
+  /// Ends all links, transfers and streams with `error`, because the peer left or was lost, or the
+  /// session is over.
   func close(_ error: SessionError) {
     let waiting = state.withLockedValue { state in
       state.endError = state.endError ?? error
@@ -96,10 +97,10 @@ final class BulkEndpoint: Sendable {
     }
   }
 
-  /// Handles the replacement of a broken control link by a new one.
+  /// Handles the opening of a new control link after a broken one.
   ///
-  /// Idle links are dropped, because they may be dead by now. A transfer that does not progress for
-  /// 3 s continues over a new link.
+  /// Idle links are closed, because they may be broken too. A transfer that makes no progress for 3
+  /// s continues over a new link.
   func reconnected() {
     pool.dropIdle()
     let running = state.withLockedValue { $0.transfers.runningSenders }
@@ -115,17 +116,19 @@ final class BulkEndpoint: Sendable {
 
   // MARK: Resources
 
-  /// Returns the number of bytes of an outgoing transfer that were passed to its link.
+  /// Returns the number of bytes that an outgoing transfer has passed to its link.
   func sentBytes(of id: TransferID) -> Int? {
     state.withLockedValue { $0.transfers.runningSender(id) }?.position.bytes
   }
 
-  /// Sends a file to the peer; at most eight run at a time (RES-6).
+  /// Sends a file to the peer.
   ///
-  /// Resources that the peer requested do not wait for others.
+  /// At most eight transfers run at a time (RES-6).
+  ///
+  /// Transfers that the peer requested are counted separately.
   ///
   /// - Throws: `invalidName`, or the reason why the peer is out of the session. The transfer's
-  ///   result reports errors of the file.
+  ///   result reports file errors.
   func sendResource(
     atPath path: String,
     named name: String,
@@ -144,8 +147,8 @@ final class BulkEndpoint: Sendable {
       isRequested: isRequested,
       context: context
     ) { [weak self] sender in self?.senderCancelled(sender) }
-    // In JSON, a control character takes six bytes, so a name within its limit might not fit in a
-    // frame.
+    // JSON encodes a control character in six bytes, so a name within its limit might still not fit
+    // in a frame.
     guard sender.fitsInFrame else {
       throw SessionError(.invalidName, "The resource's name does not fit in a frame.")
     }
@@ -199,7 +202,8 @@ final class BulkEndpoint: Sendable {
 
   /// Opens a stream to the peer.
   ///
-  /// - Throws: `invalidName`; `busy` if 24 are open (STR-3); the reason why no link can be opened.
+  /// - Throws: `invalidName`; `busy` if 24 streams are open (STR-3); the reason why no link can be
+  ///   opened.
   func openStream(named name: String) async throws(SessionError) -> PeerStream {
     guard !name.utf8.contains(0), name.utf8.count <= Limits.streamName else {
       throw SessionError(
@@ -290,7 +294,7 @@ final class BulkEndpoint: Sendable {
 
   /// Creates the receiver of an offer.
   ///
-  /// It replaces an earlier receiver on a link that is probably dead.
+  /// It replaces an earlier receiver of the same transfer, whose link is probably broken.
   ///
   /// - Returns: `nil` if the peer has too many transfers in progress (RES-6).
   func receiver(
@@ -298,7 +302,7 @@ final class BulkEndpoint: Sendable {
     on link: BulkLinkRunner
   ) async -> ResourceReceiver? {
     if let old = state.withLockedValue({ $0.transfers.receiver(of: offer.id) }) {
-      // The sender may notice earlier than the receiver that the old link broke (RES-5).
+      // The sender may notice before the receiver that the old link broke (RES-5).
       await old.interrupt(.broken)
       old.link.abandon()
       // This wait is canceled with the link; the offer then has no receiver.
@@ -324,12 +328,12 @@ final class BulkEndpoint: Sendable {
     return state.withLockedValue { $0.transfers.add(receiver) } ? receiver : nil
   }
 
-  /// Returns whether a transfer was accepted and its end was not reported yet.
+  /// Returns whether a transfer was accepted but its end was not reported yet.
   func hasAccepted(_ id: TransferID) -> Bool {
     state.withLockedValue { $0.transfers.hasAccepted(id) }
   }
 
-  /// Records that an offer was accepted: from now on the end of the transfer is reported.
+  /// Records that an offer was accepted, so that the end of the transfer will be reported.
   func receiverAccepted(_ info: ResourceInfo) {
     state.withLockedValue { $0.transfers.accepted(info) }
   }

@@ -8,17 +8,18 @@ import Glibc
 import Musl
 #endif
 
-/// A violation by the other side that ends this link, and the code that the other side receives.
+/// A protocol violation that ends a bulk link, with the close code that the violating side
+/// receives.
 struct BulkViolation: Error, Equatable, Sendable {
   var code: CloseCode
   var message: String
 
-  /// Returns the violation of a frame that does not decode or is not allowed (FRM-4).
+  /// Returns the violation for a frame that does not decode or is not allowed (FRM-4).
   static func protocolError(_ message: String) -> BulkViolation {
     BulkViolation(code: .protocolError, message: message)
   }
 
-  /// Returns the violation of a frame that is not allowed now.
+  /// Returns the violation for a frame that is not allowed in the current state.
   static func unexpected(_ type: FrameType) -> BulkViolation {
     .protocolError(CloseMessage.unexpected(type))
   }
@@ -76,7 +77,7 @@ enum BulkEnd: Error, Sendable {
     }
   }
 
-  /// Whether a resource may be tried again on another link (RES-5).
+  /// Whether the transfer of a resource may be retried on another link (RES-5).
   var mayRetry: Bool {
     switch self {
     case .broken: true
@@ -124,7 +125,7 @@ extension SessionError {
     }
   }
 
-  /// Creates the error for a failed system call, from its error number.
+  /// Creates the error for a failed system call, from its `errno` value.
   static func system(_ what: String, errno number: Int32) -> SessionError {
     switch number {
     case ENOSPC, EDQUOT: SessionError(.diskFull, "There is no space left: \(what).")

@@ -1,11 +1,11 @@
 import NIOCore
 import PeerWire
 
-/// One frame of a bulk link, or the bytes of several.
+/// A frame of a bulk link, or the combined payload of several.
 ///
-/// The boundaries of CHUNK and STREAM-DATA frames have no meaning. ``BulkFrameDecoder`` passes on
-/// the bytes of one read as one value, without gathering or copying them. All other frames arrive
-/// complete, in one piece.
+/// The boundaries of CHUNK and STREAM-DATA frames have no meaning. ``BulkFrameDecoder`` therefore
+/// passes on the bytes of one read as one value, without buffering or copying them. All other
+/// frames are passed on complete, in one piece.
 struct BulkFrame: Sendable, Equatable {
   /// The type.
   var type: FrameType
@@ -21,7 +21,7 @@ struct BulkFrame: Sendable, Equatable {
     count = payload.readableBytes
   }
 
-  /// The bytes in one array.
+  /// The payload as one array.
   var bytes: [UInt8] {
     [UInt8](unsafeUninitializedCapacity: count) { target, initialized in
       for piece in pieces {
@@ -56,7 +56,8 @@ extension FrameType {
 /// Decodes the bytes of a bulk link into frames; confined to its event loop.
 ///
 /// Frames of unknown optional types are skipped (FRM-3). The first error fires a ``FrameError``
-/// down the pipeline, and nothing is decoded after it. At most one control payload is in memory.
+/// down the pipeline, and nothing is decoded after it. At most one control payload is in memory at
+/// a time.
 final class BulkFrameDecoder: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = BulkFrame
@@ -179,7 +180,7 @@ extension ControlPayload {
   /// Returns a frame with this payload.
   func bulkFrame() -> ByteBuffer { .bulkFrame(Self.frameType, encoded()) }
 
-  /// Decodes the payload of a frame whose type was checked.
+  /// Decodes the payload of a frame whose type is already checked.
   ///
   /// - Throws: ``BulkViolation``; the link must be closed (FRM-4).
   static func decode(_ frame: BulkFrame) throws(BulkViolation) -> Self {

@@ -17,11 +17,10 @@ struct BulkLink: Sendable {
   /// Outgoing frames are written to the channel by ``BulkWriter``.
   let channel: NIOAsyncChannel<BulkFrame, ByteBuffer>
 
-  /// Adds the last handlers to a channel after ATTACHED.
+  /// Adds the remaining handlers to a channel after ATTACHED.
   ///
-  /// At most two reads of 256 KiB wait here for the task that reads the link. Together with the
-  /// bytes that ``StreamCore`` holds (its limit and one more read), that is less than the 1 MiB of
-  /// STR-2.
+  /// At most two reads of 256 KiB are buffered for the task that reads the link. ``StreamCore``
+  /// buffers its own limit and one more read. Together, they stay below the 1 MiB limit of STR-2.
   ///
   /// - Precondition: Called on the channel's event loop.
   @Sendable static func wrap(_ channel: any Channel) throws -> BulkLink {
@@ -43,7 +42,7 @@ struct BulkLink: Sendable {
       value: FixedSizeRecvByteBufferAllocator(capacity: 262_144)
     )
     try options?.setOption(.maxMessagesPerRead, value: 1)
-    // A side that only reads detects a dead path only by keep-alive.
+    // A side that only reads needs keep-alive to detect a broken path.
     try options?.setOption(.socketOption(.so_keepalive), value: 1)
     for (name, value) in [(TCP_KEEPIDLE, 10), (TCP_KEEPINTVL, 3), (TCP_KEEPCNT, 4)] {
       try options?.setOption(.tcpOption(NIOBSDSocket.Option(rawValue: name)), value: .init(value))
@@ -61,9 +60,11 @@ struct BulkLink: Sendable {
 
 /// Opens bulk links on which the local peer is the opener (8.1).
 protocol BulkLinkProvider: Sendable {
-  /// Dials and attaches a link, or asks the peer for one; waits while the peer is reconnecting.
+  /// Dials and attaches a link, or asks the peer to dial one.
   ///
-  /// - Throws: ``SessionError``. With `busy`, `unreachable` or `timedOut`, the caller can try again
-  ///   later; with any other code, no further link can be opened.
+  /// The call waits while the peer is reconnecting.
+  ///
+  /// - Throws: ``SessionError``. After `busy`, `unreachable` or `timedOut`, the caller can try
+  ///   again later. After any other code, no further link can be opened.
   func openLink(to peer: PeerID) async throws(SessionError) -> BulkLink
 }

@@ -2,19 +2,19 @@ import NIOConcurrencyHelpers
 import NIOCore
 import PeerWire
 
-/// Receives the frames of a bulk link in order, from the task that reads it.
+/// Receives the frames of a bulk link in order, from the task that reads the link.
 protocol BulkFrameSink: AnyObject, Sendable {
-  /// Handles the next frame; while this call waits, the link is not read.
+  /// Handles the next frame. The link is not read until this call returns.
   ///
   /// - Returns: Whether the link continues.
   /// - Throws: ``BulkViolation``; the link is then closed with its code.
   func receive(_ frame: BulkFrame, from link: BulkLinkRunner) async throws(BulkViolation) -> Bool
 
-  /// Handles the end of the link; called once, unless another sink was attached before.
+  /// Handles the end of the link; called once, on the sink that is attached at that time.
   func linkEnded(_ end: BulkEnd) async
 }
 
-/// One bulk link in use: it reads frames and passes each to the attached sink.
+/// Reads the frames of a bulk link and passes each to the attached sink.
 ///
 /// A violation by the peer closes this link with a typed CLOSE, and affects nothing else.
 final class BulkLinkRunner: Sendable {
@@ -25,7 +25,7 @@ final class BulkLinkRunner: Sendable {
     var lateIDs: [TransferID] = []
   }
 
-  /// The number of remembered transfers that ended, whose last frames may still arrive.
+  /// The maximum number of remembered ended transfers, whose last frames may still arrive.
   private static let lateLimit = 8
   /// How long the last frame may take to be sent before the link is cut.
   private static let flushLimit = TimeAmount.seconds(2)
@@ -44,7 +44,7 @@ final class BulkLinkRunner: Sendable {
   /// - Parameters:
   ///   - link: The link, which has no other user.
   ///   - idle: The sink that receives frames while no other sink is attached.
-  ///   - endError: Returns the reason for the end when the running task is canceled.
+  ///   - endError: A closure that returns the reason for the end if the running task is canceled.
   init(
     _ link: BulkLink,
     idle: any BulkFrameSink,
@@ -117,7 +117,8 @@ final class BulkLinkRunner: Sendable {
     let sink = state.withLockedValue { state in
       state.hasEnded = true
       if let error = state.endedByUs { end = .endedByUs(error) }
-      // Release the reference to break a cycle: the link's transfers refer to the link.
+      // Release the reference to break a retain cycle, because the link's transfers refer to the
+      // link.
       defer { state.sink = idle }
       return state.sink
     }
@@ -125,16 +126,18 @@ final class BulkLinkRunner: Sendable {
     await sink.linkEnded(end)
   }
 
-  /// Cuts the link; its sink receives `error`.
+  /// Closes the link immediately; its sink receives `error`.
   func cut(_ error: SessionError) {
     state.withLockedValue { $0.endedByUs = $0.endedByUs ?? error }
     writer.channel.close(promise: nil)
   }
 
-  /// Breaks the link as if the network had failed; a transfer on it may continue over another link.
+  /// Breaks the link as if the network had failed.
+  ///
+  /// A transfer on it may continue over another link.
   func abandon() { writer.channel.close(promise: nil) }
 
-  /// Sends one last frame, and cuts the link when the peer has closed it, or after 2 s.
+  /// Sends one last frame, then closes the link after the peer has closed it, or after 2 s.
   func cut(after last: ByteBuffer, _ error: SessionError) {
     state.withLockedValue { $0.endedByUs = $0.endedByUs ?? error }
     let channel = writer.channel

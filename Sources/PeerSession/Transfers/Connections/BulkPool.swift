@@ -2,7 +2,8 @@ import NIOConcurrencyHelpers
 import NIOCore
 import PeerWire
 
-/// The links to one peer on which the local peer is the opener: in use, or idle for reuse (BLK-2).
+/// A pool of links to one peer on which the local peer is the opener, either in use or idle
+/// (BLK-2).
 final class BulkPool: Sendable {
   /// The maximum number of idle links.
   private static let idleLimit = 4

@@ -4,11 +4,11 @@ import Glibc
 import Musl
 #endif
 
-/// A clock without its type, so that its users need no generic parameter.
+/// A type-erased clock, so that its users need no generic parameter.
 struct BulkTime: Sendable {
-  /// The time since some fixed moment.
+  /// Returns the time since an arbitrary reference point.
   let now: @Sendable () -> Duration
-  /// Waits; throws only if the task is canceled.
+  /// Suspends for a duration; throws only if the task is canceled.
   let sleep: @Sendable (Duration) async throws -> Void
 
   /// How long an offer waits for the application's decision (RES-8).
@@ -25,5 +25,5 @@ struct BulkTime: Sendable {
 /// Returns the system's message for an error number.
 func systemMessage(_ number: Int32) -> String { String(cString: strerror(number)) }
 
-/// Returns the time of day by the system's clock.
+/// Returns the system clock's time, in seconds since 1970.
 func secondsSince1970() -> Int { time(nil) }

@@ -1,11 +1,11 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// The writing side of one bulk link, which limits the bytes that wait for the system.
+/// The writing side of a bulk link, which limits the number of bytes that wait to be sent.
 ///
-/// Bytes count from the moment they are pushed until the channel has passed them to the kernel. So
-/// the limit holds however far the writers are ahead of the event loop. Writers take turns in order
-/// of arrival.
+/// Bytes count from the moment they are pushed until the channel has passed them to the kernel. The
+/// limit therefore holds even if the writers are far ahead of the event loop. Writers take turns in
+/// order of arrival.
 final class BulkWriter: Sendable {
   /// The number of waiting bytes above which a writer must wait.
   static let limit = 1_048_576
@@ -27,10 +27,11 @@ final class BulkWriter: Sendable {
 
   init(channel: any Channel) { self.channel = channel }
 
-  /// The bytes that were pushed and that the system has not accepted yet.
+  /// The number of bytes that were pushed but not yet accepted by the system.
   var waitingBytes: Int { state.withLockedValue { $0.waitingBytes } }
 
-  /// Waits for its turn and for room, writes one buffer of complete frames, and ends the turn.
+  /// Waits for the caller's turn and for room, writes one buffer of complete frames, and ends the
+  /// turn.
   ///
   /// - Throws: `SessionError.cancelled` if nothing was written; otherwise the reason why the link
   ///   ended.
@@ -40,7 +41,9 @@ final class BulkWriter: Sendable {
     finish()
   }
 
-  /// Waits for its turn and for room; after each success, the caller must call ``finish()`` once.
+  /// Waits for the caller's turn and for room.
+  ///
+  /// After each success, the caller must call ``finish()`` once.
   ///
   /// - Throws: `SessionError.cancelled`, or the reason why the link ended; the caller then has no
   ///   turn.
@@ -75,7 +78,7 @@ final class BulkWriter: Sendable {
     next?.resume()
   }
 
-  /// Writes at once, before all waiting writers.
+  /// Writes immediately, ahead of all waiting writers.
   ///
   /// Call it only for the writer whose turn it is, or for the last frame of a link.
   @discardableResult
@@ -151,7 +154,7 @@ final class BulkWriter: Sendable {
         }
         waiter?.resume(throwing: SessionError.cancelled)
       }
-      // Remove the identifier, because a cancellation that came too late may have added it.
+      // Remove the identifier, which a late cancellation may have added.
       state.withLockedValue { _ = $0.cancelled.remove(id) }
     } catch {
       state.withLockedValue { _ = $0.cancelled.remove(id) }

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Runs tasks on an event loop, so that serving a link needs no change of thread.
+/// A task executor that runs tasks on an event loop, so that serving a link needs no thread switch.
 ///
 /// Its tasks must never block; files are read and hashed on a thread pool.
 final class EventLoopTasks: TaskExecutor {

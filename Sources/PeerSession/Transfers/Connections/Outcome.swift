@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// A result that is set once, and that any number of tasks may await.
+/// A result that is set once and can be awaited by any number of tasks.
 final class Outcome<Value: Sendable>: Sendable {
   private typealias Waiter = CheckedContinuation<Result<Value, SessionError>, Never>
 

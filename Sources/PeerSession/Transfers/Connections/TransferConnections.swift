@@ -5,10 +5,10 @@ import NIOPosix
 import NIOSSL
 import PeerWire
 
-/// A session's bulk links: it dials and attaches them, accepts those that other peers dial, and
-/// passes both to the endpoint of their peer (8.1).
+/// Opens the bulk links of a session (8.1).
 ///
-/// Confined to the session's event loop.
+/// It dials and attaches links, accepts links dialed by other peers, and passes each link to the
+/// endpoint of its peer. Confined to the session's event loop.
 final class TransferConnections {
   private unowned let session: SessionCore
   /// The tunnels through the local peer, if it is a relay.
@@ -24,7 +24,7 @@ final class TransferConnections {
   private var nextWaiter = 0
   /// The number of links that are being dialed because a peer requested them (BLK-4).
   private var dialling: [PeerID: Int] = [:]
-  /// The attach secrets of each peer's control link, and of the one before it (BLK-1).
+  /// The attach secrets of each peer's current and previous control link (BLK-1).
   private var secrets: [PeerID: (current: [UInt8], previous: [UInt8]?, replacedAt: NIODeadline)] =
     [:]
 
@@ -89,11 +89,11 @@ final class TransferConnections {
     endpoints.withLockedValue { $0[peer] = endpoint }
   }
 
-  /// Ends everything with a peer.
+  /// Ends all links, transfers and streams with a peer.
   ///
   /// - Parameters:
   ///   - peer: The peer.
-  ///   - error: The error of its transfers and streams.
+  ///   - error: The error that its transfers and streams report.
   func peerLeft(
     _ peer: PeerID,
     _ error: SessionError = SessionError(.peerLost, "The peer is no longer in the session.")
@@ -174,7 +174,9 @@ final class TransferConnections {
   /// Returns the number of bulk links with a peer.
   func linkCount(_ peer: PeerID) -> Int { running[peer]?.linkCount ?? 0 }
 
-  /// Dials another link to a peer; `route` is the far end if the link is a leg of a tunnel.
+  /// Dials another link to a peer.
+  ///
+  /// `route` is the member at the far end if the link is a leg of a tunnel.
   func dial<Attached: Sendable>(
     _ entry: PeerEntry,
     _ link: ControlLink,
@@ -250,7 +252,7 @@ private struct AttachWaiter {
   let promise: EventLoopPromise<BulkLink>
 }
 
-/// Returns the proof of ATTACH (8.1).
+/// Returns the proof for an ATTACH frame (8.1).
 func attachProof(_ secret: [UInt8], _ exported: [UInt8]) -> ProofBytes {
   let input = Array("whiteboard-p2p attach 1\0".utf8) + exported
   guard
@@ -261,7 +263,7 @@ func attachProof(_ secret: [UInt8], _ exported: [UInt8]) -> ProofBytes {
   return proof
 }
 
-/// Turns a control link into a bulk link after the current frame was handled.
+/// Turns a control link into a bulk link after the current frame is handled.
 func makeBulkLink<Attached: Sendable>(
   _ link: ControlLink,
   _ wrap: @escaping @Sendable (any Channel) throws -> Attached
@@ -270,8 +272,8 @@ func makeBulkLink<Attached: Sendable>(
     preconditionFailure("only an open link can be handed over")
   }
   let bound = NIOLoopBound(link, eventLoop: channel.eventLoop)
-  // Run this in the next tick, because the link is in the middle of a read and still holds the
-  // remaining bytes.
+  // Run this in the next event loop tick, because the link is currently handling a read and still
+  // holds the remaining bytes.
   return channel.eventLoop.submit {
     let bulk = try wrap(channel)
     bound.value.leave()
@@ -279,7 +281,7 @@ func makeBulkLink<Attached: Sendable>(
   }
 }
 
-/// Passes the calls of a peer's bulk endpoint to the session's event loop.
+/// Forwards the calls of a peer's bulk endpoint to the session's event loop.
 private struct BulkBridge: BulkLinkProvider, BulkEvents {
   let session: NIOLoopBound<SessionCore>
   let eventLoop: any EventLoop

@@ -1,18 +1,18 @@
 import PeerDiscovery
 import PeerWire
 
-/// The resource transfers with one peer: those that run, wait or were interrupted.
+/// The running, waiting and interrupted resource transfers with one peer.
 ///
 /// At most ``Limits/resources`` transfers run in each direction. Requested transfers are counted
 /// separately (RES-6).
 struct TransferTable {
-  /// The end of an incoming transfer, to be reported to the application.
+  /// The end of an incoming transfer, which must be reported to the application.
   struct End {
     var info: ResourceInfo
     var result: Result<ReceivedResource, SessionError>
   }
 
-  /// An incoming transfer that was accepted and whose end was not reported yet.
+  /// An accepted incoming transfer whose end was not reported yet.
   private struct Accepted {
     var info: ResourceInfo
     /// Whether the start of the transfer was reported.
@@ -28,15 +28,15 @@ struct TransferTable {
 
   // MARK: Outgoing
 
-  /// The senders that run.
+  /// The running senders.
   var runningSenders: [ResourceSender] { Array(running.values) }
 
-  /// Returns the sender of a transfer if it runs.
+  /// Returns the sender of a transfer, if the transfer is running.
   func runningSender(_ id: TransferID) -> ResourceSender? { running[id] }
 
   /// Adds a sender.
   ///
-  /// - Returns: Whether the sender runs now; otherwise it waits.
+  /// - Returns: Whether the sender may run now; otherwise it must wait.
   mutating func add(_ sender: ResourceSender) -> Bool {
     guard hasRoom(forRequested: sender.isRequested) else {
       waiting.append(sender)
@@ -48,7 +48,7 @@ struct TransferTable {
 
   /// Removes a sender that ended.
   ///
-  /// - Returns: The sender that runs in its place, if one waits.
+  /// - Returns: The next waiting sender, if any, which now runs.
   mutating func senderEnded(_ sender: ResourceSender) -> ResourceSender? {
     running[sender.id] = nil
     guard let index = waiting.firstIndex(where: { hasRoom(forRequested: $0.isRequested) }) else {
@@ -68,7 +68,7 @@ struct TransferTable {
     return true
   }
 
-  /// Removes and returns all senders that wait.
+  /// Removes and returns all waiting senders.
   mutating func removeWaiting() -> [ResourceSender] {
     defer { waiting = [] }
     return waiting
@@ -80,10 +80,10 @@ struct TransferTable {
 
   // MARK: Incoming
 
-  /// The receivers that run.
+  /// The running receivers.
   var receivers: [ResourceReceiver] { Array(receiving.values) }
 
-  /// Returns the receiver of a transfer if it runs.
+  /// Returns the receiver of a transfer, if the transfer is running.
   func receiver(of id: TransferID) -> ResourceReceiver? { receiving[id] }
 
   /// Adds the receiver of an offer.
@@ -98,17 +98,17 @@ struct TransferTable {
     return true
   }
 
-  /// Returns whether an incoming transfer was accepted and its end was not reported.
+  /// Returns whether an incoming transfer was accepted but its end was not reported yet.
   func hasAccepted(_ id: TransferID) -> Bool { accepted[id] != nil }
 
-  /// Records that an offer was accepted: from now on, the end of the transfer is reported.
+  /// Records that an offer was accepted, so that the end of the transfer will be reported.
   mutating func accepted(_ info: ResourceInfo) {
     if accepted[info.id] == nil { accepted[info.id] = Accepted(info: info) }
   }
 
-  /// Records that the bytes of a transfer arrive.
+  /// Records that the bytes of a transfer begin to arrive.
   ///
-  /// - Returns: Whether this is the first time, so that the start must be reported.
+  /// - Returns: Whether this is the first call for the transfer. If so, the start must be reported.
   mutating func started(_ info: ResourceInfo) -> Bool {
     guard accepted[info.id]?.isReported != true else { return false }
     accepted[info.id] = Accepted(info: info, isReported: true)
@@ -120,8 +120,9 @@ struct TransferTable {
   /// - Parameters:
   ///   - receiver: The receiver.
   ///   - info: Its transfer.
-  ///   - result: The result; nil if the sender may continue over another link.
-  /// - Returns: The end to report. It is that of an older transfer if too many were interrupted.
+  ///   - result: The result; `nil` if the sender may continue over another link.
+  /// - Returns: The end to report. If too many transfers were interrupted, this is the end of the
+  ///   oldest one.
   mutating func receiverEnded(
     _ receiver: ResourceReceiver,
     _ info: ResourceInfo,
@@ -134,14 +135,14 @@ struct TransferTable {
       return End(info: begun, result: result)
     }
     interrupted.append(info.id)
-    // A peer that starts transfers and never ends them must not fill the memory.
+    // A peer that starts transfers without finishing them must not exhaust the memory.
     guard interrupted.count > Limits.resources else { return nil }
     let oldest = interrupted.removeFirst()
     return accepted.removeValue(forKey: oldest)
       .map { End(info: $0.info, result: .failure(.bulkLinkLost)) }
   }
 
-  /// Removes and returns the incoming transfers whose end was not reported.
+  /// Removes and returns the incoming transfers whose end was not reported yet.
   mutating func endIncoming() -> [ResourceInfo] {
     defer {
       accepted = [:]
@@ -152,10 +153,10 @@ struct TransferTable {
 
   // MARK: Cancellation
 
-  /// Finds the transfer that the application cancels, and removes it if it was interrupted.
+  /// Finds a transfer to cancel, and removes it if it was interrupted.
   ///
-  /// - Returns: Its sender or receiver, or its description if it was interrupted; all nil if the id
-  ///   is unknown.
+  /// - Returns: The transfer's sender or receiver, or its properties if it was interrupted. All
+  ///   values are `nil` if the id is unknown.
   mutating func cancel(
     _ id: TransferID
   ) -> (sender: ResourceSender?, receiver: ResourceReceiver?, interrupted: ResourceInfo?) {

@@ -1,8 +1,9 @@
 import NIOConcurrencyHelpers
 
-/// Work that any code may submit, and that runs as children of the one task that called ``run()``.
+/// A scope for work that any code may submit.
 ///
-/// All submitted work runs, even if it is canceled already.
+/// The work runs in child tasks of the task that called ``run()``. All submitted work runs, even if
+/// it is already canceled.
 final class WorkScope: Sendable {
   typealias Work = @Sendable () async -> Void
 
@@ -14,7 +15,7 @@ final class WorkScope: Sendable {
 
   private let state = NIOLockedValueBox(State())
 
-  /// Starts `work` soon.
+  /// Submits `work`, which starts soon.
   ///
   /// - Returns: `false` if the scope is closed, so that `work` never runs.
   func submit(_ work: @escaping Work) -> Bool {

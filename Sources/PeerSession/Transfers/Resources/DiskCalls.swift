@@ -4,9 +4,12 @@ import Glibc
 import Musl
 #endif
 
-/// The system calls that fail on a full or broken disk; tests replace them.
+/// The system calls that can fail on a full or broken disk.
+///
+/// Tests replace them.
 struct DiskCalls: Sendable {
-  /// Like `pwrite`: returns the number of bytes written, or -1 with `errno`.
+  /// A function like `pwrite`, which returns the number of bytes written, or sets `errno` and
+  /// returns -1.
   var write: @Sendable (Int32, UnsafeRawBufferPointer, Int) -> Int
   /// A function that returns the bytes available on a directory's disk, or `nil` if the system does
   /// not report them.
@@ -15,7 +18,7 @@ struct DiskCalls: Sendable {
   /// not report it.
   var diskBytes: @Sendable (_ directory: Int32) -> Int?
 
-  /// The system's own calls.
+  /// The real system calls.
   static let system = DiskCalls(
     write: { descriptor, bytes, offset in
       pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset))

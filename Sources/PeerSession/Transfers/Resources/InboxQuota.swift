@@ -1,4 +1,4 @@
-/// How much may be stored in an inbox (RES-9).
+/// The storage quotas of an inbox (RES-9).
 struct InboxQuota: Sendable {
   /// The parties that have a quota.
   enum Holder: String, Sendable {
@@ -10,11 +10,11 @@ struct InboxQuota: Sendable {
     case total = "all received files"
   }
 
-  /// The maximum number of bytes of all resources together.
+  /// The maximum total size of all resources, in bytes.
   var total: Int
-  /// The maximum number of bytes of one session's resources.
+  /// The maximum total size of one session's resources, in bytes.
   var session: Int
-  /// The maximum number of bytes of one peer's resources.
+  /// The maximum total size of one peer's resources, in bytes.
   var peer: Int
   /// The number of bytes that must stay free on the disk.
   var diskReserve: Int
@@ -27,11 +27,10 @@ struct InboxQuota: Sendable {
     self.diskReserve = diskReserve
   }
 
-  /// Returns the number of bytes that must stay free on a disk of the given size: at most 2 % of
-  /// it.
+  /// Returns the number of bytes that must stay free on a disk, which is at most 2 % of its size.
   func reserve(ofDisk size: Int?) -> Int { min(diskReserve, (size ?? .max) / 50) }
 
-  /// Returns the error of a resource that exceeds a quota.
+  /// Returns the error for a resource that exceeds a quota.
   func error(_ holder: Holder) -> SessionError {
     let limit =
       switch holder {

@@ -1,5 +1,4 @@
-/// Decides which progress of a transfer is reported: at most one report in 100 ms, and the last
-/// byte in any case.
+/// Limits the progress reports of a transfer to one in 100 ms, but always reports the last byte.
 struct ProgressThrottle {
   /// The minimum time between two reports.
   static let interval = Duration.milliseconds(100)
@@ -7,7 +6,9 @@ struct ProgressThrottle {
   private var last: Duration?
   private var reported: Int?
 
-  /// Returns whether to report `bytes` now; they then count as reported.
+  /// Returns whether to report `bytes` now.
+  ///
+  /// If so, `bytes` count as reported.
   mutating func reports(_ bytes: Int, now: Duration) -> Bool {
     if let last, now - last < Self.interval { return false }
     last = now
@@ -15,8 +16,8 @@ struct ProgressThrottle {
     return true
   }
 
-  /// Returns whether to report that all bytes arrived; `false` if the last report already stated
-  /// that.
+  /// Returns whether to report that all bytes arrived; `false` if the last report already included
+  /// all bytes.
   mutating func reportsEnd(_ total: Int) -> Bool {
     defer { reported = total }
     return reported != total

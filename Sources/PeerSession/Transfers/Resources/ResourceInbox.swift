@@ -4,7 +4,7 @@ import NIOPosix
 import PeerCore
 import PeerDiscovery
 
-/// The inbox: the resources that arrive from all peers and sessions.
+/// The inbox, which stores the resources that arrive from all peers and sessions.
 ///
 /// It limits how much each peer may store, and finds the stored part of an unfinished transfer.
 actor ResourceInbox {
@@ -46,8 +46,8 @@ actor ResourceInbox {
     var hash: SHA256
   }
 
-  /// The number of delivered transfers that are stored for senders that do not know of the delivery
-  /// yet.
+  /// The maximum number of remembered deliveries, for senders that do not yet know that their file
+  /// was delivered.
   private static let rememberedLimit = 256
 
   private let directory: StagingDirectory
@@ -60,7 +60,8 @@ actor ResourceInbox {
   private var partialHashes: [TransferID: PartialHash] = [:]
   private var delivered: [TransferID: Delivered] = [:]
   private var deliveredOrder: [TransferID] = []
-  /// The senders of delivered files that are still in the inbox, since this process began.
+  /// The senders of the files that were delivered since this process started and are still in the
+  /// inbox.
   private var owners: [TransferID: (claim: Claim, size: Int)] = [:]
 
   private init(
@@ -75,12 +76,12 @@ actor ResourceInbox {
     self.isTemporary = isTemporary
   }
 
-  /// Opens the inbox with its contents, or creates it with access for its owner only.
+  /// Opens the inbox, or creates it with access for its owner only.
   ///
-  /// Removes unfinished transfers that did not change for seven days before `now` (seconds since
-  /// 1970), and unfinished transfers of ended processes if `isTemporary` returns true for their
-  /// names. `quota` bounds the finished and unfinished resources; `threads` run blocking disk
-  /// operations; `calls` are the system calls that fail when the disk is full.
+  /// Removes unfinished transfers that have not changed for seven days before `now`, which is in
+  /// seconds since 1970. Also removes unfinished transfers of ended processes if `isTemporary`
+  /// returned true for their names. `quota` limits the finished and unfinished resources. `threads`
+  /// run blocking disk operations. `calls` are the system calls that can fail if the disk is full.
   ///
   /// - Throws: `system`.
   static func open(
@@ -99,7 +100,8 @@ actor ResourceInbox {
     return ResourceInbox(directory, quota: quota, threads: threads, isTemporary: isTemporary)
   }
 
-  /// Returns whether the offered resource was already delivered without the sender knowing it.
+  /// Returns whether the offered resource was already delivered, although the sender does not know
+  /// that yet.
   ///
   /// - Throws: `declined` if another resource was delivered under that id.
   func hasDelivered(
@@ -140,13 +142,12 @@ actor ResourceInbox {
     }
     try checkUnused(offer.id)
     let directory = directory
-    // Active transfers may end, and their parts disappear, while the directory is read.
+    // While the directory is read, active transfers may end and their stored parts may disappear.
     let busy = Set(active.keys)
     var survey = try await Self.run(threads) { () throws(SessionError) in
       try directory.survey()
     }
-    // A transfer of another process counts toward the quota. It is neither resumed nor removed
-    // here.
+    // Another process's transfer counts toward the quota, but is neither resumed nor removed here.
     let foreign = survey.partials.filter { part in
       part.isInUse && active[part.id] == nil && !busy.contains(part.id)
     }
@@ -204,16 +205,16 @@ actor ResourceInbox {
     }
   }
 
-  /// Records how much of a transfer is on the disk, for later offers.
+  /// Records how many bytes of a transfer are on disk, for later offers.
   func note(_ id: TransferID, written: Int) { active[id]?.written = written }
 
   /// Stores the state of a transfer whose link broke (RES-1).
   func storePartial(_ id: TransferID, written: Int, hash: SHA256) async {
-    // Without any byte there is nothing to resume, and the file would still use space.
+    // An empty file cannot be resumed, but would use space.
     guard written > 0 else { return await discard(id) }
     files.removeValue(forKey: id)?.unlock()
     guard let entry = active.removeValue(forKey: id) else { return }
-    // A lost hash costs only time, because it can be computed again.
+    // Losing the hash costs only time, because it can be computed again.
     if partialHashes.count >= Self.rememberedLimit { partialHashes.removeAll() }
     partialHashes[id] = PartialHash(peer: entry.claim.peer, offset: written, hash: hash)
   }
@@ -221,7 +222,7 @@ actor ResourceInbox {
   /// Removes the stored part of a transfer.
   func discard(_ id: TransferID) async {
     let directory = directory
-    // The next start removes files that cannot be removed now.
+    // If a file cannot be removed now, the next start removes it.
     try? await Self.run(threads) { () throws(SessionError) in directory.remove(id) }
     files.removeValue(forKey: id)?.unlock()
     active[id] = nil
@@ -266,8 +267,9 @@ actor ResourceInbox {
     }
   }
 
-  /// Returns the stored part of the offered file, under its id or under that of an earlier process
-  /// of the sender (RES-1).
+  /// Returns the stored part of the offered file (RES-1).
+  ///
+  /// The part is stored under the offered id, or under an id from an earlier process of the sender.
   private static func source(
     _ record: StagingRecord,
     _ id: TransferID,
@@ -278,7 +280,8 @@ actor ResourceInbox {
       ?? candidates.filter { $0.record?.isSameFile(as: record) == true }.max { $0.size < $1.size }
   }
 
-  /// Returns the unfinished transfers to remove so that `size` bytes fit, the oldest first (RES-9).
+  /// Returns the unfinished transfers to remove to make room for `size` bytes, oldest first
+  /// (RES-9).
   private func room(
     for size: Int,
     _ claim: Claim,
@@ -330,7 +333,7 @@ actor ResourceInbox {
     _ threads: NIOThreadPool,
     _ body: @escaping @Sendable () throws(SessionError) -> T
   ) async throws(SessionError) -> T {
-    // Cancellation does not interrupt the work: a disk operation that began is finished.
+    // Cancellation does not interrupt a disk operation that has begun.
     do {
       return try await Task { try await threads.runIfActive { try body() } }.value
     } catch {

@@ -1,7 +1,7 @@
 import PeerDiscovery
 import PeerWire
 
-// The time between an offer and its answer: the application and the inbox decide (RES-8).
+// The answer to an offer, which the application and the inbox decide (RES-8).
 extension ResourceReceiver {
   /// Answers the offer after the application and the inbox have decided.
   ///
@@ -62,7 +62,7 @@ extension ResourceReceiver {
       phase = .over
       if !isInterrupted { release() }
       await endpoint.receiverEnded(self, info, isInterrupted ? nil : .failure(error))
-      // Inform the sender which limit its file exceeds.
+      // Tell the sender which limit its file exceeds.
       let isAboutSpace = error.code == .quota || error.code == .diskFull
       if !isInterrupted { await sendCancel(error, message: isAboutSpace ? error.message : "") }
     }
@@ -75,7 +75,7 @@ extension ResourceReceiver {
       : SessionError(.declined, "This peer did not accept the resource.")
   }
 
-  /// Asks the application, until the time limit of the offer has expired (RES-8).
+  /// Asks the application about the offer, until the offer's time limit expires (RES-8).
   private func isWanted() async -> Bool {
     if isRequested { return true }
     let (events, time, info, withdrawn) = (

@@ -7,15 +7,16 @@ import PeerWire
 
 /// Receives one offered resource over one link (8.2).
 ///
-/// Bytes are written and hashed on a thread pool, while the next batch is gathered; so at most two
-/// batches are in memory. A resource is delivered only when it is complete and verified (RES-3). If
-/// the link breaks, the stored part stays on the disk, so that the sender can continue (RES-1,
-/// RES-5).
+/// A thread pool writes and hashes one batch of bytes while the next batch is gathered, so at most
+/// two batches are in memory. A resource is delivered only when it is complete and verified
+/// (RES-3). If the link breaks, the stored part stays on the disk, so that the sender can continue
+/// (RES-1, RES-5).
 actor ResourceReceiver {
   enum Phase {
-    /// The application decides; the offer uses no space in the inbox (RES-8).
+    /// The application is deciding about the offer, which does not use space in the inbox yet
+    /// (RES-8).
     case deciding
-    /// The inbox checks the offer.
+    /// The inbox is checking the offer.
     case admitting
     /// ACCEPT was sent.
     case accepted
@@ -23,7 +24,7 @@ actor ResourceReceiver {
     case receiving
     /// All bytes arrived, and the file is being moved; it is too late to cancel.
     case delivering
-    /// The local side sent CANCEL, and waits for the sender's CANCEL (RES-4).
+    /// The local side sent CANCEL and is waiting for the sender's CANCEL (RES-4).
     case cancelling
     case over
   }
@@ -38,7 +39,7 @@ actor ResourceReceiver {
   nonisolated let link: BulkLinkRunner
   /// Whether the application requested the resource (RES-6).
   nonisolated let isRequested: Bool
-  /// Set when the transfer no longer uses the inbox.
+  /// An outcome that is set when the transfer no longer uses the inbox.
   nonisolated let ended = Outcome<Void>()
   nonisolated let peer: PeerID
   nonisolated let inbox: ResourceInbox
@@ -47,9 +48,9 @@ actor ResourceReceiver {
   ///
   /// It is set before this actor handles the cancellation.
   nonisolated let cancelReason = NIOLockedValueBox<String?>(nil)
-  /// Set if the offer ends before the application has decided.
+  /// An outcome that is set if the offer ends before the application has decided.
   nonisolated let withdrawn = Outcome<Void>()
-  /// Set once ACCEPT or CANCEL was sent.
+  /// An outcome that is set when ACCEPT or CANCEL is sent.
   nonisolated let answered = Outcome<Void>()
   /// Whether a batch is being written.
   private nonisolated let isWriting = NIOLockedValueBox(false)
@@ -122,7 +123,7 @@ actor ResourceReceiver {
     }
   }
 
-  /// Breaks the link of a stalled transfer, and ends one that is too slow (RES-7).
+  /// Breaks the link if the transfer stalls, and ends the transfer if it is too slow (RES-7).
   func checkPace(now: Duration) {
     guard phase == .accepted || phase == .receiving else { return }
     let isWriting = isWriting.withLockedValue { $0 }
@@ -160,7 +161,7 @@ actor ResourceReceiver {
     )
   }
 
-  /// Stores the received part, because the link ended or the sender continues over another.
+  /// Stores the received part, because the link ended or the sender continues over another link.
   func interrupt(_ end: BulkEnd) async {
     switch phase {
     case .accepted, .receiving:
@@ -264,7 +265,7 @@ actor ResourceReceiver {
     do {
       try await link.writer.write(Control.ResourceDone(id: offer.id).bulkFrame())
     } catch {
-      // The sender offers the resource again over another link, and receives the answer then.
+      // The sender will offer the resource again over another link, and receive the answer there.
     }
     return false
   }
@@ -371,7 +372,7 @@ actor ResourceReceiver {
       await endpoint.receiverEnded(self, info, .failure(error))
     case .interrupted:
       if let file = admission.file {
-        // After a failed write, the sender begins again and then receives the disk error.
+        // After a failed write, the sender starts again and then receives the disk error.
         if isIntact { await storePartial(file, admission) } else { await inbox.discard(offer.id) }
       }
       await endpoint.receiverEnded(self, info, nil)
@@ -384,7 +385,7 @@ actor ResourceReceiver {
     }
     let last = writes.nextBatch() ?? writes.emptyBatch
     do {
-      // The write is not canceled with the link's task, so that the sender need not send these
+      // Canceling the link's task does not cancel the write, so that the sender need not send these
       // bytes again.
       let hash = try await endpoint.context.threads.runIfActive(
         eventLoop: link.writer.channel.eventLoop

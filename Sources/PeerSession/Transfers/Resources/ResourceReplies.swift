@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 import PeerWire
 
-/// The answers of a resource's receiver, checked against the state of the sender.
+/// Receives the answers from a resource's receiver, and checks them against the sender's state.
 final class ResourceReplies: BulkFrameSink {
   /// An answer, or the end of the link.
   enum Reply: Sendable {
@@ -18,7 +18,8 @@ final class ResourceReplies: BulkFrameSink {
     case offered
     case started
     case finished
-    /// The local side sent CANCEL; any message that crosses it counts as an answer.
+    /// The local side sent CANCEL. A message that the receiver sent before it received CANCEL
+    /// counts as an answer.
     case cancelled
     /// The last answer arrived.
     case over
@@ -39,7 +40,7 @@ final class ResourceReplies: BulkFrameSink {
     self.size = size
   }
 
-  /// Records the message that will be sent next.
+  /// Records which message will be sent next.
   func advance(to phase: Phase) { state.withLockedValue { $0.phase = phase } }
 
   /// Returns the next answer if it has arrived.

@@ -1,11 +1,11 @@
 import PeerWire
 
-// The end of an attempt that the receiver did not finish (RES-4).
+// The withdrawal of an attempt that the receiver has not ended (RES-4).
 extension ResourceSender {
   /// How long to wait for the answer to the local CANCEL.
   private static let withdrawalLimit = Duration.seconds(10)
 
-  /// Sends the receiver CANCEL, and returns the link when it is idle (RES-4).
+  /// Sends CANCEL to the receiver, and returns the link to the pool when it is idle (RES-4).
   func withdraw(
     _ attempt: Attempt,
     _ code: Control.ResourceCode,
@@ -42,6 +42,6 @@ extension ResourceSender {
 }
 
 extension SessionError {
-  /// Whether a later try may get a link (``BulkLinkProvider/openLink(to:)``).
+  /// Whether a later attempt to open a link may succeed (``BulkLinkProvider/openLink(to:)``).
   var mayTryLater: Bool { code == .busy || code == .unreachable || code == .timedOut }
 }

@@ -6,18 +6,18 @@ import PeerCore
 import PeerDiscovery
 import PeerWire
 
-/// Sends one file to one peer, over as many links as necessary (8.2).
+/// Sends a file to one peer, over as many links as necessary (8.2).
 ///
 /// The file is read and hashed on a thread pool, one block ahead of the link. No block is read
 /// before the peer has room for it, so memory does not grow with the file.
 final class ResourceSender: Sendable {
-  /// The result of a transfer, and the attempt that still needs a CANCEL.
+  /// The result of a transfer, and the attempt that still has to be canceled, if any.
   private struct Ending: Sendable {
     var result: Result<ReceivedResource, SessionError>
     var withdrawal: Attempt?
   }
 
-  /// One attempt over one link.
+  /// One attempt to transfer the file, over one link.
   struct Attempt: Sendable {
     var link: BulkLinkRunner
     var replies: ResourceReplies
@@ -52,7 +52,7 @@ final class ResourceSender: Sendable {
   private let peer: PeerID
   let context: BulkContext
   private let reports: AsyncStream<ResourceProgress>.Continuation
-  /// The reason for the cancellation, which the receiver gets.
+  /// The reason for the cancellation, which is sent to the receiver.
   private let cancellation = Outcome<String>()
   private let onCancel: @Sendable (ResourceSender) -> Void
   private let state: NIOLockedValueBox<State>
@@ -95,7 +95,7 @@ final class ResourceSender: Sendable {
   /// Whether ``cancel()`` was called.
   private var isCancelled: Bool { cancellation.isSet }
 
-  /// Whether the offer with its name fits in a frame.
+  /// Whether the offer, including the resource's name, fits in a frame.
   var fitsInFrame: Bool {
     let name = state.withLockedValue { $0.info.name }
     let offer = Control.ResourceOffer(
@@ -107,12 +107,15 @@ final class ResourceSender: Sendable {
     return offer.encoded().count <= Limits.framePayload
   }
 
-  /// The bytes passed to the link so far, and the link, for ``BulkEndpoint/reconnected()``.
+  /// The number of bytes passed to the link so far, and the link, for
+  /// ``BulkEndpoint/reconnected()``.
   var position: (bytes: Int, link: BulkLinkRunner?) {
     state.withLockedValue { ($0.sentBytes, $0.link) }
   }
 
-  /// Transfers the file and reports the result; the task is canceled if the peer leaves.
+  /// Transfers the file and reports the result.
+  ///
+  /// The task is canceled if the peer leaves.
   func run(_ pool: BulkPool) async {
     let ending = await withTaskGroup(of: Ending?.self) { group in
       group.addTask { await self.transfer(pool) }
@@ -148,7 +151,7 @@ final class ResourceSender: Sendable {
     } else if let attempt = ending?.withdrawal {
       var code = Control.ResourceCode.cancelled
       if case .failure(let error) = result { code = error.resourceCode }
-      // If a reason is given at all, it is set at this point.
+      // If there is a reason for the cancellation, it is already set at this point.
       let reason = isCancelled ? (try? await cancellation.value()) ?? "" : ""
       await withdraw(attempt, code, reason, pool)
     }
@@ -186,7 +189,7 @@ final class ResourceSender: Sendable {
           result: .success(ReceivedResource(path: nil, sha256: sha256, size: source.size))
         )
       case .refused(let cancel):
-        // The receiver waits for the local CANCEL as its answer (RES-4).
+        // The receiver is waiting for the local CANCEL in reply to its own (RES-4).
         link.markLate(id)
         link.writer.push(
           Control.ResourceCancel(id: id, code: cancel.code, message: "").bulkFrame()
@@ -209,7 +212,7 @@ final class ResourceSender: Sendable {
     }
   }
 
-  /// Waits before the next try.
+  /// Waits before the next attempt.
   ///
   /// - Returns: `false` if the task was canceled.
   private func pause(_ wait: Duration) async -> Bool {
@@ -285,7 +288,8 @@ final class ResourceSender: Sendable {
     } catch {
       if Task.isCancelled { return .interrupted }
       guard !link.isOpen || error == .bulkLinkLost else { return .failed(error) }
-      // A message that the receiver sent before the link broke takes precedence over the break.
+      // A message that the receiver sent before the link broke takes precedence over the link
+      // error.
       return step(await replies.next(), hasProgressed: hasProgressed)
     }
   }
@@ -300,7 +304,7 @@ final class ResourceSender: Sendable {
     }
   }
 
-  /// Decides where to begin (RES-2).
+  /// Decides at which offset to start (RES-2).
   private func start(
     _ accept: Control.ResourceAccept,
     _ source: ResourceSource
@@ -313,7 +317,7 @@ final class ResourceSender: Sendable {
     return hash.text == prefix ? (accept.offset, hash) : (0, SHA256())
   }
 
-  /// Like ``read(_:_:_:)``, for `async let`, which would lose the type of the error.
+  /// Wraps ``read(_:_:_:)`` in a `Result`, because `async let` would lose the type of the error.
   private func readResult(
     _ source: ResourceSource,
     _ offset: Int,

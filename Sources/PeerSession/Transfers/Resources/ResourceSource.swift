@@ -12,14 +12,15 @@ import Musl
 ///
 /// All its calls block, so they run on a thread pool.
 ///
-/// It is open during the transfer. After each read, the file's properties are compared with those
-/// at opening, so that a change is detected and a mixture of two versions is never sent as one
-/// file.
+/// The file is open during the transfer. After each read, its properties are compared with those at
+/// opening. This detects changes, so that a mixture of two versions is never sent as one file.
 final class ResourceSource: Sendable {
-  /// The number of bytes in a read: eight frames, which are one write to the link.
+  /// The number of bytes in one read.
+  ///
+  /// A read fills eight frames, which are one write to the link.
   static let blockSize = 8 * Limits.framePayload
 
-  /// A range of the file, as CHUNK frames.
+  /// A range of the file, encoded as CHUNK frames.
   struct Block: Sendable {
     /// Whole frames.
     var frames: ByteBuffer
@@ -46,9 +47,9 @@ final class ResourceSource: Sendable {
     }
   }
 
-  /// The number of bytes; if it changes, the transfer ends.
+  /// The size in bytes; if it changes, the transfer ends.
   let size: Int
-  /// When the file was last changed, ms since 1970.
+  /// The file's modification time, in ms since 1970.
   let modified: Int
   private let path: String
   private let descriptor: Int32
@@ -61,7 +62,7 @@ final class ResourceSource: Sendable {
     guard !path.utf8.contains(0) else {
       throw SessionError(.sourceUnreadable, "A path must not contain NUL.")
     }
-    // Non-blocking, so that opening a pipe fails instead of waiting.
+    // Open without blocking, so that the call does not hang if the path refers to a named pipe.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       throw SessionError(.sourceUnreadable, "Cannot open \(path): \(systemMessage(errno)).")
@@ -136,7 +137,8 @@ final class ResourceSource: Sendable {
 
   /// Compares the file with its properties at opening.
   ///
-  /// A file that was only unlinked is still complete, but a file that another file replaced is not.
+  /// Unlinking the file is allowed, because its bytes remain complete. Replacing it with another
+  /// file is not.
   ///
   /// - Throws: `sourceChanged`.
   func checkUnchanged() throws(SessionError) {

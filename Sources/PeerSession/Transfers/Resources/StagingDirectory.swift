@@ -6,11 +6,11 @@ import Glibc
 import Musl
 #endif
 
-/// The properties of an unfinished transfer that are saved beside its bytes (RES-1).
+/// The metadata of an unfinished transfer, which is stored in a file next to its bytes (RES-1).
 struct StagingRecord: Codable, Equatable, Sendable {
   /// The peer that sends the resource.
   var sender: PeerID
-  /// Hex SHA-256 of the name; the name itself is not needed.
+  /// The hex SHA-256 of the resource's name; the name itself is not needed.
   var name: String
   /// The size of the whole file in bytes.
   var size: Int
@@ -19,16 +19,17 @@ struct StagingRecord: Codable, Equatable, Sendable {
   /// Whether the file is useful only to the process that began the transfer.
   var isTemporary: Bool?
 
-  /// Returns whether a file that is offered under another id is the same file.
+  /// Returns whether a file that is offered under another id has the same metadata, including a
+  /// modification time.
   func isSameFile(as other: StagingRecord) -> Bool { modified != nil && self == other }
 }
 
-/// The directory of finished resources and, in `.partial`, of unfinished ones.
+/// The directory for finished resources, with a subdirectory `.partial` for unfinished ones.
 ///
 /// All calls block. Files are named only by transfer ids and accessed relative to open directories.
 /// Neither text from a peer nor a symbolic link can therefore redirect an access.
 final class StagingDirectory: Sendable {
-  /// How long the bytes of an abandoned transfer are stored, in seconds.
+  /// How long the bytes of an abandoned transfer are kept, in seconds.
   static let maximumAge = 7 * 24 * 3_600
 
   /// An unfinished transfer on the disk.
@@ -146,9 +147,9 @@ final class StagingDirectory: Sendable {
     }
   }
 
-  /// Creates the empty file of a new transfer, and its record.
+  /// Creates an empty file and a record for a new transfer.
   ///
-  /// - Throws: `diskFull` or `system`; nothing remains then.
+  /// - Throws: `diskFull` or `system`; no file remains in that case.
   func create(_ id: TransferID, _ record: StagingRecord) throws(SessionError) -> StagingFile {
     remove(id)
     let descriptor = openat(
@@ -169,7 +170,7 @@ final class StagingDirectory: Sendable {
     return file
   }
 
-  /// Opens the stored part of a transfer, under a new id if the sender has chosen one.
+  /// Opens the stored part of a transfer, and renames it if the sender uses a new id.
   func reopen(
     _ old: TransferID,
     as id: TransferID,
@@ -202,8 +203,8 @@ final class StagingDirectory: Sendable {
 
   /// Moves a complete file to the place where the application finds it.
   ///
-  /// - Returns: Its path.
-  /// - Throws: `declined` if such a file exists.
+  /// - Returns: The path of the delivered file.
+  /// - Throws: `declined` if a file with that id already exists; `system`.
   func deliver(_ id: TransferID, _ file: StagingFile) throws(SessionError) -> String {
     try file.synchronize()
     guard Self.status(inbox, id.text) == nil else {
@@ -272,7 +273,8 @@ final class StagingDirectory: Sendable {
   }
 
   private static func names(in directory: Int32) throws(SessionError) -> [String] {
-    // The stream closes its own descriptor, and two streams must not share a position.
+    // Open a new descriptor, because the directory stream closes its descriptor and two streams
+    // must not share a position.
     let descriptor = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0, let stream = fdopendir(descriptor) else {
       throw .system("Cannot list the inbox", errno: errno)

@@ -14,7 +14,7 @@ final class StagingFile: Sendable {
   private let descriptor: Int32
   private let calls: DiskCalls
 
-  /// Creates the object for an open file; it closes the file when it is released.
+  /// Creates an object that owns an open file, and closes the file when it is released.
   init(descriptor: Int32, calls: DiskCalls) {
     self.descriptor = descriptor
     self.calls = calls
@@ -24,13 +24,13 @@ final class StagingFile: Sendable {
 
   /// Locks the file against other processes while this object exists.
   ///
-  /// - Returns: Whether no other process has locked it.
+  /// - Returns: Whether the lock was acquired; `false` if another process has locked the file.
   func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
 
   /// Unlocks the file, so that another process may resume an interrupted transfer.
   func unlock() { flock(descriptor, LOCK_UN) }
 
-  /// Writes `pieces` one after the other from `offset` on, and hashes them.
+  /// Writes `pieces` in order, starting at `offset`, and hashes them.
   ///
   /// - Throws: `diskFull` or `system`.
   func write(
@@ -69,7 +69,7 @@ final class StagingFile: Sendable {
     )
   }
 
-  /// Removes all bytes after the first `count`.
+  /// Truncates the file to its first `count` bytes.
   func truncate(to count: Int) throws(SessionError) {
     guard ftruncate(descriptor, off_t(count)) == 0 else {
       throw .system("Cannot shorten an unfinished transfer", errno: errno)

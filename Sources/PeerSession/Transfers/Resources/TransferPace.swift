@@ -1,7 +1,8 @@
 /// Measures how fast the bytes of an incoming transfer arrive (RES-7).
 ///
-/// It counts checks instead of time, so that the sender is not blamed while the receiver is
-/// suspended. The endpoint checks every ``interval``.
+/// A transfer is slow only if both the window and a number of checks have passed. Therefore, the
+/// time in which the receiver is suspended does not count against the sender. The endpoint checks
+/// at each ``interval``.
 struct TransferPace: Sendable {
   /// The result of a check.
   enum Verdict: Equatable, Sendable {
@@ -22,7 +23,7 @@ struct TransferPace: Sendable {
   static let interval = Duration.seconds(10)
   /// The period in which at least ``minimumBytes`` must arrive.
   static let window = Duration.seconds(60)
-  /// The bytes that must arrive in each ``window``.
+  /// The number of bytes that must arrive in each ``window``.
   static let minimumBytes = 16_384
   /// The number of checks that span ``window``.
   private static let markLimit = 7
@@ -36,7 +37,7 @@ struct TransferPace: Sendable {
     marks = [Mark(time: now, bytes: 0)]
   }
 
-  /// Begins again at `now`, with `bytes` stored already.
+  /// Restarts the measurement at `now`, with `bytes` already stored.
   mutating func restart(now: Duration, bytes: Int) {
     lastHeard = now
     marks = [Mark(time: now, bytes: bytes)]
@@ -49,9 +50,9 @@ struct TransferPace: Sendable {
   ///
   /// - Parameters:
   ///   - now: The time.
-  ///   - bytes: All bytes that the receiver has.
-  ///   - isReceiverBusy: Whether the receiver's own disk delays the transfer; the window then
-  ///     begins again.
+  ///   - bytes: The number of bytes that the receiver has.
+  ///   - isReceiverBusy: Whether the receiver's own disk delays the transfer; if so, the window
+  ///     restarts.
   /// - Returns: Whether the transfer may continue.
   mutating func check(now: Duration, bytes: Int, isReceiverBusy: Bool) -> Verdict {
     if isReceiverBusy {
@@ -64,7 +65,8 @@ struct TransferPace: Sendable {
     guard marks.count == Self.markLimit, let first = marks.first,
       now - first.time >= Self.window, bytes - first.bytes < Self.minimumBytes
     else { return .sufficient }
-    // The check may have begun just before the last frame arrived.
+    // If no bytes arrived in the window, the transfer is stalled even if a frame without bytes
+    // arrived.
     return bytes == first.bytes ? .silent : .slow
   }
 }

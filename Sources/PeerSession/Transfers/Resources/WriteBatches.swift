@@ -4,10 +4,11 @@ import PeerWire
 
 /// Gathers the received bytes of a resource into batches for the disk.
 ///
-/// The owner writes one batch at a time, and stores its hash before it takes the next one. At most
-/// two batches are therefore in memory: one that is being written and one that is being gathered.
+/// The owner writes one batch at a time. It stores the batch's hash before it takes the next batch.
+/// At most two batches are therefore in memory: one that is being written and one that is being
+/// gathered.
 struct WriteBatches {
-  /// The bytes to write and hash in one step.
+  /// A batch of bytes to write and hash in one step.
   struct Batch: Sendable {
     var pieces: [ByteBuffer]
     /// The position of the batch's first byte in the file.
@@ -21,7 +22,7 @@ struct WriteBatches {
 
   /// The hash of the bytes that were written.
   var hash: SHA256
-  /// The number of bytes of the file that are written or being written.
+  /// The number of bytes that are in the file or being written to it.
   private(set) var submittedBytes: Int
   private var pending: [ByteBuffer] = []
   private var pendingBytes = 0
@@ -29,8 +30,8 @@ struct WriteBatches {
   /// Starts at the given position of the file.
   ///
   /// - Parameters:
-  ///   - offset: The number of bytes that the file has already.
-  ///   - hash: Their hash.
+  ///   - offset: The number of bytes that are already in the file.
+  ///   - hash: The hash of these bytes.
   init(at offset: Int = 0, after hash: SHA256 = SHA256()) {
     submittedBytes = offset
     self.hash = hash
@@ -50,7 +51,7 @@ struct WriteBatches {
     pendingBytes += byteCount
   }
 
-  /// Removes and returns the gathered bytes; nil if there are none.
+  /// Removes and returns the gathered bytes; `nil` if there are none.
   mutating func nextBatch() -> Batch? {
     guard !pending.isEmpty else { return nil }
     defer {

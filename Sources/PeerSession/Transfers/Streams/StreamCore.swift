@@ -7,7 +7,7 @@ import PeerWire
 /// The state of one byte stream, shared by the link that carries it and the ``PeerStream`` that the
 /// application holds.
 final class StreamCore: BulkFrameSink {
-  /// The number of bytes held for a reader above which the link is not read (STR-2).
+  /// The number of bytes buffered for the reader above which the link is not read (STR-2).
   static let heldLimit = 131_072
   /// The number of bytes in one write to the link: four frames.
   private static let burst = 4 * Limits.framePayload
@@ -36,8 +36,9 @@ final class StreamCore: BulkFrameSink {
   let name: UntrustedText
   let peer: PeerID
   private let link: BulkLinkRunner
-  /// A closure that is called once when the stream ended; the argument states whether its link can
-  /// be used again.
+  /// A closure that is called once, when the stream ends.
+  ///
+  /// The argument states whether the stream's link can be used again.
   private let onEnd: @Sendable (_ isLinkIdle: Bool) -> Void
   private let state = NIOLockedValueBox(State())
 
@@ -58,10 +59,10 @@ final class StreamCore: BulkFrameSink {
   /// The code of the peer's reset.
   var resetCode: UInt32? { state.withLockedValue { $0.resetCode } }
 
-  /// The number of bytes that arrived and were not read yet.
+  /// The number of bytes that arrived but were not read yet.
   var heldBytes: Int { state.withLockedValue { $0.held.count } }
 
-  /// The number of bytes written to the link that the system has not accepted yet.
+  /// The number of bytes written to the link but not yet accepted by the system.
   var waitingBytes: Int { link.writer.waitingBytes }
 
   // MARK: The application's side
@@ -83,7 +84,8 @@ final class StreamCore: BulkFrameSink {
         do {
           try await link.writer.waitForRoom()
         } catch {
-          // A part was sent. Without a reset, bytes would be missing in the middle (STR-1).
+          // Some of the bytes were sent. Reset the stream, because bytes would be missing in the
+          // middle (STR-1).
           if error.code == .cancelled { reset(code: 0, message: "A write was canceled.") }
           throw failure(error)
         }
@@ -118,7 +120,7 @@ final class StreamCore: BulkFrameSink {
     completeIfBothFinished()
   }
 
-  /// Ends both directions at once.
+  /// Ends both directions immediately.
   func reset(code: UInt32, message: String = "") {
     guard end(SessionError(.reset, "This peer reset the stream."), code: nil, dropHeld: true) else {
       return
@@ -129,7 +131,7 @@ final class StreamCore: BulkFrameSink {
     )
   }
 
-  /// Handles that the application released the stream, so that no more bytes are read or written.
+  /// Handles the release of the stream by the application, which reads and writes no more bytes.
   func release() {
     enum Step {
       case none
@@ -155,7 +157,7 @@ final class StreamCore: BulkFrameSink {
     case .none: break
     case .reset: reset(code: 0, message: "The application stopped reading the stream.")
     case .finish:
-      // All local bytes were written before; this one frame may exceed the limit.
+      // All local bytes are already written. This single frame may exceed the limit.
       link.writer.push(.bulkFrame(.streamFin))
       state.withLockedValue { $0.isFinishWritten = true }
       completeIfBothFinished()
@@ -236,7 +238,7 @@ final class StreamCore: BulkFrameSink {
       )
       return false
     default:
-      // On an opener's link, late frames of an earlier transfer may arrive.
+      // If the local peer is the opener, late frames of an earlier transfer may arrive.
       guard link.isLate(frame) else { throw .unexpected(frame.type) }
       return true
     }
@@ -252,7 +254,7 @@ final class StreamCore: BulkFrameSink {
         if state.hasPeerFinished { return (true, false, nil, []) }
         if state.isDropping { return (false, false, nil, []) }
         // Copy the bytes here, not in the reader, so that TLS can reuse its buffers for the next
-        // read. New buffers would cost more than the copy.
+        // read. Allocating new buffers would cost more than the copy.
         if let reader = state.reader {
           state.reader = nil
           return (false, false, reader, frame.bytes)
