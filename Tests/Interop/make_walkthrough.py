@@ -49,7 +49,7 @@ whole frame then follows in hex. The JSON of a control frame is one line on the 
 
 TLS = """\
 Each private key is a 32-byte number. A `PeerID` is the SHA-256 of the key info (LNK-2). The certificates are
-examples: only the key in them counts.
+examples: only the keys in them matter.
 
 ## 3. The values from TLS
 
@@ -149,18 +149,18 @@ def document(told):
         f"| code | `{told['code']}` |",
         f"| stretched code, K of `session.md` 4.2 | `{told['stretchedCode']}` |",
         "",
-        "Before Ben joined, Anna wrote the text \"hello\": her operations 1 to 4. In its full form (SYN-20) her batch is",
+        "Before Ben joined, Anna wrote the text \"hello\": her operations 1 to 4. Her batch in full form (SYN-20) is:",
         "",
         "```",
         *hexes(bytes.fromhex(told["batches"][0]["hex"])),
         "```",
         "",
-        "and her chain hash after it (AUT-6) is",
+        "Her chain hash after this batch (AUT-6) is",
         f"`{told['batches'][0]['chain']}`.",
         "",
         "## 4. The frames",
         "",
-        "The order between the two directions is one of many valid orders. Acknowledgements and reports may arrive at other",
+        "The frames of the two directions may also alternate in other ways. Acknowledgements and reports may arrive at other",
         "points, and there may be more of them.",
         "",
     ]
@@ -184,9 +184,9 @@ def document(told):
         "",
         "## 6. Recipes",
         "",
-        "Each recipe is Ben's first batch, on a channel on which he has sent only his author message, at",
-        "1,700,000,000,000 ms since 1970. Send the message to each member (SYN-10), and hash the full form into your chain (AUT-6).",
-        "The digest is that of a board with no other object. Properties and their units are in the table of `board.md`.",
+        "In each recipe, Ben sends his first batch at 1,700,000,000,000 ms since 1970. Before it, he has sent only his author",
+        "message on the channel. Send the message to each member (SYN-10), and hash the full form into your chain (AUT-6).",
+        "The digest is that of a board that has only this object. `board.md` lists the properties and their units.",
         "",
     ]
     for number, recipe in enumerate(told["recipes"], 1):
@@ -208,7 +208,7 @@ NOTES = {
     "stroke": "A longer stroke has a piece of `ink` for each 128 points; the qualifier is the index of the piece's first "
     "point. A stroke that is still being drawn gets its `end` later (SYN-31).",
     "photo": "Send the file to each member that requests it (SYN-36). Its bytes are below.",
-    "chat line": "The time of its create operation is after that of every chat line on the board (BRD-31).",
+    "chat line": "The time of its create operation is later than that of every chat line on the board (BRD-31).",
 }
 
 

@@ -443,11 +443,11 @@ def introduction(script):
     for person in (script.anna, script.ben):
         script.message(
             person, "author", bytes([messages.AUTHOR]) + person.author.introduction(),
-            f"{person.shown} sends the record of this run, and the current end of its chain of batches (AUT-5).",
+            f"{person.shown} sends the record of this run, and the current head of its chain (AUT-5).",
         )
         script.message(
             person, "profile", messages.encode_profile(person.shown, ""),
-            f"The display name of {person.shown}. The icon is empty.",
+            f"This is {person.shown}'s display name. The icon is empty.",
         )
 
 
@@ -479,7 +479,7 @@ def walkthrough():
     )
     script.message(
         anna, "request", messages.encode_request(1, boards["anna"].context),
-        "Anna also sends a request. Her context is the four dots of her own operations.",
+        "Anna also sends a request. Her context consists of the four dots of her own operations.",
     )
     script.acknowledge(anna, ben)
     script.message(
@@ -503,8 +503,8 @@ def walkthrough():
     report = messages.Report(messages.context_hash(boards["anna"].context), 0, [])
     script.message(
         anna, "report", messages.encode_report(report),
-        "Anna has applied the batch, and reports her new context within 100 ms. This report is about no answer, so "
-        "the number of the request is 0 (SYN-14).",
+        "Anna has applied the batch, and reports her new context within 100 ms. This report does not follow "
+        "an answer, so *applied* is 0 (SYN-14).",
     )
     script.message(
         ben, "head", bytes([messages.HEAD]) + ben.author.head(),
@@ -512,7 +512,9 @@ def walkthrough():
         "with the batches that she received.",
     )
     for sender, kind, title in ((ben, wire.PING, "PING"), (anna, wire.PONG, "PONG")):
-        why = "Ben has sent nothing for 1 s (LIV-1)." if title == "PING" else "Anna answers at once with the same 8 bytes."
+        why = "Ben has sent nothing for 1 s (LIV-1)."
+        if title == "PONG":
+            why = "Anna answers immediately with the same 8 bytes."
         script.frame(sender, title, kind, PING, why, [(PING, "8 bytes of Ben's choice", "")])
     script.acknowledge(anna, ben)
     script.acknowledge(ben, anna)
@@ -576,11 +578,11 @@ def carry_answer(script, boards):
     )
     bulk(
         anna, "ATTACHED", wire.ATTACHED, {},
-        "The proof is right. From now on frames of up to 65,536 bytes are allowed.",
+        "The proof is valid. From now on frames of up to 65,536 bytes are allowed.",
     )
     bulk(
         anna, "RESOURCE-OFFER", wire.RESOURCE_OFFER, offer,
-        "`name` is a text that contains JSON (SYN-13). The `id` in it is the board id, which is the session id.",
+        "`name` is a string that contains JSON (SYN-13). The `id` in it is the board id, which is the session id.",
     )
     bulk(ben, "RESOURCE-ACCEPT", wire.RESOURCE_ACCEPT, {"id": identifier, "offset": 0}, "Ben requests the whole resource.")
     bulk(anna, "RESOURCE-START", wire.RESOURCE_START, {"id": identifier, "offset": 0}, "")
