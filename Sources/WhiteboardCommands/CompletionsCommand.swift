@@ -7,9 +7,9 @@ package struct CompletionsCommand<Program: DocumentedProgram>: AsyncParsableComm
   package static var configuration: CommandConfiguration {
     CommandConfiguration(
       commandName: "completions",
-      abstract: "Print a script for completing commands and options in a shell.",
+      abstract: "Print a shell script that completes commands and options.",
       discussion: """
-        Write the script to the file for your shell, and again after each update:
+        Write the script to the file for your shell. Do this again after each update of the program:
 
           bash: ~/.local/share/bash-completion/completions/\(Program.name)
           zsh:  _\(Program.name) in a directory of $fpath, before compinit

@@ -21,8 +21,8 @@ package struct ManualCommand<Program: DocumentedProgram>: AsyncParsableCommand {
       commandName: "manual",
       abstract: "Show the manual page of the program or of one of its commands.",
       discussion: """
-        On a terminal, the page is shown with $PAGER or, if that is not set, with less. \
-        Otherwise it is printed in the format of man pages, so that you can install it:
+        On a terminal, the page is shown with $PAGER or, if that is not set, with less. Otherwise, it is printed \
+        in the format of a man page, so you can install it:
 
           \(Program.name) manual > ~/.local/share/man/man1/\(Program.name).1
         """

@@ -18,7 +18,7 @@ struct HostCommand: AsyncParsableCommand {
     commandName: "host",
     abstract: "Open a board for others to join.",
     discussion: """
-      If a board of this name is saved, it is opened again with the same id, code and contents. \
+      If a board with this name is saved, it is opened again with the same id, code and contents. \
       An argument that contains / or ends in .\(BoardFile.fileExtension) is the path of a board file.
       """
   )
@@ -51,7 +51,7 @@ struct HostCommand: AsyncParsableCommand {
 struct OwnedOption: ParsableArguments {
   @Flag(
     help:
-      "Own a new board: you decide which members can edit it (`role`), and `kick` is permanent."
+      "Make yourself the owner of a new board: you decide which members can edit it (`role`), and `kick` is permanent."
   )
   var owned = false
 }
@@ -93,9 +93,9 @@ struct RunCommand: AsyncParsableCommand {
     commandName: "run",
     abstract: "Run commands from a file or standard input on a board, then quit.",
     discussion: """
-      With --join, commands wait until the board has arrived from at least one member. At the end, \
-      the program waits until every member has all changes. If a command fails, the program ends at \
-      once with a nonzero exit status, unless --keep-going is set.
+      With --join, commands wait until the board has arrived from at least one member. At the end, the program \
+      waits until every member has all changes. If a command fails, the program ends immediately with a nonzero \
+      exit status, unless --keep-going is set.
       """
   )
 

@@ -157,8 +157,8 @@ extension BoardsCommand {
       abstract:
         "Save the intact data of a damaged file to a new file; the damaged file is not changed.",
       discussion: """
-        The command also reads the copies that were made when the file was found damaged before \
-        (FILE.damaged-1 and so on). It verifies the new file, and lists the data that is lost.
+        The command also reads the copies that were kept when damage to the file was found earlier (FILE.damaged-1 \
+        and so on). It verifies the new file, and lists the data that is lost.
 
         Afterwards, use the new file. Move the damaged file and its copies out of the data directory, so \
         that the board's name and link refer to the new file. The exit status is 1 if data is lost.

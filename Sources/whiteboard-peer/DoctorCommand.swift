@@ -10,10 +10,10 @@ import WhiteboardTerminal
 struct DoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
-    abstract: "Check why boards are not found or not drawn correctly, and say how to fix it.",
+    abstract: "Find out why boards are not found or not drawn correctly, and suggest solutions.",
     discussion: """
-      Checks the interfaces, multicast, D-Bus, the Avahi daemon, the port, the firewall, the clock, \
-      the data directory and the terminal. The exit status is 1 if a check finds a fault.
+      Checks the interfaces, multicast, D-Bus, the Avahi daemon, the port, the firewall, the clock, the data \
+      directory and the terminal. The exit status is 1 if a check finds a problem.
       """
   )
 

@@ -19,8 +19,8 @@ struct ExportCommand: AsyncParsableCommand {
     commandName: "export",
     abstract: "Export a saved board as SVG, PNG, PDF, JSON, Excalidraw or text.",
     discussion: """
-      BOARD is the name of a board, the start of its id, or a file. The board may be open \
-      elsewhere; it is not changed. The ending of FILE sets the format: \(ExportFormat.endings).
+      BOARD is the name of a board, the start of its id, or a file. The board may be open elsewhere; it is not \
+      changed. The extension of FILE sets the format: \(ExportFormat.endings).
       """
   )
 
@@ -34,7 +34,7 @@ struct ExportCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The format, instead of the one that the ending of FILE sets: "
+      "The format, if it is not the one that the extension of FILE sets: "
         + ExportFormat.allCases.map(\.rawValue).joined(separator: ", ") + ".",
       valueName: "KIND"
     )

@@ -20,7 +20,7 @@ struct ImportCommand: AsyncParsableCommand {
       "Import photos, boards as JSON and Excalidraw drawings into a saved board.",
     discussion: """
       BOARD is the name of a board, the start of its id, or a file. If the board is open elsewhere, type \
-      `import FILE` on it there.
+      `import FILE` there instead.
       """
   )
 

@@ -20,13 +20,13 @@ struct InviteCommand: AsyncParsableCommand {
     commandName: "invite",
     abstract: "Show how others can join a board: its link, its code and a QR code.",
     discussion: """
-      BOARD is the name of a board, the start of its id, or a file. The default is the board that is open on \
-      this computer, or the only saved one. If the board is not open, the output shows the link that it will \
-      have on the usual port, and the command that hosts it.
+      BOARD is the name of a board, the start of its id, or a file. The default is the board that is open on this \
+      computer, or the only saved one. If the board is not open, the command shows the link that the board will \
+      have on the usual port, and the command that opens it for others.
 
-      Anyone with the link or the code can join, so share them only with people whom you want on the board. \
-      --view and --expires create an additional code if the board is open on this computer. A board has at \
-      most 16 codes. Additional codes expire when the program that has the board open ends.
+      Anyone with the link or the code can join, so share them only with people whom you want on the board. If the \
+      board is open on this computer, --view and --expires create an additional code. A board has at most 16 \
+      codes. Additional codes expire when the program closes the board.
       """
   )
 
@@ -36,7 +36,10 @@ struct InviteCommand: AsyncParsableCommand {
   )
   var board: String?
 
-  @Flag(inversion: .prefixedNo, help: "Draw the QR code; by default only on a terminal.")
+  @Flag(
+    inversion: .prefixedNo,
+    help: "Whether to draw the QR code; by default, only on a terminal."
+  )
   var qr: Bool?
 
   @Flag(help: "Create an additional view-only code for a board that was created with --owned.")

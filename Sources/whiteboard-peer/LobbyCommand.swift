@@ -11,7 +11,7 @@ import WhiteboardTerminal
 struct LobbyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "lobby",
-    abstract: "Show the boards nearby and your own on a terminal; the default command."
+    abstract: "Show the boards nearby and your own boards on a terminal (the default command)."
   )
 
   @OptionGroup var options: BoardOptions

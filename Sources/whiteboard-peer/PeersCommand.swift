@@ -78,7 +78,7 @@ struct PeersCommand: AsyncParsableCommand {
   /// `whiteboard-peer peers trust`.
   struct Trust: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Trust a peer, so that boards that admit known peers admit it."
+      abstract: "Trust a peer: boards that admit known peers will admit it."
     )
 
     @Argument(help: "The whole id of the peer (52 characters).")
@@ -90,7 +90,7 @@ struct PeersCommand: AsyncParsableCommand {
     )
     var name = ""
 
-    @Flag(help: "Also admit the peer, without asking you, to boards that admit by ask.")
+    @Flag(help: "If `admit` is ask, admit the peer without asking you.")
     var always = false
 
     @OptionGroup var common: CommonOptions

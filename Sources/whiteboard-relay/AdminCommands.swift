@@ -52,7 +52,7 @@ struct PeersCommand: AsyncParsableCommand {
 struct DrainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "drain",
-    abstract: "Stop the relay in good order: it notifies all peers, and saves every board."
+    abstract: "Shut the relay down gracefully: it notifies all peers, and saves every board."
   )
 
   @OptionGroup var place: PlaceOptions
@@ -125,7 +125,10 @@ struct BoardsCommand: AsyncParsableCommand {
     )
     var code: String?
 
-    @Flag(help: "Own the board: peers that join with its code get the right to edit.")
+    @Flag(
+      help:
+        "Make the relay the owner of the board: peers that join with its code get the right to edit."
+    )
     var owned = false
 
     @OptionGroup var place: PlaceOptions
@@ -226,7 +229,7 @@ struct BoardsCommand: AsyncParsableCommand {
   /// `whiteboard-relay boards pin`.
   struct Pin: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Pin a board: the relay keeps it even if no peer visits it."
+      abstract: "Pin a board: the relay keeps it even if it has no visitors."
     )
 
     @OptionGroup var board: BoardOptions
@@ -238,7 +241,7 @@ struct BoardsCommand: AsyncParsableCommand {
   struct Unpin: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract:
-        "Unpin a board: the relay removes it, like other boards, if no peer visits it for long."
+        "Unpin a board: the relay removes it after a long time without visitors."
     )
 
     @OptionGroup var board: BoardOptions

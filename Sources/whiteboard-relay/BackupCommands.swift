@@ -23,8 +23,8 @@ struct BackupCommand: AsyncParsableCommand {
     abstract:
       "Copy the relay's key, known peers and boards to a directory, even while the relay runs.",
     discussion: """
-      Anyone who has the copy can pose as this relay, so keep it as safe as the relay itself. Each board is \
-      copied as it is at one moment, with its photos.
+      Anyone who has the copy can impersonate this relay, so keep it as safe as the relay itself. The copy of each \
+      board is consistent, and includes its photos.
       """
   )
 

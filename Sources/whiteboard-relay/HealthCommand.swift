@@ -9,7 +9,7 @@ struct HealthCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "health",
     abstract:
-      "Check whether the relay on this computer is ready, as a container's health check does.",
+      "Check whether the relay on this computer is ready, for example as a container's health check.",
     discussion:
       "The exit status is 0 if the relay is ready, 1 if it is not, and 69 if it does not answer."
   )
@@ -43,7 +43,7 @@ struct HealthCommand: AsyncParsableCommand {
 struct UnitCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "unit",
-    abstract: "Print the configuration of systemd or of a firewall for the relay.",
+    abstract: "Print a systemd unit or a firewall profile for the relay.",
     discussion: """
         whiteboard-relay unit > /etc/systemd/system/whiteboard-relay.service
         systemctl daemon-reload && systemctl enable --now whiteboard-relay

@@ -15,9 +15,9 @@ struct ServeCommand: AsyncParsableCommand {
     commandName: "serve",
     abstract: "Serve boards until the relay is stopped (the default command).",
     discussion: """
-      SIGTERM, SIGINT and `drain` stop the relay in good order: it notifies all peers, and saves every board. \
-      A second signal ends it at once. At SIGHUP, the relay reads the settings again: those for accepting and \
-      removing boards apply at once, all others at the next start.
+      SIGTERM, SIGINT and `drain` shut the relay down gracefully: it notifies all peers, and saves every board. A \
+      second signal ends it immediately. On SIGHUP, the relay reads the settings again. Settings for accepting and \
+      removing boards take effect immediately, all others at the next start.
       """
   )
 

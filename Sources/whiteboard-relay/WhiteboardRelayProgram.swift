@@ -17,7 +17,7 @@ struct WhiteboardRelayProgram: DocumentedProgram {
         whiteboard-relay boards                   list the boards, and the peers on them
         whiteboard-relay status                   show the state of the relay
         whiteboard-relay backup -o /mnt/relay     copy all data while the relay runs
-        whiteboard-relay drain                    stop in good order
+        whiteboard-relay drain                    shut down gracefully
 
       \(ExitStatus.help)
       """,

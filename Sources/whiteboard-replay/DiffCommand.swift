@@ -10,8 +10,8 @@ struct DiffCommand: AsyncParsableCommand {
     commandName: "diff",
     abstract: "Show the differences between two recordings, or between two times of one recording.",
     discussion: """
-      One line for each object: + for one that was added, - for one that was removed, ~ for one that was \
-      changed, with its properties before and after. The exit status is 1 if anything differs.
+      Prints one line for each object that differs: + for an added object, - for a removed one, and ~ for a \
+      changed one, with its properties before and after. The exit status is 1 if anything differs.
       """
   )
 

@@ -131,8 +131,8 @@ struct AnonymizeCommand: AsyncParsableCommand {
     discussion: """
       Keys, signatures, names, recorded traffic, photos, the board's id and the date are removed. With --words, \
       the letters of texts and chat are replaced by x. Each author gets a new key, so that `run` can replay the \
-      recording as before. Drawings stay as they are: a style can be recognized, and anyone who has the original \
-      can compare them. A word game may end differently. Recordings of owned boards are refused.
+      recording as before. Drawings are not changed: a drawing style can be recognized, and anyone who has the \
+      original can compare the drawings. A word game may end differently. Recordings of owned boards are refused.
       """
   )
 

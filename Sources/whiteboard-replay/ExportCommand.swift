@@ -14,11 +14,11 @@ struct ExportCommand: AsyncParsableCommand {
     commandName: "export",
     abstract: "Export the board at a given time as SVG, PNG, PDF, JSON, Excalidraw or text.",
     discussion: """
-      The ending of FILE sets the format: \(ExportFormat.endings). With the ending .cast, the whole recording \
-      is written as a film in asciicast v2, which `asciinema play` shows; pauses are skipped unless --pauses is \
-      given. With the ending .jsonl, the whole recording is written as lines of JSON, which `import` reads. With \
-      --every, a file is written for each interval, with a number before the ending; all files show the same \
-      region of the board.
+      The extension of FILE sets the format: \(ExportFormat.endings). With the extension .cast, the whole \
+      recording is written as a film in asciicast v2, which `asciinema play` shows. Pauses are skipped unless \
+      --pauses is given. With the extension .jsonl, the whole recording is written as lines of JSON, which \
+      `import` reads. With --every, a file is written for each interval, with a number before the extension. All \
+      of these files show the same region of the board.
       """
   )
 
@@ -33,7 +33,10 @@ struct ExportCommand: AsyncParsableCommand {
 
   @Option(
     name: .customLong("at"),
-    help: ArgumentHelp("The time of the board; by default, the end.", valueName: "TIME")
+    help: ArgumentHelp(
+      "The time at which to show the board; by default, the end.",
+      valueName: "TIME"
+    )
   )
   var time: String?
 

@@ -27,7 +27,7 @@ struct LogCommand: AsyncParsableCommand {
 struct GrepCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "grep",
-    abstract: "List the changes of a recording that contain some words.",
+    abstract: "List the changes in a recording that contain the given words.",
     discussion:
       "Searches the lines of `log`, ignoring case. The exit status is 1 if no line matches."
   )

@@ -22,7 +22,8 @@ struct RecordCommand: AsyncParsableCommand {
     commandName: "record",
     abstract: "Join a board as a viewer, and record it.",
     discussion: """
-      The other members see that a recorder has joined; it does not draw or point. You can type these lines:
+      The other members see that a recorder has joined; it does not draw or point. While it runs, you can type \
+      these commands:
 
         pause            pause the recording
         resume           continue the recording
@@ -33,13 +34,13 @@ struct RecordCommand: AsyncParsableCommand {
         help             list these lines
 
       With --presence, pointers and unfinished strokes are recorded too. With --wire, all traffic of the \
-      recorder's session is recorded too: messages, datagrams, names and sizes of resources, bytes of streams, \
-      and peers that join and leave. With --wire-only, only this traffic is recorded, from any program that is \
-      built on the same sessions; this requires a link or HOST:PORT.
+      recorder's session is recorded too: messages, datagrams, names and sizes of resources, bytes of streams, and \
+      peers that join and leave. With --wire-only, only this traffic is recorded. This works with the sessions of \
+      any program that is built on PeerSession, and requires a link or HOST:PORT.
 
-      If a signal or --for ends the recording, it is kept too. On a terminal, you can watch it before you decide. \
-      Everything recorded so far stays valid in any case: a full disk is reported at once, and the recording \
-      continues with the whole board when there is space again.
+      If a signal or --for ends the recording, it is kept. On a terminal, you can watch it before you decide \
+      whether to keep it. If the disk is full, the command reports this immediately. Everything recorded so far \
+      stays valid. When there is space again, the recording continues with the whole board.
       """
   )
 
@@ -69,8 +70,10 @@ struct RecordCommand: AsyncParsableCommand {
 
   @Flag(help: "Also record all traffic of the session.") var wire = false
 
-  @Flag(help: "Record only the traffic of a session, which may be of any program.") var wireOnly =
-    false
+  @Flag(
+    help: "Record only the traffic of the session, for any program that is built on PeerSession."
+  )
+  var wireOnly = false
 
   @Option(name: .customLong("for"), help: ArgumentHelp("How long to record.", valueName: "SECONDS"))
   var seconds: Double?

@@ -20,12 +20,12 @@ struct RunCommand: AsyncParsableCommand {
     abstract:
       "Replay a recording with several peers over a network with faults, and compare their boards.",
     discussion: """
-      Each author in the recording becomes a peer, which makes the same changes at the same times; further peers \
-      only watch. The peers are named A, B and so on, in the order of their first changes. The replicas are the \
-      real ones. The network, the clock and randomness are simulated, so that an hour takes seconds, and the same \
-      seed gives the same session, byte for byte. With --loopback, the sessions are real. If the recording \
-      contains an answer to a newcomer or a gap, all peers start again with the board as it was then. Pauses are \
-      shortened to one minute.
+      Each author in the recording becomes a peer that makes the same changes at the same times; additional peers \
+      only watch. The peers are named A, B and so on, in the order of their first changes. The replicas are real, \
+      but the network, the clock and the random numbers are simulated. An hour therefore takes seconds, and the \
+      same seed gives the same session, byte for byte. With --loopback, the sessions are real too. Pauses are \
+      shortened to one minute. At a gap, or at an answer to a newcomer, all peers start again with the recorded \
+      board.
 
       --net is a list of: loss=5%, delay=20ms+-10, reorder=1%, duplicate=1%, partition=A|B@10s..25s (A+C|B puts A \
       and C on one side; peers that are not named are on a third side), kill=B@30s..40s (B restarts at 40 s; \

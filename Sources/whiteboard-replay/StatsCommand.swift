@@ -9,9 +9,9 @@ struct StatsCommand: AsyncParsableCommand {
     commandName: "stats",
     abstract: "Show how much each author did in a recording.",
     discussion: """
-      LATENCY is the time from the creation of an author's changes to their arrival at the recorder: the median \
-      and the 99th percentile. It is measured with the clocks of both computers, so it is wrong by the difference \
-      between them. Times in JSON are in milliseconds.
+      LATENCY is the time between the creation of an author's changes and their arrival at the recorder: the \
+      median and the 99th percentile. It is computed from the clocks of two computers, so any difference between \
+      the clocks distorts it. Times in JSON are in milliseconds.
       """
   )
 

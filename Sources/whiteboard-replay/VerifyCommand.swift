@@ -13,10 +13,10 @@ struct VerifyCommand: AsyncParsableCommand {
     abstract:
       "Check that recordings are intact, and that their changes give the same board in any order.",
     discussion: """
-      All checksums are checked. The recording is played, and every digest in it is compared. New replicas get \
-      its changes shuffled, doubled, late, one half after the other, and by catching up. All must end with the \
-      same board; so must all recordings, if there are several. If there is a problem, the exit status is 65, \
-      and the problem and its time are printed.
+      Verifies all checksums, plays the recording, and compares every digest in it. Then new replicas receive the \
+      changes in different ways: shuffled, duplicated, delayed, in two halves, or as catch-up answers. All \
+      replicas must end with the same board. Several recordings must end with the same board too. If there is a \
+      problem, the exit status is 65, and the problem and its time are printed.
       """
   )
 

@@ -27,7 +27,7 @@ enum DrawingCommands {
   static let stroke = CommandEntry(
     .stroke,
     arguments: "X,Y X,Y … [color=#RRGGBB] [width=WIDTH] [over=SECONDS] [as=ALIAS]",
-    summary: "draw a line through the points, at once or live over SECONDS",
+    summary: "draw a line through the points, immediately or live over SECONDS",
     keys: ["points", "color", "width", "over", "as"],
     words: { arguments throws(CommandError) in
       let alias = try arguments.removeAlias()

@@ -134,7 +134,7 @@ enum MemberCommands {
     arguments: "PEER",
     summary: "hide the objects, pointer and chat of a present or former member",
     notes: [
-      "This hides them only on your screen, but on all boards, also after a restart.",
+      "This hides them only on your screen, but on all boards, even after a restart.",
       "`objects`, exports and JSON events still include the hidden objects.",
     ],
     keys: ["target"],

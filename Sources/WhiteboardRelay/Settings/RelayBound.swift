@@ -35,23 +35,23 @@ package struct RelayBound: Encodable, Sendable {
       case .days(let days): "\(days) days"
       }
     return [
-      RelayBound("boards", "\(limits.maximumBoards)", "no more boards are created or accepted"),
+      RelayBound("boards", "\(limits.maximumBoards)", "further boards are refused"),
       RelayBound(
         "boards of one stranger",
         isOpen ? "\(limits.maximumBoardsPerHost)" : "none are accepted",
-        "no more of these boards are accepted"
+        "further boards are refused"
       ),
       RelayBound(
         "boards of strangers at one address",
         isOpen ? "\(limits.maximumBoardsPerAddress)" : "none are accepted",
-        "no more of these boards are accepted"
+        "further boards are refused"
       ),
       RelayBound(
         "boards of all strangers",
         isOpen
           ? "accepted while there are fewer than \(limits.boardsForStrangers) boards"
           : "none are accepted",
-        "the last \(limits.maximumBoards - limits.boardsForStrangers) boards are for the operator and allowed peers"
+        "\(limits.maximumBoards - limits.boardsForStrangers) boards are reserved for the operator and allowed peers"
       ),
       RelayBound(
         "peers on a board",
@@ -71,7 +71,7 @@ package struct RelayBound: Encodable, Sendable {
       RelayBound(
         "message copies made for a member",
         "\(passing.rate.copies) a second",
-        "the relay reads from the member more slowly, and disconnects it after 10 s without a pause (too-fast)"
+        "the relay reads from the member more slowly, and disconnects it if this lasts for 10 s (too-fast)"
       ),
       RelayBound(
         "bytes copied for a member",

@@ -69,7 +69,7 @@ extension SettingKey<[PeerID]> {
   /// The peers whose boards are accepted.
   package static let allow = SettingKey(
     "allow",
-    "The peers whose boards are accepted under allow-list; if boards = any, no limits for strangers apply to them",
+    "The peers whose boards are accepted under allow-list, and exempt from the limits for strangers under any",
     allowed: "peer ids of 52 characters, separated by commas",
     standard: .words("none")
   ) { text throws(SettingFault) in
@@ -131,7 +131,7 @@ extension SettingKey<Int> {
   /// The number of boards, out of the maximum, that are not available to strangers.
   package static let reservedBoards = SettingKey(
     "reserved-boards",
-    "The number of boards, out of max-boards, that strangers cannot use, if boards = any",
+    "The number of boards that are reserved for the operator and allowed peers, if boards = any",
     allowed: "a number from 0 to 10000, less than max-boards",
     standard: .words("a tenth of max-boards"),
     parse: number(in: 0...10_000)
@@ -153,7 +153,7 @@ extension SettingKey<Int> {
   /// The maximum number of copies of one member's messages per second.
   package static let maximumCopies = count(
     "max-copies",
-    "The maximum number of message copies per second for one member; each receiver gets a copy of a message",
+    "The maximum number of message copies per second for one sender; a message is copied for each receiver",
     in: 100...10_000_000,
     standard: RelayRate().copies
   )

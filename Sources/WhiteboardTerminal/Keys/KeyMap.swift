@@ -214,7 +214,7 @@ package struct KeyMap: Hashable, Sendable {
         "copy",
         ["y"],
         .copy,
-        "copy the selection for any board; without one, copy the board's link"
+        "copy the selection, to paste it on any board; if nothing is selected, copy the board's link"
       ),
       Binding("paste", ["V", "ctrl+v"], .paste, "paste the copied objects here"),
       Binding("group", ["g"], .group, "group or ungroup the selection", and: ["ungroup"]),
@@ -284,14 +284,14 @@ package struct KeyMap: Hashable, Sendable {
       ),
       Binding("invite", ["J"], .invite, "show how others can join"),
       Binding("panel", ["P"], .panel, "show or hide the list of people and the chat"),
-      Binding("redraw", ["ctrl+l"], .redraw, "draw the screen again"),
+      Binding("redraw", ["ctrl+l"], .redraw, "redraw the screen"),
       Binding("save", ["ctrl+s"], .saved),
       Binding("help", ["?", "f1"], .help, "show all keys"),
       Binding(
         "suspend",
         ["ctrl+z"],
         .suspend,
-        "return to the shell until fg; others see you as unreachable until then"
+        "suspend the program until fg; meanwhile, others see you as unreachable"
       ),
       Binding(
         "quit",
