@@ -40,7 +40,7 @@ public final class PeerTransport: Sendable {
 
   /// Listens while `body` runs.
   ///
-  /// A connection waits until ``host(_:admission:)`` or ``join(_:verify:)`` has created the first
+  /// A connection waits until ``host(_:admission:name:membership:)`` or ``join(_:progress:verify:)`` has created the first
   /// session. At a relay it waits until ``startAccepting()``.
   ///
   /// When `body` returns or throws, every session and transfer ends, and every socket is closed,

@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// Traffic between an application and a session, as ``Session/observeTraffic(_:)`` reports it.
+/// Traffic between an application and a session, as `Session.observeTraffic(_:)` reports it.
 public enum SessionTraffic: Sendable {
   /// The application received an event.
   indirect case event(SessionEvent)

@@ -6,7 +6,7 @@ import PeerWire
 /// A record of a session's membership, which a program stores to return after a restart (MEM-7).
 ///
 /// ``Session/membership`` delivers a record whenever it changes. After a restart, pass it to
-/// ``PeerTransport/host(_:admission:membership:)`` or ``JoinRequest/membership``. It contains the
+/// ``PeerTransport/host(_:admission:name:membership:)`` or ``JoinRequest/membership``. It contains the
 /// local peer's ticket, which admits only that peer, and addresses of other members.
 public struct MembershipRecord: Equatable, Sendable {
   /// A peer that proved that it belongs to the session.

@@ -29,7 +29,7 @@ extension Session {
   ///   - terms: The properties of the session that the relay must know, including the code.
   /// - Returns: The relay's key.
   /// - Throws: `notHost` if another peer is the host; `notCarried` with the relay's reason, or if
-  ///   the peer is not a relay; the errors of ``PeerTransport/join(_:verify:)`` if it cannot be
+  ///   the peer is not a relay; the errors of ``PeerTransport/join(_:progress:verify:)`` if it cannot be
   ///   reached.
   public func carry(
     by addresses: [PeerAddress],

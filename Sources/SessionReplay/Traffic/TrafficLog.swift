@@ -91,7 +91,7 @@ public final class TrafficLog: Sendable {
     arrival.yield()
   }
 
-  /// Adds traffic from ``Session/observeTraffic(_:)``.
+  /// Adds traffic from `Session.observeTraffic(_:)`.
   ///
   /// This method may be called from any thread.
   public func take(_ traffic: SessionTraffic) {
