@@ -340,7 +340,7 @@ let package = Package(
     .testTarget(
       name: "SessionReplayTests",
       dependencies: [
-        "BoardWorlds", "PeerSession", "PeerTestKit", "SessionReplay", "Whiteboard",
+        "BoardWorlds", "PeerCore", "PeerSession", "PeerTestKit", "SessionReplay", "Whiteboard",
         "WhiteboardDocument", "WhiteboardSync", crypto, logging,
       ]
     ),
@@ -351,7 +351,9 @@ let package = Package(
     ),
     .testTarget(
       name: "WhiteboardSyncTests",
-      dependencies: ["BoardWorlds", "PeerTestKit", "Whiteboard", "WhiteboardSync", crypto]
+      dependencies: [
+        "BoardWorlds", "PeerCore", "PeerTestKit", "Whiteboard", "WhiteboardSync", crypto,
+      ]
     ),
   ],
   swiftLanguageModes: [.v6]

@@ -217,7 +217,9 @@ private struct AnonymousValues {
   mutating func value(_ property: Property, _ value: Value) -> Value {
     switch (property, value) {
     case (.chatAuthor, .bytes(let bytes)), (.selection, .bytes(let bytes)):
-      if let member = MemberID(bytes: bytes), let other = members[member] { return .bytes(other.bytes) }
+      if let member = MemberID(bytes: bytes), let other = members[member] {
+        return .bytes(other.bytes)
+      }
       var random = SplitMix64(seed: salt &+ UInt64(number(of: bytes)))
       return .bytes(bytes.map { _ in UInt8(truncatingIfNeeded: random.next()) })
     case (.chatTime, .unsigned(let time)): return .unsigned(time > shift ? time - shift : 0)

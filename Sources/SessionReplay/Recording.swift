@@ -43,7 +43,8 @@ public struct Recording: Sendable {
       if let member = MemberID(text: person) { names[member] = name }
     }
     for entry in history.traffic where entry.kind == .began || entry.kind == .joined {
-      guard let member = entry.peers.first.flatMap({ MemberID(bytes: $0) }), !entry.text.isEmpty else {
+      guard let member = entry.peers.first.flatMap({ MemberID(bytes: $0) }), !entry.text.isEmpty
+      else {
         continue
       }
       // Names in `history.names` are newer than names in the traffic, so they take precedence.

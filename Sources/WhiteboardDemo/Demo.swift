@@ -47,8 +47,8 @@ package struct Demo: Sendable {
       try? FileManager.default.removeItem(atPath: ben)
     }
     let code = JoinCode.random()
-    let host = scriptedNode("ada")
-    let guest = scriptedNode("ben")
+    let host = scriptedBoard("ada")
+    let guest = scriptedBoard("ben")
     let boardName = "demo \(SessionID.random().short)"
     var hosting = configuration(.host(boardName: boardName), "ada", ada)
     hosting.code = code
@@ -94,7 +94,7 @@ package struct Demo: Sendable {
   /// Performs the script of the demo on the board.
   ///
   /// - Returns: The digest that both boards have at the end.
-  private func play(_ ada: ScriptedNode, _ ben: ScriptedNode) async throws -> String {
+  private func play(_ ada: ScriptedBoard, _ ben: ScriptedBoard) async throws -> String {
     try await ada.perform("wait peers=1 timeout=15")
     try await ben.perform("wait peers=1 timeout=15")
     try await ada.perform(#"text 0,-120 "Hello from Ada" as=hello"#)
@@ -127,25 +127,25 @@ package struct Demo: Sendable {
     return first
   }
 
-  private func helloID(_ ada: ScriptedNode) async throws -> String {
+  private func helloID(_ ada: ScriptedBoard) async throws -> String {
     for case .done(let done) in await ada.events where done.verb == .text {
       return done.id?.description ?? ""
     }
     return ""
   }
 
-  private func digest(_ scriptedNode: ScriptedNode) async throws -> String {
-    try await scriptedNode.perform("digest")
+  private func digest(_ scriptedBoard: ScriptedBoard) async throws -> String {
+    try await scriptedBoard.perform("digest")
     var last = ""
-    for case .digest(let digest) in await scriptedNode.events {
+    for case .digest(let digest) in await scriptedBoard.events {
       last = digest.digest
     }
     return last
   }
 
-  private func scriptedNode(_ who: String) -> ScriptedNode {
+  private func scriptedBoard(_ who: String) -> ScriptedBoard {
     let narrate = narrate
-    return ScriptedNode { event in
+    return ScriptedBoard { event in
       switch event {
       case .peerState, .done, .ready, .resourceStarted, .peerFound, .peerUpdated, .peerLost,
         .warning:

@@ -35,7 +35,7 @@ package struct DemoCompanion: Sendable {
     for name: String,
     _ visit: @Sendable (BoardConfiguration) async throws(WhiteboardError) -> Void
   ) async throws(WhiteboardError) {
-    let ada = ScriptedNode()
+    let ada = ScriptedBoard()
     let code = JoinCode.random()
     let boardName = "demo \(SessionID.random().short)"
     var hosting = configuration(.host(boardName: boardName), "Ada", "ada")
@@ -93,7 +93,7 @@ package struct DemoCompanion: Sendable {
 
   // MARK: - The drawing
 
-  private static func draw(as ada: ScriptedNode) async throws(CommandError) {
+  private static func draw(as ada: ScriptedBoard) async throws(CommandError) {
     try await ada.perform("wait peers=1")
     for line in welcome { try await ada.perform(line) }
     // Draw a flower from time to time, until the meadow is full.

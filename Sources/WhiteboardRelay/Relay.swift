@@ -74,7 +74,7 @@ package actor Relay {
     transportConfiguration.carries = { [weak self] request in
       await self?.answer(request) ?? .refuse(reason: "The relay is shutting down.")
     }
-    transportConfiguration.askBoards { [weak self] in await self?.node(of: $0) }
+    transportConfiguration.askBoards { [weak self] in await self?.sharedBoard(of: $0) }
     // A relay has no user, so it does not accept files.
     transportConfiguration.wantsResource = { _, _ in false }
     do {
@@ -146,7 +146,7 @@ package actor Relay {
     upkeep.cancel()
     noteVisits()
     let served = boards.filter { if case .serving = $0.value.state { true } else { false } }.keys
-    for board in boards.values { await board.node.requestEnd(untilNextStart: true) }
+    for board in boards.values { await board.sharedBoard.requestEnd(untilNextStart: true) }
     await untilNoBoard { board in
       if case .failed = board.state { false } else { true }
     }
@@ -180,5 +180,5 @@ package actor Relay {
   }
 
   /// Returns the running board of a session, or `nil` if the relay does not serve the session.
-  func node(of session: SessionID) -> SharedBoard? { boards[session]?.node }
+  func sharedBoard(of session: SessionID) -> SharedBoard? { boards[session]?.sharedBoard }
 }

@@ -24,7 +24,7 @@ package actor BoardTerminal: EventSink {
   private var choice: CheckedContinuation<LobbyClient.Choice, Never>?
   private var isEnding = false
   private var feed = CommandFeed()
-  private var node: SharedBoard?
+  private var sharedBoard: SharedBoard?
   private var parser = InputParser()
   private var inputCount = 0
   private var photos = PhotoDisplay()
@@ -139,8 +139,8 @@ package actor BoardTerminal: EventSink {
     configuration.keepsPhotoFiles = false
     let size = terminal.size
     feed = CommandFeed()
-    let node = SharedBoard(configuration, input: feed, sink: self)
-    self.node = node
+    let sharedBoard = SharedBoard(configuration, input: feed, sink: self)
+    self.sharedBoard = sharedBoard
     _ = changes.drain()
     photos = PhotoDisplay()
     board = BoardClient(
@@ -160,10 +160,10 @@ package actor BoardTerminal: EventSink {
     frames.invalidate()
     wakeUp.yield()
     defer {
-      (self.node, board) = (nil, nil)
+      (self.sharedBoard, board) = (nil, nil)
       frames.invalidate()
     }
-    try await node.run()
+    try await sharedBoard.run()
   }
 
   private func browse(_ discovery: any Discovery) async {
@@ -196,7 +196,7 @@ package actor BoardTerminal: EventSink {
   package func requestEnd() async {
     isEnding = true
     choose(.quit)
-    await node?.requestEnd()
+    await sharedBoard?.requestEnd()
   }
 
   /// Ends the current screen and then the program.
@@ -276,7 +276,7 @@ package actor BoardTerminal: EventSink {
     for action in actions {
       switch action {
       case .command(let request): feed.push(request)
-      case .quit: await node?.requestEnd()
+      case .quit: await sharedBoard?.requestEnd()
       case .redraw: frames.invalidate()
       case .suspend:
         guard terminal.suspend() else {
@@ -359,13 +359,13 @@ package actor BoardTerminal: EventSink {
 
   /// Reads a photo in the background.
   private func loadPhoto(_ request: PhotoDisplay.Request) {
-    guard let node else { return }
+    guard let sharedBoard else { return }
     let background = features.background ?? 0xFFFFFF
     // This task ends when the photo is read.
     Task.detached(priority: .utility) {
-      let path = await node.openPhoto(request.asset)
+      let path = await sharedBoard.openPhoto(request.asset)
       let reading = path.map { request.decode($0, on: background) }
-      await node.closePhoto(request.asset)
+      await sharedBoard.closePhoto(request.asset)
       if let reading {
         await self.finishReading(reading, of: request.asset)
       } else {

@@ -292,15 +292,19 @@ enum Program {
     // A script in text form cannot answer questions. With `--json`, the program that writes the script can.
     if configuration.files == .ask, !configuration.isTyped, !json { configuration.files = .refuse }
     let commands = LineCommands(lines, areNumbered: configuration.script != .none)
-    let node = SharedBoard(configuration, input: commands, sink: LineSink(writer, isJSON: json))
-    await ending.set(node)
+    let sharedBoard = SharedBoard(
+      configuration,
+      input: commands,
+      sink: LineSink(writer, isJSON: json)
+    )
+    await ending.set(sharedBoard)
     let isTyped = configuration.isTyped
     let termination = Termination { signal in
       // After a hangup there is no user to ask.
       await ending.request(asksFirst: isTyped && signal != SIGHUP)
     }
     defer { withExtendedLifetime(termination) {} }
-    try await node.run()
+    try await sharedBoard.run()
     do throws(OutputError) {
       try await writer.flush()
     } catch {
@@ -353,21 +357,21 @@ enum Program {
 
   /// An actor that passes requests to end to the shared board.
   private actor EndRequest {
-    private var node: SharedBoard?
+    private var sharedBoard: SharedBoard?
 
-    func set(_ node: SharedBoard) {
-      self.node = node
+    func set(_ sharedBoard: SharedBoard) {
+      self.sharedBoard = sharedBoard
     }
 
     /// Asks the shared board to end.
     ///
     /// - Returns: Whether the board ends; false if it asks the user first.
     func request(asksFirst: Bool) async -> Bool {
-      guard asksFirst, let node else {
-        await node?.requestEnd()
+      guard asksFirst, let sharedBoard else {
+        await sharedBoard?.requestEnd()
         return true
       }
-      return await node.requestEndUnlessUnsaved()
+      return await sharedBoard.requestEndUnlessUnsaved()
     }
   }
 }

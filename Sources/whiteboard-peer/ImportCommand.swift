@@ -68,15 +68,15 @@ struct ImportCommand: AsyncParsableCommand {
     }
     feed.finish()
     let writer = LineWriter(descriptor: STDOUT_FILENO)
-    let node = SharedBoard(
+    let sharedBoard = SharedBoard(
       configuration,
       input: feed,
       sink: ImportSink(lines: LineSink(writer, isJSON: common.json), isJSON: common.json)
     )
-    let termination = Termination { await node.requestEnd() }
+    let termination = Termination { await sharedBoard.requestEnd() }
     defer { withExtendedLifetime(termination) {} }
     do throws(WhiteboardError) {
-      try await node.run()
+      try await sharedBoard.run()
     } catch {
       try? await writer.flush()
       guard error.code == .timedOut else { throw error }

@@ -45,7 +45,7 @@ struct CommonOptions: ParsableArguments {
   var logLevel: String?
 
   /// All settings of the program.
-  static let entries = SettingEntry.ofNode + SettingEntry.ofTerminal
+  static let entries = SettingEntry.ofBoard + SettingEntry.ofTerminal
 
   /// Returns the values of the settings.
   ///

@@ -7,14 +7,14 @@ import WhiteboardKit
 
 /// A recorder that joins a board and records it, controlled by lines from standard input.
 actor BoardRecorder {
-  private let node: SharedBoard
+  private let sharedBoard: SharedBoard
   private let duration: Duration?
   private var isDiscarded = false
   private var began: ContinuousClock.Instant?
 
   init(_ configuration: BoardConfiguration, duration: Duration?) {
     let (begins, begin) = AsyncStream<Void>.makeStream()
-    node = SharedBoard(configuration, input: nil, sink: RecorderSink(begin: begin))
+    sharedBoard = SharedBoard(configuration, input: nil, sink: RecorderSink(begin: begin))
     self.begins = begins
     self.duration = duration
   }
@@ -32,11 +32,11 @@ actor BoardRecorder {
       Task { await self.readLines() },
     ]
     defer { for helper in helpers { helper.cancel() } }
-    try await node.run()
+    try await sharedBoard.run()
     return !isDiscarded
   }
 
-  func stop() async { await node.requestEnd() }
+  func stop() async { await sharedBoard.requestEnd() }
 
   /// Stops the recording after the requested duration, if there is one.
   private func follow() async {
@@ -56,19 +56,19 @@ actor BoardRecorder {
     do throws(DocumentError) {
       switch line {
       case .pause:
-        try await node.pauseRecording()
+        try await sharedBoard.pauseRecording()
         await tell("paused")
       case .resume:
-        try await node.resumeRecording()
+        try await sharedBoard.resumeRecording()
         await tell("recording")
       case .mark(let name):
-        try await node.markRecording(name)
+        try await sharedBoard.markRecording(name)
         await tell("marked \(UntrustedText(name).quoted())")
       case .status:
-        let problem = await node.saveState.problem?.headline
-        let isPaused = await node.isRecordingPaused
+        let problem = await sharedBoard.saveState.problem?.headline
+        let isPaused = await sharedBoard.isRecordingPaused
         await tell(problem ?? (isPaused ? "paused" : "recording"))
-        try? Console.tell(RecorderLine.present(await node.presentNames))
+        try? Console.tell(RecorderLine.present(await sharedBoard.presentNames))
       case .stop: await stop()
       case .discard:
         isDiscarded = true
@@ -82,7 +82,7 @@ actor BoardRecorder {
   /// Prints the state of the recording, its duration and the number of changes.
   private func tell(_ state: String) async {
     let elapsed = began.map { Int64((ContinuousClock.now - $0) / .milliseconds(1)) } ?? 0
-    let changes = await node.recordedChanges
+    let changes = await sharedBoard.recordedChanges
     try? Console.tell("\(state)  \(Recording.text(elapsed))  \(counted(changes, "change"))\n")
   }
 }

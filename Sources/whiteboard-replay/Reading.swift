@@ -33,7 +33,7 @@ extension Recording {
     }
     let place = SettingsFile.Place(nil) { Environment[$0] }
     let settings = try Settings(
-      SettingEntry.ofNode + SettingEntry.ofTerminal,
+      SettingEntry.ofBoard + SettingEntry.ofTerminal,
       flags: [:],
       environment: { Environment[$0] },
       file: try place.flatMap { (place) throws(WhiteboardError) in try SettingsFile(at: place) }

@@ -276,8 +276,11 @@ public struct DiscoveryContract: Sendable, CustomStringConvertible {
     let seeker = await world.makeHost(named: "seeker")
     let announcement = DiscoverySamples.announcement(peer: 14)
     // A peer whose id and session start with the same characters, as an attacker could choose them.
+    guard let id = AnnouncedPeerID(bytes: announcement.peer.bytes.dropLast() + [0]) else {
+      preconditionFailure("a peer id has 32 bytes")
+    }
     let thief = Announcement(
-      peer: AnnouncedPeerID(bytes: announcement.peer.bytes.dropLast() + [0])!,
+      peer: id,
       session: announcement.session,
       incarnation: announcement.incarnation,
       boardName: "Board",

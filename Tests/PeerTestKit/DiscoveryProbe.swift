@@ -129,12 +129,18 @@ public final class AdvertiserProbe {
 public enum DiscoverySamples {
   /// Returns the peer id for a number.
   public static func peer(_ number: UInt8) -> AnnouncedPeerID {
-    AnnouncedPeerID(bytes: [number] + [UInt8](repeating: 0xa5, count: 31))!
+    guard let id = AnnouncedPeerID(bytes: [number] + [UInt8](repeating: 0xa5, count: 31)) else {
+      preconditionFailure("a peer id has 32 bytes")
+    }
+    return id
   }
 
   /// Returns the session id for a number.
   public static func session(_ number: UInt8) -> AnnouncedSessionID {
-    AnnouncedSessionID(bytes: [number] + [UInt8](repeating: 0x3c, count: 15))!
+    guard let id = AnnouncedSessionID(bytes: [number] + [UInt8](repeating: 0x3c, count: 15)) else {
+      preconditionFailure("a session id has 16 bytes")
+    }
+    return id
   }
 
   /// Returns the announcement of a session by a peer.

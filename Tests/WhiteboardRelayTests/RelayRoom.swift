@@ -71,7 +71,7 @@ struct RelayRoom {
   func joined(
     _ link: String?,
     as name: String = "ben",
-    _ body: (ScriptedNode) async throws -> Void
+    _ body: (ScriptedBoard) async throws -> Void
   ) async throws {
     let link = try BoardLink(try #require(link))
     var joining = BoardConfiguration(
@@ -82,7 +82,7 @@ struct RelayRoom {
       logger: logger
     )
     joining.listen = PeerAddress(host: "127.0.0.1", port: 0)
-    let guest = ScriptedNode()
+    let guest = ScriptedBoard()
     try await withThrowingTaskGroup(of: Void.self) { [joining] group in
       group.addTask { try await guest.run(joining) }
       if await guest.ready() == nil { try await group.next() }

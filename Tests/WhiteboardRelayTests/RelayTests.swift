@@ -10,10 +10,10 @@ import WhiteboardDocument
 /// Boards on a relay, with real nodes that join them.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct RelayTests {
-  private func digest(_ scriptedNode: ScriptedNode) async throws -> String {
-    try await scriptedNode.perform("digest")
+  private func digest(_ scriptedBoard: ScriptedBoard) async throws -> String {
+    try await scriptedBoard.perform("digest")
     var last: String?
-    for case .digest(let digest) in await scriptedNode.events { last = digest.digest }
+    for case .digest(let digest) in await scriptedBoard.events { last = digest.digest }
     return try #require(last)
   }
 
@@ -183,7 +183,7 @@ struct RelayTests {
       var before: String?
       try await room.running(try room.relay()) { relay in
         let link = try await relay.createBoard(name: "standup").link
-        let document = try #require(await relay.boards.values.first?.node.document)
+        let document = try #require(await relay.boards.values.first?.sharedBoard.document)
         try await room.joined(link) { guest in
           _ = try await document.limitPages(to: 1)
           for n in 0..<20 {
@@ -217,7 +217,7 @@ struct RelayTests {
       await #expect {
         try await room.running(try room.relay()) { relay in
           let link = try await relay.createBoard(name: "standup").link
-          let document = try #require(await relay.boards.values.first?.node.document)
+          let document = try #require(await relay.boards.values.first?.sharedBoard.document)
           try await room.joined(link) { guest in
             _ = try await document.limitPages(to: 1)
             for n in 0..<20 {
@@ -237,7 +237,7 @@ struct RelayTests {
     _ room: RelayRoom,
     at relay: Relay,
     isOwned: Bool = false,
-    _ body: (ScriptedNode) async throws -> Void
+    _ body: (ScriptedBoard) async throws -> Void
   ) async throws {
     let port = try #require(await relay.transport?.port)
     var hosting = BoardConfiguration(
@@ -253,7 +253,7 @@ struct RelayTests {
       try #require(HostPort(host: "127.0.0.1", port: port)),
       await relay.configuration.identity.peerID
     )
-    let host = ScriptedNode()
+    let host = ScriptedBoard()
     try await withThrowingTaskGroup(of: Void.self) { [hosting] group in
       group.addTask { try await host.run(hosting) }
       if await host.ready() == nil { try await group.next() }
@@ -422,11 +422,11 @@ extension Relay {
 
   /// Waits until the current state of every board is on disk.
   fileprivate func untilKept() async throws {
-    for board in boards.values { try await board.node.storeAll() }
+    for board in boards.values { try await board.sharedBoard.storeAll() }
   }
 }
 
-extension ScriptedNode {
+extension ScriptedBoard {
   /// The reported roles in order.
   fileprivate var roles: [String] {
     events.compactMap { event in

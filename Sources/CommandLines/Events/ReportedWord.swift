@@ -19,14 +19,14 @@ package struct ReportedWord: Sendable {
       word: "done",
       meaning: "The change is on the board and in the board's file.",
       limits: "Survives kill -9. After a power cut the last second may be lost.",
-      tests: ["NodeSavingTests", "Tests/Interop/test_saving.py", "Tests/Chaos"]
+      tests: ["SavingTests", "Tests/Interop/test_saving.py", "Tests/Chaos"]
     ),
     ReportedWord(
       word: "ok: ...",
       meaning:
         "In line mode, ok means the same as done: the command that is named after it succeeded.",
       limits: "The same limits as for done.",
-      tests: ["NodeSavingTests", "EventLineTests"]
+      tests: ["SavingTests", "EventLineTests"]
     ),
     ReportedWord(
       word: "done (send)",
@@ -52,7 +52,7 @@ package struct ReportedWord: Sendable {
       word: "not-saved",
       meaning: "The change is on the board and sent to the others, but not on this disk.",
       limits: "The program keeps trying, and reports when everything is saved.",
-      tests: ["NodeSavingTests", "Tests/Interop/test_saving.py"]
+      tests: ["SavingTests", "Tests/Interop/test_saving.py"]
     ),
     ReportedWord(
       word: "saved",

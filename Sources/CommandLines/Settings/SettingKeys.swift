@@ -178,7 +178,7 @@ extension SettingKey<Logger.Level> {
 
 extension SettingEntry {
   /// The settings of a shared board and of the program around it.
-  package static let ofNode: [SettingEntry] = [
+  package static let ofBoard: [SettingEntry] = [
     SettingKey.personName.entry, SettingKey.dataDirectory.entry, SettingKey.listen.entry,
     SettingKey.interface.entry, SettingKey.announce.entry, SettingKey.admission.entry,
     SettingKey.code.entry, SettingKey.relay.entry, SettingKey.maximumPeers.entry,

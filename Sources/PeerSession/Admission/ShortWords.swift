@@ -28,7 +28,9 @@ enum ShortWords {
   }
 
   /// Returns the secret whose first bits encode the words.
-  static func secret(_ context: Context, diallerNonce: ProofBytes, listenerNonce: ProofBytes) -> [UInt8] {
+  static func secret(_ context: Context, diallerNonce: ProofBytes, listenerNonce: ProofBytes)
+    -> [UInt8]
+  {
     let input =
       Array("whiteboard-p2p sas 1\0".utf8) + diallerNonce.bytes + listenerNonce.bytes
       + context.session.bytes + context.dialler.bytes + context.listener.bytes

@@ -141,7 +141,9 @@ struct ProofBytes: Hashable, Sendable {
 
   /// Returns random bytes from `generator`.
   static func random(using generator: inout some RandomNumberGenerator) -> ProofBytes {
-    ProofBytes(unchecked: (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+    ProofBytes(
+      unchecked: (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    )
   }
 
   private init(unchecked bytes: [UInt8]) { self.bytes = bytes }

@@ -45,11 +45,11 @@ final class BoardDiscovery {
       excluding: configuration.isGuest ? nil : AnnouncedPeerID(bytes: own.bytes),
       preferring: known.preference
     )
-    runtime.spawn { node in
+    runtime.spawn { sharedBoard in
       await discovery.browse(query) { events in
         for await event in events {
-          node.discovery.handle(event, own)
-          await node.runtime.room()
+          sharedBoard.discovery.handle(event, own)
+          await sharedBoard.runtime.room()
         }
       }
     }
@@ -139,12 +139,12 @@ final class BoardDiscovery {
     )
     announcement.admission = board.admission
     let first = announcement
-    runtime.spawn { node in
-      let changes = node.discovery.memberChanges
+    runtime.spawn { sharedBoard in
+      let changes = sharedBoard.discovery.memberChanges
       await discovery.advertise(Advertisement(port: port, announcement: first)) { advertising in
         var announcement = first
         for await _ in changes {
-          announcement.participants = UInt16(clamping: node.members.count + 1)
+          announcement.participants = UInt16(clamping: sharedBoard.members.count + 1)
           await advertising.update(announcement)
         }
       }

@@ -11,7 +11,7 @@ extension ActiveBoard {
   func perform(_ actions: [ReplicaAction]) {
     for action in actions { dispatch(action) }
     if reports.reportSettings() {
-      runtime.spawn { node in await node.board?.storeTitle() }
+      runtime.spawn { sharedBoard in await sharedBoard.board?.storeTitle() }
     }
     if let deadline = replica.nextDeadline { runtime.wake(by: runtime.instant(deadline)) }
     runtime.changed()

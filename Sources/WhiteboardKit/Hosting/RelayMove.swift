@@ -84,9 +84,9 @@ struct RelayMove {
         code: board.code?.words ?? []
       ).text
     }
-    let name = runtime.call { node in
-      node.board?.roles.admit(relay: relay)
-      return node.members.name(of: relay)
+    let name = runtime.call { sharedBoard in
+      sharedBoard.board?.roles.admit(relay: relay)
+      return sharedBoard.members.name(of: relay)
     }
     runtime.emit(.carried(.init(relay: relay.text, name: name, link: link ?? "")))
   }

@@ -38,7 +38,7 @@ extension SessionIntake {
       board.transfers.resourceProgressed(id, bytes, size)
     case .resourceFinished(let info, let result): board.transfers.resourceFinished(info, result)
     case .streamOpened(let stream):
-      runtime.spawn { node in await node.transfers.readStream(stream) }
+      runtime.spawn { sharedBoard in await sharedBoard.transfers.readStream(stream) }
     case .warning(let warning):
       runtime.emit(
         .warning(.init(code: warning.code, message: UntrustedText(warning.message).escaped()))

@@ -132,9 +132,9 @@ final class SessionIntake {
   nonisolated(nonsending) func finish(before limit: ContinuousClock.Instant) async {
     defer { checkIsolation(#isolation) }
     guard !hasEnded else { return }
-    runtime.spawn { [clock = runtime.clock] board in
+    runtime.spawn { [clock = runtime.clock] sharedBoard in
       try? await clock.sleep(until: limit)
-      board.serving?.intake.dropEvents()
+      sharedBoard.serving?.intake.dropEvents()
     }
     await withCheckedContinuation { endWaiter = $0 }
   }

@@ -8,9 +8,9 @@ extension Joiner {
   static func compare(
     _ verification: Verification,
     timeout: Duration,
-    on node: isolated SharedBoard
+    on sharedBoard: isolated SharedBoard
   ) async -> Bool {
-    await node.joiner?.compare(verification, timeout: timeout) ?? false
+    await sharedBoard.joiner?.compare(verification, timeout: timeout) ?? false
   }
 
   private nonisolated(nonsending) func compare(
@@ -45,18 +45,18 @@ extension Joiner {
         named: verification.name,
         continuation
       )
-      runtime.spawn { node in
-        await node.commandRunner.runDueCommands()
-        node.joiner?.endUnanswerableComparisons()
+      runtime.spawn { sharedBoard in
+        await sharedBoard.commandRunner.runDueCommands()
+        sharedBoard.joiner?.endUnanswerableComparisons()
       }
-      runtime.spawn { node in
-        try? await node.runtime.clock.sleep(for: timeout)
-        guard node.invitations.isPending(id) else { return }
-        node.joiner?.attempt.problem = WhiteboardError(
+      runtime.spawn { sharedBoard in
+        try? await sharedBoard.runtime.clock.sleep(for: timeout)
+        guard sharedBoard.invitations.isPending(id) else { return }
+        sharedBoard.joiner?.attempt.problem = WhiteboardError(
           .timedOut,
           "The words were not confirmed in time."
         )
-        node.invitations.answerComparison(id, isSame: false)
+        sharedBoard.invitations.answerComparison(id, isSame: false)
       }
     }
   }

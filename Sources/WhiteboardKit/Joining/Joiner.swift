@@ -217,14 +217,16 @@ final class Joiner {
     attempt = Attempt()
     let (steps, stepSource) = AsyncStream<JoinStep>.makeStream()
     let id = request.peer
-    runtime.spawn { node in
-      for await step in steps { node.joiner?.report(step, id, peer) }
+    runtime.spawn { sharedBoard in
+      for await step in steps { sharedBoard.joiner?.report(step, id, peer) }
     }
     defer { stepSource.finish() }
     let session = try await transport.join(
       request,
       progress: { stepSource.yield($0) },
-      verify: { [node = runtime.node] in await Joiner.compare($0, timeout: timeout, on: node) }
+      verify: { [sharedBoard = runtime.sharedBoard] in
+        await Joiner.compare($0, timeout: timeout, on: sharedBoard)
+      }
     )
     let name = name(of: session, announcedAs: peer.boardName)
     // The host did not send the board's name in the handshake, but announces it.

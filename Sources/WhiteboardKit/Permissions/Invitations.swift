@@ -64,7 +64,7 @@ final class Invitations {
         )
       )
     )
-    runtime.spawn { node in await node.commandRunner.runDueCommands() }
+    runtime.spawn { sharedBoard in await sharedBoard.commandRunner.runDueCommands() }
   }
 
   /// Ends a question, because the peer no longer waits for an answer.

@@ -45,7 +45,7 @@ final class LocalRemoval {
     // End the current stroke, so that the points drawn so far stay on the board.
     runtime.call { _ = try? $0.board?.editor.liftPen() }
     runtime.emit(.removed(description(of: removal)))
-    runtime.spawn { node in await node.localRemoval.store() }
+    runtime.spawn { sharedBoard in await sharedBoard.localRemoval.store() }
     runtime.changed()
   }
 
@@ -53,7 +53,7 @@ final class LocalRemoval {
   func readmitted() {
     guard removal != nil else { return }
     removal = nil
-    runtime.spawn { node in await node.localRemoval.store() }
+    runtime.spawn { sharedBoard in await sharedBoard.localRemoval.store() }
   }
 
   /// Reports that another member refused the local peer because the host had removed it.
@@ -94,7 +94,7 @@ final class LocalRemoval {
 
   /// Whether another user owns the board, so that local edits could never become valid.
   private var isOwnedByAnother: Bool {
-    runtime.call { node in node.replica.map { $0.isOwned && !$0.mayGrant } ?? false }
+    runtime.call { sharedBoard in sharedBoard.replica.map { $0.isOwned && !$0.mayGrant } ?? false }
   }
 
   // MARK: - The copy

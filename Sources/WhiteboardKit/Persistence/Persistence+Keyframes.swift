@@ -19,11 +19,11 @@ extension Persistence {
     let now = runtime.clock.now
     if let due = nextKeyframe, now >= due {
       nextKeyframe = document.map { _ in now + .seconds(queue.loss == nil ? 1 : 5) }
-      runtime.spawn { node in await node.persistence.checkKeyframe() }
+      runtime.spawn { sharedBoard in await sharedBoard.persistence.checkKeyframe() }
     }
     if now >= nextPresenceCheck {
       nextPresenceCheck = now + Self.presenceInterval
-      runtime.spawn { node in await node.persistence.checkPresence() }
+      runtime.spawn { sharedBoard in await sharedBoard.persistence.checkPresence() }
     }
   }
 

@@ -165,9 +165,9 @@ final class Persistence {
     reportState()
     guard let document, !queue.isWriting, !queue.isBehind else { return }
     queue.isWriting = true
-    runtime.spawn { node in
-      await node.persistence.write(to: document)
-      node.persistence.finishedWriting()
+    runtime.spawn { sharedBoard in
+      await sharedBoard.persistence.write(to: document)
+      sharedBoard.persistence.finishedWriting()
     }
   }
 

@@ -104,7 +104,8 @@ package struct SaveProblem: Hashable, Sendable {
 
   /// The problem in one sentence: the cause, then the file, then the copy if there is one.
   package var sentence: String {
-    let rescued = copy.map { " All work is saved in \(UntrustedText($0).quoted(limit: 256))." } ?? ""
+    let rescued =
+      copy.map { " All work is saved in \(UntrustedText($0).quoted(limit: 256))." } ?? ""
     return "\(headline). \(UntrustedText(message).escaped()).\(rescued)"
   }
 }

@@ -173,14 +173,14 @@ extension CommandRunner {
       return nil
     case .resource(let file, let name, let to):
       let peers = try board.messages.recipients(to)
-      runConcurrently(request) { node throws(CommandError) in
-        try await node.transfers.sendResource(file, named: name, to: peers)
+      runConcurrently(request) { sharedBoard throws(CommandError) in
+        try await sharedBoard.transfers.sendResource(file, named: name, to: peers)
       }
       return nil
     case .stream(let name, let file, let to):
       let peers = try board.messages.recipients(to)
-      runConcurrently(request) { node throws(CommandError) in
-        try await node.transfers.sendStream(file, named: name, to: peers)
+      runConcurrently(request) { sharedBoard throws(CommandError) in
+        try await sharedBoard.transfers.sendStream(file, named: name, to: peers)
       }
       return nil
     case .cancel(let target, let reason): try transfers.cancel(target, reason: reason ?? "")

@@ -139,7 +139,7 @@ final class CommandRunner {
   nonisolated(nonsending) func runCommands(on board: ActiveBoard) async {
     while let input = await buffer.nextCommand(), runtime.ending == nil {
       // While this command runs, the commands after it may answer a pending question or transfer.
-      runtime.spawn { node in await node.commandRunner.runDueCommands() }
+      runtime.spawn { sharedBoard in await sharedBoard.commandRunner.runDueCommands() }
       switch input {
       case .failure(let error): answers.fail(error)
       case .request(let request):
@@ -173,15 +173,15 @@ final class CommandRunner {
     _ body: @escaping @Sendable (isolated SharedBoard) async throws(CommandError) -> [String]
   ) {
     concurrentCommands += 1
-    runtime.spawn { node in
+    runtime.spawn { sharedBoard in
       do throws(CommandError) {
-        let transfers = try await body(node)
-        node.answers.succeed(request, CommandOutcome(transfers: transfers))
+        let transfers = try await body(sharedBoard)
+        sharedBoard.answers.succeed(request, CommandOutcome(transfers: transfers))
       } catch {
-        node.answers.fail(error, answering: request)
+        sharedBoard.answers.fail(error, answering: request)
       }
-      node.commandRunner.concurrentCommands -= 1
-      node.runtime.changed()
+      sharedBoard.commandRunner.concurrentCommands -= 1
+      sharedBoard.runtime.changed()
     }
   }
 

@@ -38,7 +38,7 @@ final class BoardRuntime {
   private(set) var ending: Ending?
 
   /// The board, which owns the runtime; a strong reference would keep the board alive.
-  unowned let node: SharedBoard
+  unowned let sharedBoard: SharedBoard
   private let jobSource: AsyncStream<Job>.Continuation
   private var pump = EventPump()
   private var conditions: [Int: Condition] = [:]
@@ -49,8 +49,8 @@ final class BoardRuntime {
   private var isWorkDue = false
   private var goodbyeLimit: ContinuousClock.Instant?
 
-  init(_ node: SharedBoard, sink: any EventSink) {
-    self.node = node
+  init(_ sharedBoard: SharedBoard, sink: any EventSink) {
+    self.sharedBoard = sharedBoard
     self.sink = sink
     start = clock.now
     (jobs, jobSource) = AsyncStream.makeStream()
@@ -61,7 +61,7 @@ final class BoardRuntime {
   /// The parts run on the board's actor. They use this function because a closure that captures the
   /// board would keep it alive.
   func call<Result: Sendable>(_ body: (isolated SharedBoard) -> Result) -> Result {
-    node.assumeIsolated(body)
+    sharedBoard.assumeIsolated(body)
   }
 
   // MARK: - Jobs
@@ -128,7 +128,7 @@ final class BoardRuntime {
   private func deliver() {
     guard let events = pump.begin() else { return }
     let sink = sink
-    let node = node
+    let sharedBoard = sharedBoard
     // This task ends when the sink has accepted the events or failed; `flush` waits for that.
     Task {
       var failure: OutputError?
@@ -137,7 +137,7 @@ final class BoardRuntime {
       } catch {
         failure = error
       }
-      await node.delivered(failure)
+      await sharedBoard.delivered(failure)
     }
   }
 

@@ -105,7 +105,8 @@ final class ApplicationMessages {
   /// Records that the session accepted a message, and requests confirmations from its recipients.
   func accepted(_ number: Int, _ receipt: SendReceipt) {
     for peer in deliveries.taken(number, receipt) {
-      runtime.spawn { node in await node.board?.messages.awaitConfirmations(by: peer) }
+      runtime.spawn { sharedBoard in await sharedBoard.board?.messages.awaitConfirmations(by: peer)
+      }
     }
   }
 

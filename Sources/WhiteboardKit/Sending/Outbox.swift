@@ -53,7 +53,9 @@ final class Outbox {
       lastNumber += 1
       let number = lastNumber
       queues[route] = SendQueue(number: number)
-      runtime.spawn { node in await node.outbox.sendMessages(by: route, number, session) }
+      runtime.spawn { sharedBoard in
+        await sharedBoard.outbox.sendMessages(by: route, number, session)
+      }
     }
     queues[route]?.enter(peer.id, joining: peer.joinGeneration)
   }

@@ -90,7 +90,7 @@ extension SharedBoard {
       )
     }
     if let input {
-      spawn { node in await node.commandRunner.readCommands(from: input) }
+      spawn { sharedBoard in await sharedBoard.commandRunner.readCommands(from: input) }
     }
     let known = await copies.acquaintances(includesBoards: configuration.isSearching)
     joiner?.known = known
@@ -132,9 +132,9 @@ extension SharedBoard {
       if isAnnounced, board.admission != .known { discovery.announce(board, transport) }
     }
     // If the board ends, this task withdraws the request to join.
-    spawn { node in
-      _ = await node.wait { node.joiner == nil }
-      if node.ending != nil { joining.cancel() }
+    spawn { sharedBoard in
+      _ = await sharedBoard.wait { sharedBoard.joiner == nil }
+      if sharedBoard.ending != nil { joining.cancel() }
     }
     do {
       try await joining.value
@@ -146,13 +146,13 @@ extension SharedBoard {
   /// Starts moving a hosted board to a relay, if the configuration has one.
   private func startRelayMove() {
     guard !configuration.isGuest, let carrier = configuration.carrier else { return }
-    spawn { node in
-      guard let board = node.phase.board else { return }
+    spawn { sharedBoard in
+      guard let board = sharedBoard.phase.board else { return }
       let move = RelayMove(
-        runtime: node.runtime,
-        discovery: node.discovery,
+        runtime: sharedBoard.runtime,
+        discovery: sharedBoard.discovery,
         board: board,
-        localPeer: node.configuration.identity.peerID,
+        localPeer: sharedBoard.configuration.identity.peerID,
         carrier: carrier
       )
       await move.run()
@@ -222,9 +222,9 @@ extension SharedBoard {
       configuration.logger.debug("Other programs cannot see that the board is open.")
     } else if serving.board.admission == .code, !configuration.isRelay {
       let (board, directory) = (serving.ready.board, configuration.dataDirectory)
-      spawn { node in
+      spawn { sharedBoard in
         await InvitationRequest.serve(about: board, inDataDirectory: directory) {
-          terms throws(CommandError) in try await node.invite(terms)
+          terms throws(CommandError) in try await sharedBoard.invite(terms)
         }
       }
     }
@@ -232,21 +232,21 @@ extension SharedBoard {
 
   /// Starts the jobs that run until the session or the board ends.
   private func start(_ session: Session) {
-    spawn { node in await node.runIntake(of: session) }
-    spawn { node in await node.storeMembership(of: session) }
-    spawn { node in
-      await node.outbox.sendDatagrams(by: session) { node.members.isReached($0) }
+    spawn { sharedBoard in await sharedBoard.runIntake(of: session) }
+    spawn { sharedBoard in await sharedBoard.storeMembership(of: session) }
+    spawn { sharedBoard in
+      await sharedBoard.outbox.sendDatagrams(by: session) { sharedBoard.members.isReached($0) }
     }
-    spawn { node in await node.serving?.timedWork.run() }
-    spawn { node in
-      if let board = node.board { await node.commandRunner.runCommands(on: board) }
+    spawn { sharedBoard in await sharedBoard.serving?.timedWork.run() }
+    spawn { sharedBoard in
+      if let board = sharedBoard.board { await sharedBoard.commandRunner.runCommands(on: board) }
     }
   }
 
   /// Reads and handles the events of a session until the session ends.
   private func runIntake(of session: Session) async {
     await configuration.beforeSessionEvents?(self)
-    spawn { node in await node.serving?.intake.readEvents() }
+    spawn { sharedBoard in await sharedBoard.serving?.intake.readEvents() }
     await serving?.intake.handleEvents()
     // After a removal, the user may still view the board, but further commands of a script would
     // reach no member.

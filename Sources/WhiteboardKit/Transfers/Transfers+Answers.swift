@@ -46,7 +46,7 @@ extension Transfers {
       return
     }
     let session = active.session
-    runtime.spawn { node in
+    runtime.spawn { sharedBoard in
       do throws(SessionError) {
         _ = try await session.sendResource(
           atPath: file.path,
@@ -56,14 +56,14 @@ extension Transfers {
         ).result()
       } catch {
         // The member requests the answer again, from this peer or another.
-        node.configuration.logger.debug(
+        sharedBoard.configuration.logger.debug(
           "A catch-up answer was not delivered.",
           metadata: ["peer": "\(member.short)", "code": "\(error.code)"]
         )
       }
       withExtendedLifetime(file) {}
-      guard let board = node.board else { return }
-      board.perform(board.replica.answerSent(request: request, to: member, now: node.now))
+      guard let board = sharedBoard.board else { return }
+      board.perform(board.replica.answerSent(request: request, to: member, now: sharedBoard.now))
     }
   }
 

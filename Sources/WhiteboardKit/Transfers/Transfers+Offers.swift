@@ -50,7 +50,7 @@ extension Transfers {
   private nonisolated(nonsending) func ask(about info: ResourceInfo) async -> Bool {
     lastOffer += 1
     let number = lastOffer
-    let node = runtime.node
+    let sharedBoard = runtime.sharedBoard
     return await withTaskCancellationHandler {
       await withCheckedContinuation { decision in
         guard runtime.ending == nil, !Task.isCancelled else {
@@ -75,11 +75,11 @@ extension Transfers {
             )
           )
         )
-        runtime.spawn { node in await node.commandRunner.runDueCommands() }
+        runtime.spawn { sharedBoard in await sharedBoard.commandRunner.runDueCommands() }
       }
     } onCancel: {
       // Ending the offer resumes the canceled call.
-      Task { await node.offerEnded(info.id, number) }
+      Task { await sharedBoard.offerEnded(info.id, number) }
     }
   }
 

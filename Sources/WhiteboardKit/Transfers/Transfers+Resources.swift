@@ -137,7 +137,8 @@ extension Transfers {
   ) {
     var event = event
     let member = MemberID(peer)
-    guard let active, case let references = active.replica.expectedAsset(id, from: member), !references.isEmpty
+    guard let active, case let references = active.replica.expectedAsset(id, from: member),
+      !references.isEmpty
     else {
       // The photo had arrived before it could be refused.
       if case .success(let resource) = result, let path = resource.path {
@@ -187,15 +188,15 @@ extension Transfers {
 
   /// Sends a photo to the member that requested it.
   func sendAsset(_ id: AssetID, _ name: ResourceDTO, to member: MemberID) {
-    runtime.spawn { node in
-      let path = await node.photos.open(id)
-      if let path { await node.transfers.sendAsset(id, name, at: path, to: member) }
-      node.photos.close(id)
-      guard let board = node.board else { return }
+    runtime.spawn { sharedBoard in
+      let path = await sharedBoard.photos.open(id)
+      if let path { await sharedBoard.transfers.sendAsset(id, name, at: path, to: member) }
+      sharedBoard.photos.close(id)
+      guard let board = sharedBoard.board else { return }
       if path == nil {
-        board.perform(board.replica.assetUnavailable(id, to: member, now: node.now))
+        board.perform(board.replica.assetUnavailable(id, to: member, now: sharedBoard.now))
       }
-      board.perform(board.replica.assetSent(id, to: member, now: node.now))
+      board.perform(board.replica.assetSent(id, to: member, now: sharedBoard.now))
     }
   }
 

@@ -76,7 +76,7 @@ extension Relay {
       guard let served = entry.id.flatMap({ boards[$0] }), case .serving = served.state else {
         continue
       }
-      try await served.node.compactDocument(keeping: request.days)
+      try await served.sharedBoard.compactDocument(keeping: request.days)
       compacted.append(report(entry))
     }
     return compacted
@@ -84,9 +84,9 @@ extension Relay {
 
   private func invite(_ request: ControlRequest) async throws(WhiteboardError) -> InvitationReport {
     let entry = try board(request)
-    let node = try served(entry)
+    let sharedBoard = try served(entry)
     do throws(CommandError) {
-      let invited = try await node.invite(request.terms ?? InvitationTerms())
+      let invited = try await sharedBoard.invite(request.terms ?? InvitationTerms())
       return InvitationReport(
         board: entry.board,
         code: invited.code,
@@ -105,9 +105,9 @@ extension Relay {
     guard let role = request.role.flatMap(BoardRole.init) else {
       throw WhiteboardError(.usage, "the role must be editor or viewer")
     }
-    let node = try served(entry)
+    let sharedBoard = try served(entry)
     do throws(CommandError) {
-      try await node.changeRole(of: request.peer ?? "", to: role)
+      try await sharedBoard.changeRole(of: request.peer ?? "", to: role)
     } catch {
       throw WhiteboardError(.no, error.message)
     }
@@ -116,10 +116,10 @@ extension Relay {
 
   private func kick(_ request: ControlRequest) async throws(WhiteboardError) -> [ControlLine] {
     var entry = try board(request)
-    let node = try served(entry)
+    let sharedBoard = try served(entry)
     let invited: BoardEvent.Invited?
     do throws(CommandError) {
-      invited = try await node.kick(
+      invited = try await sharedBoard.kick(
         request.peer ?? "",
         reason: request.reason ?? "",
         withAdmitted: request.withAdmitted ?? false,
@@ -153,7 +153,7 @@ extension Relay {
         "the board is not served now; `whiteboard-relay boards` shows the reason"
       )
     }
-    return served.node
+    return served.sharedBoard
   }
 
   /// Returns the register's entry for the board that a request names.

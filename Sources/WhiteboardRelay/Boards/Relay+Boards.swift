@@ -72,38 +72,38 @@ extension Relay {
   ///   - session: The session of the board, if it is already open.
   func open(_ entry: BoardRegister.Entry, _ session: Session? = nil) {
     guard let id = entry.id, boards[id] == nil, let transport else { return }
-    var node = BoardConfiguration(
+    var boardConfiguration = BoardConfiguration(
       part: .keep(board: id, boardName: entry.name),
       displayName: configuration.name,
       identity: configuration.identity,
       dataDirectory: configuration.dataDirectory,
       logger: logger
     )
-    node.transport = transport
+    boardConfiguration.transport = transport
     if let carriage = entry.carriage, let host = PeerID(text: carriage.host) {
-      node.carriage = .init(session, host: host, grant: carriage.grant)
+      boardConfiguration.carriage = .init(session, host: host, grant: carriage.grant)
     }
-    node.isRelay = true
-    node.keepsPhotoFiles = false
-    node.files = .refuse
-    node.isOwned = entry.salt != nil
-    node.salt = entry.salt.map { Array($0) }
-    node.peerStore = configuration.peerStore
-    node.listen = configuration.listen
-    node.interface = configuration.interface
-    node.lostAfter = configuration.lostAfter
-    node.discovery = configuration.discovery
-    node.admission = BoardConfiguration.Admission(rawValue: entry.admission) ?? .code
-    node.code = entry.code.flatMap { try? JoinCode(words: $0) }
+    boardConfiguration.isRelay = true
+    boardConfiguration.keepsPhotoFiles = false
+    boardConfiguration.files = .refuse
+    boardConfiguration.isOwned = entry.salt != nil
+    boardConfiguration.salt = entry.salt.map { Array($0) }
+    boardConfiguration.peerStore = configuration.peerStore
+    boardConfiguration.listen = configuration.listen
+    boardConfiguration.interface = configuration.interface
+    boardConfiguration.lostAfter = configuration.lostAfter
+    boardConfiguration.discovery = configuration.discovery
+    boardConfiguration.admission = BoardConfiguration.Admission(rawValue: entry.admission) ?? .code
+    boardConfiguration.code = entry.code.flatMap { try? JoinCode(words: $0) }
     let sink = BoardSink { [weak self] event in await self?.happened(event, on: id) }
-    let served = SharedBoard(node, input: nil, sink: sink)
-    boards[id] = ServedBoard(name: entry.name, node: served)
+    let served = SharedBoard(boardConfiguration, input: nil, sink: sink)
+    boards[id] = ServedBoard(name: entry.name, sharedBoard: served)
     spawn { relay in await relay.serve(id, served) }
   }
 
-  private func serve(_ id: SessionID, _ node: SharedBoard) async {
+  private func serve(_ id: SessionID, _ sharedBoard: SharedBoard) async {
     do throws(WhiteboardError) {
-      try await node.run()
+      try await sharedBoard.run()
       if let problem = boards[id]?.problem { throw problem }
       boards[id] = nil
     } catch {
@@ -220,7 +220,7 @@ extension Relay {
     guard let id = entry.id else { return }
     try register.remove(id)
     if let board = boards[id] {
-      await board.node.requestEnd()
+      await board.sharedBoard.requestEnd()
       while boards[id] != nil {
         if case .failed? = boards[id]?.state {
           boards[id] = nil

@@ -45,8 +45,8 @@ extension Relay {
   /// call.
   func count() async {
     for (id, board) in boards {
-      let now = await board.node.refusals
-      let passed = await board.node.relayTally()
+      let now = await board.sharedBoard.refusals
+      let passed = await board.sharedBoard.relayTally()
       guard let before = boards[id] else { continue }
       metrics.refused(
         viewer: now.viewer - before.refused.viewer,
@@ -102,11 +102,12 @@ extension Relay {
   func boundSizes() async {
     let limit = limits.maximumBoardMegabytes << 20
     for (id, board) in boards {
-      guard case .serving = board.state, let size = await board.node.documentSize, size > limit
+      guard case .serving = board.state, let size = await board.sharedBoard.documentSize,
+        size > limit
       else { continue }
       // If compaction fails, the file remains too large. The code below handles this case.
-      try? await board.node.compactDocument(keeping: 0)
-      let left = await board.node.documentSize ?? 0
+      try? await board.sharedBoard.compactDocument(keeping: 0)
+      let left = await board.sharedBoard.documentSize ?? 0
       logger.warning(
         "Board was too large; its history was deleted.",
         metadata: ["board": "\(id.short)", "before": "\(size)", "after": "\(left)"]
@@ -117,7 +118,7 @@ extension Relay {
         "its file has \(left >> 20) MB, and max-board-mb allows \(limit >> 20): raise max-board-mb, or "
           + "export and delete the board"
       )
-      await board.node.requestEnd()
+      await board.sharedBoard.requestEnd()
     }
   }
 }

@@ -16,7 +16,7 @@ struct ServedBoard {
 
   /// The name of the board.
   let name: String
-  let node: SharedBoard
+  let sharedBoard: SharedBoard
   var state = State.opening
   /// The link to join the board; empty until it is served.
   var link = ""

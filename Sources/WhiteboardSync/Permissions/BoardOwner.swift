@@ -46,7 +46,8 @@ public struct BoardOwner: Hashable, Sendable {
   /// The id of the board.
   public var board: BoardID {
     let hash = Bytes32.sha256(Self.domain + salt + key).bytes
-    guard let board = BoardID(bytes: Self.prefix + hash.prefix(BoardID.byteCount - Self.prefix.count))
+    guard
+      let board = BoardID(bytes: Self.prefix + hash.prefix(BoardID.byteCount - Self.prefix.count))
     else { preconditionFailure("a board id has 16 bytes") }
     return board
   }

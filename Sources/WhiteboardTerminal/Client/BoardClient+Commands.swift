@@ -120,7 +120,7 @@ extension BoardClient {
     case .dotStyle(let style):
       layout.isASCII = style == .ascii
       workspace.scene.canvas.show(style)
-    case .node(let command): return send(command)
+    case .board(let command): return send(command)
     }
     return []
   }

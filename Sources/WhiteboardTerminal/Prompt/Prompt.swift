@@ -111,15 +111,15 @@ struct Prompt: Sendable {
   private func command(_ text: String) throws(PromptCommand.Failure) -> PromptCommand? {
     switch purpose {
     case .command: return try PromptCommand(text.trimmed)
-    case .chat: return .node(.say(words: text))
-    case .move(let id, _): return .node(.play(.id(id), move: text))
+    case .chat: return .board(.say(words: text))
+    case .move(let id, _): return .board(.play(.id(id), move: text))
     case .export:
       let file = expanded(text.trimmed)
-      return .node(.export(file: file, region: nil, scale: 1, isReplacing: false))
+      return .board(.export(file: file, region: nil, scale: 1, isReplacing: false))
     case .photo(let place):
       do throws(CommandError) {
         let point = try BoardPoint(rounding: place)
-        return .node(.photo(at: point, file: expanded(text.trimmed), alias: nil))
+        return .board(.photo(at: point, file: expanded(text.trimmed), alias: nil))
       } catch {
         throw .parser(error)
       }

@@ -14,7 +14,7 @@ enum PromptCommand: Sendable {
   /// Zoom to a factor, where 1 is the actual size.
   case zoom(Double)
   case dotStyle(DotStyle)
-  case node(Command)
+  case board(Command)
 
   /// The commands of the terminal, with their descriptions.
   static let names: [(name: String, about: String)] = [
@@ -64,7 +64,7 @@ enum PromptCommand: Sendable {
     default:
       do throws(CommandError) {
         guard let request = try CommandParser.parse(line) else { return nil }
-        self = .node(request.command)
+        self = .board(request.command)
       } catch {
         throw .parser(error)
       }

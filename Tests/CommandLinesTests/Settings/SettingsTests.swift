@@ -10,7 +10,7 @@ import WhiteboardKit
     file: String = ""
   ) throws -> Settings {
     try Settings(
-      SettingEntry.ofNode,
+      SettingEntry.ofBoard,
       flags: flags,
       environment: { environment[$0] },
       file: SettingsFile(file, path: "config")

@@ -7,7 +7,7 @@ import Synchronization
 /// A user at an own board, who uses the terminal or writes lines.
 actor Hand: EventSink {
   private let feed = CommandFeed()
-  private var node: SharedBoard?
+  private var sharedBoard: SharedBoard?
   private var client = BoardClient(columns: 100, rows: 24, dotStyle: .braille)
   private let changes = Mutex<[BoardChange]>([])
   private var now = Duration.zero
@@ -20,13 +20,13 @@ actor Hand: EventSink {
   private(set) var chat: [String] = []
 
   func run(_ configuration: BoardConfiguration) async throws {
-    let node = SharedBoard(configuration, input: feed, sink: self)
-    self.node = node
+    let sharedBoard = SharedBoard(configuration, input: feed, sink: self)
+    self.sharedBoard = sharedBoard
     defer { wake() }
-    try await node.run()
+    try await sharedBoard.run()
   }
 
-  func end() async { await node?.requestEnd() }
+  func end() async { await sharedBoard?.requestEnd() }
 
   // MARK: - Actions of the user
 
@@ -64,7 +64,7 @@ actor Hand: EventSink {
     return listed
   }
 
-  // MARK: - Events of the node
+  // MARK: - Events of the board
 
   /// Waits until all commands are done.
   private func settle() async {

@@ -6,7 +6,7 @@ import WhiteboardRendering
 
 /// Checks that keys and mouse, a script and a program give the same board.
 @Suite(.serialized, .timeLimit(.minutes(5)))
-struct SameCommandTests: NodeSuite {
+struct SameCommandTests: BoardSuite {
   /// The same action in three forms.
   struct Action: CustomTestStringConvertible, Sendable {
     let testDescription: String

@@ -4,7 +4,7 @@ import Testing
 @testable import WhiteboardKit
 
 @Suite
-struct BoardSessionTests: NodeSuite {
+struct BoardSessionTests: BoardSuite {
   private func code(_ policy: AdmissionPolicy) -> JoinCode? {
     if case .code(let code) = policy { code } else { nil }
   }

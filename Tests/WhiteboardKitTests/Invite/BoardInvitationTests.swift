@@ -4,7 +4,7 @@ import Testing
 
 @testable import WhiteboardKit
 
-@Suite(.timeLimit(.minutes(2))) struct BoardInvitationTests: NodeSuite {
+@Suite(.timeLimit(.minutes(2))) struct BoardInvitationTests: BoardSuite {
   private func invitation(
     name: String = "standup",
     admit: String? = "code",
@@ -63,18 +63,18 @@ import Testing
   @Test("other programs can find a board while it is open")
   func openBoard() async throws {
     try await withRoom { room in
-      let scriptedNode = ScriptedNode()
+      let scriptedBoard = ScriptedBoard()
       let hosting = await room.configuration(.host(boardName: "standup"), "ada")
       try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await scriptedNode.run(hosting) }
-        let ready = try #require(await scriptedNode.ready())
+        group.addTask { try await scriptedBoard.run(hosting) }
+        let ready = try #require(await scriptedBoard.ready())
         // The event comes before the file, but the file exists before any command is answered.
-        try await scriptedNode.perform("digest")
+        try await scriptedBoard.perform("digest")
         let open = try #require(OpenBoard.all(inDataDirectory: room.path("ada")).first)
         #expect(open.board == ready.board)
         #expect(BoardInvitation(open).links.first == ready.link)
         #expect(BoardInvitation(open).code == ready.code)
-        await scriptedNode.end()
+        await scriptedBoard.end()
         try await group.waitForAll()
       }
       #expect(OpenBoard.all(inDataDirectory: room.path("ada")).isEmpty)

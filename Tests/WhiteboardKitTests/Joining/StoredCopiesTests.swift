@@ -7,12 +7,12 @@ import WhiteboardDocument
 @testable import WhiteboardKit
 
 @Suite
-struct StoredCopiesTests: NodeSuite {
+struct StoredCopiesTests: BoardSuite {
   private let board = SessionID.ofOpenBoard()
 
   /// Stores a copy of the board with a member at an address and a join code.
   private func store(
-    _ room: NodeRoom,
+    _ room: BoardRoom,
     code: JoinCode,
     at address: PeerAddress
   ) async throws -> BoardConfiguration {

@@ -7,7 +7,7 @@ import Whiteboard
 
 /// Boards of the public interface, over real sessions on loopback.
 @Suite("Boards of a program", .serialized, .timeLimit(.minutes(2)))
-struct BoardsTests: NodeSuite {
+struct BoardsTests: BoardSuite {
   private func options() -> Boards.Options {
     var options = Boards.Options()
     options.discovery = nil

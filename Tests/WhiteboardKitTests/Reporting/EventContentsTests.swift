@@ -7,7 +7,7 @@ import Whiteboard
 
 /// Sinks that read only some of the contents of events.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct EventContentsTests: NodeSuite {
+struct EventContentsTests: BoardSuite {
   @Test("a sink that reads only the chat gets no events about objects, but all changes of objects")
   func chatOnly() async throws {
     try await withRoom { room in

@@ -7,7 +7,7 @@ import WhiteboardRendering
 
 @Suite("What every key does")
 struct KeyMapTests {
-  /// The effect of a key: commands for the node, and a changed state of the client.
+  /// The effect of a key: commands for the board, and a changed state of the client.
   private struct Outcome {
     var commands: [String] = []
     var state: [String: String] = [:]

@@ -7,7 +7,7 @@ import WhiteboardTerminal
 @Suite struct TerminalSettingsTests {
   private func settings(_ file: String, _ environment: [String: String] = [:]) throws -> Settings {
     try Settings(
-      SettingEntry.ofNode + SettingEntry.ofTerminal,
+      SettingEntry.ofBoard + SettingEntry.ofTerminal,
       environment: { environment[$0] },
       file: SettingsFile(file, path: "config")
     )
@@ -46,7 +46,7 @@ import WhiteboardTerminal
 
   @Test("every setting has its own name, flag and variable")
   func names() {
-    let entries = SettingEntry.ofNode + SettingEntry.ofTerminal
+    let entries = SettingEntry.ofBoard + SettingEntry.ofTerminal
     #expect(Set(entries.map(\.name)).count == entries.count)
     #expect(Set(entries.map(\.flag)).count == entries.count)
     for entry in entries {

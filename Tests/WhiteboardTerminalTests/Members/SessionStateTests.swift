@@ -3,7 +3,7 @@ import Testing
 @testable import WhiteboardKit
 @testable import WhiteboardTerminal
 
-@Suite("The session as the node reports it")
+@Suite("The session as the board reports it")
 struct SessionStateTests {
   private static let line = BoardEvent.Chat(id: "1", peer: "bob", name: "Bob", text: "hi", at: "")
 

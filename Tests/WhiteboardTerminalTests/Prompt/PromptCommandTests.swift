@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Lines of the prompt")
 struct PromptCommandTests {
-  @Test("a line is a command of the terminal or of the node")
+  @Test("a line is a command of the terminal or of the board")
   func commands() throws {
     guard case .zoom(0.5)? = try PromptCommand("zoom 50") else {
       Issue.record("zoom")
@@ -16,7 +16,7 @@ struct PromptCommandTests {
       return
     }
     for line in ["undo request=7", #"{"verb":"undo"}"#] {
-      guard case .node(.undo)? = try PromptCommand(line) else {
+      guard case .board(.undo)? = try PromptCommand(line) else {
         Issue.record("\(line)")
         return
       }

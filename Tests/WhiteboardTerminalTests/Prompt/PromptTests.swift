@@ -23,9 +23,9 @@ struct PromptTests {
     return press(text.map { .character($0) } + [.enter], &prompt)
   }
 
-  /// Returns the command for the node; nil for any other outcome.
+  /// Returns the command for the board; nil for any other outcome.
   private func command(_ outcome: Prompt.Outcome) -> Command? {
-    if case .command(.node(let command)) = outcome { command } else { nil }
+    if case .command(.board(let command)) = outcome { command } else { nil }
   }
 
   @Test("the purpose of the prompt decides which command a text becomes")

@@ -7,7 +7,7 @@ import Testing
 
 /// Joining a board by name while other peers announce it falsely.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct FalseAnnouncementTests: NodeSuite {
+struct FalseAnnouncementTests: BoardSuite {
   private func advertisement(
     _ peer: PeerID,
     _ board: SessionID,
@@ -28,7 +28,7 @@ struct FalseAnnouncementTests: NodeSuite {
   @Test("[DSC-27] a stale announcement and a false one that asks for a code do not end the search")
   func asksNext() async throws {
     try await withRoom { room in
-      let (host, guest) = (ScriptedNode(), ScriptedNode())
+      let (host, guest) = (ScriptedBoard(), ScriptedBoard())
       try await withThrowingTaskGroup(of: Void.self) { group in
         var hosting = await room.configuration(.host(boardName: "plan"), "ada")
         hosting.admission = .anyone

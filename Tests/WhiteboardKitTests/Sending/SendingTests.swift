@@ -7,15 +7,15 @@ import Testing
 
 /// The answers to `send`, with a peer that stops receiving.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct SendingTests: NodeSuite {
+struct SendingTests: BoardSuite {
   /// Runs a host and a bare peer in its session, and ends both.
   private func withBarePeer(
     lostAfter: Duration = .seconds(60),
     _ body:
-      @escaping @Sendable (NodeRoom, ScriptedNode, PeerTransport, Session) async throws -> Void
+      @escaping @Sendable (BoardRoom, ScriptedBoard, PeerTransport, Session) async throws -> Void
   ) async throws {
     try await withRoom { room in
-      let host = ScriptedNode()
+      let host = ScriptedBoard()
       var hosting = await room.configuration(.host(boardName: "board"), "ada")
       hosting.admission = .anyone
       hosting.lostAfter = lostAfter
@@ -49,13 +49,13 @@ struct SendingTests: NodeSuite {
     }
   }
 
-  /// Begins a command, which is in the node's input when this returns.
-  private func begin(_ scriptedNode: ScriptedNode, _ line: String) async -> Task<
+  /// Begins a command, which is in the board's input when this returns.
+  private func begin(_ scriptedBoard: ScriptedBoard, _ line: String) async -> Task<
     CommandError.Code?, Never
   > {
-    let count = await scriptedNode.requestCount
-    let task = Task { await error(scriptedNode, line) }
-    while await scriptedNode.requestCount == count { await Task.yield() }
+    let count = await scriptedBoard.requestCount
+    let task = Task { await error(scriptedBoard, line) }
+    while await scriptedBoard.requestCount == count { await Task.yield() }
     return task
   }
 
@@ -103,7 +103,7 @@ struct SendingTests: NodeSuite {
   @Test("if one of several recipients leaves, the answer names those that have the message")
   func partly() async throws {
     try await withBarePeer { room, host, _, session in
-      let guest = ScriptedNode()
+      let guest = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let joining = try await room.joining(try #require(await host.ready()))
         group.addTask { try await guest.run(joining) }
@@ -182,7 +182,7 @@ extension Session {
   }
 }
 
-extension ScriptedNode {
+extension ScriptedBoard {
   /// The number of executed commands that were answered.
   fileprivate func answered(_ verb: CommandName) -> Int {
     events.count { if case .done(let done) = $0 { done.verb == verb } else { false } }

@@ -8,7 +8,7 @@ import WhiteboardDocument
 
 /// Hidden authors, whose objects and messages do not show, now and after a restart.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct HidingTests: NodeSuite {
+struct HidingTests: BoardSuite {
   @Test("a hidden author's objects and messages do not show until the author is unhidden")
   func hiding() async throws {
     try await withRoom { room in
@@ -17,10 +17,10 @@ struct HidingTests: NodeSuite {
       hosting.personalSettings = PersonalSettings(path: settings)
       let configuration = hosting
       let screen = Display()
-      let guest = ScriptedNode()
+      let guest = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
-        let node = SharedBoard(configuration, input: screen.feed, sink: screen)
-        group.addTask { try await node.run() }
+        let sharedBoard = SharedBoard(configuration, input: screen.feed, sink: screen)
+        group.addTask { try await sharedBoard.run() }
         let ready = try #require(await screen.ready())
         let joining = try await room.joining(ready)
         group.addTask { try await guest.run(joining) }
@@ -51,7 +51,7 @@ struct HidingTests: NodeSuite {
         #expect(await screen.perform("hide ada").verb == "error: bad-argument")
         #expect(await screen.perform("hide nobody").verb == "error: no-such-peer")
         await screen.perform("hide ben")
-        await node.requestEnd()
+        await sharedBoard.requestEnd()
         try await group.waitForAll()
         // The next run still hides the author.
         let again = Display()

@@ -6,14 +6,14 @@ import Testing
 
 /// Requests to join that the host's user decides.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct InvitationTests: NodeSuite {
-  private func invitation(_ scriptedNode: ScriptedNode, from name: String) async -> BoardEvent
+struct InvitationTests: BoardSuite {
+  private func invitation(_ scriptedBoard: ScriptedBoard, from name: String) async -> BoardEvent
     .Invitation?
   {
-    _ = await scriptedNode.sees {
+    _ = await scriptedBoard.sees {
       if case .invitation(let i) = $0 { i.name.raw == name } else { false }
     }
-    for case .invitation(let invitation) in await scriptedNode.events
+    for case .invitation(let invitation) in await scriptedBoard.events
     where invitation.name.raw == name {
       return invitation
     }
@@ -23,11 +23,11 @@ struct InvitationTests: NodeSuite {
   /// Runs a host that asks its user and stores known peers in a file.
   private func withAsking(
     _ board: String,
-    in room: NodeRoom,
+    in room: BoardRoom,
     as identity: PeerIdentity = .ephemeral(),
-    _ body: (ScriptedNode, HostPort) async throws -> Void
+    _ body: (ScriptedBoard, HostPort) async throws -> Void
   ) async throws {
-    let host = ScriptedNode()
+    let host = ScriptedBoard()
     try await withThrowingTaskGroup(of: Void.self) { group in
       var hosting = await room.configuration(.host(boardName: board), "ada")
       hosting.admission = .ask
@@ -42,9 +42,9 @@ struct InvitationTests: NodeSuite {
     }
   }
 
-  private func message(_ scriptedNode: ScriptedNode, _ line: String) async -> String? {
+  private func message(_ scriptedBoard: ScriptedBoard, _ line: String) async -> String? {
     do throws(CommandError) {
-      try await scriptedNode.perform(line)
+      try await scriptedBoard.perform(line)
       return nil
     } catch {
       return error.code == .noSuchInvitation ? error.message : nil
@@ -55,7 +55,7 @@ struct InvitationTests: NodeSuite {
   func gone() async throws {
     try await withRoom { room in
       try await withAsking("board", in: room) { host, address in
-        let guest = ScriptedNode()
+        let guest = ScriptedBoard()
         let joining = await room.configuration(
           .join(.address(address), patience: .seconds(1)),
           "ben"
@@ -79,7 +79,7 @@ struct InvitationTests: NodeSuite {
           #expect(told.contains("ben") && told.contains("nothing left to answer"), "\(line)")
         }
         // If the user leaves the board, the question ends, too.
-        let second = ScriptedNode()
+        let second = ScriptedBoard()
         let again = await room.configuration(
           .join(.address(address), patience: .seconds(1)),
           "cy"
@@ -106,7 +106,7 @@ struct InvitationTests: NodeSuite {
       joining.peerStore = try PeerStore(file: room.path("ben-peers/peers.json"))
       for (board, isAsked) in [("first", true), ("second", false)] {
         try await withAsking(board, in: room, as: ada) { host, address in
-          let guest = ScriptedNode()
+          let guest = ScriptedBoard()
           var part = joining
           part.part = .join(.address(address), patience: .seconds(1))
           let entering = part
@@ -143,7 +143,7 @@ struct InvitationTests: NodeSuite {
       joining.peerStore = try PeerStore(file: room.path("ben-peers/peers.json"))
       for (board, isKnown) in [("first", false), ("second", true)] {
         try await withAsking(board, in: room, as: ada) { host, address in
-          let guest = ScriptedNode()
+          let guest = ScriptedBoard()
           var part = joining
           part.part = .join(.address(address), patience: .seconds(1))
           let entering = part

@@ -9,12 +9,12 @@ import WhiteboardDemo
 @testable import PeerDiscovery
 @testable import WhiteboardKit
 
-/// Real nodes over real sessions on loopback, found through a network in memory.
+/// Real boards over real sessions on loopback, found through a network in memory.
 ///
 /// They run one after the other, because each runs whole programs with deadlines in real time.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct NodeTests: NodeSuite {
-  @Test("a node is freed after its end")
+struct SharedBoardTests: BoardSuite {
+  @Test("a board is freed after its end")
   func isFreed() async throws {
     try await withRoom { room in
       var configuration = await room.configuration(.host(boardName: "board"), "ada")
@@ -24,9 +24,9 @@ struct NodeTests: NodeSuite {
         let feed = CommandFeed()
         for line in ["text 0,0 one", "pen 0,0 9,9"] { feed.push(line) }
         feed.finish()
-        let node = SharedBoard(configuration, input: feed, sink: ScriptedNode())
-        try await node.run()
-        ended = node
+        let sharedBoard = SharedBoard(configuration, input: feed, sink: ScriptedBoard())
+        try await sharedBoard.run()
+        ended = sharedBoard
       }
       #expect(ended == nil)
     }
@@ -63,8 +63,8 @@ struct NodeTests: NodeSuite {
   @Test("[SYN-13] a late joiner gets the earlier drawing, and no transfer is shown to the user")
   func lateJoiner() async throws {
     try await withRoom { room in
-      let host = ScriptedNode()
-      let guest = ScriptedNode()
+      let host = ScriptedBoard()
+      let guest = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }
@@ -75,8 +75,8 @@ struct NodeTests: NodeSuite {
         try await guest.perform("wait objects=1 timeout=30")
         try await guest.perform("wait synced timeout=30")
         #expect(try await digest(host) == digest(guest))
-        for scriptedNode in [host, guest] {
-          for event in await scriptedNode.events {
+        for scriptedBoard in [host, guest] {
+          for event in await scriptedBoard.events {
             switch event {
             case .resourceStarted, .resourceProgress, .resourceFinished, .warning:
               Issue.record("\(event)")
@@ -235,9 +235,9 @@ struct NodeTests: NodeSuite {
   @Test("a nearby board is joined by its name, or without a name if it is the only one")
   func nearby() async throws {
     try await withRoom { room in
-      let host = ScriptedNode()
-      let byName = ScriptedNode()
-      let byNothing = ScriptedNode()
+      let host = ScriptedBoard()
+      let byName = ScriptedBoard()
+      let byNothing = ScriptedBoard()
       let code = JoinCode.random()
       try await withThrowingTaskGroup(of: Void.self) { group in
         var hosting = await room.configuration(.host(boardName: "standup"), "ada")
@@ -264,10 +264,10 @@ struct NodeTests: NodeSuite {
         group.addTask { try await byNothing.run(third) }
         try #require(await byNothing.ready() != nil)
         // Members learn of each other from the one that admitted them.
-        for scriptedNode in [host, byName, byNothing] {
-          try await scriptedNode.perform("wait peers=2 timeout=30")
+        for scriptedBoard in [host, byName, byNothing] {
+          try await scriptedBoard.perform("wait peers=2 timeout=30")
         }
-        for scriptedNode in [byNothing, byName, host] { await scriptedNode.end() }
+        for scriptedBoard in [byNothing, byName, host] { await scriptedBoard.end() }
         try await group.waitForAll()
       }
     }
@@ -276,30 +276,30 @@ struct NodeTests: NodeSuite {
   @Test("[DSC-23] a board found nearby can still be joined after its host left")
   func nearbyWithoutItsHost() async throws {
     try await withRoom { room in
-      let puppets = [ScriptedNode(), ScriptedNode(), ScriptedNode()]
+      let puppets = [ScriptedBoard(), ScriptedBoard(), ScriptedBoard()]
       let code = JoinCode.random()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let parts: [BoardConfiguration.Part] = [
           .host(boardName: "standup"), .join(.name("standup"), patience: .seconds(20)),
           .join(.name("standup"), patience: .seconds(20)),
         ]
-        for (scriptedNode, part) in zip(puppets, parts) {
+        for (scriptedBoard, part) in zip(puppets, parts) {
           var configuration = await room.configuration(part, "peer")
           configuration.code = code
           configuration.dataDirectory += "\(UInt64.random(in: 0...UInt64.max))"
           let started = configuration
-          group.addTask { try await scriptedNode.run(started) }
-          if await scriptedNode.ready() == nil {
+          group.addTask { try await scriptedBoard.run(started) }
+          if await scriptedBoard.ready() == nil {
             try await group.next()
           }
-          if scriptedNode === puppets[1] {
-            try await scriptedNode.perform("text 1,1 \"still here\"")
-            try await scriptedNode.perform("wait synced timeout=30")
+          if scriptedBoard === puppets[1] {
+            try await scriptedBoard.perform("text 1,1 \"still here\"")
+            try await scriptedBoard.perform("wait synced timeout=30")
             await puppets[0].end()
           }
         }
         try await puppets[2].perform("wait objects=1 timeout=30")
-        for scriptedNode in puppets.dropFirst() { await scriptedNode.end() }
+        for scriptedBoard in puppets.dropFirst() { await scriptedBoard.end() }
         try await group.waitForAll()
       }
     }
@@ -308,7 +308,7 @@ struct NodeTests: NodeSuite {
   @Test("with several boards nearby a joiner gets the list, and with none an error")
   func choice() async throws {
     try await withRoom { room in
-      let hosts = [ScriptedNode(), ScriptedNode()]
+      let hosts = [ScriptedBoard(), ScriptedBoard()]
       try await withThrowingTaskGroup(of: Void.self) { group in
         for (index, host) in hosts.enumerated() {
           let hosting = await room.configuration(.host(boardName: "board \(index)"), "host\(index)")
@@ -317,7 +317,7 @@ struct NodeTests: NodeSuite {
         }
         await #expect(throws: WhiteboardError.self) {
           do throws(WhiteboardError) {
-            try await ScriptedNode().run(
+            try await ScriptedBoard().run(
               await room.configuration(.join(.nearby, patience: .seconds(20)), "ben")
             )
           } catch {
@@ -329,7 +329,7 @@ struct NodeTests: NodeSuite {
         }
         await #expect(throws: WhiteboardError.self) {
           do throws(WhiteboardError) {
-            try await ScriptedNode().run(
+            try await ScriptedBoard().run(
               await room.configuration(.join(.name("none"), patience: .milliseconds(50)), "ben")
             )
           } catch {
@@ -348,9 +348,9 @@ struct NodeTests: NodeSuite {
   )
   func asking() async throws {
     try await withRoom { room in
-      let host = ScriptedNode()
-      let guest = ScriptedNode()
-      let stranger = ScriptedNode()
+      let host = ScriptedBoard()
+      let guest = ScriptedBoard()
+      let stranger = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
         var hosting = await room.configuration(.host(boardName: "board"), "ada")
         hosting.admission = .ask
@@ -383,7 +383,7 @@ struct NodeTests: NodeSuite {
         _ = try #require(await invitation(host, from: "eve"))
         try await host.perform(#"decline eve "not now""#)
         await #expect(throws: WhiteboardError.self) { try await refused.value }
-        for scriptedNode in [guest, host] { await scriptedNode.end() }
+        for scriptedBoard in [guest, host] { await scriptedBoard.end() }
         try await group.waitForAll()
       }
     }
@@ -392,7 +392,7 @@ struct NodeTests: NodeSuite {
   @Test("without a user, comparing words fails at once; a script can compare them")
   func comparingByScript() async throws {
     try await withRoom { room in
-      let host = ScriptedNode()
+      let host = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
         var hosting = await room.configuration(.host(boardName: "board"), "ada")
         hosting.admission = .ask
@@ -405,7 +405,7 @@ struct NodeTests: NodeSuite {
         nothing.finish()
         let isRefused: Bool
         do throws(WhiteboardError) {
-          try await SharedBoard(mute, input: nothing, sink: ScriptedNode()).run()
+          try await SharedBoard(mute, input: nothing, sink: ScriptedBoard()).run()
           isRefused = false
         } catch {
           isRefused = error.code == .notAllowed && error.message.contains("has no user")
@@ -418,7 +418,7 @@ struct NodeTests: NodeSuite {
         for line in ["text 0,0 one", "accept to-1"] { feed.push(line) }
         feed.finish()
         let last = scripted
-        group.addTask { try await SharedBoard(last, input: feed, sink: ScriptedNode()).run() }
+        group.addTask { try await SharedBoard(last, input: feed, sink: ScriptedBoard()).run() }
         _ = try #require(await invitation(host, from: "script"))
         try await host.perform("accept script")
         try await host.perform("wait objects=1 timeout=30")
@@ -433,7 +433,7 @@ struct NodeTests: NodeSuite {
   @Test("a user who finds only their own board gets a message that says so")
   func ownBoard() async throws {
     try await withRoom { room in
-      let host = ScriptedNode()
+      let host = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }
@@ -442,7 +442,7 @@ struct NodeTests: NodeSuite {
         joining.identity = hosting.identity
         var refusal: WhiteboardError?
         do throws(WhiteboardError) {
-          try await ScriptedNode().run(joining)
+          try await ScriptedBoard().run(joining)
         } catch {
           refusal = error
         }
@@ -457,7 +457,7 @@ struct NodeTests: NodeSuite {
   @Test("`quit` cancels a pending join")
   func quitting() async throws {
     try await withRoom { room in
-      let guest = ScriptedNode()
+      let guest = ScriptedBoard()
       let joining = await room.configuration(.join(.name("none"), patience: .seconds(90)), "ben")
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await guest.run(joining) }
@@ -467,13 +467,13 @@ struct NodeTests: NodeSuite {
     }
   }
 
-  private func invitation(_ scriptedNode: ScriptedNode, from name: String) async -> BoardEvent
+  private func invitation(_ scriptedBoard: ScriptedBoard, from name: String) async -> BoardEvent
     .Invitation?
   {
-    _ = await scriptedNode.sees {
+    _ = await scriptedBoard.sees {
       if case .invitation(let i) = $0 { i.name.raw == name } else { false }
     }
-    for case .invitation(let invitation) in await scriptedNode.events
+    for case .invitation(let invitation) in await scriptedBoard.events
     where invitation.name.raw == name {
       return invitation
     }
@@ -483,7 +483,7 @@ struct NodeTests: NodeSuite {
   @Test("a script ends when all its work reached the members, or at its first failure")
   func scripts() async throws {
     try await withRoom { room in
-      let host = ScriptedNode()
+      let host = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }
@@ -501,7 +501,7 @@ struct NodeTests: NodeSuite {
           for line in lines { feed.push(line) }
           feed.finish()
           do throws(WhiteboardError) {
-            try await SharedBoard(joining, input: feed, sink: ScriptedNode()).run()
+            try await SharedBoard(joining, input: feed, sink: ScriptedBoard()).run()
             return nil
           } catch {
             return error
@@ -533,7 +533,7 @@ struct NodeTests: NodeSuite {
   @Test("a script whose peer is kicked ends with the reason")
   func kickedScript() async throws {
     try await withRoom { room in
-      let host = ScriptedNode()
+      let host = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }
@@ -550,7 +550,7 @@ struct NodeTests: NodeSuite {
         feed.finish()
         async let ended: WhiteboardError.Code? = {
           do throws(WhiteboardError) {
-            try await SharedBoard(scripted, input: feed, sink: ScriptedNode()).run()
+            try await SharedBoard(scripted, input: feed, sink: ScriptedBoard()).run()
             return nil
           } catch {
             return error.code
@@ -568,7 +568,7 @@ struct NodeTests: NodeSuite {
   @Test("a wrong code is refused, and the answer reveals nothing more")
   func wrongCode() async throws {
     try await withRoom { room in
-      let host = ScriptedNode()
+      let host = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }
@@ -577,7 +577,7 @@ struct NodeTests: NodeSuite {
         link.code = JoinCode.random().text.split(separator: "-").map(String.init)
         let wrong = await room.configuration(.join(.link(link), patience: .seconds(1)), "eve")
         await #expect(throws: WhiteboardError(.notAllowed, "The code is wrong.")) {
-          try await ScriptedNode().run(wrong)
+          try await ScriptedBoard().run(wrong)
         }
         #expect(await host.events.allSatisfy { if case .joined = $0 { false } else { true } })
         await host.end()
@@ -592,7 +592,7 @@ struct NodeTests: NodeSuite {
       for (admission, advice) in [
         (BoardConfiguration.Admission.code, "add --code WORDS"), (.anyone, "Join by its link"),
       ] {
-        let host = ScriptedNode()
+        let host = ScriptedBoard()
         try await withThrowingTaskGroup(of: Void.self) { group in
           var hosting = await room.configuration(.host(boardName: "board"), "ada")
           hosting.admission = admission
@@ -600,7 +600,7 @@ struct NodeTests: NodeSuite {
           group.addTask { try await host.run(first) }
           let text = try #require(await host.ready()?.addresses.first)
           let target = JoinTarget.address(try #require(HostPort(text)))
-          let guest = ScriptedNode()
+          let guest = ScriptedBoard()
           let joining = await room.configuration(.join(target, patience: .seconds(1)), "ben")
           var refusal: WhiteboardError?
           do throws(WhiteboardError) {
@@ -626,7 +626,7 @@ struct NodeTests: NodeSuite {
     try await withRoom { room in
       var boards: [String] = []
       for name in ["one", "two", "one"] {
-        let host = ScriptedNode()
+        let host = ScriptedBoard()
         let hosting = await room.configuration(.host(boardName: name), "ada")
         try await withThrowingTaskGroup(of: Void.self) { group in
           group.addTask { try await host.run(hosting) }

@@ -6,19 +6,19 @@ import Testing
 
 /// Removals that hold after a restart of the host.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct KickingTests: NodeSuite {
-  private func invited(_ scriptedNode: ScriptedNode) async -> BoardEvent.Invited? {
+struct KickingTests: BoardSuite {
+  private func invited(_ scriptedBoard: ScriptedBoard) async -> BoardEvent.Invited? {
     var last: BoardEvent.Invited?
-    for case .invited(let invited) in await scriptedNode.events { last = invited }
+    for case .invited(let invited) in await scriptedBoard.events { last = invited }
     return last
   }
 
   /// Runs a host, and ends it.
   private func withHost(
     _ configuration: BoardConfiguration,
-    _ body: (ScriptedNode, BoardEvent.Ready) async throws -> Void
+    _ body: (ScriptedBoard, BoardEvent.Ready) async throws -> Void
   ) async throws {
-    let host = ScriptedNode()
+    let host = ScriptedBoard()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await host.run(configuration) }
       let ready = try #require(await host.ready())
@@ -31,7 +31,7 @@ struct KickingTests: NodeSuite {
   /// Runs a guest until it is on the board, runs `body`, and ends it.
   private func withGuest(
     _ configuration: BoardConfiguration,
-    _ body: (ScriptedNode) async throws -> Void
+    _ body: (ScriptedBoard) async throws -> Void
   ) async throws {
     try await withHost(configuration) { guest, _ in
       try await guest.perform("wait peers=1 timeout=30")
@@ -41,7 +41,7 @@ struct KickingTests: NodeSuite {
 
   private func refusal(_ configuration: BoardConfiguration) async -> WhiteboardError? {
     do throws(WhiteboardError) {
-      try await ScriptedNode().run(configuration)
+      try await ScriptedBoard().run(configuration)
       return nil
     } catch {
       return error

@@ -7,8 +7,8 @@ import Testing
 @testable import PeerDiscovery
 @testable import WhiteboardKit
 
-/// A test's own directory, and the nodes that run in it.
-struct NodeRoom {
+/// A test's own directory, and the boards that run in it.
+struct BoardRoom {
   let directory: String
   let network = InMemoryNetwork(seed: 26_273)
 
@@ -29,7 +29,7 @@ struct NodeRoom {
     return configuration
   }
 
-  /// Creates a host of the network in memory whose nodes listen on loopback.
+  /// Creates a host of the network in memory whose boards listen on loopback.
   func host() async -> InMemoryHost {
     let host = await network.host(named: "\(UInt64.random(in: 0...UInt64.max))")
     return InMemoryHost(
@@ -48,31 +48,31 @@ struct NodeRoom {
   func path(_ name: String) -> String { "\(directory)/\(name)" }
 }
 
-/// Tests that run real nodes over real sessions on loopback, found through a network in memory.
-protocol NodeSuite {}
+/// Tests that run real boards over real sessions on loopback, found through a network in memory.
+protocol BoardSuite {}
 
-extension NodeSuite {
-  func withRoom(_ body: (NodeRoom) async throws -> Void) async throws {
+extension BoardSuite {
+  func withRoom(_ body: (BoardRoom) async throws -> Void) async throws {
     let directory =
       FileManager.default.temporaryDirectory.path
-      + "/whiteboard-node-\(UInt64.random(in: 0...UInt64.max))"
+      + "/whiteboard-board-\(UInt64.random(in: 0...UInt64.max))"
     try FileManager.default.createDirectory(
       atPath: directory,
       withIntermediateDirectories: true,
       attributes: [.posixPermissions: 0o700]
     )
     defer { try? FileManager.default.removeItem(atPath: directory) }
-    try await body(NodeRoom(directory: directory))
+    try await body(BoardRoom(directory: directory))
   }
 
   /// Runs a host and a guest that joins by link, and ends both.
   func withPair(
     guestFiles: BoardConfiguration.FilePolicy = .accept,
-    _ body: (NodeRoom, ScriptedNode, ScriptedNode) async throws -> Void
+    _ body: (BoardRoom, ScriptedBoard, ScriptedBoard) async throws -> Void
   ) async throws {
     try await withRoom { room in
-      let host = ScriptedNode()
-      let guest = ScriptedNode()
+      let host = ScriptedBoard()
+      let guest = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }
@@ -96,21 +96,21 @@ extension NodeSuite {
   }
 
   func error(
-    _ scriptedNode: ScriptedNode,
+    _ scriptedBoard: ScriptedBoard,
     _ line: String
   ) async -> CommandError.Code? {
     do throws(CommandError) {
-      try await scriptedNode.perform(line)
+      try await scriptedBoard.perform(line)
       return nil
     } catch {
       return error.code
     }
   }
 
-  func digest(_ scriptedNode: ScriptedNode) async throws -> String {
-    try await scriptedNode.perform("digest")
+  func digest(_ scriptedBoard: ScriptedBoard) async throws -> String {
+    try await scriptedBoard.perform("digest")
     var last: String?
-    for case .digest(let digest) in await scriptedNode.events {
+    for case .digest(let digest) in await scriptedBoard.events {
       last = digest.digest
     }
     return try #require(last)
@@ -119,10 +119,10 @@ extension NodeSuite {
   /// Runs a host without guests, with or without a document on disk, and ends it.
   func withHost(
     isKept: Bool = true,
-    _ body: (ScriptedNode) async throws -> Void
+    _ body: (ScriptedBoard) async throws -> Void
   ) async throws {
     try await withRoom { room in
-      let host = ScriptedNode()
+      let host = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
         var hosting = await room.configuration(.host(boardName: "board"), "ada")
         hosting.remembersBoards = isKept

@@ -7,13 +7,13 @@ import WhiteboardDocument
 
 /// Joining a board by its address only, and joining it again.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct JoiningAgainTests: NodeSuite {
+struct JoiningAgainTests: BoardSuite {
   /// Runs a guest until `body` is done.
   private func withGuest(
     _ configuration: BoardConfiguration,
-    _ body: (ScriptedNode, BoardEvent.Ready) async throws -> Void
+    _ body: (ScriptedBoard, BoardEvent.Ready) async throws -> Void
   ) async throws {
-    let guest = ScriptedNode()
+    let guest = ScriptedBoard()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await guest.run(configuration) }
       guard let ready = await guest.ready() else {
@@ -29,10 +29,10 @@ struct JoiningAgainTests: NodeSuite {
   }
 
   private func withHost(
-    in room: NodeRoom,
-    _ body: (ScriptedNode, BoardEvent.Ready, BoardConfiguration) async throws -> Void
+    in room: BoardRoom,
+    _ body: (ScriptedBoard, BoardEvent.Ready, BoardConfiguration) async throws -> Void
   ) async throws {
-    let host = ScriptedNode()
+    let host = ScriptedBoard()
     try await withThrowingTaskGroup(of: Void.self) { group in
       let hosting = await room.configuration(.host(boardName: "plan"), "ada")
       group.addTask { try await host.run(hosting) }
@@ -117,7 +117,7 @@ struct JoiningAgainTests: NodeSuite {
         stranger.identity = .ephemeral()
         stranger.dataDirectory = room.path("eve")
         await #expect {
-          try await ScriptedNode().run(stranger)
+          try await ScriptedBoard().run(stranger)
         } throws: {
           ($0 as? WhiteboardError)?.message.contains("--code") ?? false
         }

@@ -4,10 +4,10 @@ import WhiteboardKit
 /// A shared board that code controls with lines or commands.
 ///
 /// It gives access to each answer and to all events.
-package actor ScriptedNode: EventSink {
+package actor ScriptedBoard: EventSink {
   private let feed = CommandFeed()
   /// The shared board, while it runs.
-  package private(set) var node: SharedBoard?
+  package private(set) var sharedBoard: SharedBoard?
   /// The number of commands that were passed to the board.
   package private(set) var requestCount: Int64 = 0
   private var answers: [Int64: CheckedContinuation<Result<BoardEvent.Done, CommandError>, Never>] =
@@ -32,16 +32,16 @@ package actor ScriptedNode: EventSink {
   /// - Parameter configuration: The configuration of the board.
   /// - Throws: The error that ended the board.
   package func run(_ configuration: BoardConfiguration) async throws(WhiteboardError) {
-    let node = SharedBoard(configuration, input: feed, sink: self)
-    self.node = node
+    let sharedBoard = SharedBoard(configuration, input: feed, sink: self)
+    self.sharedBoard = sharedBoard
     defer { over() }
-    try await node.run()
+    try await sharedBoard.run()
   }
 
   private func over() {
     isOver = true
     for answer in answers.values {
-      answer.resume(returning: .failure(CommandError(.ending, "the node has ended")))
+      answer.resume(returning: .failure(CommandError(.ending, "the board has ended")))
     }
     answers = [:]
     for watcher in watchers {
@@ -70,7 +70,7 @@ package actor ScriptedNode: EventSink {
   /// - Throws: The errors of ``perform(_:)-(String)``.
   @discardableResult
   package func perform(_ command: Command) async throws(CommandError) -> BoardEvent.Done {
-    guard !isOver else { throw CommandError(.ending, "the node has ended") }
+    guard !isOver else { throw CommandError(.ending, "the board has ended") }
     requestCount += 1
     let mark = requestCount
     let result = await withCheckedContinuation { continuation in
@@ -97,7 +97,7 @@ package actor ScriptedNode: EventSink {
   ///
   /// When it has ended, ``run(_:)`` returns.
   package func end() async {
-    await node?.requestEnd()
+    await sharedBoard?.requestEnd()
   }
 
   /// Waits for the event that the board is ready; nil if the board ends before the event.

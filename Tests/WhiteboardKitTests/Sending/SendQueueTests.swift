@@ -73,18 +73,3 @@ import Testing
     #expect(queue.load == .light)
   }
 }
-
-/// The timer of pending work.
-@Suite struct NapTests {
-  @Test func `a wakeTimer ends when something is due earlier, and not for what is due later`() async
-  {
-    var wakeTimer = WakeTimer()
-    let sleeper = wakeTimer.begin(until: .now + .seconds(3600))
-    wakeTimer.wake(by: .now + .seconds(7200))
-    #expect(!sleeper.isCancelled)
-    wakeTimer.wake(by: .now)
-    await sleeper.value
-    wakeTimer.end()
-    wakeTimer.wake(by: .now)
-  }
-}

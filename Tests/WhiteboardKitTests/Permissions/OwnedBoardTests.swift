@@ -6,21 +6,21 @@ import Testing
 
 @testable import WhiteboardKit
 
-/// Real nodes on a board that its host owns.
+/// Real boards on a board that its host owns.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct OwnedBoardTests: NodeSuite {
+struct OwnedBoardTests: BoardSuite {
   /// Runs a host that owns its board, and ends it.
   private func withOwner(
     _ name: String = "board",
-    in room: NodeRoom,
+    in room: BoardRoom,
     _ change: (inout BoardConfiguration) -> Void = { _ in },
-    _ body: (ScriptedNode, BoardEvent.Ready) async throws -> Void
+    _ body: (ScriptedBoard, BoardEvent.Ready) async throws -> Void
   ) async throws {
     var configuration = await room.configuration(.host(boardName: name), "ada")
     configuration.isOwned = true
     change(&configuration)
     let hosting = configuration
-    let host = ScriptedNode()
+    let host = ScriptedBoard()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await host.run(hosting) }
       guard let ready = await host.ready() else {
@@ -35,10 +35,10 @@ struct OwnedBoardTests: NodeSuite {
 
   private func withGuest(
     _ link: String,
-    in room: NodeRoom,
+    in room: BoardRoom,
     as name: String = "ben",
     identity: PeerIdentity = .ephemeral(),
-    _ body: (ScriptedNode) async throws -> Void
+    _ body: (ScriptedBoard) async throws -> Void
   ) async throws {
     var configuration = await room.configuration(
       .join(.link(try BoardLink(link)), patience: .seconds(10)),
@@ -46,7 +46,7 @@ struct OwnedBoardTests: NodeSuite {
     )
     configuration.identity = identity
     let joining = configuration
-    let guest = ScriptedNode()
+    let guest = ScriptedBoard()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await guest.run(joining) }
       guard await guest.ready() != nil else {
@@ -73,24 +73,24 @@ struct OwnedBoardTests: NodeSuite {
 
   /// Waits until a role was reported a number of times.
   private func sees(
-    _ scriptedNode: ScriptedNode,
+    _ scriptedBoard: ScriptedBoard,
     _ role: String,
     ofSelf isOwn: Bool,
     times: Int = 1
   ) async -> Bool {
     let count = Count()
-    return await scriptedNode.sees {
+    return await scriptedBoard.sees {
       guard case .role(let told) = $0, told.role == role, told.isOwn == isOwn else { return false }
       return count.next() == times
     }
   }
 
-  private func invited(_ scriptedNode: ScriptedNode, _ line: String) async throws
+  private func invited(_ scriptedBoard: ScriptedBoard, _ line: String) async throws
     -> BoardEvent.Invited
   {
-    try await scriptedNode.perform(line)
+    try await scriptedBoard.perform(line)
     var last: BoardEvent.Invited?
-    for case .invited(let invited) in await scriptedNode.events { last = invited }
+    for case .invited(let invited) in await scriptedBoard.events { last = invited }
     return try #require(last)
   }
 

@@ -8,7 +8,7 @@ import WhiteboardDocument
 
 /// The warnings about clocks that are far off.
 @Suite(.timeLimit(.minutes(2)))
-struct ClockWarningTests: NodeSuite {
+struct ClockWarningTests: BoardSuite {
   private let minute: UInt64 = 60_000
 
   @Test("a duration is worded by its greatest unit that fits twice")
@@ -71,8 +71,8 @@ struct ClockWarningTests: NodeSuite {
   }
 
   /// Hosts ada's board, changes an object, and ends the host; returns the warnings.
-  private func warnings(whileHosting room: NodeRoom) async throws -> [BoardEvent.Remark] {
-    let host = ScriptedNode()
+  private func warnings(whileHosting room: BoardRoom) async throws -> [BoardEvent.Remark] {
+    let host = ScriptedBoard()
     return try await withThrowingTaskGroup(of: Void.self) { group in
       let configuration = await room.configuration(.host(boardName: "board"), "ada")
       group.addTask { try await host.run(configuration) }

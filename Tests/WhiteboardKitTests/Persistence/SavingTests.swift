@@ -8,18 +8,18 @@ import WhiteboardDocument
 
 @testable import WhiteboardKit
 
-/// The reports of a node with unsaved work, and the fate of that work.
+/// The reports of a board with unsaved work, and the fate of that work.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct NodeSavingTests: NodeSuite {
+struct SavingTests: BoardSuite {
   /// Runs a host in ada's data directory, and ends it.
   private func host(
-    _ room: NodeRoom,
+    _ room: BoardRoom,
     file: String? = nil,
     isTyped: Bool = false,
     keepsPhotoFiles: Bool = true,
-    _ body: (ScriptedNode, SharedBoard) async throws -> Void
+    _ body: (ScriptedBoard, SharedBoard) async throws -> Void
   ) async throws {
-    let host = ScriptedNode()
+    let host = ScriptedBoard()
     var hosting = await room.configuration(.host(boardName: file == nil ? "board" : ""), "ada")
     hosting.boardFile = file
     hosting.isTyped = isTyped
@@ -27,20 +27,20 @@ struct NodeSavingTests: NodeSuite {
     try await withThrowingTaskGroup(of: Void.self) { [hosting] group in
       group.addTask { try await host.run(hosting) }
       if await host.ready() == nil { try await group.next() }
-      try await body(host, try #require(await host.node))
+      try await body(host, try #require(await host.sharedBoard))
       await host.end()
       try await group.waitForAll()
     }
   }
 
   /// The number of objects on a board, given by name or file, when it is opened again.
-  private func objects(_ room: NodeRoom, file: String? = nil) async throws -> Int {
+  private func objects(_ room: BoardRoom, file: String? = nil) async throws -> Int {
     var count = -1
     try await host(room, file: file) { host, _ in count = try await objects(host) }
     return count
   }
 
-  private func objects(_ host: ScriptedNode) async throws -> Int {
+  private func objects(_ host: ScriptedBoard) async throws -> Int {
     try await host.perform("objects")
     var count = -1
     for case .objects(let answer) in await host.events { count = answer.count }
@@ -48,7 +48,7 @@ struct NodeSavingTests: NodeSuite {
   }
 
   /// Returns the reported save states and their causes in order, without the answers to `save`.
-  private func reports(_ host: ScriptedNode) async -> [String] {
+  private func reports(_ host: ScriptedBoard) async -> [String] {
     // Its answer comes after every event that was emitted before.
     _ = try? await host.perform(.digest)
     var reports: [String] = []
@@ -58,7 +58,7 @@ struct NodeSavingTests: NodeSuite {
     return reports
   }
 
-  private func codes(_ host: ScriptedNode) async -> [String] {
+  private func codes(_ host: ScriptedBoard) async -> [String] {
     var codes: [String] = []
     for event in await host.events {
       switch event {
@@ -82,35 +82,35 @@ struct NodeSavingTests: NodeSuite {
       let sun = room.path("sun.png")
       try Data(Demo.photo).write(to: URL(fileURLWithPath: sun))
       let copy = room.path("copy.whiteboard")
-      try await host(room) { host, node in
+      try await host(room) { host, sharedBoard in
         try await host.perform("text 0,0 before as=first")
         // Other data, such as the membership, may not be on disk yet.
         try await host.perform("save")
-        #expect(await node.isSavedAndIdle())
-        let document = try #require(await node.document)
+        #expect(await sharedBoard.isSavedAndIdle())
+        let document = try #require(await sharedBoard.document)
         await document.failWrites(with: DocumentError(code, "FILE: why"))
         for line in [
           "text 0,9 unsaved", "say hello", "set title other", "stroke 0,0 9,9", "undo", "redo",
           "photo 5,5 \(sun)", "import \(sun)", "move first +1,1", "checkpoint one", "save",
         ] {
           #expect(await error(host, line) == .notSaved, "\(line)")
-          #expect(await node.saveState.problem?.cause.rawValue == cause, "\(line)")
+          #expect(await sharedBoard.saveState.problem?.cause.rawValue == cause, "\(line)")
         }
         #expect(await reports(host) == ["not-saved \(cause)"])
         // Commands that do not depend on the disk are done.
         #expect(try await objects(host) == 5)
         try await host.perform("digest")
 
-        #expect(await node.saveState.wouldLoseWork)
+        #expect(await sharedBoard.saveState.wouldLoseWork)
         try await host.perform("save-as \(copy)")
-        #expect(await node.saveState.problem?.copy == copy)
-        #expect(await !node.saveState.wouldLoseWork)
+        #expect(await sharedBoard.saveState.problem?.copy == copy)
+        #expect(await !sharedBoard.saveState.wouldLoseWork)
         #expect(await error(host, "text 0,18 later") == .notSaved)
-        #expect(await node.saveState.wouldLoseWork, "the copy lacks it")
+        #expect(await sharedBoard.saveState.wouldLoseWork, "the copy lacks it")
 
         await document.failWrites(with: nil)
         try await host.perform("save")
-        #expect(await node.isSavedAndIdle())
+        #expect(await sharedBoard.isSavedAndIdle())
         #expect(await reports(host).last == "saved")
         let codes = await codes(host)
         #expect(codes.count { $0 == "not-saved" } == 1 && codes.last == "saved-again")
@@ -128,17 +128,17 @@ struct NodeSavingTests: NodeSuite {
   @Test("[MEM-7] membership that cannot be stored counts as unsaved work")
   func membership() async throws {
     try await withRoom { room in
-      try await host(room) { host, node in
+      try await host(room) { host, sharedBoard in
         try await host.perform("text 0,0 before")
-        let document = try #require(await node.document)
+        let document = try #require(await sharedBoard.document)
         await document.failWrites(with: DocumentError(.full, "FILE: why"))
-        let record = MembershipRecord(host: await node.configuration.identity.peerID)
-        await node.store(record)
-        #expect(await node.saveState.problem?.cause == .diskFull)
+        let record = MembershipRecord(host: await sharedBoard.configuration.identity.peerID)
+        await sharedBoard.store(record)
+        #expect(await sharedBoard.saveState.problem?.cause == .diskFull)
         #expect(await error(host, "save") == .notSaved)
         await document.failWrites(with: nil)
         try await host.perform("save")
-        #expect(await node.saveState == .saved)
+        #expect(await sharedBoard.saveState == .saved)
         #expect(try await document.membership() == record.json)
       }
     }
@@ -147,8 +147,8 @@ struct NodeSavingTests: NodeSuite {
   @Test("a file that cannot grow is reported, and has all changes once it can grow again")
   func fullFile() async throws {
     try await withRoom { room in
-      try await host(room) { host, node in
-        let document = try #require(await node.document)
+      try await host(room) { host, sharedBoard in
+        let document = try #require(await sharedBoard.document)
         _ = try await document.limitPages(to: 1)
         let words = String(repeating: "x", count: 2_000)
         var saved = 0
@@ -164,12 +164,12 @@ struct NodeSavingTests: NodeSuite {
     }
   }
 
-  @Test("a node that ends with unsaved work fails with an error that begins with the cause")
+  @Test("a board that ends with unsaved work fails with an error that begins with the cause")
   func endsUnsaved() async throws {
     try await withRoom { room in
       await #expect {
-        try await host(room) { host, node in
-          await node.document?.failWrites(with: DocumentError(.full, "FILE: why"))
+        try await host(room) { host, sharedBoard in
+          await sharedBoard.document?.failWrites(with: DocumentError(.full, "FILE: why"))
           _ = await error(host, "text 0,0 lost")
         }
       } throws: { error in
@@ -186,12 +186,12 @@ struct NodeSavingTests: NodeSuite {
   func asked() async throws {
     try await withRoom { room in
       let copy = room.path("copy.whiteboard")
-      try? await host(room, isTyped: true) { host, node in
-        let document = try #require(await node.document)
+      try? await host(room, isTyped: true) { host, sharedBoard in
+        let document = try #require(await sharedBoard.document)
         await document.failWrites(with: DocumentError(.full, "FILE: why"))
         _ = await error(host, "text 0,0 lost")
         #expect(await error(host, "quit") == .notSaved)
-        #expect(await !node.requestEndUnlessUnsaved())
+        #expect(await !sharedBoard.requestEndUnlessUnsaved())
         let isWarned = await host.sees {
           if case .warning(let warning) = $0 { warning.code == "quit-unsaved" } else { false }
         }
@@ -200,21 +200,24 @@ struct NodeSavingTests: NodeSuite {
         try await host.perform("save")
         await document.failWrites(with: DocumentError(.full, "FILE: why"))
         _ = await error(host, "text 0,0 more")
-        #expect(await !node.requestEndUnlessUnsaved(), "what was saved meanwhile is another matter")
+        #expect(
+          await !sharedBoard.requestEndUnlessUnsaved(),
+          "what was saved meanwhile is another matter"
+        )
         try await host.perform("save-as \(copy)")
         // The copy has everything.
         try await host.perform("quit")
       }
       let counts = [try await objects(room), try await objects(room, file: copy)]
       #expect(counts == [1, 2])
-      try? await host(room, isTyped: true) { host, node in
-        await node.document?.failWrites(with: DocumentError(.full, "FILE: why"))
+      try? await host(room, isTyped: true) { host, sharedBoard in
+        await sharedBoard.document?.failWrites(with: DocumentError(.full, "FILE: why"))
         _ = await error(host, "text 0,0 lost")
-        #expect(await !node.requestEndUnlessUnsaved())
-        #expect(await node.requestEndUnlessUnsaved(), "the person insists")
+        #expect(await !sharedBoard.requestEndUnlessUnsaved())
+        #expect(await sharedBoard.requestEndUnlessUnsaved(), "the person insists")
       }
-      try? await host(room, isTyped: true) { host, node in
-        await node.document?.failWrites(with: DocumentError(.full, "FILE: why"))
+      try? await host(room, isTyped: true) { host, sharedBoard in
+        await sharedBoard.document?.failWrites(with: DocumentError(.full, "FILE: why"))
         _ = await error(host, "text 0,0 lost")
         try await host.perform("quit anyway")
       }
@@ -235,9 +238,9 @@ struct NodeSavingTests: NodeSuite {
         try await document.close()
         return count
       }
-      try? await host(room, keepsPhotoFiles: false) { host, node in
+      try? await host(room, keepsPhotoFiles: false) { host, sharedBoard in
         try await host.perform("photo 0,0 \(photos[0])")
-        let document = try #require(await node.document)
+        let document = try #require(await sharedBoard.document)
         await document.failWrites(with: DocumentError(.full, "FILE: why"))
         #expect(await error(host, "photo 9,9 \(photos[1])") == .notSaved)
         let copy = room.path("copy.whiteboard")
@@ -253,7 +256,7 @@ struct NodeSavingTests: NodeSuite {
         try await host.perform("save-as \(poor)")
         #expect(try await stored(poor) == 1)
         #expect(await codes(host).filter { $0 == "copy-incomplete" }.count == 1)
-        #expect(await node.saveState.problem?.copy == copy, "the poor copy does not count")
+        #expect(await sharedBoard.saveState.problem?.copy == copy, "the poor copy does not count")
       }
     }
   }
@@ -261,10 +264,10 @@ struct NodeSavingTests: NodeSuite {
   @Test("a removed file is recreated with its history; until then no change is answered `done`")
   func removedFile() async throws {
     try await withRoom { room in
-      try await host(room) { host, node in
+      try await host(room) { host, sharedBoard in
         try await host.perform("text 0,0 before")
         try await host.perform("checkpoint one")
-        let path = try #require(await node.document?.path)
+        let path = try #require(await sharedBoard.document?.path)
         for end in ["", "-wal", "-shm", "-lock"] { unlink(path + end) }
         #expect(await error(host, "text 0,9 after") == .notSaved)
         #expect(await reports(host) == ["not-saved removed"])
@@ -284,12 +287,12 @@ struct NodeSavingTests: NodeSuite {
   func removedDirectory() async throws {
     try await withRoom { room in
       let copy = room.path("copy.whiteboard")
-      try await host(room) { host, node in
+      try await host(room) { host, sharedBoard in
         try await host.perform("text 0,0 before")
-        #expect(await node.isSavedAndIdle())
+        #expect(await sharedBoard.isSavedAndIdle())
         try FileManager.default.removeItem(atPath: room.path("ada/boards"))
-        await node.checkPresence()
-        #expect(await node.saveState.problem?.cause == .removed)
+        await sharedBoard.checkPresence()
+        #expect(await sharedBoard.saveState.problem?.cause == .removed)
         #expect(await error(host, "text 0,9 after") == .notSaved)
         #expect(await error(host, "save") == .notSaved)
         try await host.perform("save-as \(copy)")
@@ -310,8 +313,8 @@ struct NodeSavingTests: NodeSuite {
     try await withRoom { room in
       let mark = Data("not a board".utf8)
       var path = ""
-      try? await host(room) { host, node in
-        path = try #require(await node.document?.path)
+      try? await host(room) { host, sharedBoard in
+        path = try #require(await sharedBoard.document?.path)
         unlink(path)
         try mark.write(to: URL(fileURLWithPath: path))
         #expect(await error(host, "text 0,0 lost") == .notSaved)

@@ -8,36 +8,37 @@ import WhiteboardDocument
 
 @testable import WhiteboardKit
 
-/// The commands of the board, run by real nodes.
+/// The commands of the board, run by real boards.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct BoardCommandTests: NodeSuite {
+struct BoardCommandTests: BoardSuite {
   private func object(
-    _ scriptedNode: ScriptedNode,
+    _ scriptedBoard: ScriptedBoard,
     _ name: String
   ) async throws -> BoardEvent.ObjectDescription {
-    try await scriptedNode.perform("show \(name)")
+    try await scriptedBoard.perform("show \(name)")
     var last: BoardEvent.ObjectDescription?
-    for case .object(let shown) in await scriptedNode.events { last = shown.object }
+    for case .object(let shown) in await scriptedBoard.events { last = shown.object }
     return try #require(last)
   }
 
-  private func found(_ scriptedNode: ScriptedNode, _ line: String) async throws -> [String] {
-    try await scriptedNode.perform(line)
+  private func found(_ scriptedBoard: ScriptedBoard, _ line: String) async throws -> [String] {
+    try await scriptedBoard.perform(line)
     var last: BoardEvent.Found?
-    for case .found(let found) in await scriptedNode.events { last = found }
+    for case .found(let found) in await scriptedBoard.events { last = found }
     return try #require(last).objects.map(\.id)
   }
 
-  private func settings(_ scriptedNode: ScriptedNode) async throws -> BoardEvent.SettingsDescription
+  private func settings(_ scriptedBoard: ScriptedBoard) async throws
+    -> BoardEvent.SettingsDescription
   {
-    try await scriptedNode.perform("settings")
+    try await scriptedBoard.perform("settings")
     var last: BoardEvent.SettingsDescription?
-    for case .settings(let answer) in await scriptedNode.events { last = answer.settings }
+    for case .settings(let answer) in await scriptedBoard.events { last = answer.settings }
     return try #require(last)
   }
 
-  private func id(_ scriptedNode: ScriptedNode, _ line: String) async throws -> ObjectID {
-    try #require(try await scriptedNode.perform(line).id)
+  private func id(_ scriptedBoard: ScriptedBoard, _ line: String) async throws -> ObjectID {
+    try #require(try await scriptedBoard.perform(line).id)
   }
 
   @Test(
@@ -286,7 +287,7 @@ struct BoardCommandTests: NodeSuite {
   @Test("[SYN-30] [SYN-31] [SYN-34] peers see a growing line, and a member's pointer and viewport")
   func growing() async throws {
     try await withRoom { room in
-      let host = ScriptedNode()
+      let host = ScriptedBoard()
       let watcher = Watcher()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
@@ -297,7 +298,7 @@ struct BoardCommandTests: NodeSuite {
         group.addTask { try await guest.run() }
         try await host.perform("wait peers=1 timeout=30")
         try await host.perform("pen 0,0")
-        // Draws until the other node has seen the expected events.
+        // Draws until the other board has seen the expected events.
         let drawing = Task {
           var step = 0
           while !Task.isCancelled {
@@ -388,9 +389,9 @@ struct BoardCommandTests: NodeSuite {
       return nil
     }
 
-    func photo(_ node: SharedBoard) async -> (id: AssetID, path: String)? {
+    func photo(_ sharedBoard: SharedBoard) async -> (id: AssetID, path: String)? {
       for await case .photo(let id) in changes {
-        return await node.openPhoto(id).map { (id, $0) }
+        return await sharedBoard.openPhoto(id).map { (id, $0) }
       }
       return nil
     }
@@ -550,7 +551,7 @@ struct BoardCommandTests: NodeSuite {
   @Test("the copy of a duplicated board opens with its objects")
   func duplicatedBoard() async throws {
     try await withRoom { room in
-      let host = ScriptedNode()
+      let host = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }
@@ -594,7 +595,7 @@ struct BoardCommandTests: NodeSuite {
     try await withRoom { room in
       let settings = PersonalSettings(path: room.path("settings.json"))
       for line in ["profile name=Countess icon=ghost", "profile"] {
-        let host = ScriptedNode()
+        let host = ScriptedBoard()
         try await withThrowingTaskGroup(of: Void.self) { group in
           var hosting = await room.configuration(.host(boardName: "board"), "ada")
           hosting.personalSettings = settings
@@ -617,7 +618,7 @@ struct BoardCommandTests: NodeSuite {
   func storedSettings() async throws {
     try await withRoom { room in
       for line in ["set title Plan", "set grid 20"] {
-        let host = ScriptedNode()
+        let host = ScriptedBoard()
         try await withThrowingTaskGroup(of: Void.self) { group in
           let hosting = await room.configuration(.host(boardName: "board"), "ada")
           group.addTask { try await host.run(hosting) }

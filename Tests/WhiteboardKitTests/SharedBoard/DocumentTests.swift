@@ -10,17 +10,17 @@ import WhiteboardDocument
 
 /// The stored contents of a board, and their return after a restart.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct NodeDocumentTests: NodeSuite {
+struct DocumentTests: BoardSuite {
   /// Runs a host of a name or a file in ada's data directory, and ends it.
   @discardableResult
   private func host(
-    _ room: NodeRoom,
+    _ room: BoardRoom,
     _ name: String = "board",
     file: String? = nil,
     keepsPhotoFiles: Bool = true,
-    _ body: (ScriptedNode) async throws -> Void = { _ in }
+    _ body: (ScriptedBoard) async throws -> Void = { _ in }
   ) async throws -> BoardEvent.Ready {
-    let host = ScriptedNode()
+    let host = ScriptedBoard()
     return try await withThrowingTaskGroup(of: Void.self) { group in
       var hosting = await room.configuration(.host(boardName: name), "ada")
       hosting.boardFile = file
@@ -38,11 +38,11 @@ struct NodeDocumentTests: NodeSuite {
     }
   }
 
-  private func file(_ room: NodeRoom) async throws -> String {
+  private func file(_ room: BoardRoom) async throws -> String {
     try #require(try await library(room).list().first).path
   }
 
-  private func library(_ room: NodeRoom) -> BoardLibrary {
+  private func library(_ room: BoardRoom) -> BoardLibrary {
     BoardLibrary(directory: room.path("ada/boards"))
   }
 
@@ -50,9 +50,9 @@ struct NodeDocumentTests: NodeSuite {
     try await BoardDocument.open(at: path, mode: .reading).assetIDs()
   }
 
-  private func warnings(_ scriptedNode: ScriptedNode) async -> [String] {
+  private func warnings(_ scriptedBoard: ScriptedBoard) async -> [String] {
     var codes: [String] = []
-    for case .warning(let warning) in await scriptedNode.events { codes.append(warning.code) }
+    for case .warning(let warning) in await scriptedBoard.events { codes.append(warning.code) }
     return codes
   }
 
@@ -66,7 +66,7 @@ struct NodeDocumentTests: NodeSuite {
       try await guest.perform("wait synced timeout=30")
       let copy = room.path("copy.whiteboard")
       try await host.perform("save-as \(copy)")
-      let again = ScriptedNode()
+      let again = ScriptedBoard()
       var hosting = await room.configuration(.host(boardName: ""), "eve")
       hosting.boardFile = copy
       let configuration = hosting
@@ -220,10 +220,10 @@ struct NodeDocumentTests: NodeSuite {
     }
   }
 
-  @Test("a node whose task is canceled writes all pending changes, and ends")
+  @Test("a board whose task is canceled writes all pending changes, and ends")
   func cancelled() async throws {
     try await withRoom { room in
-      let host = ScriptedNode()
+      let host = ScriptedBoard()
       let hosting = await room.configuration(.host(boardName: "board"), "ada")
       let running = Task { try await host.run(hosting) }
       try #require(await host.ready() != nil)
@@ -294,7 +294,7 @@ struct NodeDocumentTests: NodeSuite {
       data[60] ^= 0x40
       try data.write(to: URL(fileURLWithPath: path))
       do throws(WhiteboardError) {
-        try await ScriptedNode().run(await room.configuration(.host(boardName: "board"), "ada"))
+        try await ScriptedBoard().run(await room.configuration(.host(boardName: "board"), "ada"))
         Issue.record("it was hosted")
       } catch {
         #expect(error.code == .badData)

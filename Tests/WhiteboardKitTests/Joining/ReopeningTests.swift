@@ -6,12 +6,12 @@ import Testing
 
 /// Members that reopen a board that they joined before.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct ReopeningTests: NodeSuite {
+struct ReopeningTests: BoardSuite {
   @Test("a board has one code, that of its host, even if a member opens its own copy")
   func oneCode() async throws {
     try await withRoom { room in
       let identity = PeerIdentity.ephemeral()
-      let (host, guest, again) = (ScriptedNode(), ScriptedNode(), ScriptedNode())
+      let (host, guest, again) = (ScriptedBoard(), ScriptedBoard(), ScriptedBoard())
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }

@@ -9,40 +9,41 @@ import WhiteboardRendering
 
 /// Files that a member offers and that the user accepts or declines.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct FileOfferTests: NodeSuite {
-  private func file(_ room: NodeRoom) throws -> String {
+struct FileOfferTests: BoardSuite {
+  private func file(_ room: BoardRoom) throws -> String {
     let path = room.path("photo.bin")
     try Data(repeating: 7, count: 2_100_000).write(to: URL(fileURLWithPath: path))
     return path
   }
 
   /// Waits for the offer of a file.
-  private func offer(_ scriptedNode: ScriptedNode, of name: String) async -> BoardEvent
+  private func offer(_ scriptedBoard: ScriptedBoard, of name: String) async -> BoardEvent
     .ResourceOffered?
   {
-    _ = await scriptedNode.sees {
+    _ = await scriptedBoard.sees {
       if case .resourceOffered(let o) = $0 { o.name.raw == name } else { false }
     }
-    for case .resourceOffered(let offer) in await scriptedNode.events where offer.name.raw == name {
+    for case .resourceOffered(let offer) in await scriptedBoard.events where offer.name.raw == name
+    {
       return offer
     }
     return nil
   }
 
-  private func end(_ scriptedNode: ScriptedNode, of transfer: String) async -> BoardEvent
+  private func end(_ scriptedBoard: ScriptedBoard, of transfer: String) async -> BoardEvent
     .ResourceFinished?
   {
-    _ = await scriptedNode.sees {
+    _ = await scriptedBoard.sees {
       if case .resourceFinished(let end) = $0 { end.transfer == transfer } else { false }
     }
-    for case .resourceFinished(let end) in await scriptedNode.events where end.transfer == transfer
+    for case .resourceFinished(let end) in await scriptedBoard.events where end.transfer == transfer
     {
       return end
     }
     return nil
   }
 
-  private func inbox(_ room: NodeRoom) throws -> [String] {
+  private func inbox(_ room: BoardRoom) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: room.path("ben/inbox"))
       .filter { $0 != ".partial" }
   }
@@ -96,7 +97,7 @@ struct FileOfferTests: NodeSuite {
     }
   }
 
-  @Test("a node whose user cannot be asked refuses files and says how to allow them")
+  @Test("a board whose user cannot be asked refuses files and says how to allow them")
   func refused() async throws {
     try await withPair(guestFiles: .refuse) { room, host, guest in
       let file = try file(room)

@@ -7,21 +7,21 @@ import WhiteboardDocument
 
 /// The view and the choices of a user whom the host removed from the board.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct RemovalTests: NodeSuite {
-  private func removed(_ scriptedNode: ScriptedNode) async -> BoardEvent.Removed? {
-    _ = await scriptedNode.sees { if case .removed = $0 { true } else { false } }
-    return await lastRemoved(scriptedNode)
+struct RemovalTests: BoardSuite {
+  private func removed(_ scriptedBoard: ScriptedBoard) async -> BoardEvent.Removed? {
+    _ = await scriptedBoard.sees { if case .removed = $0 { true } else { false } }
+    return await lastRemoved(scriptedBoard)
   }
 
-  private func lastRemoved(_ scriptedNode: ScriptedNode) async -> BoardEvent.Removed? {
+  private func lastRemoved(_ scriptedBoard: ScriptedBoard) async -> BoardEvent.Removed? {
     var last: BoardEvent.Removed?
-    for case .removed(let removed) in await scriptedNode.events { last = removed }
+    for case .removed(let removed) in await scriptedBoard.events { last = removed }
     return last
   }
 
-  private func refusal(_ scriptedNode: ScriptedNode, _ line: String) async -> String? {
+  private func refusal(_ scriptedBoard: ScriptedBoard, _ line: String) async -> String? {
     do throws(CommandError) {
-      try await scriptedNode.perform(line)
+      try await scriptedBoard.perform(line)
       return nil
     } catch {
       return error.code == .removed ? error.message : nil
@@ -64,9 +64,9 @@ struct RemovalTests: NodeSuite {
   /// Opens the guest's copy again, as its program does when it is opened by name.
   private func reopened(
     _ configuration: BoardConfiguration,
-    _ body: (ScriptedNode) async throws -> Void
+    _ body: (ScriptedBoard) async throws -> Void
   ) async throws {
-    let guest = ScriptedNode()
+    let guest = ScriptedBoard()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await guest.run(configuration) }
       try #require(await guest.ready() != nil)
@@ -79,7 +79,7 @@ struct RemovalTests: NodeSuite {
   @Test("[MEM-10] a removal survives a restart, and so does the decision to continue")
   func restarted() async throws {
     try await withRoom { room in
-      let host = ScriptedNode()
+      let host = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }
@@ -94,7 +94,7 @@ struct RemovalTests: NodeSuite {
         }
         // Joining again is refused with the reason and the remaining options.
         do throws(WhiteboardError) {
-          try await ScriptedNode().run(joining)
+          try await ScriptedBoard().run(joining)
           Issue.record("a removed peer joined")
         } catch {
           #expect(error.code == .notAllowed && error.isRemoval)
@@ -129,7 +129,7 @@ struct RemovalTests: NodeSuite {
   )
   func owned() async throws {
     try await withRoom { room in
-      let host = ScriptedNode()
+      let host = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
         var hosting = await room.configuration(.host(boardName: "board"), "ada")
         hosting.isOwned = true

@@ -8,17 +8,17 @@ import WhiteboardRendering
 
 @testable import WhiteboardKit
 
-/// `export` and `import`, run by real nodes.
+/// `export` and `import`, run by real boards.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct FileCommandTests: NodeSuite {
+struct FileCommandTests: BoardSuite {
   /// Runs a host with its own directory.
   private func withHostRoom(
     pages: (any PageWriter)? = nil,
     photos: (any PhotoConverter)? = nil,
-    _ body: (NodeRoom, ScriptedNode) async throws -> Void
+    _ body: (BoardRoom, ScriptedBoard) async throws -> Void
   ) async throws {
     try await withRoom { room in
-      let host = ScriptedNode()
+      let host = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
         var hosting = await room.configuration(.host(boardName: "board"), "ada")
         hosting.pages = pages
@@ -33,11 +33,12 @@ struct FileCommandTests: NodeSuite {
     }
   }
 
-  private func objects(_ scriptedNode: ScriptedNode) async throws -> [BoardEvent.ObjectDescription]
+  private func objects(_ scriptedBoard: ScriptedBoard) async throws -> [BoardEvent
+    .ObjectDescription]
   {
-    try await scriptedNode.perform("objects")
+    try await scriptedBoard.perform("objects")
     var last: BoardEvent.Objects?
-    for case .objects(let list) in await scriptedNode.events { last = list }
+    for case .objects(let list) in await scriptedBoard.events { last = list }
     return try #require(last).objects
   }
 

@@ -8,7 +8,7 @@ import Testing
 
 /// Held commands of joined peers, `wait synced`, and the ends of scripts.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct CatchUpTests: NodeSuite {
+struct CatchUpTests: BoardSuite {
   /// Runs a script until it ends.
   ///
   /// - Returns: The error that ended it, and all its events.
@@ -22,23 +22,23 @@ struct CatchUpTests: NodeSuite {
     let feed = CommandFeed()
     for line in lines { feed.push(line) }
     feed.finish()
-    let scriptedNode = ScriptedNode()
+    let scriptedBoard = ScriptedBoard()
     do throws(WhiteboardError) {
-      try await SharedBoard(configuration, input: feed, sink: scriptedNode).run()
-      return (nil, await scriptedNode.events)
+      try await SharedBoard(configuration, input: feed, sink: scriptedBoard).run()
+      return (nil, await scriptedBoard.events)
     } catch {
-      return (error, await scriptedNode.events)
+      return (error, await scriptedBoard.events)
     }
   }
 
   /// Runs a host with some texts on its board, and ends it.
   private func withHost(
-    in room: NodeRoom,
+    in room: BoardRoom,
     texts: Int,
     identity: PeerIdentity = .ephemeral(),
-    _ body: (ScriptedNode, BoardEvent.Ready) async throws -> Void
+    _ body: (ScriptedBoard, BoardEvent.Ready) async throws -> Void
   ) async throws {
-    let host = ScriptedNode()
+    let host = ScriptedBoard()
     try await withThrowingTaskGroup(of: Void.self) { group in
       var configuration = await room.configuration(.host(boardName: "board"), "ada")
       configuration.identity = identity
@@ -56,7 +56,7 @@ struct CatchUpTests: NodeSuite {
   private func withMemberWithoutBoard(
     _ name: String,
     _ ready: BoardEvent.Ready,
-    in room: NodeRoom,
+    in room: BoardRoom,
     _ body: @Sendable () async throws -> Void
   ) async throws {
     let link = try BoardLink(ready.link)
@@ -159,15 +159,15 @@ struct CatchUpTests: NodeSuite {
           var joining = try await room.joining(ready)
           joining.dataDirectory += "\(isTyped)"
           joining.isTyped = isTyped
-          let guest = ScriptedNode()
+          let guest = ScriptedBoard()
           let (answered, answering) = AsyncStream<Void>.makeStream()
-          joining.beforeSessionEvents = { node in
+          joining.beforeSessionEvents = { sharedBoard in
             if isTyped {
               // The session is held until the command is answered, so the command does not wait for
               // it.
               for await _ in answered { return }
             } else {
-              await node.untilHolding()
+              await sharedBoard.untilHolding()
             }
           }
           let configuration = joining
@@ -253,12 +253,12 @@ struct CatchUpTests: NodeSuite {
   @Test("an empty board counts as the board only from the host, because a newcomer has one, too")
   func emptyBoardOfAGuest() async throws {
     try await withRoom { room in
-      let host = ScriptedNode()
+      let host = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }
         let ready = try #require(await host.ready())
-        let guest = ScriptedNode()
+        let guest = ScriptedBoard()
         let joining = try await room.joining(ready)
         group.addTask { try await guest.run(joining) }
         let guestReady = try #require(await guest.ready())
@@ -366,7 +366,7 @@ struct CatchUpTests: NodeSuite {
   )
   func withoutBoard() async throws {
     try await withRoom { room in
-      let (host, guest) = (ScriptedNode(), ScriptedNode())
+      let (host, guest) = (ScriptedBoard(), ScriptedBoard())
       try await withThrowingTaskGroup(of: Void.self) { group in
         var configuration = await room.configuration(.host(boardName: "board"), "ada")
         configuration.introductionTime = .milliseconds(200)
@@ -424,7 +424,7 @@ struct CatchUpTests: NodeSuite {
   @Test("a script that joined and drew after the others had left ends with an error")
   func endAbandoned() async throws {
     try await withRoom { room in
-      let host = ScriptedNode()
+      let host = ScriptedBoard()
       try await withThrowingTaskGroup(of: Void.self) { group in
         let hosting = await room.configuration(.host(boardName: "board"), "ada")
         group.addTask { try await host.run(hosting) }
@@ -432,7 +432,7 @@ struct CatchUpTests: NodeSuite {
         var configuration = try await room.joining(ready)
         configuration.script = .run(keepsGoing: false)
         let joining = configuration
-        let (feed, guest) = (CommandFeed(), ScriptedNode())
+        let (feed, guest) = (CommandFeed(), ScriptedBoard())
         feed.push("objects")
         let ending = Task { () -> WhiteboardError? in
           do throws(WhiteboardError) {
