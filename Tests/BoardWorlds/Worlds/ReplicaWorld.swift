@@ -215,6 +215,8 @@ public final class ReplicaWorld {
     let skew = newSkew(using: &random)
     let now = Moment(wall: wall(skew), uptime: uptime)
     nodes.append(Node(key: key, skew: skew, replica: replica(key, now)))
+    // A new replica may request a signature.
+    carryOut(nodes[number].replica.tick(now: now), number)
   }
 
   /// Returns a random clock error: ahead or behind, and none for one clock in four.

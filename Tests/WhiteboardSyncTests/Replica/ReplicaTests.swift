@@ -213,7 +213,7 @@ import Testing
     receive(
       try scriptedReplica.send([Operation(id, .selection, .bytes(peer.bytes))], time: 1 << 41)
     )
-    _ = log.take()
+    _ = anna.replica.tick(now: start)
     #expect(anna.replica.nextDeadline ?? 0 > 0)
     #expect(throws: BoardError.empty) {
       try anna.replica.change(now: later(10_000)) { _ in throw BoardError.empty }
