@@ -38,7 +38,13 @@ extension SessionIntake {
       board.transfers.resourceProgressed(id, bytes, size)
     case .resourceFinished(let info, let result): board.transfers.resourceFinished(info, result)
     case .streamOpened(let stream):
-      runtime.spawn { sharedBoard in await sharedBoard.transfers.readStream(stream) }
+      runtime.spawn { sharedBoard in
+        if let readStream = sharedBoard.configuration.readStream {
+          await readStream(stream, sharedBoard)
+        } else {
+          await sharedBoard.transfers.readStream(stream)
+        }
+      }
     case .warning(let warning):
       runtime.emit(
         .warning(.init(code: warning.code, message: UntrustedText(warning.message).escaped()))

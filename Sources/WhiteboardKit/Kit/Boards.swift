@@ -36,6 +36,12 @@ public struct Boards: Sendable {
     public var maximumMembers = 16
     /// Whether files from members are accepted; if not, they are declined.
     public var acceptsFiles = false
+    /// Reads a byte stream that a member opened with `Session.openStream(named:to:)`; if nil, the bytes are
+    /// discarded.
+    ///
+    /// The function is called once for each stream, and runs concurrently with everything else. If it returns
+    /// before the stream has ended, the stream is reset. Its task is canceled when the board is left.
+    public var readStream: (@Sendable (PeerStream, SharedBoard) async -> Void)?
     /// The time after which a member whose link is broken counts as lost.
     public var lostAfter = Duration.seconds(60)
     /// The logger; by default, nothing is logged.
@@ -53,6 +59,12 @@ public struct Boards: Sendable {
     case known
     /// Every peer on the network.
     case anyone
+    /// Peers that the given function accepts.
+    ///
+    /// The function is called once for each request to join, and the requests do not wait for each other. Before it
+    /// accepts a peer, the user should compare `words` with those on the other screen, unless the key of the peer is
+    /// already proved.
+    case asking(@Sendable (Invitation) async -> InvitationAnswer)
   }
 
   /// Opens boards while `body` runs.
@@ -93,6 +105,7 @@ public struct Boards: Sendable {
     template.peerStore = options.knownPeers
     template.files = options.acceptsFiles ? .accept : .refuse
     template.lostAfter = options.lostAfter
+    template.readStream = options.readStream
     template.maximumPeers = options.maximumMembers
     var transport = template.transportConfiguration
     transport.askBoards { await open.board(of: $0) }
@@ -164,6 +177,9 @@ public struct Boards: Sendable {
         configuration.code = code
       case .known: configuration.admission = .known
       case .anyone: configuration.admission = .anyone
+      case .asking(let answer):
+        configuration.admission = .ask
+        configuration.answerInvitation = answer
       }
     }
   }

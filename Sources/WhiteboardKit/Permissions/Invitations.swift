@@ -34,15 +34,19 @@ final class Invitations {
   private static let endedLimit = 16
 
   private let runtime: BoardRuntime
+  private let configuration: BoardConfiguration
   private var pending: [String: Pending] = [:]
   private var ended: [Ended] = []
   private var lastComparison = 0
 
-  init(_ runtime: BoardRuntime) { self.runtime = runtime }
+  init(_ runtime: BoardRuntime, _ configuration: BoardConfiguration) {
+    self.runtime = runtime
+    self.configuration = configuration
+  }
 
   // MARK: - Requests to join
 
-  /// Asks the user whether a peer may join.
+  /// Asks the user or the program whether a peer may join.
   func received(_ invitation: Invitation) {
     let id = invitation.id.description
     pending[id] = Pending(
@@ -65,6 +69,12 @@ final class Invitations {
       )
     )
     runtime.spawn { sharedBoard in await sharedBoard.commandRunner.runDueCommands() }
+    guard let answerInvitation = configuration.answerInvitation else { return }
+    runtime.spawn { sharedBoard in
+      let answer = await answerInvitation(invitation)
+      // The peer may have stopped waiting in the meantime.
+      try? await sharedBoard.invitations.answer(id, with: answer)
+    }
   }
 
   /// Ends a question, because the peer no longer waits for an answer.

@@ -141,6 +141,10 @@ package struct BoardConfiguration: Sendable {
   package var maximumPeers = 16
   /// The decision about files that members offer.
   package var files = FilePolicy.ask
+  /// Answers a request to join; nil if the user answers with commands.
+  var answerInvitation: (@Sendable (Invitation) async -> InvitationAnswer)?
+  /// Reads a byte stream that a member opened; nil if events report its bytes.
+  var readStream: (@Sendable (PeerStream, SharedBoard) async -> Void)?
   /// The time after which a peer whose link broke is lost (LIV-4).
   package var lostAfter = Duration.seconds(60)
   /// The maximum time for which piped commands of a joined peer wait for the board.

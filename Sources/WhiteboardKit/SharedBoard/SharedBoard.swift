@@ -43,7 +43,7 @@ public actor SharedBoard {
     persistence: persistence
   )
   /// The pending requests to join, and the other questions to the user.
-  private(set) lazy var invitations = Invitations(runtime)
+  private(set) lazy var invitations = Invitations(runtime, configuration)
   /// The answers to commands.
   private(set) lazy var answers = CommandAnswers(
     runtime,

@@ -283,6 +283,68 @@ struct BoardsTests: BoardSuite {
     }
   }
 
+  @Test("a host that is asked admits one peer and refuses another")
+  func asking() async throws {
+    try await withRoom { room in
+      try await Boards.with(
+        identity: .ephemeral(),
+        name: "Ada",
+        directory: room.path("ada"),
+        options: options()
+      ) { hosting in
+        let ada = try await hosting.host(
+          "asked",
+          admitting: .asking { invitation in
+            invitation.name.raw == "Ben" ? .accept : .decline(reason: "not today")
+          }
+        )
+        let link = try #require(await ada.link)
+        for name in ["Cy", "Ben"] {
+          try await Boards.with(
+            identity: .ephemeral(),
+            name: name,
+            directory: room.path(name),
+            options: options()
+          ) { joining in
+            do {
+              try await joining.join(link).caughtUp()
+              #expect(name == "Ben")
+            } catch let error as WhiteboardError {
+              #expect(name == "Cy" && error.code == .notAllowed)
+              #expect(error.message.contains("not today"), "\(error.message)")
+            }
+          }
+        }
+      }
+    }
+  }
+
+  @Test("a byte stream of a member is read by the program")
+  func streams() async throws {
+    let (received, receiving) = AsyncStream<[UInt8]>.makeStream()
+    var options = options()
+    options.readStream = { stream, board in
+      var all: [UInt8] = Array(await board.connectedMembers[0].name.raw.utf8)
+      do {
+        for try await bytes in stream.inbound { all += bytes }
+        try await stream.finish()
+      } catch {
+        Issue.record("\(error)")
+      }
+      receiving.yield(all)
+    }
+    try await withPair(options: options) { ada, ben in
+      let session = try #require(await ben.session)
+      let member = try #require(await ben.connectedMembers.first)
+      let stream = try await session.openStream(named: "numbers", to: member.id)
+      try await stream.write([1, 2, 3])
+      try await stream.finish()
+      var first = received.makeAsyncIterator()
+      #expect(await first.next() == Array("Ben".utf8) + [1, 2, 3])
+      _ = ada
+    }
+  }
+
   @Test("a message that is too long fails, and later ones arrive")
   func tooLongMessage() async throws {
     try await withPair { ada, ben in
