@@ -46,7 +46,8 @@ private struct Server {
       try await obey(bytes, from: peer)
     case .datagram(let bytes, let peer):
       guard Order(of: bytes) == .count else {
-        return try await session.send(bytes, to: [peer], mode: .unreliable)
+        try await session.send(bytes, to: [peer], mode: .unreliable)
+        return
       }
       counted += 1
       let number = Order.number(in: bytes)
