@@ -55,22 +55,7 @@ package actor Relay {
   package func run(
     ready: @escaping @Sendable (isolated Relay) async -> Void
   ) async throws(WhiteboardError) {
-    var transportConfiguration = TransportConfiguration(
-      identity: configuration.identity,
-      displayName: configuration.name,
-      inboxDirectory: configuration.dataDirectory + "/inbox",
-      logger: logger
-    )
-    transportConfiguration.listen = configuration.listen
-    transportConfiguration.interface = configuration.interface
-    transportConfiguration.lostAfter = configuration.lostAfter
-    transportConfiguration.peerStore = configuration.peerStore
-    transportConfiguration.maximumPeers = limits.maximumPeople
-    transportConfiguration.isRelay = true
-    transportConfiguration.relayLimits = configuration.passing
-    // Collecting messages for 16 ms limits the number of writes. For 64 readers, there are at most
-    // 64 × 60 writes per second, regardless of how many members write.
-    transportConfiguration.gathers = .milliseconds(16)
+    var transportConfiguration = configuration.transportConfiguration
     transportConfiguration.carries = { [weak self] request in
       await self?.answer(request) ?? .refuse(reason: "The relay is shutting down.")
     }
@@ -103,12 +88,7 @@ package actor Relay {
     // If saving fails, new changes exist only in memory, so new peers should not be routed to this
     // relay.
     let causes = boards.values.compactMap { $0.unsaved?.cause }
-    return causes.isEmpty ? [] : [Self.told(unsaved: causes.count, causes)]
-  }
-
-  private static func told(unsaved count: Int, _ causes: [SaveProblem.Cause]) -> String {
-    let words = Set(causes).map(\.words).sorted().joined(separator: ", ")
-    return "NOT SAVED: \(words) (\(count == 1 ? "1 board" : "\(count) boards"))"
+    return causes.isEmpty ? [] : [causes.sentence(boards: causes.count)]
   }
 
   /// Runs a job concurrently with the relay's other work.
@@ -157,7 +137,7 @@ package actor Relay {
         guard case .failed(let error)? = boards[id]?.state else { return nil }
         return error.problem?.cause
       }
-      loss = WhiteboardError(.inputOutput, Self.told(unsaved: unsaved, causes))
+      loss = WhiteboardError(.inputOutput, causes.sentence(boards: unsaved))
     }
     jobSource.finish()
   }

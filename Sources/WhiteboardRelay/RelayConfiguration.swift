@@ -88,3 +88,26 @@ package struct RelayConfiguration: Sendable {
     (runtimeDirectory ?? dataDirectory) + "/control.sock"
   }
 }
+
+extension RelayConfiguration {
+  /// The configuration of the transport, which does not carry boards yet.
+  var transportConfiguration: TransportConfiguration {
+    var transport = TransportConfiguration(
+      identity: identity,
+      displayName: name,
+      inboxDirectory: dataDirectory + "/inbox",
+      logger: logger
+    )
+    transport.listen = listen
+    transport.interface = interface
+    transport.lostAfter = lostAfter
+    transport.peerStore = peerStore
+    transport.maximumPeers = limits.maximumPeople
+    transport.isRelay = true
+    transport.relayLimits = passing
+    // Collecting messages for 16 ms limits the number of writes. For 64 readers, there are at most
+    // 64 × 60 writes per second, regardless of how many members write.
+    transport.gathers = .milliseconds(16)
+    return transport
+  }
+}

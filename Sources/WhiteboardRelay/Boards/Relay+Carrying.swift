@@ -83,15 +83,7 @@ extension Relay {
     else { return }
     let advertisement = Advertisement(
       port: port,
-      announcement: Announcement(
-        peer: AnnouncedPeerID(transport.peerID),
-        session: .none,
-        incarnation: AnnouncedIncarnation(UInt64.random(in: 1...UInt64.max)),
-        role: .relay,
-        boardName: "",
-        hostName: configuration.name,
-        participants: nil
-      )
+      announcement: .ofRelay(transport.peerID, named: configuration.name)
     )
     let isOver = ending
     spawn { _ in
@@ -99,6 +91,21 @@ extension Relay {
         for await _ in isOver {}
       }
     }
+  }
+}
+
+extension Announcement {
+  /// Returns the announcement of a relay that accepts boards.
+  fileprivate static func ofRelay(_ peer: PeerID, named name: String) -> Announcement {
+    Announcement(
+      peer: AnnouncedPeerID(peer),
+      session: .none,
+      incarnation: AnnouncedIncarnation(UInt64.random(in: 1...UInt64.max)),
+      role: .relay,
+      boardName: "",
+      hostName: name,
+      participants: nil
+    )
   }
 }
 

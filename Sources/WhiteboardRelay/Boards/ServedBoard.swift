@@ -61,3 +61,11 @@ package struct BoardReport: Codable, Equatable, Sendable {
   /// The time when a member was last on the board, in RFC 3339 format.
   package let visited: String
 }
+
+extension [SaveProblem.Cause] {
+  /// Returns a sentence about boards that are not saved for these causes.
+  func sentence(boards count: Int) -> String {
+    let words = Set(self).map(\.words).sorted().joined(separator: ", ")
+    return "NOT SAVED: \(words) (\(count == 1 ? "1 board" : "\(count) boards"))"
+  }
+}
