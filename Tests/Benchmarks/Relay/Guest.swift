@@ -76,10 +76,9 @@ actor Guest {
       JoinRequest(session: board, addresses: [address], peer: peer, trust: .pinnedByLink)
     ) { _ in true }
     self.session = session
-    guard let id = BoardID(session.id.bytes) else { throw WhiteboardError(.internal, "no board") }
     joinWaiter?.resume()
     joinWaiter = nil
-    replica = Replica(author: Author(board: id, key: IdentityKey(identity: identity)), now: moment)
+    replica = Replica(author: Author(board: BoardID(session.id), key: IdentityKey(identity: identity)), now: moment)
     await withTaskExecutorPreference(session.executor) {
       await withTaskGroup(of: Void.self) { group in
         group.addTask { await self.follow(session) }
@@ -108,18 +107,18 @@ actor Guest {
     switch event {
     case .peerJoined(let peer):
       joinings[peer.id] = peer.joinGeneration
-      guard let member = MemberID(peer.id.bytes) else { return [] }
+      guard let member = MemberID(bytes: peer.id.bytes) else { return [] }
       return replica.peerJoined(member, now: moment)
     case .peerLeft(let peer, let reason, _):
       joinings[peer] = nil
       if peer == session.hostPeer { departure = describe(reason) }
-      guard let member = MemberID(peer.bytes) else { return [] }
+      guard let member = MemberID(bytes: peer.bytes) else { return [] }
       return replica.peerLeft(member, now: moment)
     case .message(let bytes, let peer):
-      guard let member = MemberID(peer.bytes) else { return [] }
+      guard let member = MemberID(bytes: peer.bytes) else { return [] }
       return replica.received(bytes, from: member, now: moment)
     case .datagram(let bytes, let peer):
-      guard let member = MemberID(peer.bytes) else { return [] }
+      guard let member = MemberID(bytes: peer.bytes) else { return [] }
       return replica.receivedDatagram(bytes, from: member, now: moment)
     default: return []
     }

@@ -17,7 +17,7 @@ let clock = ContinuousClock()
 let writer = ScreenWriter(depth: .full)
 
 func member(_ number: UInt8) -> MemberID {
-  guard let member = MemberID(Array(repeating: number, count: 32)) else {
+  guard let member = MemberID(bytes: Array(repeating: number, count: 32)) else {
     preconditionFailure("32 bytes")
   }
   return member

@@ -25,7 +25,7 @@ let wanted = arguments.dropFirst().first.flatMap { Int($0) } ?? 1_000_000
 let clock = ContinuousClock()
 let path = "\(directory)/replay-bench.whiteboard"
 unlink(path)
-guard let boardID = BoardID(Array(UInt8(1)...16)) else { exit(70) }
+guard let boardID = BoardID(bytes: Array(UInt8(1)...16)) else { exit(70) }
 
 /// A simulated person who draws.
 struct Person {
@@ -35,7 +35,7 @@ struct Person {
   private var random: SeededGenerator
 
   init(_ number: UInt64) {
-    guard let member = MemberID([UInt8](repeating: UInt8(number), count: 32)) else {
+    guard let member = MemberID(bytes: [UInt8](repeating: UInt8(number), count: 32)) else {
       preconditionFailure("32 bytes")
     }
     board = Board(

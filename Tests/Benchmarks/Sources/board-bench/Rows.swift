@@ -151,7 +151,7 @@ func ink() throws -> Figures {
 
 private func ink(hasPressure: Bool, pieces: Int) throws -> Double {
   var random = Generator(seed: 5)
-  guard let member = MemberID(Array(repeating: 1, count: 32)) else {
+  guard let member = MemberID(bytes: Array(repeating: 1, count: 32)) else {
     throw Failure(description: "a member has 32 bytes")
   }
   let board = Board(incarnation: Incarnation(7), member: member, wallClock: Work.epoch)

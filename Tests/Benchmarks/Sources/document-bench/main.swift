@@ -103,7 +103,7 @@ for mode in [BoardDocument.Mode.reading, .writing] {
 }
 // A typical board: 10,000 texts in a keyframe. The measured time ends when it can be edited.
 unlink(path)
-guard let boardID = BoardID(board) else { fatalError("16 bytes are an id") }
+guard let boardID = BoardID(bytes: board) else { fatalError("16 bytes are an id") }
 func replica() -> Replica {
   Replica(
     author: Author(board: boardID, key: NoKey()),

@@ -7,7 +7,7 @@ struct Shapes {
     var boards: [Board] = []
     for number: UInt8 in 1...2 {
       guard let incarnation = Incarnation(exactly: UInt64(number)),
-        let member = MemberID([UInt8](repeating: number, count: 32))
+        let member = MemberID(bytes: [UInt8](repeating: number, count: 32))
       else { continue }
       boards.append(Board(incarnation: incarnation, member: member, wallClock: 1_000))
     }

@@ -7,7 +7,7 @@ import WhiteboardExport
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = Input(start, count)
   guard let imported = try? ImportedBoard(reading: input.rest(), hash: hash),
-    let member = MemberID([UInt8](repeating: 1, count: 32))
+    let member = MemberID(bytes: [UInt8](repeating: 1, count: 32))
   else { return 0 }
   insist(
     imported.warnings.allSatisfy { $0.unicodeScalars.allSatisfy { $0.value >= 0x20 } },

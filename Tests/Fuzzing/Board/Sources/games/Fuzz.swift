@@ -35,7 +35,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   insist(fold.ignored == again.ignored, "nor to what is ignored")
   insist(fold.game.winners == again.game.winners, "nor to who wins")
   for number in UInt8(0)..<3 {
-    guard let member = MemberID([UInt8](repeating: number, count: 32)) else { return 0 }
+    guard let member = MemberID(bytes: [UInt8](repeating: number, count: 32)) else { return 0 }
     insist(
       fold.game.detail(for: member, isRevealing: false)
         == again.game.detail(for: member, isRevealing: false),
@@ -49,7 +49,7 @@ private func move(_ input: inout Input, _ game: any Game, _ index: Int) -> Place
   let head = input.byte()
   let author = UInt64(head & 3) + 1
   let dot = Dot(Incarnation(author), UInt64(index) + 2)
-  guard let member = MemberID([UInt8](repeating: head & 3, count: 32)) else {
+  guard let member = MemberID(bytes: [UInt8](repeating: head & 3, count: 32)) else {
     preconditionFailure("32 bytes")
   }
   let words = ["eerie", "geese", "speed", "crane", "level", "llama", "abbey", "sleet"]
