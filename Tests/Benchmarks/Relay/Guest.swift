@@ -78,7 +78,10 @@ actor Guest {
     self.session = session
     joinWaiter?.resume()
     joinWaiter = nil
-    replica = Replica(author: Author(board: BoardID(session.id), key: IdentityKey(identity: identity)), now: moment)
+    replica = Replica(
+      author: Author(board: BoardID(session.id), key: IdentityKey(identity: identity)),
+      now: moment
+    )
     await withTaskExecutorPreference(session.executor) {
       await withTaskGroup(of: Void.self) { group in
         group.addTask { await self.follow(session) }
