@@ -51,7 +51,8 @@ import Testing
       )
     var documented: Set<String> = []
     var isTable = false
-    for row in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+    let text = try String(contentsOf: file, encoding: .utf8)
+    for row in text.split(separator: "\n", omittingEmptySubsequences: false) {
       let cells = row.split(separator: "|")
       guard row.hasPrefix("|"), let first = cells.first else {
         isTable = false

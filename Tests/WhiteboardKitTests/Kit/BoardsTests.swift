@@ -299,7 +299,7 @@ struct BoardsTests: BoardSuite {
           }
         )
         let link = try #require(await ada.link)
-        for name in ["Cy", "Ben"] {
+        for name in ["Ben", "Cy"] {
           try await Boards.with(
             identity: .ephemeral(),
             name: name,

@@ -109,7 +109,7 @@ struct ConnectingTests {
   func awaitingBoard() {
     var client = Self.client()
     _ = client.receive(Self.ready())
-    #expect(client.frame().screen.lines[23].contains("looking for the others"))
+    #expect(client.frame().screen.lines[23].contains("looking for the other members"))
     _ = client.receive(.joined(.init(peer: Self.id(2), name: "Ada")))
     #expect(client.frame().screen.lines[23].contains("getting the board from Ada"))
     _ = client.receive(.caughtUp(.init(peer: Self.id(2), name: "Ada", objects: 2)))
