@@ -108,7 +108,7 @@ final class BoardVersions {
 }
 
 extension CommandError {
-  /// Creates the error of a command that failed because of a document error.
+  /// Creates the error for a command that failed because of a document error.
   init(_ error: DocumentError) {
     let code: Code =
       switch error.code {

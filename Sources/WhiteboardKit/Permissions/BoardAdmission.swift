@@ -88,7 +88,7 @@ final class BoardAdmission {
     )
   }
 
-  /// Returns the link to the board with another code; empty if this peer does not listen.
+  /// Returns the link to the board with the given code; empty if this peer does not listen.
   private func link(with code: JoinCode) -> String {
     runtime.call { $0.phase.serving?.link(code: code) ?? "" }
   }
