@@ -31,6 +31,6 @@ package enum CommandLimits {
   package static let maximumMoveLength = 64
   /// The maximum length of a resource or stream name, in bytes of UTF-8.
   package static let maximumNameLength = 16 * 1024
-  /// The maximum time in a command, in seconds: one day.
+  /// The maximum duration that a command accepts, in seconds: one day.
   package static let maximumSeconds = 86_400.0
 }

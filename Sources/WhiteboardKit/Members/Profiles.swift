@@ -4,7 +4,7 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The display names and icons of the members: changes the local ones, and reports those of others.
+/// Changes the local display name and icon, and reports the names and icons of the other members.
 ///
 /// Confined to the actor of its board.
 final class Profiles {

@@ -3,7 +3,8 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The admission to a board: creates join codes, replaces the board's code, and removes members.
+/// Manages the admission to a board: creates join codes, replaces the board's code, and removes
+/// members.
 ///
 /// Confined to the actor of its board.
 final class BoardAdmission {

@@ -3,7 +3,7 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// The roles of the members of a board: grants and revokes rights, and reports changes.
+/// Manages the roles of a board's members: grants and revokes rights, and reports changes.
 ///
 /// On a board without an owner, every member can edit, and the type does nothing. Confined to the
 /// actor of its board.
