@@ -32,7 +32,7 @@ package struct ReportedWord: Sendable {
       word: "done (send)",
       meaning: "The program of every recipient has the message, even if it came through a relay.",
       limits:
-        "Survives broken links. A recipient that is killed at once may not have read the message. "
+        "Survives broken links. A recipient that is killed immediately may not have read the message. "
         + "With --unreliable, it only means that the message was handed to the network.",
       tests: ["SendingTests", "DeliveryTests", "RelayDeliveryTests", "Tests/Chaos"]
     ),
@@ -73,12 +73,12 @@ package struct ReportedWord: Sendable {
     ReportedWord(
       word: "caught-up",
       meaning: "Everything that the named member had when it answered is on this board.",
-      limits: "Changes that the member makes later follow at once.",
+      limits: "Changes that the member makes later follow immediately.",
       tests: ["CatchUpTests"]
     ),
     ReportedWord(
       word: "whole, ok",
-      meaning: "Every byte of the file and of the log beside it was read and checked.",
+      meaning: "Every byte of the file and of the WAL file was read and checked.",
       limits: "Later damage is not covered.",
       tests: [
         "DamagedFileTests", "WriteAheadLogTests", "Tests/Interop/test_damaged_file.py",

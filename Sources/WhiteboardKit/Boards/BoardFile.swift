@@ -49,7 +49,7 @@ package enum BoardFile {
   /// The filename extension of a board's file.
   package static let fileExtension = BoardLibrary.fileExtension
 
-  /// Whether the text by which a user names a board is a path rather than a name.
+  /// Returns whether the user's argument is the path of a board's file rather than a board name.
   package static func isMeant(by text: String) -> Bool {
     text.contains("/") || text.hasSuffix("." + fileExtension)
   }
@@ -83,14 +83,13 @@ package enum BoardFile {
     )
   }
 
-  /// Returns a picture of a board for a list of boards.
+  /// Returns the thumbnail of a board.
   ///
-  /// The file may come from a stranger. If the stored picture is not of the kind that this program
-  /// writes, it could contain a script, so a new picture is drawn from the objects.
+  /// The file may come from an untrusted source. If the stored thumbnail was not written by this
+  /// program, it could contain a script. In this case, a new thumbnail is drawn from the objects.
   ///
   /// - Parameter summary: The summary of the file.
-  /// - Returns: SVG without scripts or addresses; nil if the file stores no picture, or cannot be
-  ///   read.
+  /// - Returns: SVG without scripts or URLs; nil if the file has no thumbnail, or cannot be read.
   package static func thumbnail(of summary: DocumentSummary) async -> String? {
     guard let stored = summary.thumbnail, !Thumbnail.isOwn(stored) else { return summary.thumbnail }
     guard let board = try? await replica(of: summary.path, version: nil).replica.board else {
@@ -99,7 +98,7 @@ package enum BoardFile {
     return Thumbnail.svg(of: board.snapshots, background: board.settings.background)
   }
 
-  /// Reads all data of a file, and returns the damage that it finds (REC-18).
+  /// Checks all data in a file, and returns descriptions of the damage (REC-18).
   ///
   /// - Returns: A line for each damaged part; empty if the file is intact.
   /// - Throws: ``WhiteboardError`` if the file cannot be read at all.
@@ -111,7 +110,7 @@ package enum BoardFile {
     }
   }
 
-  /// Saves the intact data of a damaged file, and of the copies made of it, to a new file.
+  /// Recovers the intact data of a damaged file and its copies, and saves the data to a new file.
   ///
   /// - Returns: Counts of the saved data, descriptions of the losses, and the number of objects on
   ///   the recovered board.
@@ -133,9 +132,9 @@ package enum BoardFile {
     }
   }
 
-  /// Updates the summary that lists of boards show, and returns the number of objects.
+  /// Updates the summary of a recovered board, and returns the number of objects.
   ///
-  /// The summary of the damaged file describes more objects than could be recovered.
+  /// The summary in the damaged file may count objects that could not be recovered.
   private static func summarize(_ path: String) async throws(DocumentError) -> Int {
     let document = try await BoardDocument.open(at: path, mode: .writing)
     do throws(DocumentError) {
@@ -210,8 +209,9 @@ package enum BoardFile {
     }
   }
 
-  /// Returns a replica with the content of a board's file, or of a version in it; the replica has
-  /// no session.
+  /// Returns a replica that is restored from a board's file, or from a version in the file.
+  ///
+  /// The replica has no session.
   static func replica(
     of path: String,
     version: String?
@@ -337,8 +337,9 @@ extension UnrecordedAuthors {
 }
 
 extension WhiteboardError {
-  /// Creates the error with which a program ends if it cannot use a document; the code of `error`
-  /// determines the exit status.
+  /// Creates the error for a program that exits because it cannot use a document.
+  ///
+  /// The code of `error` determines the exit status.
   package init(_ error: DocumentError) {
     let code: Code =
       switch error.code {

@@ -1,12 +1,13 @@
-/// Checks of stored pictures, since a board's file may come from a stranger.
+/// Validation of stored thumbnails, because a board's file may come from an untrusted source.
 extension Thumbnail {
-  /// Returns whether a picture has the form that ``svg(of:background:)`` writes.
+  /// Returns whether a thumbnail has the format that ``svg(of:background:)`` writes.
   ///
-  /// Other SVG can contain scripts and load files, and some programs show the picture in a browser.
+  /// Other SVG can contain scripts and load files, and some programs show the thumbnail in a
+  /// browser.
   ///
-  /// - Parameter picture: The stored picture.
-  /// - Returns: Whether it contains only rectangles, lines and texts.
-  /// - Complexity: O(*n*), where *n* is the length of the picture.
+  /// - Parameter picture: The stored thumbnail.
+  /// - Returns: Whether the thumbnail contains only rectangles, lines and text.
+  /// - Complexity: O(*n*), where *n* is the length of the thumbnail.
   static func isOwn(_ picture: String) -> Bool {
     guard picture.utf8.count <= byteLimit else { return false }
     var form = ThumbnailForm(picture)
@@ -14,7 +15,7 @@ extension Thumbnail {
   }
 }
 
-/// A parser for stored pictures.
+/// A parser for stored thumbnails.
 ///
 /// It works on bytes, because a `Character` that begins with `<` can also contain combining
 /// scalars.
@@ -52,8 +53,8 @@ private struct ThumbnailForm {
     return true
   }
 
-  /// Consumes an attribute value and its closing quote; rejects the characters of addresses and
-  /// entities.
+  /// Consumes an attribute value and its closing quote; rejects characters that occur only in URLs
+  /// and entities.
   private mutating func takeValue() -> Bool {
     rest = rest.drop { byte in
       switch byte {

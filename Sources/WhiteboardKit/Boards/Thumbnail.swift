@@ -1,25 +1,25 @@
 import Whiteboard
 import WhiteboardExport
 
-/// Small pictures of boards for lists of boards, as SVG that any viewer can show.
+/// Thumbnails of boards for board lists, as SVG.
 ///
-/// Texts stay text, photos become frames, and long strokes lose points. Objects at the back are
-/// left out if the picture exceeds ``byteLimit``. The picture depends only on the objects and the
-/// background.
+/// Text remains text, photos are drawn as frames, and long strokes are simplified. If the SVG would
+/// exceed ``byteLimit``, objects at the back are omitted. A thumbnail depends only on the objects
+/// and the background.
 package enum Thumbnail {
-  /// The maximum size of a picture, in bytes.
+  /// The maximum size of a thumbnail, in bytes.
   package static let byteLimit = 16 << 10
-  /// The width of a picture, in pixels.
+  /// The width of a thumbnail, in pixels.
   static let width = 240.0
-  /// The height of a picture, in pixels.
+  /// The height of a thumbnail, in pixels.
   static let height = 160.0
   /// The maximum number of points drawn for one stroke.
   static let pointsPerStroke = 64
 
-  /// The text at the start of every picture.
+  /// The text at the start of every thumbnail.
   static let head = #"<svg xmlns="http://www.w3.org/2000/svg" width="240" height="160" viewBox=""#
 
-  /// Draws the picture of a board.
+  /// Draws the thumbnail of a board.
   ///
   /// - Parameters:
   ///   - snapshots: The objects, from back to front.
@@ -72,8 +72,8 @@ package enum Thumbnail {
     }
   }
 
-  /// The part of the board in the picture: all objects, centered, in the aspect ratio of the
-  /// picture.
+  /// The part of the board that the thumbnail shows: all objects, centered, in the thumbnail's
+  /// aspect ratio.
   private struct View {
     var x = -120.0
     var y = -80.0

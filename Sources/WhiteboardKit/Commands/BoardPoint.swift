@@ -5,7 +5,7 @@ public struct BoardPoint: Equatable, Sendable {
   /// The distance below the origin, in board units.
   public let y: Double
 
-  /// Creates a point; nil if a coordinate is not valid.
+  /// Creates a point; returns nil if a coordinate is not valid.
   ///
   /// - Parameters:
   ///   - x: The distance to the right of the origin, in board units.

@@ -1,6 +1,6 @@
 /// The checks for commands that a program creates without a parser.
 extension Command {
-  /// Returns the command with normalized texts, as a parser would return it.
+  /// Returns the command with normalized text, as a parser would return it.
   ///
   /// - Throws: ``CommandError`` if a value exceeds its limits, with the message that a parser would
   ///   use.

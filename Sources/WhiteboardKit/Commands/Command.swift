@@ -8,9 +8,9 @@ import Whiteboard
 public enum Command: Equatable, Sendable {
   // MARK: Adding objects
 
-  /// Adds a text with its center at a point.
+  /// Adds a text object with its center at a point.
   case text(at: BoardPoint, words: String, color: UInt32? = nil, alias: ObjectAlias?)
-  /// Draws a line through the points over a number of seconds; zero draws it at once.
+  /// Draws a line through the points over a number of seconds; zero draws it immediately.
   case stroke(points: [BoardPoint], pen: Pen = Pen(), seconds: Double, alias: ObjectAlias?)
   /// Continues the line that is being drawn, or starts one; other members see the line grow.
   case pen(points: [BoardPoint], pen: Pen = Pen(), alias: ObjectAlias?)
@@ -25,7 +25,7 @@ public enum Command: Equatable, Sendable {
 
   // MARK: Changing objects
 
-  /// Selects exactly these objects.
+  /// Selects the given objects, and deselects all others.
   case select([ObjectReference])
   /// Clears the selection.
   case deselect
@@ -57,12 +57,12 @@ public enum Command: Equatable, Sendable {
   case lock([ObjectReference])
   /// Unlocks objects.
   case unlock([ObjectReference])
-  /// Replaces the characters of a text.
+  /// Replaces the text of a text object.
   case edit(ObjectReference, words: String)
-  /// Replaces a number of characters of a text with other characters.
+  /// Replaces a range of characters in a text object.
   ///
-  /// The position and the number count Unicode scalars of `was`, or of the current text if `was` is
-  /// nil. If the text was changed since `was`, the position is adjusted.
+  /// The position and the length of the range count Unicode scalars of `was`, or of the current
+  /// text if `was` is nil. If the text was changed since `was`, the position is adjusted.
   case insert(ObjectReference, at: Int, words: String, replacing: Int, was: String? = nil)
   /// Erases the parts of strokes that are within a distance of a path, in board units.
   case erase(points: [BoardPoint], radius: Double)
@@ -72,7 +72,7 @@ public enum Command: Equatable, Sendable {
   case undelete(ObjectReference)
   /// Permanently removes a deleted object.
   case purge(ObjectReference)
-  /// Permanently removes all objects that a member created, deleted or not.
+  /// Permanently removes all objects that a member created, including deleted ones.
   case purgeAuthor(target: String)
   /// Hides the objects, pointer and chat of a member on the local screen, or shows them again.
   case hide(target: String, isHidden: Bool)
@@ -89,15 +89,15 @@ public enum Command: Equatable, Sendable {
 
   /// Shows the local pointer to the other members, optionally as a laser; nil hides it.
   case point(BoardPoint?, isLaser: Bool = false)
-  /// Shares the local view of the board with the other members; nil stops that.
+  /// Shares the local view of the board with the other members; nil stops sharing it.
   case view(BoardView?)
   /// Admits a peer, confirms that the verification words match (ADM-8), or accepts an offered file.
   ///
-  /// If `isAlways` is true, the peer is admitted without asking from now on.
+  /// If `isAlways` is true, the peer is admitted without asking in the future.
   case accept(target: String, isAlways: Bool = false)
   /// Refuses a peer, reports that the verification words differ, or declines an offered file.
   case decline(target: String, reason: String?)
-  /// Disconnects a peer and refuses it from then on; only the host can do this.
+  /// Disconnects a peer and does not readmit it; only the host can do this.
   ///
   /// If `withAdmitted` is true, every member that the peer admitted is removed too. A board with a
   /// join code gets a new code, unless `keepsCode` is true.
@@ -158,7 +158,7 @@ public enum Command: Equatable, Sendable {
   /// Writes the board, or the objects that touch a region, to a file.
   ///
   /// The file extension selects the format. `scale` is the number of pixels per board unit in
-  /// formats that consist of pixels.
+  /// raster formats.
   case export(file: String, region: Rectangle?, scale: Double, isReplacing: Bool)
   /// Adds the contents of a file, centered at a point; nil keeps their positions in the file.
   case `import`(file: String, at: BoardPoint?)
@@ -178,7 +178,7 @@ public enum Command: Equatable, Sendable {
   case quit
   /// Leaves the board and ends the program, even if work is lost.
   case quitAnyway
-  /// Reports the help text, which the parser of the command supplies.
+  /// Reports the help text, which the command parser supplies.
   case help(text: String)
 
   /// Whether the command answers a request to join or an offered file.
@@ -203,7 +203,7 @@ public struct Pen: Equatable, Sendable {
   }
 }
 
-/// A change of the icon in a profile.
+/// A change to the icon in a profile.
 public enum IconChange: Equatable, Sendable {
   /// Sets an icon.
   case to(ProfileIcon)

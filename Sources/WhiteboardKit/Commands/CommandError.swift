@@ -30,7 +30,7 @@ public struct CommandError: Error, Equatable, Sendable {
     self.delivery = delivery
   }
 
-  /// Returns this error with details of the line that it answers.
+  /// Returns this error with details about the failed command line.
   ///
   /// Details that are already set do not change.
   package func answering(
@@ -50,7 +50,7 @@ public struct CommandError: Error, Equatable, Sendable {
 
   /// The kinds of failure; the raw values are the `code` of an `error` line and never change.
   public enum Code: String, CaseIterable, Sendable {
-    /// The line is malformed: its quotes, its JSON or its UTF-8 encoding.
+    /// The line has malformed quotes, JSON or UTF-8.
     case syntax
     /// The line is longer than the limit.
     case lineTooLong = "line-too-long"
@@ -97,7 +97,7 @@ public struct CommandError: Error, Equatable, Sendable {
     case noSuchTransfer = "no-such-transfer"
     /// No peer is connected, and the command needs one.
     case notConnected = "not-connected"
-    /// The board of the other members has not arrived.
+    /// The contents of the board have not arrived from another member.
     case notSynced = "not-synced"
     /// The peer declined.
     case declined

@@ -13,7 +13,7 @@ package final class CommandFeed: CommandSource {
   /// Creates an empty feed.
   package init() {}
 
-  /// Adds a command at the end; never waits, however many commands are queued.
+  /// Adds a command at the end; never waits, even if many commands are queued.
   package func push(_ request: CommandRequest) { push(.request(request)) }
 
   /// Adds an item of input at the end; never waits.

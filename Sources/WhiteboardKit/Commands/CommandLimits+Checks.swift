@@ -5,7 +5,7 @@ import Whiteboard
 ///
 /// Each check returns the valid value, or throws the error that answers the command.
 extension CommandLimits {
-  /// Checks the length of a text or chat line, and normalizes its line breaks.
+  /// Checks the length of a text object or chat line, and normalizes its line breaks.
   package static func checkedWords(_ words: String, what: String) throws(CommandError) -> String {
     let words = PlainText.lines(words)
     guard words.utf8.count <= maximumTextLength else {
@@ -113,7 +113,7 @@ extension CommandLimits {
     return Int(whole)
   }
 
-  /// Checks a number of characters in a text; `key` names the value in the error.
+  /// Checks a number of characters in a text object; `key` names the value in the error.
   package static func checkedPosition(_ position: Int64, key: String) throws(CommandError) -> Int {
     guard (0...Int64(maximumCharacters)).contains(position) else {
       throw CommandError(
@@ -132,7 +132,7 @@ extension CommandLimits {
     return move
   }
 
-  /// Checks the distance between the lines of the grid.
+  /// Checks the grid spacing.
   package static func checkedGrid(_ spacing: Double) throws(CommandError) -> Double {
     guard spacing >= 0, spacing <= maximumGrid else {
       throw CommandError(

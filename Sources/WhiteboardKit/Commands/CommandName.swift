@@ -1,4 +1,4 @@
-/// The names of the commands, in the order of the help.
+/// The names of the commands, in the order in which the help lists them.
 ///
 /// The command table has a row for each name.
 package enum CommandName: String, CaseIterable, Encodable, Sendable {

@@ -6,7 +6,8 @@ package struct CommandRequest: Equatable, Sendable {
   package let request: RequestMark?
   /// The number of the line in a script, from 1; nil outside of scripts.
   package var line: Int?
-  /// The caller of ``SharedBoard/perform(_:)`` that gets the result; nil for a command of the input.
+  /// The caller of ``SharedBoard/perform(_:)`` that gets the result; nil for a command from the
+  /// input.
   let caller: Int?
 
   /// Creates a request for a command.
@@ -17,7 +18,7 @@ package struct CommandRequest: Equatable, Sendable {
     caller = nil
   }
 
-  /// Creates the request of a caller.
+  /// Creates a request from a caller of ``SharedBoard/perform(_:)``.
   init(_ command: Command, caller: Int) {
     self.command = command
     self.caller = caller
@@ -25,7 +26,7 @@ package struct CommandRequest: Equatable, Sendable {
   }
 }
 
-/// A request id: a value of the caller that the answer repeats with the same type.
+/// A request id: a value from the caller, which the answer repeats with the same JSON type.
 public enum RequestMark: Equatable, Hashable, Sendable {
   /// A string of at most 256 bytes.
   case word(String)

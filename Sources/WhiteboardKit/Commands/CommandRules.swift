@@ -8,7 +8,8 @@ struct CommandRules: Equatable, Sendable {
     /// At least one member must be connected, because the command sends data that is not stored on
     /// the board.
     case member
-    /// The board of at least one member must have arrived, because the command reads or changes it.
+    /// The contents of the board must have arrived from at least one member, because the command
+    /// reads or changes them.
     case board
   }
 

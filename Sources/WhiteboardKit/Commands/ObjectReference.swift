@@ -8,7 +8,7 @@ public struct ObjectAlias: Equatable, Hashable, Sendable, CustomStringConvertibl
   /// The maximum length of an alias, in ASCII characters.
   public static let maximumLength = 64
 
-  /// Creates an alias; nil if the text is not a valid one.
+  /// Creates an alias; returns nil if the text is not a valid alias.
   ///
   /// An alias starts with a letter, and continues with letters, digits, `-`, `_` and `.`. The words
   /// `last` and `selected` are not valid.
@@ -43,7 +43,7 @@ public enum ObjectReference: Equatable, Sendable, CustomStringConvertible {
   /// The object with an id.
   case id(ObjectID)
 
-  /// Parses a reference; nil if the text is not one.
+  /// Parses a reference; returns nil if the text is not a reference.
   ///
   /// - Parameter text: The text form of the reference.
   public init?(_ text: String) {

@@ -4,8 +4,8 @@ public enum Setting: Equatable, Sendable {
   case title(String)
   /// The background color, `0xRRGGBBAA`; nil for the viewer's own color.
   case background(UInt32?)
-  /// The distance between the lines of the grid, in board units; zero for no grid.
+  /// The grid spacing, in board units; zero for no grid.
   case grid(Double)
-  /// The language of games, a BCP 47 tag.
+  /// The language of games, as a BCP 47 tag.
   case language(String)
 }

@@ -122,7 +122,8 @@ final class BoardDiscovery {
 
   // MARK: - Announcing
 
-  /// Announces the local board until the session ends, unless the configuration says not to.
+  /// Announces the local board until the session ends, unless the configuration disables
+  /// announcements.
   func announce(_ board: BoardSession, _ transport: PeerTransport) {
     guard configuration.isAnnounced, let discovery = configuration.discovery,
       let port = UInt16(exactly: transport.port)

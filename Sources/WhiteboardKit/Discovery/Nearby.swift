@@ -60,7 +60,8 @@ package struct Nearby: Sendable {
       .sorted()
     }
 
-    /// Returns one line with the board's name, its members, their number and the address.
+    /// Returns one line with the board's name, its members, the number of participants and the
+    /// address.
     ///
     /// - Parameters:
     ///   - isOwn: Whether a copy of the board is stored here.

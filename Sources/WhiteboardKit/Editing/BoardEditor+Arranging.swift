@@ -37,7 +37,7 @@ extension BoardEditor {
 
   /// Sets the scale of one object, or multiplies the scales of several objects by a factor.
   ///
-  /// `pivot` stays in place; nil stands for the common center of the objects.
+  /// `pivot` stays in place; if it is nil, the common center of the objects stays in place.
   func scaleObjects(
     _ references: [ObjectReference],
     factor: Double,

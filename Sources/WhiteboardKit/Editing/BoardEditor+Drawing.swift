@@ -1,9 +1,9 @@
 import Whiteboard
 import WhiteboardSync
 
-/// Commands that draw strokes: at once, over a period, or point by point.
+/// Commands that draw strokes: immediately, over a period, or point by point.
 extension BoardEditor {
-  /// Draws a stroke, at once or over the given number of seconds.
+  /// Draws a stroke, immediately or over the given number of seconds.
   nonisolated(nonsending) func draw(
     _ points: [BoardPoint],
     _ pen: Pen,
@@ -139,7 +139,7 @@ extension BoardEditor {
 }
 
 extension Point {
-  /// Creates a board point from a point of a command.
+  /// Converts a point in a command to a board point.
   package init(_ point: BoardPoint) {
     self.init(x: point.x, y: point.y)
   }

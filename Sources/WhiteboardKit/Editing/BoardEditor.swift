@@ -11,7 +11,9 @@ import WhiteboardSync
 final class BoardEditor {
   let runtime: BoardRuntime
   let replica: Replica
-  /// The open board, which owns this part; a strong reference would keep the board alive.
+  /// The open board.
+  ///
+  /// The reference is unowned because the open board owns this object.
   unowned let active: ActiveBoard
   let members: Members
   let photos: PhotoFiles
@@ -69,7 +71,7 @@ final class BoardEditor {
     }
   }
 
-  /// Returns the error of a command that the board refused.
+  /// Returns the error for a command that the board refused.
   func refusal(_ error: BoardError) -> CommandError {
     if case .unknownObject(let id) = error { return absence(of: id, as: .present) }
     return CommandError(error) { members.label(of: $0) }
@@ -133,7 +135,9 @@ final class BoardEditor {
     return (reference, size)
   }
 
-  /// Adds a game against `opponent`; if that is nil, against the first member that makes a move.
+  /// Adds a game against `opponent`.
+  ///
+  /// If `opponent` is nil, the first member that makes a move becomes the opponent.
   func addGame(
     _ game: GameName,
     at center: Point,
@@ -178,10 +182,11 @@ final class BoardEditor {
     return CommandOutcome(id: id)
   }
 
-  /// Replaces characters of a text; edits of the same text within a second are one undo step.
+  /// Replaces characters in a text object.
   ///
-  /// The offset counts the Unicode scalars of `base`, or of the current text if `base` is nil. It
-  /// is adjusted for the changes made since `base`.
+  /// Edits of the same object within a second are one undo step. The offset counts the Unicode
+  /// scalars of `base`, or of the current text if `base` is nil. It is adjusted for the changes
+  /// made since `base`.
   func insert(
     into reference: ObjectReference,
     at offset: Int,
@@ -203,7 +208,7 @@ final class BoardEditor {
     in base: String?,
     of id: ObjectID
   ) throws(CommandError) -> Range<Int> {
-    // The board refuses the edit if the object is not a text.
+    // The board refuses the edit if the object is not a text object.
     guard let text = board.object(id) as? TextObject else { return offset..<offset + count }
     let present = Array(text.text.unicodeScalars)
     let before = base.map { Array($0.unicodeScalars) } ?? present

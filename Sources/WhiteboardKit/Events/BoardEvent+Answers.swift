@@ -73,7 +73,7 @@ extension BoardEvent {
   package struct CheckpointDescription: Encodable, Sendable, Equatable {
     /// The name of the checkpoint.
     package var name: String
-    /// The time at which the checkpoint was made, in the format of RFC 3339.
+    /// The time at which the checkpoint was made, in RFC 3339 format.
     package var at: String
   }
 
@@ -115,8 +115,7 @@ extension BoardEvent {
     package var skipped: Int?
     /// The number of changes that were not reverted, by reason.
     package var left: [String: Int]?
-    /// The steps that `undo` and `redo` passed over, because none of their changes could be
-    /// reverted.
+    /// The steps that `undo` and `redo` skipped, because none of their changes could be reverted.
     package var skippedSteps: [PassedStep]?
     /// The members whose boards equal the local one; only in the answer to `wait synced`.
     package var synced: [SyncedMember]?
@@ -124,7 +123,7 @@ extension BoardEvent {
     package var notSynced: [SyncedMember]?
   }
 
-  /// A step that `undo` or `redo` passed over.
+  /// A step that `undo` or `redo` skipped.
   package struct PassedStep: Encodable, Hashable, Sendable {
     /// The label of the step.
     package var step: String
@@ -165,7 +164,7 @@ extension BoardEvent {
 
     /// The code of the note that a request to join has ended.
     package static let invitationEnded = "invitation-ended"
-    /// The code of the note that a member offered a file, which the settings refuse.
+    /// The code of the note that a file offer was declined, as configured.
     package static let fileRefused = "file-refused"
     /// The code of the warning that some of the work is not on disk.
     package static let notSaved = "not-saved"

@@ -41,11 +41,11 @@ extension BoardEvent {
   package struct Selected: Encodable, Sendable {
     /// The id of the object.
     package var id: String
-    /// The peer that has the object selected now; nil if it is not selected.
+    /// The peer that has selected the object; nil if no peer has selected it.
     package var peer: String?
-    /// The display name of the peer that has the object selected.
+    /// The display name of the peer that has selected the object.
     package var name: UntrustedText?
-    /// True if the local member had the object selected and lost it to another peer.
+    /// True if the local member lost the selection of the object to another peer.
     package var lostByUs: Bool?
   }
 
@@ -61,7 +61,7 @@ extension BoardEvent {
     package var icon: UntrustedText?
     /// The text.
     package var text: UntrustedText
-    /// The time at which the line was written, in the format of RFC 3339.
+    /// The time at which the line was written, in RFC 3339 format.
     package var at: String
   }
 
@@ -79,7 +79,7 @@ extension BoardEvent {
     package var title: UntrustedText?
     /// The background color, `#rrggbbaa`.
     package var background: String?
-    /// The distance between the lines of the grid, in board units; zero for no grid.
+    /// The grid spacing, in board units; zero for no grid.
     package var grid: Double?
     /// The language of games.
     package var language: UntrustedText?

@@ -53,7 +53,7 @@ extension BoardEvent {
     package var objects: Int
   }
 
-  /// A member, and the comparison of its board with the local one.
+  /// The sync state of a member.
   package struct SyncedMember: Encodable, Sendable, Equatable {
     /// The member.
     package var peer: String
@@ -61,7 +61,8 @@ extension BoardEvent {
     package var name: UntrustedText
     /// The state of the link, for a member that is not synced.
     package var state: PeerState.State?
-    /// False for a connected member that has no board to compare, such as another program.
+    /// False if the connected member has no board to compare, for example because it runs another
+    /// program.
     package var hasBoard: Bool?
   }
 }

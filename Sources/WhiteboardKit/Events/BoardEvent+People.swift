@@ -1,7 +1,7 @@
 import PeerCore
 
 extension BoardEvent {
-  /// The board is open, and other peers can join it in the given ways.
+  /// The open board, and the ways in which other peers can join it.
   package struct Ready: Encodable, Sendable {
     /// The local peer id.
     package var peer: String
@@ -31,7 +31,7 @@ extension BoardEvent {
     package var relay: String
     /// The relay's display name; empty if the relay has not sent one yet.
     package var name: UntrustedText
-    /// The link by which other programs join at the relay; empty if its address is unknown.
+    /// The link by which other programs join at the relay; empty if the relay's address is unknown.
     package var link: String
   }
 
@@ -69,7 +69,7 @@ extension BoardEvent {
 
   /// A change in the state of the link to a peer.
   package struct PeerState: Encodable, Sendable {
-    /// The peer; nil while the program dials an address and does not know the peer there.
+    /// The peer; nil while the program dials an address whose peer is unknown.
     package var peer: String?
     /// The display name of the peer; empty before the peer sends one.
     package var name: UntrustedText
@@ -103,15 +103,15 @@ extension BoardEvent {
     package var name: UntrustedText
     /// The verification words that both screens show.
     package var words: String?
-    /// Whether the other peer asks to join (`incoming`), or the local peer does (`outgoing`).
+    /// The direction: `incoming` if the other peer asks to join, `outgoing` if the local peer asks.
     package var direction: Direction
     /// Whether the user must answer with `accept` or `decline` before the request proceeds.
     package var mustAnswer: Bool
-    /// The time at which the request ends, in the format of RFC 3339.
+    /// The time at which the request ends, in RFC 3339 format.
     package var deadline: String?
-    /// True if one of the two peers admitted the other before with the same verified key.
+    /// True if one of the two peers has already admitted the other with the same verified key.
     ///
-    /// The users then need not compare words.
+    /// In this case, the users need not compare verification words.
     package var known: Bool?
     /// The reason why the user should be careful, if there is one.
     package var warning: String?
@@ -140,9 +140,11 @@ extension BoardEvent {
     package var reason: String
     /// The peer's exit message, if it sent one.
     package var message: UntrustedText?
-    /// The number of `send` messages that the peer did not confirm; each is answered with an error.
+    /// The number of `send` messages that the peer did not confirm; the answer to each of them is
+    /// an error.
     package var undelivered: Int
-    /// True if the peer is the host and removed the local member; a `removed` event reports it too.
+    /// True if the peer is the host and removed the local member; a `removed` event also reports
+    /// the removal.
     package var removedUs: Bool?
   }
 
@@ -166,7 +168,7 @@ extension BoardEvent {
     package var role: String?
     /// The link by which other programs join with the code.
     package var link: String
-    /// The time at which the code expires, in the format of RFC 3339; nil if it is valid while the
+    /// The time at which the code expires, in RFC 3339 format; nil if the code is valid while the
     /// board is open.
     package var expires: String?
     /// The request id of the command.

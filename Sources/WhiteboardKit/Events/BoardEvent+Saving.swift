@@ -9,14 +9,14 @@ extension BoardEvent {
     package var message: String?
     /// Another file that contains all of the work, if there is one.
     package var copy: String?
-    /// The request id of the command that asked for the state.
+    /// The request id of the command that requested the state.
     package var request: RequestMark?
 
     /// Creates the event for a save state.
     ///
     /// - Parameters:
     ///   - state: The save state.
-    ///   - request: The request id of the command that asked for the state; nil if there is none.
+    ///   - request: The request id of the command that requested the state; nil if no command did.
     init(_ state: SaveState, request: RequestMark? = nil) {
       self.state =
         switch state {

@@ -9,7 +9,7 @@ package enum Direction: String, Encodable, Sendable {
 }
 
 extension BoardEvent {
-  /// A message to the program that does not change the board.
+  /// An application message, which does not change the board.
   package struct Received: Encodable, Sendable {
     /// The sender's peer id.
     package var from: String
@@ -21,7 +21,8 @@ extension BoardEvent {
     package var size: Int
     /// The bytes.
     package var base64: Base64Text
-    /// The bytes as text, if they are UTF-8 whose only control characters are tabs and line ends.
+    /// The bytes as text, if they are valid UTF-8 without control characters except tabs and line
+    /// breaks.
     package var text: UntrustedText?
   }
 
@@ -37,7 +38,7 @@ extension BoardEvent {
     package var name: UntrustedText
     /// The size of the file, in bytes.
     package var size: UInt64
-    /// The time at which the offer ends, in the format of RFC 3339.
+    /// The time at which the offer ends, in RFC 3339 format.
     package var deadline: String
 
     /// Creates an offer.

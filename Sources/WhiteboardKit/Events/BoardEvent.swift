@@ -1,7 +1,8 @@
 /// An event of a board, which programs print as a line.
 ///
 /// The payloads have the keys of the `--json` output; ``EventLine`` adds `v` and `event`. Text from
-/// other peers is `UntrustedText`. The JSON output contains it unchanged, with escapes.
+/// other peers is `UntrustedText`. The JSON output contains the text unchanged, apart from JSON
+/// escapes.
 package enum BoardEvent: Sendable {
   /// The board is open, and other peers can join it.
   case ready(Ready)
@@ -15,7 +16,7 @@ package enum BoardEvent: Sendable {
   case peerState(PeerState)
   /// An attempt to join a board made progress.
   case joining(Joining)
-  /// The local replica has the board of another member.
+  /// The local replica has everything that another member has.
   case caughtUp(CaughtUp)
   /// A peer asks to join, or the local peer asks another one.
   case invitation(Invitation)
@@ -45,13 +46,13 @@ package enum BoardEvent: Sendable {
   case invited(Invited)
   /// The role of a member on an owned board.
   case role(Role)
-  /// A message to the program arrived.
+  /// An application message arrived.
   case data(Received)
   /// A member offers a file; `accept` or `decline` answers the offer.
   case resourceOffered(ResourceOffered)
   /// A resource transfer started.
   case resourceStarted(ResourceStarted)
-  /// A resource transfer progressed; at most ten times a second.
+  /// A resource transfer made progress; emitted at most ten times a second.
   case resourceProgress(ResourceProgress)
   /// A resource transfer ended.
   case resourceFinished(ResourceFinished)

@@ -4,7 +4,7 @@ import Whiteboard
 /// The results of `undo` and `redo` as text.
 extension EventText {
   /// Returns the result of `undo` or `redo` as text: the step, the changes that were not reverted,
-  /// and the steps that were passed over.
+  /// and the steps that were skipped.
   ///
   /// - Parameters:
   ///   - done: The answer to the command.
@@ -28,8 +28,8 @@ extension EventText {
       + passed(done.skippedSteps ?? [])
   }
 
-  /// Returns sentences about the steps that were passed over, each preceded by a space; empty if
-  /// there are no such steps.
+  /// Returns sentences about the steps that were skipped, each preceded by a space; empty if there
+  /// are no such steps.
   static func skipped(_ steps: [SkippedStep]) -> String {
     passed(steps.map { BoardEvent.PassedStep(step: $0.label, reason: $0.reason.rawValue) })
   }
@@ -52,7 +52,7 @@ extension EventText {
     }.joined()
   }
 
-  /// Returns everyday words for the label of a step.
+  /// Returns the label of a step in everyday words.
   private static func stepName(_ label: String) -> String {
     switch label {
     case "scale": "resize"

@@ -1,8 +1,8 @@
 import PeerCore
 
-/// Parts of sentences about members and steps, for the messages and the output of the programs.
+/// Phrases about members and steps, for messages and program output.
 ///
-/// Text from other peers is in a safe form, so that the result can be displayed.
+/// Text from other peers is sanitized, so the result is safe to display.
 package enum EventText {
   /// The maximum number of characters of another peer's text in one line.
   package static let wordsLimit = 2_048
@@ -14,15 +14,17 @@ package enum EventText {
     return shown.isEmpty ? short : "\(shown) (\(short))"
   }
 
-  /// Returns the display name alone, for lines that need no proof of identity; returns the id
-  /// prefix if nothing of the name can be shown.
+  /// Returns the display name without an id prefix, for lines that need not identify the peer.
+  ///
+  /// If no part of the name can be displayed, returns the id prefix.
   package static func shortName(_ name: UntrustedText, _ peer: String) -> String {
     let shown = name.displayed
     return shown.isEmpty ? person(name, peer) : shown
   }
 
-  /// Returns a list of names for a sentence, such as `Ada and Ben`; of more than three names, the
-  /// first two and a count.
+  /// Returns a list of names for use in a sentence, such as `Ada and Ben`.
+  ///
+  /// If there are more than three names, the list contains the first two and a count.
   package static func listed(_ names: [String]) -> String {
     guard let last = names.last, names.count > 1 else { return names.first ?? "" }
     guard names.count <= 3 else { return "\(names[0]), \(names[1]) and \(names.count - 2) more" }

@@ -14,7 +14,7 @@ package struct GameDescription: Encodable, Sendable, Equatable {
     self.lines = lines
   }
 
-  /// Creates the description of a game's view; nil if the view is not valid JSON.
+  /// Creates the description of a game's view; returns nil if the view is not valid JSON.
   ///
   /// `name` returns the display names of members.
   init?(_ view: GameView, naming name: (MemberID) -> String) {

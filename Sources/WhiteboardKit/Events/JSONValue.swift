@@ -19,7 +19,7 @@ package enum JSONValue: Codable, Sendable, Equatable {
   /// An object.
   case object([String: JSONValue])
 
-  /// Parses JSON; nil if the text is malformed.
+  /// Parses JSON; returns nil if the text is malformed.
   package init?(_ json: String) {
     guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(json.utf8)) else {
       return nil
@@ -64,7 +64,7 @@ package enum JSONValue: Codable, Sendable, Equatable {
     }
   }
 
-  /// The value of a key; nil if it is missing, or if the value is not an object.
+  /// The value of a key; nil if the key is missing, or if this value is not an object.
   package subscript(_ key: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members[key]

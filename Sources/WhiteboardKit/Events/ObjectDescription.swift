@@ -20,7 +20,7 @@ extension BoardEvent {
     package var selectedBy: String?
     /// The position in the stack, in hexadecimal; a higher value is in front.
     package var zIndex: String
-    /// The time of the last change, in the format of RFC 3339.
+    /// The time of the last change, in RFC 3339 format.
     package var updatedAt: String
     /// The color, `#rrggbbaa`; nil if the object uses the default color.
     package var color: String?
@@ -44,9 +44,10 @@ extension BoardEvent {
     package var isAssetAvailable: Bool?
     /// The path of the photo's file; nil if there is no file.
     package var path: String?
-    /// The erased parts of a drawing, each from a start to an end position, counted in points.
+    /// The erased ranges of a drawing, each with a start and an end position, in points along the
+    /// drawing.
     package var erased: [[Double]]?
-    /// The groups of the object, innermost first.
+    /// The groups that contain the object, innermost first.
     package var groups: [String]?
     /// True if the object is locked against changes; nil otherwise.
     package var isLocked: Bool?
@@ -120,8 +121,9 @@ extension BoardEvent.ObjectDescription {
     )
   }
 
-  /// Creates the description of a group; its center and size are the center and size of the
-  /// rectangle around its members.
+  /// Creates the description of a group.
+  ///
+  /// The center and size are those of the bounding box of its members.
   init(
     group id: ObjectID,
     of members: [ObjectSnapshot],

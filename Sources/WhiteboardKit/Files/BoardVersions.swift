@@ -3,7 +3,7 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The versions of the board in its file: creates, compares and restores checkpoints.
+/// Creates, compares and restores the checkpoints that the board's file stores.
 ///
 /// Confined to the actor of its board.
 final class BoardVersions {
@@ -108,7 +108,7 @@ final class BoardVersions {
 }
 
 extension CommandError {
-  /// Creates the error of a command that failed because of a document error.
+  /// Creates the error for a command that failed because of a document error.
   init(_ error: DocumentError) {
     let code: Code =
       switch error.code {

@@ -127,7 +127,7 @@ final class ImportExport {
 
   // MARK: - Copies
 
-  /// The file of copied objects, which all boards of this data directory share.
+  /// The file that stores copied objects; all boards in the data directory share it.
   private var copies: String { "\(configuration.dataDirectory)/copies.json" }
 
   /// Copies objects, so that `paste` can add them to any board.

@@ -17,7 +17,7 @@ extension ActiveBoard {
     runtime.changed()
   }
 
-  /// Passes an action to the part that performs it.
+  /// Passes an action to the component that performs it.
   private func dispatch(_ action: ReplicaAction) {
     publisher.publish(action)
     switch action {

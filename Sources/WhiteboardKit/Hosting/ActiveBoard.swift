@@ -4,7 +4,7 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// A board that is open in a session, with the parts that work on it.
+/// A board that is open in a session, with the components that work on it.
 ///
 /// Performs the actions of the replica. Confined to the actor of its board.
 final class ActiveBoard {
@@ -31,7 +31,7 @@ final class ActiveBoard {
     members: members,
     persistence: persistence
   )
-  /// The part that runs the commands that change the board.
+  /// The component that runs the commands that change the board.
   private(set) lazy var editor = BoardEditor(
     runtime,
     replica,
@@ -152,7 +152,7 @@ final class ActiveBoard {
   /// - Parameters:
   ///   - word: The name or id prefix of the author.
   ///   - isHidden: Whether to hide the author.
-  /// - Returns: The number of objects of this board that are no longer shown, or are shown again.
+  /// - Returns: The number of objects on this board that were hidden or shown.
   /// - Throws: ``CommandError`` if no author matches, or the change cannot be stored.
   nonisolated(nonsending) func setAuthor(
     _ word: String,

@@ -38,7 +38,7 @@ final class BoardSession {
   ///
   /// A board without a name takes its name from the title.
   ///
-  /// - Throws: The error of writing the file.
+  /// - Throws: An error if the file cannot be written.
   nonisolated(nonsending) func storeTitle(
     _ title: String,
     in document: BoardDocument
@@ -53,14 +53,14 @@ final class BoardSession {
 
   /// Stores the name of the board in a file that was created before the name was known.
   ///
-  /// - Throws: The error of reading or writing the file.
+  /// - Throws: An error if the file cannot be read or written.
   nonisolated(nonsending) func storeName(in document: BoardDocument) async throws(DocumentError) {
     defer { checkIsolation(#isolation) }
     guard isProvisional(try await document.name()), !isProvisional(name) else { return }
     try await document.rename(to: name)
   }
 
-  /// Returns whether a name is only a placeholder for an unknown one.
+  /// Returns whether a name is only a placeholder for an unknown name.
   private func isProvisional(_ name: String) -> Bool { name.isEmpty || name == session.id.short }
 
   /// Returns the part of a title that fits into a name.
@@ -105,7 +105,7 @@ extension BoardConfiguration {
 
   /// Returns whether the local peer hosts the board of a session.
   ///
-  /// An offline copy of another peer's board remains that peer's board.
+  /// Opening an offline copy of another peer's board does not make the local peer its host.
   func isHosting(_ session: Session) -> Bool {
     !isOffline && (isRelay || session.hostPeer == session.localPeer)
   }

@@ -4,8 +4,8 @@ import PeerSession
 /// A queue of session events that are not handled yet.
 ///
 /// The events of each member keep their order, and the members take turns. A member that causes
-/// more work than its share delays only its own events. The type does no I/O; all times must come
-/// from the same clock.
+/// more work than its share delays only its own events. The type performs no I/O; all times must
+/// come from the same clock.
 struct IncomingEvents {
   /// The processor time that a member may use, in seconds per second.
   static let share = 0.25
@@ -21,7 +21,7 @@ struct IncomingEvents {
   ///
   /// The limit allows for bytes that were read from the link before reading stopped.
   static let mostBytes = 48 << 20
-  /// The number of bytes that a queued message counts for in addition to its length.
+  /// The overhead of a queued message, in bytes, which is added to the message length.
   private static let overhead = 64
 
   /// The action for the link of a member after an event is queued.
@@ -123,7 +123,7 @@ struct IncomingEvents {
     return verdict
   }
 
-  /// Removes and returns the next event: that of the first member in turn that has processor time
+  /// Removes and returns the next event, from the first member in turn that has processor time
   /// left.
   mutating func nextStep(now: Duration) -> Step {
     if let event = urgent.popFirst() {
@@ -156,10 +156,10 @@ struct IncomingEvents {
     return earliest.map { .wait(until: $0) } ?? .none
   }
 
-  /// Continues after an event of a member was handled.
+  /// Updates the state of a member's queue after one of the member's events was handled.
   ///
-  /// - Returns: Whether to resume reading from the member's link, because its queue is at most half
-  ///   full again.
+  /// - Returns: True if reading from the member's link must resume, because the queue is at most
+  ///   half full.
   mutating func resume(_ peer: PeerID) -> Bool {
     guard let queue = queues[peer], queue.isStopped, queue.messages <= Self.messages / 2,
       queue.bytes <= Self.bytes / 2
@@ -194,7 +194,7 @@ extension SessionEvent {
     }
   }
 
-  /// The member whose queue keeps this event in order; nil if the order does not matter.
+  /// The member whose queue the event joins; nil if the order of the event does not matter.
   fileprivate var member: PeerID? {
     switch self {
     case .peerJoined(let peer): peer.id

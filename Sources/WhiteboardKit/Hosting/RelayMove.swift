@@ -20,7 +20,7 @@ struct RelayMove {
 
   /// Asks relays until one accepts the board, or the configured relay refuses it.
   ///
-  /// After that, the session keeps the relay up to date, even after either program restarts.
+  /// After that, the session keeps the relay up to date, even if either program restarts.
   nonisolated(nonsending) func run() async {
     var failures = 0
     var isReported = false

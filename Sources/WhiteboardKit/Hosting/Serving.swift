@@ -6,11 +6,11 @@ import WhiteboardSync
 ///
 /// Confined to the actor of its board.
 final class Serving {
-  /// The replica and the parts that work on it.
+  /// The replica and the components that work on it.
   let active: ActiveBoard
   let intake: SessionIntake
   let timedWork: TimedWork
-  /// The event with the ways to join the board, including the current code.
+  /// The event that describes how to join the board, including the current code.
   private(set) var ready: BoardEvent.Ready
   /// The file that makes the open board visible to other programs of this user; nil if there is
   /// none.
@@ -75,12 +75,12 @@ final class Serving {
 }
 
 extension BoardSession {
-  /// Returns the pass for links to the local peer; nil if no user admits peers (HEL-9).
+  /// Returns the pass for links to the local peer; nil if no user is asked to admit peers (HEL-9).
   func pass(_ configuration: BoardConfiguration) -> String? {
     admission == .ask ? configuration.identity.invitationPass(for: session.id).text : nil
   }
 
-  /// Creates the event with the ways to join the board at the local peer.
+  /// Creates the event that describes how to join the board at the local peer.
   nonisolated(nonsending) func ready(
     _ configuration: BoardConfiguration,
     _ transport: PeerTransport,

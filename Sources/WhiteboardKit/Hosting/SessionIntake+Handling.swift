@@ -8,7 +8,7 @@ extension SessionIntake {
   private var replica: Replica { board.replica }
   private var members: Members { board.members }
 
-  /// Passes an event to the part that is responsible for it.
+  /// Passes an event to the component that is responsible for it.
   func dispatch(_ event: SessionEvent) {
     switch event {
     case .invitation(let invitation): invitations.received(invitation)
@@ -94,7 +94,7 @@ extension SessionIntake {
 
   private func left(_ peer: PeerID, _ reason: DepartureReason) {
     let name = members.name(of: peer)
-    // Only the host can remove members, so the same message of another member is not a removal.
+    // Only the host can remove members, so the same message from another member is not a removal.
     var isAboutUs = false
     switch reason {
     case .kicked(let words) where peer == session.hostPeer:

@@ -21,7 +21,7 @@ final class SessionIntake {
   /// session.
   private let signals: AsyncStream<Void>
   private let signalSource: AsyncStream<Void>.Continuation
-  /// Whether no event will be handled any more.
+  /// Whether event handling has ended.
   private var hasEnded = false
   private var endWaiter: CheckedContinuation<Void, Never>?
 
@@ -48,8 +48,8 @@ final class SessionIntake {
       switch incoming.append(event, now: runtime.uptime) {
       case .pass: break
       case .stopReading(let peer): session.setReading(false, from: peer)
-      // A relayed member has no link of its own on which reading could stop. It may also have left
-      // in the meantime.
+      // A relayed member has no link of its own, so reading cannot stop. The member may also have
+      // left in the meantime.
       case .disconnect(let peer): try? await session.disconnect(peer, because: .tooFast)
       }
       signalSource.yield()
@@ -125,10 +125,11 @@ final class SessionIntake {
 
   // MARK: - The end
 
-  /// Waits until the events of the ended session are handled, so that none of them changes the board later.
+  /// Waits until the events of the ended session are handled, so that none of them changes the
+  /// board later.
   ///
-  /// - Parameter limit: The time at which the remaining events are dropped. Other members have the
-  ///   changes in them.
+  /// - Parameter limit: The time at which the remaining events are dropped. Their changes are not
+  ///   lost, because other members have them.
   nonisolated(nonsending) func finish(before limit: ContinuousClock.Instant) async {
     defer { checkIsolation(#isolation) }
     guard !hasEnded else { return }

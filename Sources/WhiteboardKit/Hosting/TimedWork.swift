@@ -51,9 +51,9 @@ final class TimedWork {
     return due
   }
 
-  /// Reports to the replica which members have a backlog, so that they get no further answers.
+  /// Reports to the replica which members have a backlog, so that it sends them no more answers.
   ///
-  /// Otherwise a member that requests answers and does not read them would fill the memory.
+  /// Otherwise, a member that requests answers without reading them could exhaust the memory.
   private func reportBacklogs() {
     for peer in board.members.unorderedIDs {
       let member = MemberID(peer)

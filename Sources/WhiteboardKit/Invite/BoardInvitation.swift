@@ -15,12 +15,11 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
   package var code: String?
   /// The role that the code gives, if it was created for a role: `editor` or `viewer`.
   package var role: String?
-  /// The time at which the code expires, in the format of RFC 3339; nil if the code does not
-  /// expire.
+  /// The time at which the code expires, in RFC 3339 format; nil if the code does not expire.
   package var expires: String?
   /// Whether a program has the board open, so that others can join now.
   package var open: Bool
-  /// A link for each address, in the order of preference.
+  /// A link for each address, in order of preference.
   package var links: [String]
 
   /// Creates the invitation to an open board with an additional code.
@@ -84,10 +83,10 @@ package struct BoardInvitation: Encodable, Equatable, Sendable {
     }
   }
 
-  /// Returns the addresses of the local network, then addresses of the Internet, then loopback
+  /// Sorts addresses by kind: first local network addresses, then Internet addresses, then loopback
   /// addresses.
   ///
-  /// The order within each group does not change.
+  /// The order within each kind does not change.
   static func sorted(_ hosts: [String]) -> [String] {
     func rank(_ host: String) -> Int {
       let parts = host.split(separator: ".").compactMap { UInt8($0) }

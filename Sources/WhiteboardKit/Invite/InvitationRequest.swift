@@ -11,7 +11,7 @@ import Musl
 ///
 /// The request is a file beside the ``OpenBoard`` of the program that has the board open, and the
 /// answer is a second file. Like the user's key, both files can be written only by the user, so the
-/// request needs no other proof.
+/// request needs no other authentication.
 package enum InvitationRequest {
   /// The answer to a request.
   package struct Answer: Codable, Equatable, Sendable {
@@ -19,8 +19,7 @@ package enum InvitationRequest {
     package var code: String?
     /// The role that the code gives, on an owned board.
     package var role: String?
-    /// The time at which the code expires, in the format of RFC 3339; nil if the code does not
-    /// expire.
+    /// The time at which the code expires, in RFC 3339 format; nil if the code does not expire.
     package var expires: String?
     /// The reason why there is no code.
     package var refusal: String?

@@ -4,8 +4,8 @@ import PeerSession
 
 /// Decides which announced peers to ask for a board, in which order, and when to give up (DSC-27).
 ///
-/// The type has no I/O, clock or randomness. It receives the announced peers and the result of each
-/// attempt, and returns the next step.
+/// The type performs no I/O, and uses no clock and no random numbers. It receives the announced
+/// peers and the result of each attempt, and returns the next step.
 struct JoinSearch: Sendable {
   /// One announced peer of one board.
   struct Candidate: Sendable, Equatable {
@@ -25,7 +25,7 @@ struct JoinSearch: Sendable {
     let rank: BrowserPreference.Rank
   }
 
-  /// The boards that a search may ask for if several boards match the user's request.
+  /// The boards that a search tries if several boards match the user's request.
   enum Boards: Sendable {
     /// A single board; if several boards match, the user chooses.
     case one
@@ -93,7 +93,7 @@ struct JoinSearch: Sendable {
   /// Creates a search.
   ///
   /// - Parameters:
-  ///   - boards: The boards that the search can ask for.
+  ///   - boards: The boards that the search can try.
   ///   - redialLimit: The maximum time for repeated attempts with a peer that is busy or does not
   ///     answer.
   ///   - deadline: The time at which to stop waiting for further peers if none has refused.
@@ -152,8 +152,8 @@ struct JoinSearch: Sendable {
   /// - Parameters:
   ///   - id: The candidate that was asked.
   ///   - error: The reason for the failure.
-  ///   - time: The time for which a local or remote user was asked during the attempt; it does not
-  ///     count toward limits.
+  ///   - time: The time that a local or remote user took to answer a question during the attempt.
+  ///     It does not count toward limits.
   ///   - now: The current time.
   ///   - jitter: The fraction of the maximum jitter to add before the next attempt, from 0 to 1.
   /// - Returns: Whether the candidate will be asked again.
@@ -181,9 +181,10 @@ struct JoinSearch: Sendable {
     return true
   }
 
-  /// The candidates that can be asked, and that were not asked yet at their current addresses.
+  /// The announced candidates that were not asked yet at their current addresses.
   ///
-  /// If several boards have the same name and one of them is known, only the known one counts.
+  /// If some of the boards are known, candidates of unknown boards are excluded when only known
+  /// boards may be tried.
   private var new: [Candidate] {
     guard attempts < Self.maximumCandidates else { return [] }
     let new = shown.filter { starts[$0.id] == nil || hasMoved($0) }
@@ -192,8 +193,8 @@ struct JoinSearch: Sendable {
       ? new.filter { known.contains($0.id.board) } : new
   }
 
-  /// Returns whether another key answered at the peer's addresses, and the peer has new addresses
-  /// now.
+  /// Returns whether a peer with another key answered at the candidate's addresses, and the
+  /// candidate now has new addresses.
   private func hasMoved(_ candidate: Candidate) -> Bool {
     guard case .refused(let error)? = outcomes[candidate.id], error.code == .wrongPeer,
       let former = asked.first(where: { $0.id == candidate.id })

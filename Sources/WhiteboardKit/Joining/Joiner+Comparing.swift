@@ -2,7 +2,8 @@ import PeerSession
 
 /// The verification words that a user compares on both screens before the local peer joins.
 extension Joiner {
-  /// Asks the user to compare the words, if nothing else proves the identity of the host.
+  /// Asks the user to compare the verification words, if nothing else proves the identity of the
+  /// host.
   ///
   /// - Returns: Whether the words are the same.
   static func compare(
@@ -61,7 +62,7 @@ extension Joiner {
     }
   }
 
-  /// Ends the pending comparisons of words if no further command can answer them.
+  /// Ends the pending questions about verification words if no further command can answer them.
   func endUnanswerableComparisons() {
     guard runtime.call({ $0.commandRunner.buffer.isAtEndOrFull && !$0.commandRunner.hasDueCommand })
     else { return }

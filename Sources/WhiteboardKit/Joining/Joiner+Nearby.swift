@@ -50,8 +50,8 @@ extension Joiner {
         let hasChanged = await runtime.wait(timeout: due - runtime.uptime) {
           self.announcedPeers(name) != shown
         }
-        // Other peers are often found at the same moment; the order of attempts depends on all of
-        // them.
+        // Wait a moment, because other peers are often found at the same time, and the order of
+        // attempts depends on all of them.
         if hasChanged { _ = await runtime.wait(timeout: .milliseconds(200)) { false } }
       case .choose(let boards):
         throw choice(of: discovery.nearby.boards.filter { boards.contains($0.id) })
@@ -85,7 +85,7 @@ extension Joiner {
     return request
   }
 
-  /// The time for which a user was asked during the last attempt.
+  /// The time that a user took to answer a question during the last attempt.
   private var timeOfQuestion: Duration {
     questionStart.map { runtime.clock.now - $0 } ?? .zero
   }

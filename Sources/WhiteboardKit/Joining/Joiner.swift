@@ -6,7 +6,7 @@ import PeerSession
 /// Reports each step, asks the user to compare words if necessary, and explains failures. Confined
 /// to the actor of its board.
 final class Joiner {
-  /// The peer that is asked, with its announced names, which may be empty.
+  /// The announced names of the peer that is asked to admit the local peer; may be empty.
   struct AskedPeer {
     var hostName = UntrustedText("")
     var boardName = UntrustedText("")
@@ -18,7 +18,7 @@ final class Joiner {
     var silentAddress: String?
     /// The display name of the user who was asked to admit the local peer.
     var askedName: UntrustedText?
-    /// The reason why the words were not confirmed here.
+    /// The reason why the local user did not confirm the verification words.
     var problem: WhiteboardError?
   }
 
@@ -80,8 +80,10 @@ final class Joiner {
 
   // MARK: - At a given address
 
-  /// Joins the board at an address: one that had a member at this address before, if the peer still
-  /// has it, or else the peer's only board.
+  /// Joins the board at an address.
+  ///
+  /// If a known board had a member at this address before, and the peer still has that board, joins
+  /// it. Otherwise, joins the peer's only board.
   private nonisolated(nonsending) func join(
     at address: PeerAddress
   ) async throws -> BoardSession {
@@ -104,7 +106,8 @@ final class Joiner {
     return try await joinDirectly(request)
   }
 
-  /// Joins the board at a given address; if no peer answers there, the error explains what to do.
+  /// Joins the board at a given address; if no peer answers there, throws an error that explains
+  /// what to do.
   private nonisolated(nonsending) func joinDirectly(
     _ request: JoinRequest
   ) async throws -> BoardSession {

@@ -79,7 +79,8 @@ struct StoredCopies: Sendable {
 
   /// Returns the known peers and, on request, the known boards.
   ///
-  /// - Parameter includesBoards: Whether to include the boards, which opens every stored copy.
+  /// - Parameter includesBoards: Whether to include the boards. If true, every stored copy is
+  ///   opened.
   /// - Returns: The peers and boards.
   nonisolated(nonsending) func acquaintances(includesBoards: Bool) async -> Acquaintances {
     var known = Acquaintances()

@@ -36,11 +36,12 @@ public struct Boards: Sendable {
     public var maximumMembers = 16
     /// Whether files from members are accepted; if not, they are declined.
     public var acceptsFiles = false
-    /// Reads a byte stream that a member opened with `Session.openStream(named:to:)`; if nil, the bytes are
-    /// discarded.
+    /// Reads a byte stream that a member opened with `Session.openStream(named:to:)`; if nil, the
+    /// bytes are discarded.
     ///
-    /// The function is called once for each stream, and runs concurrently with everything else. If it returns
-    /// before the stream has ended, the stream is reset. Its task is canceled when the board is left.
+    /// The function is called once for each stream, and runs concurrently with all other tasks. If
+    /// the function returns before the stream has ended, the stream is reset. The function's task
+    /// is canceled when the program leaves the board.
     public var readStream: (@Sendable (PeerStream, SharedBoard) async -> Void)?
     /// The time after which a member whose link is broken counts as lost.
     public var lostAfter = Duration.seconds(60)
@@ -61,22 +62,22 @@ public struct Boards: Sendable {
     case anyone
     /// Peers that the given function accepts.
     ///
-    /// The function is called once for each request to join, and the requests do not wait for each other. Before it
-    /// accepts a peer, the user should compare `words` with those on the other screen, unless the key of the peer is
-    /// already proved.
+    /// The function is called once for each request to join, and the requests do not wait for each
+    /// other. Before the function accepts a peer, the user should compare `words` with the words on
+    /// the other screen, unless the peer's key is already verified.
     case asking(@Sendable (Invitation) async -> InvitationAnswer)
   }
 
   /// Opens boards while `body` runs.
   ///
   /// When `body` returns or throws, each open board sends an exit message to its members, and its
-  /// file is saved and closed. If members do not answer, that takes at most 2 s.
+  /// file is saved and closed. If members do not answer, closing takes at most 2 s.
   ///
   /// - Parameters:
   ///   - identity: The key of the local member on all boards.
-  ///   - name: The display name of the local member, at most 64 bytes; a longer name is cut.
+  ///   - name: The display name of the local member, at most 64 bytes; a longer name is truncated.
   ///   - directory: The directory for boards, photos and received files. It is created if it does
-  ///     not exist. Only one process can use a board in it at a time.
+  ///     not exist. Each board in it can be open in only one process at a time.
   ///   - options: The options of all boards.
   ///   - body: A function that uses the boards. They must not be used after it returns.
   /// - Returns: The result of `body`.
@@ -109,7 +110,7 @@ public struct Boards: Sendable {
     template.maximumPeers = options.maximumMembers
     var transport = template.transportConfiguration
     transport.askBoards { await open.board(of: $0) }
-    // The transport may have cut a long name.
+    // The transport may have truncated a long name.
     template.displayName = transport.displayName
     return try await PeerTransport.withTransport(transport) { [template] transport in
       var template = template
@@ -236,8 +237,8 @@ private actor OpenBoards {
 
   /// Returns the open board that has the given session; nil if there is none.
   func board(of session: SessionID) async -> SharedBoard? {
-    // If a board is joined again while it is being left, both are in the list; the later one is
-    // current.
+    // If the program joins a board again while it is leaving that board, the list contains two
+    // entries. The later one is current.
     for running in boards.reversed() where await running.board.session?.id == session {
       return running.board
     }

@@ -5,7 +5,7 @@ import Whiteboard
 import WhiteboardSync
 
 extension SharedBoard {
-  /// A member of the board at the time when the value was created.
+  /// A member of the board, as known when the value was created.
   public struct Member: Hashable, Identifiable, Sendable {
     /// The member's peer id.
     public let id: PeerID
@@ -39,7 +39,7 @@ extension SharedBoard {
     case changed(ObjectSnapshot, by: Author)
     /// An object was deleted.
     case removed(ObjectID, by: Author)
-    /// An object was selected by an author; deselected if there is no author.
+    /// An object was selected; if the author is nil, it was deselected.
     case selected(ObjectID, by: Author?)
     /// The settings of the board changed: its title, background, grid or language.
     case settings(BoardSettings)
@@ -60,7 +60,7 @@ extension SharedBoard {
     case message([UInt8], from: Member, mode: SendMode)
     /// A resource from a member arrived completely; its file is in the inbox.
     case resource(ReceivedResource, from: Member)
-    /// The local board has everything that another member has, for the first time.
+    /// The local board has caught up with another member for the first time.
     case caughtUp
     /// The reader was too slow, and the given number of changes was dropped.
     ///
@@ -76,8 +76,8 @@ extension SharedBoard {
   /// made before the iteration begins. It ends when the board is closed or the reading task is
   /// canceled.
   ///
-  /// The board never waits for a reader. The buffer holds 4,096 changes or 64 MiB. If a reader is slower, the
-  /// changes in its buffer are dropped, and it gets ``Change/missed(_:)`` in their place.
+  /// The board never waits for a reader. The buffer holds 4,096 changes or 64 MiB. If the buffer is
+  /// full, its changes are dropped, and the reader gets ``Change/missed(_:)`` instead.
   public nonisolated var changes: Changes { Changes(readers: readers) }
 
   /// An asynchronous sequence of the changes of a board; see ``SharedBoard/changes``.

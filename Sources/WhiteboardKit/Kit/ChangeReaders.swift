@@ -56,13 +56,14 @@ final class ChangeReaders: Sendable {
 final class ChangeBuffer: Sendable {
   /// The maximum number of buffered changes.
   static let capacity = 4_096
-  /// The maximum size of the buffered changes, in bytes; one larger change is dropped at once.
+  /// The maximum size of the buffered changes, in bytes; a single larger change is dropped
+  /// immediately.
   static let byteCapacity = 64 << 20
 
   private struct State {
     /// The changes in order.
     ///
-    /// An element is nil if a later presence of the same member replaced it.
+    /// An element is nil if a later presence update of the same member replaced it.
     var changes: [SharedBoard.Change?] = []
     /// The number of changes in the buffer, without replaced ones.
     var count = 0
@@ -70,7 +71,7 @@ final class ChangeBuffer: Sendable {
     var bytes = 0
     /// The index of the next change to read.
     var start = 0
-    /// The index of the buffered presence of each member, for replacing it.
+    /// For each member, the index of its buffered presence update, which a later update replaces.
     var presences: [PeerID: Int] = [:]
     /// The number of dropped changes that were not reported to the reader yet.
     var missed = 0
@@ -79,7 +80,7 @@ final class ChangeBuffer: Sendable {
 
     mutating func append(_ change: SharedBoard.Change) {
       if case .presence(_, let member) = change {
-        // The latest presence of a member replaces an earlier one.
+        // The latest presence update of a member replaces an earlier one.
         if let index = presences[member.id] {
           changes[index] = nil
           count -= 1
@@ -115,7 +116,7 @@ final class ChangeBuffer: Sendable {
       return nil
     }
 
-    /// Removes the nil elements of replaced presences.
+    /// Removes the nil elements that replaced presence updates left.
     private mutating func removeGaps() {
       changes = changes[start...].filter { $0 != nil }
       start = 0
@@ -178,7 +179,7 @@ final class ChangeBuffer: Sendable {
 }
 
 extension SharedBoard.Change {
-  /// The approximate size, in bytes, of the parts that can be large.
+  /// The approximate size, in bytes, of the change's variable-size content.
   fileprivate var byteCount: Int {
     switch self {
     case .added(let object, _), .changed(let object, _):

@@ -4,11 +4,11 @@ import Whiteboard
 ///
 /// Positions are the centers of objects, in board units.
 public enum NewObject: Hashable, Sendable {
-  /// A text of at most 8 KiB of UTF-8, with a color as `0xRRGGBBAA`.
+  /// A text object with at most 8 KiB of UTF-8, and a color as `0xRRGGBBAA`.
   case text(String, at: Point, color: UInt32? = nil)
   /// A stroke through one or more points, with a color as `0xRRGGBBAA` and a width in board units.
   case stroke([Point], color: UInt32? = nil, width: Double = 5)
-  /// A photo from the path of a JPEG, PNG, GIF or WebP file.
+  /// A photo, given by the path of a JPEG, PNG, GIF or WebP file.
   case photo(file: String, at: Point)
   /// A game of Wordle for all members.
   case wordle(at: Point)

@@ -1,8 +1,8 @@
 /// A link by which other programs join a board:
 /// `whiteboard://HOST:PORT/BOARD?peer=PEER&pass=PASS#CODE`.
 ///
-/// A printed link lacks the pass and the code, so that they do not get into logs. ``text`` is the
-/// whole link, for output that only the user sees.
+/// The ``description`` omits the pass and the code, to keep them out of logs. ``text`` is the whole
+/// link, for output that only the user sees.
 public struct BoardLink: Equatable, Sendable, CustomStringConvertible {
   /// The address to connect to.
   public var address: HostPort
@@ -12,8 +12,8 @@ public struct BoardLink: Equatable, Sendable, CustomStringConvertible {
   ///
   /// Without it, only a code or verification words can prove the identity of that peer.
   public var peer: String?
-  /// The pass, 26 characters of base32, which lets a peer request admission from the user of the
-  /// host (HEL-9); nil if there is none.
+  /// The pass, 26 characters of base32, which lets a peer request admission from the host's user
+  /// (HEL-9); nil if there is none.
   public var pass: String?
   /// The words of the join code; empty if the link has no code.
   public var code: [String]
@@ -97,10 +97,10 @@ public struct BoardLink: Equatable, Sendable, CustomStringConvertible {
     return "\(BoardLink.scheme)://\(address.textInLink)/\(board)\(query)"
   }
 
-  /// Checks the scheme of a text.
+  /// Checks the scheme of a string.
   ///
-  /// - Parameter text: The text.
-  /// - Returns: Whether the text begins like a link, valid or not.
+  /// - Parameter text: The string.
+  /// - Returns: Whether the string begins with the scheme of links, even if the link is not valid.
   public static func looksLikeLink(_ text: some StringProtocol) -> Bool {
     afterScheme(text) != nil
   }
@@ -128,23 +128,23 @@ public struct BoardLink: Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The reason why a text is not a valid link or address.
+/// The reason why a string is not a valid link or address.
 public enum LinkError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The text does not begin with the scheme.
+  /// The string does not begin with the scheme.
   case notALink
   /// The link has more than ``BoardLink/maximumLength`` bytes.
   case tooLong
   /// The address is not a host and a port.
   case badAddress
-  /// The board is not a valid id.
+  /// The board id is not valid.
   case badBoard
-  /// The peer is not a valid id, or there are two peers.
+  /// The peer id is not valid, or the link contains two peer ids.
   case badPeer
-  /// The pass is not 26 characters of base32, or there are two passes.
+  /// The pass is not 26 characters of base32, or the link contains two passes.
   case badPass
   /// The code does not consist of words.
   case badCode
-  /// The text looks like `HOST:PORT`, but its port is not valid.
+  /// The string looks like `HOST:PORT`, but its port is not valid.
   case badPort
 
   /// The problem, in words that do not contain the link.
@@ -172,7 +172,7 @@ public struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible {
   /// The preferred port of boards ("BOARD" on a keypad).
   public static let defaultPort = 26_273
 
-  /// Creates an address; nil if the host is malformed or the port is out of range.
+  /// Creates an address; returns nil if the host is malformed or the port is out of range.
   ///
   /// - Parameters:
   ///   - host: A host name, or an IP address without brackets.
@@ -183,13 +183,14 @@ public struct HostPort: Equatable, Hashable, Sendable, CustomStringConvertible {
     self.port = port
   }
 
-  /// Parses `HOST`, `HOST:PORT`, `[ADDRESS]` or `[ADDRESS]:PORT`; outside of links also an IPv6
-  /// address without brackets.
+  /// Parses `HOST`, `HOST:PORT`, `[ADDRESS]` or `[ADDRESS]:PORT`.
+  ///
+  /// Outside of links, an IPv6 address without brackets is valid, too.
   ///
   /// - Parameters:
-  ///   - text: The text; without a port it means ``defaultPort``. If it is malformed, the result is
-  ///     nil.
-  ///   - isInLink: Whether the text is part of a link, in which the scope of an IPv6 address
+  ///   - text: The string to parse. If it has no port, ``defaultPort`` is used. If it is malformed,
+  ///     the result is nil.
+  ///   - isInLink: Whether the string is part of a link, in which the scope of an IPv6 address
   ///     follows `%25` instead of `%`.
   public init?(_ text: some StringProtocol, isInLink: Bool = false) {
     guard text.utf8.count <= 320 else { return nil }
@@ -276,7 +277,7 @@ public enum JoinTarget: Equatable, Sendable {
 
   /// Parses the argument of a command that joins a board.
   ///
-  /// A text that has a port or is an IP address counts as an address. To join a board whose name
+  /// A string that has a port or is an IP address counts as an address. To join a board whose name
   /// looks like an address, use its id prefix.
   ///
   /// - Parameter text: The argument; nil for ``nearby``.
@@ -311,7 +312,7 @@ public enum JoinTarget: Equatable, Sendable {
     }
   }
 
-  /// Returns whether a text that is not a valid address looks like an address with a port.
+  /// Returns whether a string that is not a valid address looks like an address with a port.
   private static func hasBadPort(_ text: String) -> Bool {
     if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
       return text[..<end].contains(":")

@@ -7,11 +7,11 @@ struct Authors {
   let members: Members
   let persistence: Persistence
 
-  /// Returns the present or former member that an argument of a command names.
+  /// Returns the present or former member that a command argument names.
   ///
   /// - Parameters:
   ///   - word: An id prefix or a display name.
-  ///   - others: Members that can be named although they wrote nothing on this board.
+  ///   - others: Members that can be named even if they wrote nothing on this board.
   /// - Returns: The member.
   /// - Throws: ``CommandError`` if no member or more than one matches.
   func find(_ word: String, or others: Set<MemberID> = []) throws(CommandError) -> MemberID {
@@ -25,7 +25,7 @@ struct Authors {
     return try resolver.find(word, what: "author", missing: .noSuchPeer)
   }
 
-  /// The display names of the authors for lists of boards; an id prefix if no name is known.
+  /// The display names of the authors for board lists; an id prefix if no name is known.
   var listed: [String] {
     var names: [MemberID: String] = [:]
     for line in board.chat { names[line.author] = line.name }

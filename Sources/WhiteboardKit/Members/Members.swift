@@ -98,7 +98,7 @@ final class Members: Sequence {
 
   // MARK: - Names
 
-  /// Finds the member that an argument of a command names.
+  /// Finds the member that a command argument names.
   ///
   /// - Parameter word: A display name or an id prefix.
   /// - Returns: The id of the member.

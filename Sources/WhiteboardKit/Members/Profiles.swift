@@ -4,14 +4,16 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The display names and icons of the members: changes the local ones, and reports those of others.
+/// Changes the local display name and icon, and reports the names and icons of the other members.
 ///
 /// Confined to the actor of its board.
 final class Profiles {
   private let runtime: BoardRuntime
   private let settings: PersonalSettings?
   private let replica: Replica
-  /// The open board, which owns this part; a strong reference would keep the board alive.
+  /// The open board.
+  ///
+  /// The reference is unowned because the open board owns this object.
   private unowned let active: ActiveBoard
   private let members: Members
   private let persistence: Persistence
@@ -91,7 +93,7 @@ final class Profiles {
 
   /// Handles a new display name and icon of a member, and reports them if they changed.
   ///
-  /// Commands still find the member by the name in its handshake. Otherwise a later change of name
+  /// Commands still find the member by the name in its handshake. Otherwise, a later name change
   /// could bypass the warning about changed keys.
   func changed(_ member: MemberID, name: String, icon: String) {
     let peer = PeerID(member)

@@ -3,7 +3,8 @@ import Whiteboard
 import WhiteboardDocument
 import WhiteboardSync
 
-/// The admission to a board: creates join codes, replaces the board's code, and removes members.
+/// Manages the admission to a board: creates join codes, replaces the board's code, and removes
+/// members.
 ///
 /// Confined to the actor of its board.
 final class BoardAdmission {
@@ -88,7 +89,7 @@ final class BoardAdmission {
     )
   }
 
-  /// Returns the link to the board with another code; empty if this peer does not listen.
+  /// Returns the link to the board with the given code; empty if this peer does not listen.
   private func link(with code: JoinCode) -> String {
     runtime.call { $0.phase.serving?.link(code: code) ?? "" }
   }

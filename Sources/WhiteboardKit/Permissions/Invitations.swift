@@ -1,14 +1,14 @@
 import PeerCore
 import PeerSession
 
-/// The pending questions to the user: requests to join, and words to compare.
+/// The pending questions to the user: requests to join, and verification words to compare.
 ///
 /// Also stores the questions that ended most recently. Confined to the actor of its board.
 final class Invitations {
   private enum Question {
     /// A peer asks to join.
     case incoming(InvitationID)
-    /// The local peer joins if the words are the same on both screens.
+    /// The local peer joins if the verification words are the same on both screens.
     case outgoing(CheckedContinuation<Bool, Never>)
   }
 
@@ -81,7 +81,7 @@ final class Invitations {
   ///
   /// - Parameters:
   ///   - id: The question.
-  ///   - error: The reason for the end.
+  ///   - error: The reason why the question ended.
   func end(_ id: String, because error: SessionError) {
     guard let question = pending.removeValue(forKey: id) else { return }
     let sentence =
@@ -119,13 +119,13 @@ final class Invitations {
 
   // MARK: - Words to compare
 
-  /// Returns an id for a new question to compare words.
+  /// Returns an id for a new question about verification words.
   func nextComparisonID() -> String {
     lastComparison += 1
     return "to-\(lastComparison)"
   }
 
-  /// Adds a question to compare words.
+  /// Adds a question about verification words.
   ///
   /// - Parameters:
   ///   - id: The id of the question.
@@ -141,7 +141,7 @@ final class Invitations {
     pending[id] = Pending(question: .outgoing(continuation), peer: peer, name: name)
   }
 
-  /// The ids of the pending questions to compare words.
+  /// The ids of the pending questions about verification words.
   var comparisons: [String] {
     pending.compactMap { id, question in
       if case .outgoing = question.question { id } else { nil }
@@ -151,7 +151,7 @@ final class Invitations {
   /// Whether a question is pending.
   func isPending(_ id: String) -> Bool { pending[id] != nil }
 
-  /// Answers a question to compare words, if it is still pending.
+  /// Answers a question about verification words, if it is still pending.
   func answerComparison(_ id: String, isSame: Bool) {
     guard case .outgoing(let continuation)? = pending.removeValue(forKey: id)?.question else {
       return

@@ -3,8 +3,8 @@ import PeerCore
 import PeerSession
 import WhiteboardDocument
 
-/// The removal of the local peer by the host, and the permission to go on using the local copy of
-/// the board.
+/// The removal of the local peer by the host, and the permission to continue using the local copy
+/// of the board.
 ///
 /// The host's decision is stored with the board. Only the session decides that the peer is removed:
 /// on an owned board, the revocation of its role may arrive earlier, later or never. Confined to

@@ -3,7 +3,7 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// The roles of the members of a board: grants and revokes rights, and reports changes.
+/// Manages the roles of a board's members: grants and revokes rights, and reports changes.
 ///
 /// On a board without an owner, every member can edit, and the type does nothing. Confined to the
 /// actor of its board.
@@ -15,7 +15,9 @@ final class Roles {
 
   private let runtime: BoardRuntime
   private let replica: Replica
-  /// The open board, which owns this part; a strong reference would keep the board alive.
+  /// The open board.
+  ///
+  /// The reference is unowned because the open board owns this object.
   private unowned let active: ActiveBoard
   private let members: Members
   private var reportedRole: Role?
@@ -29,12 +31,12 @@ final class Roles {
     self.members = members
   }
 
-  /// Makes the local member the owner of a new board, and reports the local role on an owned one.
+  /// Makes the local member the owner of a new board, and reports the local role on an owned board.
   ///
   /// - Parameter owner: The owner of the board that this program created; nil if it did not create
   ///   the board.
   func begin(owner: BoardOwner?) {
-    // The replica ignores an owner that is not the owner of this board.
+    // The replica ignores the owner of any other board.
     if let owner {
       active.perform(replica.own(Grant(owner: owner), now: runtime.now).actions)
     }

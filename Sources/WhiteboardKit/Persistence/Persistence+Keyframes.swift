@@ -65,7 +65,7 @@ extension Persistence {
     }
   }
 
-  /// Stores the counts that lists of boards show, if the counts changed.
+  /// Stores the counts that board lists show, if the counts changed.
   private nonisolated(nonsending) func updateLibrary(_ document: BoardDocument) async {
     guard let replica, queue.told != queue.recorded else { return }
     queue.told = queue.recorded
@@ -87,8 +87,8 @@ extension Persistence {
 
   /// Stores the current board as a named version.
   ///
-  /// A version contains all earlier entries of the log, so no entry may be appended between them
-  /// and the version.
+  /// A version contains all earlier log entries, so no entry may be appended while the version is
+  /// being stored.
   nonisolated(nonsending) func checkpoint(_ name: String) async throws(DocumentError) {
     while queue.isWriting {
       guard await runtime.wait(until: { !self.queue.isWriting }) else { break }
@@ -144,8 +144,8 @@ extension Persistence {
         objects: snapshots.count,
         people: people,
         thumbnail: Thumbnail.svg(of: snapshots, background: background),
-        // The clock of an author may be ahead. Without this limit, the board would stay at the top
-        // of lists of boards.
+        // An author's clock may be ahead. Without this limit, the board would stay at the top of
+        // board lists.
         changed: min(snapshots.map { Int64(clamping: $0.updatedAt) }.max() ?? time, time)
       )
       try await document.dropHistory(now: time)
@@ -251,8 +251,7 @@ extension Persistence {
       let isRecording = configuration.recordingFile != nil && !queue.isBehind
       try await document.close(recordedUntil: isRecording ? BoardFile.now : nil)
     } catch {
-      // Acknowledged entries are in the log file beside the document, from which the next opening
-      // reads them.
+      // Acknowledged entries are in the WAL file, and are read when the document is next opened.
       configuration.logger.warning(
         "Document was not closed cleanly.",
         metadata: ["reason": "\(error.message)"]

@@ -68,7 +68,7 @@ extension Persistence {
   /// Pauses recording until ``resumeRecording()``; the keyframe after the pause contains the
   /// changes made in between.
   ///
-  /// - Throws: The error of writing earlier changes; recording then continues.
+  /// - Throws: An error if earlier changes cannot be written; recording then continues.
   nonisolated(nonsending) func pauseRecording() async throws(DocumentError) {
     guard !queue.isPaused else { return }
     try await storeAll()
@@ -77,7 +77,7 @@ extension Persistence {
 
   /// Resumes recording with a keyframe of the current board.
   ///
-  /// - Throws: The error of writing the keyframe, which is retried later.
+  /// - Throws: An error if the keyframe cannot be written; writing it is retried later.
   nonisolated(nonsending) func resumeRecording() async throws(DocumentError) {
     guard queue.isPaused else { return }
     queue.resume()
@@ -88,8 +88,8 @@ extension Persistence {
   /// Adds a named marker at the current position of the recording.
   ///
   /// - Parameter name: The name, 1 to 128 bytes of UTF-8.
-  /// - Throws: `badName` if the name is too long or already in use; otherwise the error of writing
-  ///   the marker.
+  /// - Throws: `badName` if the name is too long or already in use, or another error if the marker
+  ///   cannot be written.
   nonisolated(nonsending) func addMarker(_ name: String) async throws(DocumentError) {
     guard let document else { throw DocumentError(.closed, "nothing is being recorded") }
     let name = PlainText.line(name)

@@ -11,9 +11,9 @@ import WhiteboardSync
 /// Owns the open document and its queue. Changes are written in groups, concurrently with other
 /// work of the board. Confined to the actor of its board.
 final class Persistence {
-  /// The functions through which persistence uses other parts of the board.
+  /// The functions through which persistence uses other components of the board.
   struct Environment {
-    /// Returns the display names of the board's authors, for lists of boards.
+    /// Returns the display names of the board's authors, for board lists.
     let authorNames: () -> [String]
     /// Returns the join code of the board, if the board is hosted here; nil if another peer hosts it.
     let hostedCode: () -> HostedCode?
@@ -115,7 +115,7 @@ final class Persistence {
     names.merge(stored.mapValues { UntrustedText($0) }) { current, _ in current }
   }
 
-  /// Starts to record the traffic of a session, if the configuration says so.
+  /// Starts to record the traffic of a session, if the configuration enables it.
   func recordTraffic(of session: Session, as name: String) {
     guard let scope = configuration.recordedTraffic else { return }
     let log = TrafficLog(scope)
@@ -134,8 +134,8 @@ final class Persistence {
   /// Sends an answer when everything recorded so far is stored.
   ///
   /// - Parameters:
-  ///   - isAboutChanges: Whether the answer confirms that changes are stored. Other answers only
-  ///     keep their position in the queue.
+  ///   - isAboutChanges: Whether the answer confirms that changes are stored. Other answers wait
+  ///     only to keep their position in the queue.
   ///   - answer: A function that sends the answer; receives the error if the changes are not
   ///     stored.
   func whenStored(

@@ -37,7 +37,7 @@ struct PersistenceQueue {
   /// The photos that can never be stored, with the errors, because their files are missing or have
   /// other contents.
   private var lost: [Photo: DocumentError] = [:]
-  /// The error of storing the membership; nil if it is stored.
+  /// The error that prevented storing the membership; nil if it is stored.
   var membershipFailure: DocumentError?
   /// The reason why the document is open only for reading; nil if it is open for writing.
   var obstacle: DocumentError?
@@ -74,9 +74,9 @@ struct PersistenceQueue {
   private var isMending = false
   /// Whether a write to the document is in progress.
   var isWriting = false
-  /// The value of ``recorded`` when the counts for lists of boards were last stored.
+  /// The value of ``recorded`` when the counts for board lists were last stored.
   var told = 0
-  /// Whether an item of a kind that keyframes contain was recorded since the last keyframe.
+  /// Whether an item that belongs in a keyframe was recorded since the last keyframe.
   var isKeyframeDue = false
   /// Whether recording is paused.
   ///
@@ -271,7 +271,7 @@ struct PersistenceQueue {
     return told
   }
 
-  /// Whether a new answer could be sent at once.
+  /// Whether a new answer could be sent immediately.
   var isIdle: Bool { answers.isEmpty && awaited.isEmpty && recorded <= kept }
 
   /// The error that prevents recorded work from being stored; nil if all work is stored or being

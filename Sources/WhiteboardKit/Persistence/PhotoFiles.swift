@@ -7,9 +7,9 @@ import WhiteboardSync
 
 /// The files of photos.
 ///
-/// A program whose output contains the paths of photos has a file for each photo, besides the copy
-/// in the document. Other programs store photos only in the document, and write a file while a
-/// photo is read or sent. Confined to the actor of its board.
+/// A program whose output contains the paths of photos keeps a file for each photo, in addition to
+/// the copy in the document. Other programs store photos only in the document, and write a file
+/// while a photo is read or sent. Confined to the actor of its board.
 final class PhotoFiles {
   let runtime: BoardRuntime
   let configuration: BoardConfiguration
@@ -109,8 +109,8 @@ final class PhotoFiles {
   /// Makes the photos of a document available, and restores photos that the document lacks.
   ///
   /// A photo whose row is missing or damaged is stored again from its file, if that file is intact.
-  /// The actions of the replica only report objects. The board is shown later, so they are not
-  /// performed.
+  /// The replica's actions are not performed, because they only report objects, and the board is
+  /// shown later.
   nonisolated(nonsending) func restore(
     from document: BoardDocument,
     to replica: Replica
@@ -149,7 +149,7 @@ final class PhotoFiles {
 
   /// Returns whether a file still contains the photo.
   ///
-  /// A file that the disk has damaged must not be sent to others.
+  /// A file that was damaged on disk must not be sent to others.
   private func isIntact(_ asset: AssetReference, _ path: String) -> Bool {
     FileReading.size(path) == asset.byteCount && isPhoto(path, asset.id)
   }
@@ -175,7 +175,8 @@ final class PhotoFiles {
 
   /// Writes a photo of the document to a file; removes a damaged photo from the document.
   ///
-  /// - Returns: The error of reading the photo or writing the file; nil if the file was written.
+  /// - Returns: The error if the photo cannot be read or the file cannot be written; nil if the
+  ///   file was written.
   private nonisolated(nonsending) func extract(
     _ asset: AssetReference,
     to path: String,

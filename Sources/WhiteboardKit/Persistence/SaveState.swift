@@ -73,8 +73,10 @@ package struct SaveProblem: Hashable, Sendable {
   package let message: String
   /// Another file that contains all of the work; nil if there is none.
   package let copy: String?
-  /// Whether the board was changed since it was last saved; false if a board was opened on a disk
-  /// that accepts no data, and was not changed.
+  /// Whether the board was changed since it was last saved.
+  ///
+  /// If the disk accepts no data, but the board was not changed since it was opened, the value is
+  /// false.
   package let hasUnsavedWork: Bool
 
   /// Creates a problem from the error of a document.

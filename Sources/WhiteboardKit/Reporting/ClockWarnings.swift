@@ -8,7 +8,7 @@ extension BoardEvent.Remark {
   ///
   /// - Parameters:
   ///   - report: The finding about the clock.
-  ///   - name: The name of the member whose clock it is, safe to display; nil for the local peer.
+  ///   - name: The name of the member with this clock, safe to display; nil for the local clock.
   init(_ report: ClockReport, of name: String?) {
     self.init(
       code: report.finding == .isRight ? "clock-right" : "clock-off",
@@ -18,8 +18,8 @@ extension BoardEvent.Remark {
     )
   }
 
-  /// Creates the warning that the document was last written at a time ahead of the local clock; nil
-  /// if it was not.
+  /// Creates a warning if the document was last written at a time ahead of the local clock;
+  /// otherwise returns nil.
   ///
   /// Either the clock was wrong at that time, or it has been set back since then.
   ///
@@ -52,7 +52,7 @@ extension DocumentEntry {
   }
 }
 
-/// The texts of warnings about clocks.
+/// The messages of clock warnings.
 enum ClockText {
   /// Returns the message for a finding about the clock of `name`; nil means the local clock.
   static func message(_ report: ClockReport, of name: String?) -> String {
@@ -88,7 +88,7 @@ enum ClockText {
       + "Check the date and time."
   }
 
-  /// Returns a duration, rounded to its largest unit that fits at least twice, such as `20 years`.
+  /// Formats a duration, such as `20 years`, in the largest unit that fits at least twice.
   static func duration(_ milliseconds: UInt64) -> String {
     let units: [(milliseconds: UInt64, name: String)] = [
       (31_557_600_000, "year"), (86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"),

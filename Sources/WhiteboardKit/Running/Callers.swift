@@ -14,7 +14,7 @@ struct Callers {
     return last
   }
 
-  /// Adds a caller under its number; resumes it at once if the board is closed.
+  /// Adds a caller under its number; resumes it immediately if the board is closed.
   mutating func add(_ caller: Int, _ continuation: CheckedContinuation<Outcome, Never>) {
     guard !isClosed else { return continuation.resume(returning: .failure(.closed)) }
     waiting[caller] = continuation
@@ -25,7 +25,7 @@ struct Callers {
     waiting.removeValue(forKey: caller)?.resume(returning: outcome)
   }
 
-  /// Resumes all callers, because the board is closed; later callers are resumed at once.
+  /// Resumes all callers, because the board is closed; later callers are resumed immediately.
   mutating func close() {
     isClosed = true
     for continuation in waiting.values { continuation.resume(returning: .failure(.closed)) }
@@ -34,15 +34,15 @@ struct Callers {
 }
 
 extension CommandError {
-  /// The error of a command after the board was closed.
+  /// The error for a command after the board was closed.
   static let closed = CommandError(.ending, "the board is closed")
-  /// The error of a command whose caller was canceled; the command itself may still run.
+  /// The error for a command whose caller was canceled; the command itself may still run.
   static let callerCanceled = CommandError(
     .cancelled,
     "the task that waited for the command was canceled"
   )
 
-  /// Creates the error of a command whose changes are on the board but not on disk.
+  /// Creates the error for a command whose changes are on the board but not on disk.
   init(unsaved failure: DocumentError) {
     let problem = SaveProblem(failure)
     self.init(

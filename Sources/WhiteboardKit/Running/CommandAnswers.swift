@@ -46,7 +46,7 @@ final class CommandAnswers {
 
   // MARK: - Answers
 
-  /// Answers that a command succeeded, when its changes are stored.
+  /// Emits the answer to a command that succeeded, when its changes are stored.
   func succeed(_ request: CommandRequest, _ outcome: CommandOutcome) {
     let isAboutChanges = outcome.hasChanged ?? !request.command.name.changesNothing
     persistence.whenStored(isAboutChanges: isAboutChanges) { failure in
@@ -59,7 +59,7 @@ final class CommandAnswers {
     }
   }
 
-  /// Answers that a command failed.
+  /// Emits the answer to a command that failed.
   func fail(_ error: CommandError, answering request: CommandRequest) {
     if let caller = request.caller {
       persistence.whenStored { _ in self.callers.answer(caller, with: .failure(error)) }
@@ -76,7 +76,7 @@ final class CommandAnswers {
 
   /// Emits a failure; the first failure ends a script that does not continue after failures.
   ///
-  /// The event comes after all earlier answers, but the script ends at once.
+  /// The event comes after all earlier answers, but the script ends immediately.
   func fail(_ error: CommandError) {
     persistence.whenStored { _ in self.runtime.emit(.error(error)) }
     guard case .run(let continues) = script else { return }
@@ -164,7 +164,7 @@ extension CommandError {
     self.init(code, UntrustedText(error.message).escaped())
   }
 
-  /// Creates the error of a message that some recipients did not confirm.
+  /// Creates the error for a message that some recipients did not confirm.
   init(_ report: DeliveryReport) {
     let missing = report.undelivered.map { "\(EventText.person($0.name, $0.peer)) (\($0.reason))" }
     let count = report.delivered.count

@@ -1,8 +1,8 @@
 /// The commands that were read and have not run yet, in order.
 ///
 /// `accept`, `decline` and `cancel` refer to a request, an offer or a transfer. If it is pending,
-/// they run at once, even while another command waits. Otherwise they run in order, so that the
-/// meaning of a script does not depend on how fast it is read.
+/// these commands run immediately, even while another command waits. Otherwise, they run in order.
+/// The meaning of a script therefore does not depend on how fast it is read.
 struct CommandQueue: Sendable {
   private var entries: [CommandInput] = []
   private var head = 0

@@ -100,7 +100,7 @@ final class CommandRunner {
 
   /// Returns whether a command can run while the local peer joins a board.
   ///
-  /// A user's `quit` runs at once. In a script, `quit` runs after the commands before it.
+  /// A user's `quit` runs immediately. In a script, `quit` runs after the commands before it.
   private func isDueWhileJoining(_ command: Command, isFirst: Bool) -> Bool {
     switch command {
     case .quit, .quitAnyway, .leave:

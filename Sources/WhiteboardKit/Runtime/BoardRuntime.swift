@@ -1,9 +1,10 @@
 import Whiteboard
 import WhiteboardSync
 
-/// The services that the parts of a board share: events, conditions, tasks, time, and the end.
+/// The services that the components of a board share: events, conditions, tasks, time and
+/// termination.
 ///
-/// Confined to the actor of its board; each part holds a reference to it.
+/// Confined to the actor of its board; each component holds a reference to it.
 final class BoardRuntime {
   /// An asynchronous function that runs on the board's actor, concurrently with the other jobs.
   typealias Job = @Sendable (isolated SharedBoard) async -> Void
@@ -56,10 +57,10 @@ final class BoardRuntime {
     (jobs, jobSource) = AsyncStream.makeStream()
   }
 
-  /// Calls a function of the board from one of its parts.
+  /// Calls a function of the board from one of its components.
   ///
-  /// The parts run on the board's actor. They use this function because a closure that captures the
-  /// board would keep it alive.
+  /// The components run on the board's actor. They use this function because a closure that
+  /// captures the board would keep it alive.
   func call<Result: Sendable>(_ body: (isolated SharedBoard) -> Result) -> Result {
     sharedBoard.assumeIsolated(body)
   }
@@ -248,7 +249,7 @@ final class BoardRuntime {
   /// Makes ``sleep(until:)`` return by the given time.
   func wake(by due: ContinuousClock.Instant) { wakeTimer.wake(by: due) }
 
-  /// Makes the current ``sleep(until:)`` return now, or the next one at once.
+  /// Ends the current ``sleep(until:)``, or else makes the next one return immediately.
   func wakeNow() {
     isWorkDue = true
     wakeTimer.wake(by: clock.now)

@@ -132,7 +132,7 @@ extension BoardEvent {
     }
   }
 
-  /// The approximate size, in bytes, of the parts of the event that can be large.
+  /// The approximate size, in bytes, of the event's variable-size content.
   fileprivate var weight: Int {
     switch self {
     case .data(let event): event.base64.count + (event.text?.byteCount ?? 0)

@@ -11,9 +11,9 @@ package protocol EventSink: Sendable {
   /// - Throws: ``OutputError`` if the sink can receive no more events.
   func write(_ events: [BoardEvent]) async throws(OutputError)
 
-  /// The contents that the sink reads from events; all by default.
+  /// The kinds of event content that the sink reads; all by default.
   ///
-  /// Events with other contents are not created.
+  /// Events with other content are not created.
   var contents: EventContents { get }
 
   /// Receives a change of the board when it happens, before its event.
@@ -29,7 +29,7 @@ extension EventSink {
   package func boardChanged(_ change: BoardChange) {}
 }
 
-/// The contents of events that a sink may not need.
+/// The kinds of event content that a sink can read.
 package struct EventContents: OptionSet, Sendable {
   package let rawValue: UInt8
 
@@ -39,7 +39,7 @@ package struct EventContents: OptionSet, Sendable {
   package static let objects = EventContents(rawValue: 1)
   /// The lines of the chat.
   package static let chat = EventContents(rawValue: 2)
-  /// The messages to the program, and the data of streams.
+  /// The application messages, and the data of streams.
   package static let data = EventContents(rawValue: 4)
 
   package static let all: EventContents = [.objects, .chat, .data]

@@ -1,4 +1,6 @@
-/// Returns the result of `body`, or nil after a timeout; then `body` is canceled and awaited.
+/// Returns the result of `body`, or nil after a timeout.
+///
+/// After a timeout, `body` is canceled and awaited.
 package func firstOf<Success: Sendable>(
   within limit: Duration,
   _ body: @escaping @Sendable () async -> Success?

@@ -1,4 +1,4 @@
-/// A timer for a task that sleeps until its next deadline, and that an earlier deadline wakes.
+/// A timer for a task that sleeps until its next deadline; an earlier deadline wakes the task.
 ///
 /// Confined to the board's actor.
 struct WakeTimer {

@@ -3,18 +3,20 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// The application messages of users: sends them, answers `send` when the recipients have
-/// confirmed, and reports incoming ones.
+/// Sends application messages, answers `send` when the recipients have confirmed them, and reports
+/// incoming messages.
 ///
 /// Confined to the actor of its board.
 final class ApplicationMessages {
-  /// The maximum length, in bytes, up to which the event of a message also contains it as text.
+  /// The maximum length, in bytes, of a message that its event also contains as text.
   private static let textLimit = 1 << 20
 
   private let runtime: BoardRuntime
   private let session: Session
   private let replica: Replica
-  /// The open board, which owns this part; a strong reference would keep the board alive.
+  /// The open board.
+  ///
+  /// The reference is unowned because the open board owns this object.
   private unowned let active: ActiveBoard
   private let members: Members
   private let outbox: Outbox
@@ -128,8 +130,8 @@ final class ApplicationMessages {
   /// - Parameters:
   ///   - peer: The peer.
   ///   - reason: The reason why the peer left, in one word.
-  ///   - report: Emits the event that the peer left, before the answers; receives the number of
-  ///     unconfirmed messages.
+  ///   - report: A function that emits the event that the peer left, before the answers. It
+  ///     receives the number of unconfirmed messages.
   func endDeliveries(to peer: PeerID, reason: String, _ report: (Int) -> Void = { _ in }) {
     let (ended, undelivered) = deliveries.left(
       peer,

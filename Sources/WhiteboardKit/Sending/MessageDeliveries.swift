@@ -4,7 +4,7 @@ import PeerSession
 /// The unanswered messages of `send`, and their delivery to each recipient.
 ///
 /// A message is answered once, when every recipient has confirmed it or can no longer confirm it.
-/// This type does no I/O and is confined to the board's actor.
+/// This type performs no I/O and is confined to the board's actor.
 struct MessageDeliveries {
   /// The result for a message.
   struct Answer {

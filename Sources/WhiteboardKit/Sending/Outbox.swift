@@ -116,7 +116,7 @@ final class Outbox {
 
   // MARK: - Messages
 
-  /// Queues a message to some peers, after the messages already queued for them.
+  /// Queues a message to the given peers, after the messages already queued for them.
   ///
   /// - Parameters:
   ///   - bytes: The message.
@@ -171,7 +171,7 @@ final class Outbox {
 
   // MARK: - Datagrams
 
-  /// Queues a datagram to some peers, without waiting; it may be lost.
+  /// Queues a datagram to the given peers, without waiting; it may be lost.
   func enqueueDatagram(_ bytes: [UInt8], to peers: [PeerID]) {
     datagramSource.yield(Datagram(bytes: bytes, peers: peers))
   }

@@ -48,8 +48,8 @@ package struct BoardConfiguration: Sendable {
   package enum Script: Sendable, Equatable {
     /// The board runs until it is requested to end.
     case none
-    /// The board ends when all members have received it. A failed command ends it at once or, with
-    /// `keepsGoing`, at the end of the input.
+    /// The board ends when all members have received it. A failed command ends it immediately or,
+    /// with `keepsGoing`, at the end of the input.
     case run(keepsGoing: Bool)
   }
 
@@ -87,13 +87,13 @@ package struct BoardConfiguration: Sendable {
   package var identity: PeerIdentity
   /// The peers that are known from earlier sessions; nil if none are remembered.
   package var peerStore: PeerStore?
-  /// The directory of all files; if it is missing, it is created with access for its owner only.
+  /// The data directory; if it is missing, it is created, and only its owner can access it.
   package var dataDirectory: String
   /// The stored name and icon of the user; nil if they are not stored.
   package var personalSettings: PersonalSettings?
   /// Whether boards are saved, so that a board with the same name is available in the next run.
   package var remembersBoards = true
-  /// The file of the board to host; nil for the file in the data directory that has its name.
+  /// The file of the board to host; nil for the file with the board's name in the data directory.
   package var boardFile: String?
   /// The file that records a joined board without changing it; nil to save the board in the data
   /// directory.
@@ -102,8 +102,8 @@ package struct BoardConfiguration: Sendable {
   package var recordedTraffic: TrafficScope?
   /// The transport that several boards of a process share; nil if the board has its own.
   ///
-  /// The owner of the transport must pass its decisions about resources to the board of the
-  /// session: ``SharedBoard/wants(_:)``.
+  /// The owner of the transport must let the session's board decide about resources; see
+  /// ``SharedBoard/wants(_:)``.
   package var transport: PeerTransport?
   /// The session of another host that this program relays; nil if there is none.
   package var carriage: RelayHosting?
@@ -115,7 +115,7 @@ package struct BoardConfiguration: Sendable {
   package var salt: [UInt8]?
   /// Whether the local peer is a relay.
   ///
-  /// A relay remains when all other members have left, and is announced as a relay.
+  /// A relay stays in the session when all other members have left, and is announced as a relay.
   package var isRelay = false
   /// Whether each photo also has a file outside the board, for events that contain its path.
   ///
@@ -145,9 +145,9 @@ package struct BoardConfiguration: Sendable {
   var answerInvitation: (@Sendable (Invitation) async -> InvitationAnswer)?
   /// Reads a byte stream that a member opened; nil if events report its bytes.
   var readStream: (@Sendable (PeerStream, SharedBoard) async -> Void)?
-  /// The time after which a peer whose link broke is lost (LIV-4).
+  /// The time after which a peer whose link is broken counts as lost (LIV-4).
   package var lostAfter = Duration.seconds(60)
-  /// The maximum time for which piped commands of a joined peer wait for the board.
+  /// The maximum time that piped commands of a joined peer wait for the board's contents.
   package var catchUpTimeout = Duration.seconds(30)
   /// Whether to use a copy of another peer's board offline, without announcing or searching.
   package var isOffline = false
@@ -160,7 +160,7 @@ package struct BoardConfiguration: Sendable {
   var beforeSessionEvents: (@Sendable (SharedBoard) async -> Void)?
   /// The service that exports boards to images and documents; nil if the program has none.
   package var pages: (any PageWriter)?
-  /// The service that converts pictures of other formats to photos; nil if the program has none.
+  /// The service that converts pictures in other formats to photos; nil if the program has none.
   package var photos: (any PhotoConverter)?
   /// The service that announces and finds boards; nil for no announcements and no search.
   package var discovery: (any Discovery)?

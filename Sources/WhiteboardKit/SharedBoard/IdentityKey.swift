@@ -8,7 +8,7 @@ package struct IdentityKey: AuthorKey {
   /// Creates the signing key of an identity.
   package init(identity: PeerIdentity) { self.identity = identity }
 
-  /// The public key, in the uncompressed form of X9.63.
+  /// The public key in uncompressed X9.63 form.
   package var publicKey: [UInt8] { identity.publicKeyX963 }
 
   /// Signs bytes; returns *r* and *s* of the signature.

@@ -1,5 +1,6 @@
-/// Converts pictures in formats that boards cannot contain to photos; this needs libraries that not
-/// every program has.
+/// Converts pictures to photos, if boards do not support their format.
+///
+/// The conversion needs libraries that not every program contains.
 package protocol PhotoConverter: Sendable {
   /// Converts a WebP picture to a JPEG or PNG.
   ///
@@ -9,7 +10,7 @@ package protocol PhotoConverter: Sendable {
 
 /// The reason why a picture could not be converted to a photo.
 package struct PhotoConversionError: Error, Hashable, Sendable {
-  /// The problem with the picture, worded to follow the name of its file.
+  /// The problem with the picture, worded so that it can follow the file name.
   package let message: String
 
   /// Creates an error with a message.

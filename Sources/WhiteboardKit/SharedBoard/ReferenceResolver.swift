@@ -1,6 +1,6 @@
 import PeerCore
 
-/// Resolves a word of a command to a peer, or to another target with an id and names.
+/// Resolves a command argument to a peer, or to another target with an id and names.
 struct ReferenceResolver<Value: Sendable>: Sendable {
   private struct Entry: Sendable {
     let id: String

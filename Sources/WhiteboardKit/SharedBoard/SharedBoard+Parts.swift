@@ -1,9 +1,9 @@
 import PeerSession
 import WhiteboardSync
 
-/// Functions that create the parts of the board.
+/// Functions that create the components of the board.
 extension SharedBoard {
-  /// Creates the part that owns the board's file.
+  /// Creates the component that owns the board's file.
   func makePersistence() -> Persistence {
     let runtime = runtime
     return Persistence(
@@ -23,7 +23,7 @@ extension SharedBoard {
     return Persistence.HostedCode(code: board.code)
   }
 
-  /// Creates the part that sends messages.
+  /// Creates the component that sends messages.
   func makeOutbox() -> Outbox {
     let runtime = runtime
     return Outbox(runtime, logger: configuration.logger) { number, receipt in
@@ -33,7 +33,7 @@ extension SharedBoard {
     }
   }
 
-  /// Creates the part that reads and runs commands.
+  /// Creates the component that reads and runs commands.
   func makeCommandRunner() -> CommandRunner {
     CommandRunner(
       runtime,
@@ -49,7 +49,7 @@ extension SharedBoard {
     )
   }
 
-  /// Creates the open board and the parts that work on it.
+  /// Creates the open board and the components that work on it.
   func makeActiveBoard(_ board: BoardSession, _ replica: Replica) -> ActiveBoard {
     ActiveBoard(
       runtime,
@@ -67,7 +67,7 @@ extension SharedBoard {
     )
   }
 
-  /// Creates the part that owns resources and streams.
+  /// Creates the component that owns resources and streams.
   func makeTransfers() -> Transfers {
     Transfers(
       runtime,

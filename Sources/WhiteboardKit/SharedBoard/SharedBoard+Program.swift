@@ -30,7 +30,7 @@ extension SharedBoard {
     return (FileReading.size(path) ?? 0) + (FileReading.size(path + "-wal") ?? 0)
   }
 
-  /// Deletes old history, and returns its space to the disk; the board remains usable.
+  /// Deletes old history, and frees its disk space; the board remains usable.
   ///
   /// - Parameter days: The number of days of history to retain; nil for the setting in the board's
   ///   file.
@@ -69,14 +69,14 @@ extension SharedBoard {
   /// Pauses recording until ``resumeRecording()``; the keyframe after the pause contains the
   /// changes made in between.
   ///
-  /// - Throws: The error of writing earlier changes; recording then continues.
+  /// - Throws: An error if earlier changes cannot be written; recording then continues.
   package func pauseRecording() async throws(DocumentError) {
     try await persistence.pauseRecording()
   }
 
   /// Resumes recording with a keyframe of the current board.
   ///
-  /// - Throws: The error of writing the keyframe, which is retried later.
+  /// - Throws: An error if the keyframe cannot be written; writing it is retried later.
   package func resumeRecording() async throws(DocumentError) {
     try await persistence.resumeRecording()
   }
@@ -84,8 +84,8 @@ extension SharedBoard {
   /// Adds a named marker at the current position of the recording.
   ///
   /// - Parameter name: The name, 1 to 128 bytes of UTF-8.
-  /// - Throws: `badName` if the name is too long or already in use; otherwise the error of writing
-  ///   the marker.
+  /// - Throws: `badName` if the name is too long or already in use, or another error if the marker
+  ///   cannot be written.
   package func markRecording(_ name: String) async throws(DocumentError) {
     try await persistence.addMarker(name)
   }

@@ -31,7 +31,7 @@ extension SharedBoard {
   /// Serves the board with a transport that other boards do not share.
   private func serveAlone() async throws {
     var transportConfiguration = configuration.transportConfiguration
-    // The transport may have cut a long name.
+    // The transport may have truncated a long name.
     members.ownName = transportConfiguration.displayName
     transportConfiguration.askBoards { [weak self] _ in self }
     let body: @Sendable (PeerTransport) async throws -> Void = { transport in
@@ -202,7 +202,7 @@ extension SharedBoard {
     let serving = Serving(active, intake, timedWork, ready)
     phase = .serving(serving)
     commandRunner.begin(on: active)
-    // Set only after the file was read, since a file that could not be read must not be written.
+    // Enable writing only now: a file that could not be read must not be written.
     persistence.replica = replica
     transfers.begin(on: active)
     active.roles.begin(owner: owner)
@@ -293,7 +293,7 @@ extension SharedBoard {
 }
 
 extension WhiteboardError {
-  /// Creates the error with which a program ends if it could not open a session.
+  /// Creates the error for a program that exits because it could not open a session.
   package init(_ error: SessionError) {
     let code: Code =
       switch error.code {

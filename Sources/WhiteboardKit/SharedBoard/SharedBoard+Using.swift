@@ -46,8 +46,8 @@ extension SharedBoard {
   /// Adds an object, as one undo step.
   ///
   /// - Parameter object: The object.
-  /// - Returns: The id of the object. When the function returns, the object is saved on disk,
-  ///   unless boards are not saved, and queued for all members.
+  /// - Returns: The id of the object. When the function returns, the object is queued for all
+  ///   members. If boards are saved, the object is also on disk.
   /// - Throws: ``CommandError``, for example `badArgument` for a point outside the board, `viewer`
   ///   if the local member is not allowed to edit, `notSaved` if the object is on the board but not
   ///   on disk, or `ending` if the board is closed.
@@ -65,8 +65,8 @@ extension SharedBoard {
   /// between. If it throws, none of its edits are made.
   ///
   /// - Parameter body: A function that edits the board. It blocks the board while it runs.
-  /// - Returns: The result of `body`. When the function returns, the edits are saved on disk,
-  ///   unless boards are not saved, and queued for all members.
+  /// - Returns: The result of `body`. When the function returns, the edits are queued for all
+  ///   members. If boards are saved, the edits are also on disk.
   /// - Throws: The error of `body`, which is a `BoardError` if the board refuses an edit; or
   ///   ``CommandError``: `removed`, `notSaved` if the edits are on the board but not on disk, or
   ///   `ending` if the board is closed.
@@ -91,7 +91,7 @@ extension SharedBoard {
   /// - Parameter command: The command.
   /// - Returns: The result, when the command has finished and its changes are saved on disk.
   /// - Throws: ``CommandError`` if the command failed; `ending` if the board was closed before it
-  ///   finished; `cancelled` if the task was canceled, while the command may still be carried out.
+  ///   finished; `cancelled` if the task was canceled, but the command may still run.
   @discardableResult
   public func perform(_ command: Command) async throws(CommandError) -> CommandOutcome {
     let command = try command.checked()
@@ -166,7 +166,7 @@ extension SharedBoard {
 
   // MARK: - Waiting
 
-  /// Waits until the local board has everything that another member has; returns at once if the
+  /// Waits until the local board has everything that another member has; returns immediately if the
   /// board is hosted here.
   ///
   /// - Parameter limit: The maximum wait.
@@ -185,7 +185,7 @@ extension SharedBoard {
 
   /// Waits until at least one member is connected, and all connected members have the same board.
   ///
-  /// - Parameter limit: The maximum wait, at most a day; nil for a day.
+  /// - Parameter limit: The maximum wait, at most one day; nil means one day.
   /// - Throws: ``CommandError`` with `timedOut`, whose message names the members with other boards,
   ///   or `ending` if the board is closed.
   public func synced(within limit: Duration? = nil) async throws(CommandError) {

@@ -9,16 +9,17 @@ import WhiteboardSync
 /// A board that is open in this program: a peer session, a replica of the board, and its file.
 ///
 /// Programs open boards with ``Boards``. The programs of this package create a board with a
-/// `CommandSource`, whose commands it runs in order, and an `EventSink`, which receives all events
-/// in order; each command is answered by exactly one `done` or `error`. A slow sink slows the board
-/// down: it reads its session and its input no faster than the sink accepts events.
+/// `CommandSource` and an `EventSink`. The board runs the commands of the source in order, and
+/// answers each with exactly one `done` or `error`. The sink receives all events in order. A slow
+/// sink slows the board down: the board reads its session and its input no faster than the sink
+/// accepts events.
 public actor SharedBoard {
   let configuration: BoardConfiguration
   let input: (any CommandSource)?
   /// The members of the session.
   let members: Members
   private let sink: any EventSink
-  /// Events, conditions, tasks, time, and the end.
+  /// The services that the components share: events, conditions, tasks, time and termination.
   private(set) lazy var runtime = BoardRuntime(self, sink: sink)
   /// Messages and datagrams on their way to the members.
   private(set) lazy var outbox = makeOutbox()
@@ -50,7 +51,7 @@ public actor SharedBoard {
     configuration.script,
     persistence: persistence
   )
-  /// The part that reads and runs commands.
+  /// The component that reads and runs commands.
   private(set) lazy var commandRunner = makeCommandRunner()
   /// The boards nearby, and the announcement of the local one.
   private(set) lazy var discovery = BoardDiscovery(runtime, configuration, members: members)
@@ -153,7 +154,7 @@ public actor SharedBoard {
 
   // MARK: - The board
 
-  /// The part that finds and joins the board; nil unless the board is being joined.
+  /// The component that finds and joins the board; nil unless the board is being joined.
   var joiner: Joiner? {
     if case .joining(let joiner) = phase { joiner } else { nil }
   }
@@ -170,10 +171,11 @@ public actor SharedBoard {
   /// The replica; nil before the board is open.
   var replica: Replica? { board?.replica }
 
-  /// The open board with the parts that work on it; nil before it is open.
+  /// The open board with the components that work on it; nil before it is open.
   var board: ActiveBoard? { phase.serving?.active }
 
-  /// Returns the id for a new board; if the configuration says so, an id that the local user owns.
+  /// Returns the id for a new board; if the configuration requires it, an id that the local user
+  /// owns.
   func newBoard() -> SessionID {
     guard configuration.isOwned else { return .ofOpenBoard() }
     let owner = BoardOwner(identity: configuration.identity, salt: configuration.salt)

@@ -19,7 +19,7 @@ enum SystemTime {
   /// The current time in milliseconds since 1970; zero if the clock shows an earlier time.
   static var milliseconds: UInt64 { Moment.now().wall }
 
-  /// Returns the end of a timeout that begins now, in the format of RFC 3339.
+  /// Returns the end of a timeout that begins now, in RFC 3339 format.
   static func deadlineText(_ timeout: Duration) -> String {
     Timestamp.text(milliseconds: milliseconds + UInt64(max(timeout / .milliseconds(1), 0)))
   }

@@ -1,4 +1,4 @@
-/// The error that prevents a board from opening, or ends it.
+/// An error that prevents a board from opening, or that ends a running board.
 public struct WhiteboardError: Error, Equatable, Sendable {
   /// The kind of error; its raw value is the exit status of the programs.
   public let code: Code

@@ -109,7 +109,7 @@ final class CatchUp {
 
   /// Returns whether the board of a member counts as the whole board.
   ///
-  /// A member that has just joined has an empty board, too. Only the host and relays know whether
+  /// A member that has just joined also has an empty board. Only the host and relays know whether
   /// the board itself is empty.
   private func hasArrived(from member: MemberID) -> Bool {
     guard holdsCommands, replica.board.state.context == replica.board.written else { return true }
@@ -143,7 +143,7 @@ extension BoardEvent.Remark {
 }
 
 extension BoardConfiguration {
-  /// Whether the local peer joins the board of another peer.
+  /// Whether the local peer joins another peer's board.
   var isGuest: Bool {
     if case .join = part { true } else { false }
   }

@@ -10,7 +10,9 @@ final class Convergence {
   private let configuration: BoardConfiguration
   private let session: Session
   private let replica: Replica
-  /// The open board, which owns this part; a strong reference would keep the board alive.
+  /// The open board.
+  ///
+  /// The reference is unowned because the open board owns this object.
   private unowned let active: ActiveBoard
   private let members: Members
   private let outbox: Outbox

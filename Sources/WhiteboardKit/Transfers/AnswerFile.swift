@@ -15,7 +15,7 @@ final class AnswerFile: Sendable {
   let path: String
   private let descriptor: Int32
 
-  /// Writes an answer to a new file; nil if that fails.
+  /// Writes an answer to a new file; returns nil if that fails.
   init?(_ bytes: [UInt8], inDirectory directory: String) {
     path = "\(directory)/\(TransferID.random().text)"
     descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -31,9 +31,9 @@ final class AnswerFile: Sendable {
     close(descriptor)
   }
 
-  /// Removes a file of a process that died.
+  /// Removes the file of a process that ended.
   ///
-  /// - Parameter path: The path of the file; a file that a process still locks remains.
+  /// - Parameter path: The path of the file. A file that a process still locks is not removed.
   static func removeAbandoned(atPath path: String) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return }

@@ -4,7 +4,7 @@ import PeerSession
 import Whiteboard
 import WhiteboardSync
 
-/// Catch-up answers, which travel as resources (SYN-13).
+/// Catch-up answers, which are sent as resources (SYN-13).
 extension Transfers {
   /// Returns whether the replica requested this answer from the peer.
   func wantsAnswer(_ name: ResourceDTO, _ info: ResourceInfo) -> Bool {

@@ -6,7 +6,7 @@ import Whiteboard
 extension Transfers {
   // MARK: - Sending files
 
-  /// Sends a file to some peers, and waits until each has received it.
+  /// Sends a file to the given peers, and waits until each has received it.
   nonisolated(nonsending) func sendResource(
     _ file: String,
     named name: String,
@@ -45,7 +45,8 @@ extension Transfers {
     return started.map(\.id.text)
   }
 
-  /// Sends a file through a stream to each of some peers, and waits until each has read it.
+  /// Sends a file to each of the given peers through a separate stream, and waits until each peer
+  /// has read it.
   nonisolated(nonsending) func sendStream(
     _ file: String,
     named name: String,

@@ -140,7 +140,7 @@ extension Transfers {
     guard let active, case let references = active.replica.expectedAsset(id, from: member),
       !references.isEmpty
     else {
-      // The photo had arrived before it could be refused.
+      // The photo arrived before it could be refused.
       if case .success(let resource) = result, let path = resource.path {
         try? FileManager.default.removeItem(atPath: path)
         event.outcome = .failed
